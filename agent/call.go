@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// MaxToolResult is how much of a tool result is kept and shown to the model, in bytes.
+const MaxToolResult = 80 << 10
+
+// call executes one tool call. What the model did wrong becomes a result that tells it what to do; an error is the host's fault.
+func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (res tools.Result, err error) {
+	tool, ok := r.tools[c.Name]
+	if !ok {
+		return wrong("There is no tool %q. The tools are: %s. Nothing was done; use one of these or answer without a tool.",
+			capText(c.Name, 200), r.toolNames()), nil
+	}
+	spec := tool.Spec()
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.LogAttrs(ctx, slog.LevelError, "where the tool panicked", slog.String("tool", c.Name), slog.String("stack", string(debug.Stack())))
+			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", c.Name, capText(fmt.Sprint(p), 500))
+		}
+	}()
+	args, raw, err := decodeArguments(c.Arguments)
+	if err != nil {
+		if stop == StopLength {
+			return wrong("The call of %s was cut off by the length limit of the answer before its arguments were complete. "+
+				"Nothing was done; call it again with shorter arguments.", c.Name), nil
+		}
+		return wrong("The arguments of %s are not a JSON object: %v. Nothing was done; call it again with valid JSON.", c.Name, err), nil
+	}
+	schema, err := r.schemas.get(spec.Schema)
+	if err != nil {
+		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", c.Name), slog.Any("err", err))
+		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", c.Name), nil
+	}
+	if err := schema.Validate(args); err != nil {
+		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",
+			c.Name, capText(plainValidation(err), 2000)), nil
+	}
+	return tool.Call(ctx, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+}
+
+func wrong(format string, args ...any) tools.Result {
+	return tools.Result{Text: fmt.Sprintf(format, args...), IsError: true}
+}
+
+func (r *turnRun) toolNames() string {
+	if len(r.specs) == 0 {
+		return "(none)"
+	}
+	names := make([]string, 0, len(r.specs))
+	for _, s := range r.specs {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return capText(strings.Join(names, ", "), 4000)
+}
+
+// plainValidation strips the library's "validating root: " lead from an error.
+func plainValidation(err error) string {
+	return strings.TrimPrefix(err.Error(), "validating root: ")
+}
+
+// decodeArguments reads what a model wrote as arguments. Nothing at all and null count as an empty object: models write them for
+// tools that need no arguments. A JSON string is looked into: it is either an object that was encoded twice, or what storable
+// made of arguments that were no JSON.
+func decodeArguments(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
+	raw = objectOrEmpty(raw)
+	if text, ok := unquoteArguments(raw); ok {
+		raw = json.RawMessage(strings.TrimSpace(text))
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, nil, fmt.Errorf("%w at byte %d", err, syntax.Offset)
+		}
+		return nil, nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, nil, errors.New("it is some other JSON value")
+	}
+	return m, raw, nil
+}
+
+func objectOrEmpty(raw json.RawMessage) json.RawMessage {
+	trimmed := bytes.TrimSpace(raw)
+	if len(trimmed) == 0 || string(trimmed) == "null" {
+		return json.RawMessage("{}")
+	}
+	return trimmed
+}
+
+// quoteArguments makes arguments that are no JSON storable: as a JSON string of what the model wrote. Nothing means an empty object,
+// unless the answer was cut off there.
+func quoteArguments(raw json.RawMessage, cut bool) json.RawMessage {
+	if len(bytes.TrimSpace(raw)) == 0 && !cut {
+		return json.RawMessage("{}")
+	}
+	quoted, err := json.Marshal(cleanText(string(raw)))
+	if err != nil { // a string always marshals
+		return json.RawMessage("{}")
+	}
+	return quoted
+}
+
+func unquoteArguments(raw json.RawMessage) (string, bool) {
+	var text string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
+// ArgumentsObject gives a tool call's arguments as the JSON object that every provider takes back, also where the model wrote
+// something else.
+func ArgumentsObject(b sessions.Block) json.RawMessage {
+	raw := objectOrEmpty(b.Arguments)
+	if raw[0] == '{' && json.Valid(raw) {
+		return raw
+	}
+	text := string(raw)
+	if t, ok := unquoteArguments(raw); ok {
+		text = t
+	}
+	out, err := json.Marshal(map[string]string{"invalid_arguments": cleanText(text)})
+	if err != nil { // strings always marshal
+		return json.RawMessage("{}")
+	}
+	return out
+}
+
+// schemaCache holds resolved schemas by their text. Tools come and go with sessions, so it is emptied when it is full.
+type schemaCache struct {
+	mu sync.RWMutex
+	m  map[string]*jsonschema.Resolved
+}
+
+const maxSchemas = 1024
+
+func (c *schemaCache) get(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	c.mu.RLock()
+	s, ok := c.m[string(raw)]
+	c.mu.RUnlock()
+	if ok {
+		return s, nil
+	}
+	s, err := resolveSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil || len(c.m) >= maxSchemas {
+		c.m = make(map[string]*jsonschema.Resolved)
+	}
+	c.m[string(raw)] = s
+	return s, nil
+}
+
+func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	return s.Resolve(nil)
+}
+
+// cleanText makes text that every store and encoder takes: valid UTF-8 without NUL.
+func cleanText(s string) string {
+	if utf8.ValidString(s) && !strings.Contains(s, "\x00") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// capText cuts s to about limit bytes, at a rune, and says how much is missing.
+func capText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s\n[cut here: %d of %d bytes are shown]", s[:cut], cut, len(s))
+}

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Config is the section `agents`.
+type Config struct {
+	Defaults Defaults `yaml:"defaults" doc:"What every agent has unless its entry says otherwise."`
+	List     []Entry  `yaml:"list" doc:"The agents; without a list there is one, main."`
+}
+
+// Defaults is agents.defaults.
+type Defaults struct {
+	Model          string    `yaml:"model" doc:"provider/model; empty = the best that was found at start."`
+	Instructions   string    `yaml:"instructions" doc:"What the agents are told about themselves."`
+	TimeoutSeconds int       `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Longest turn, in seconds."`
+	MaxConcurrent  int       `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns at work at the same time, over all sessions."`
+	MaxSteps       int       `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Model calls in one turn."`
+	HistoryLimit   int       `yaml:"historyLimit" default:"100" min:"1" max:"10000" doc:"Messages of the transcript that a model is shown."`
+	Subagents      Subagents `yaml:"subagents" doc:"Sub-agents."`
+	Sandbox        Sandbox   `yaml:"sandbox" doc:"Sandboxed sessions."`
+}
+
+// Subagents is agents.defaults.subagents.
+type Subagents struct {
+	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"A sub-agent's session is archived after this many minutes; 0 = never."`
+	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents at work at the same time."`
+	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Unfinished sub-agents of one session."`
+	Model               string `yaml:"model" doc:"provider/model of sub-agents; empty = the agent's."`
+}
+
+// Sandbox is agents.defaults.sandbox.
+type Sandbox struct {
+	Mode                   string `yaml:"mode" enum:"off,non-main,all" default:"off" doc:"Which sessions are sandboxed."`
+	SessionToolsVisibility string `yaml:"sessionToolsVisibility" enum:"spawned,all" default:"spawned" doc:"spawned: a sandboxed session sees at most itself and what it spawned."`
+}
+
+// Entry is one agent.
+type Entry struct {
+	ID           sessions.AgentID `yaml:"id" required:"true" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" doc:"Lower case letters, digits, - and _."`
+	Default      bool             `yaml:"default" doc:"Answers where no binding matches."`
+	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
+	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
+	Instructions string           `yaml:"instructions" doc:"What the agent is told about itself; empty = agents.defaults.instructions."`
+	Subagents    EntrySubagents   `yaml:"subagents" doc:"Which agents it may spawn."`
+	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, inside what the section tools allows."`
+	GroupChat    GroupChat        `yaml:"groupChat" doc:"Behaviour in groups."`
+}
+
+// EntrySubagents is agents.list[].subagents.
+type EntrySubagents struct {
+	AllowAgents []string `yaml:"allowAgents" doc:"Agents that it may spawn besides itself; \"*\" = any."`
+}
+
+// GroupChat is agents.list[].groupChat.
+type GroupChat struct {
+	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention; without them the agent's name does."`
+}
+
+// Models is the section `models`.
+type Models struct {
+	Providers map[string]Provider `yaml:"providers" doc:"Model providers by name; a model is named provider/model."`
+}
+
+// Provider is one model provider.
+type Provider struct {
+	API            string          `yaml:"api" enum:"openai,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), anthropic, or offline (built in)."`
+	BaseURL        string          `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
+	APIKey         channels.Secret `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
+	MaxTokens      int             `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
+	ConnectTimeout Seconds         `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
+	FirstByte      Seconds         `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
+	Idle           Seconds         `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
+	Total          Seconds         `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
+}
+
+// Seconds is a time in seconds, fractions allowed.
+type Seconds float64
+
+// Duration gives the time.
+func (s Seconds) Duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+// Deadlines gives the provider's deadlines, defaults filled in.
+func (p Provider) Deadlines() Deadlines {
+	d := DefaultDeadlines
+	for _, f := range []struct {
+		s Seconds
+		d *time.Duration
+	}{{p.ConnectTimeout, &d.Connect}, {p.FirstByte, &d.FirstByte}, {p.Idle, &d.Idle}, {p.Total, &d.Total}} {
+		if f.s > 0 {
+			*f.d = f.s.Duration()
+		}
+	}
+	return d
+}
+
+// IDs lists the configured agents and the default one: the first that is marked as such, else the first, else "main".
+func (c Config) IDs() (ids []sessions.AgentID, def sessions.AgentID) {
+	for _, e := range c.List {
+		ids = append(ids, e.ID)
+		if e.Default && def == "" {
+			def = e.ID
+		}
+	}
+	if len(ids) == 0 {
+		ids = []sessions.AgentID{"main"}
+	}
+	if def == "" {
+		def = ids[0]
+	}
+	return ids, def
+}

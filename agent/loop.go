@@ -1,0 +1,262 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Loop runs turns: it calls the model, executes the tools that it asks for, and calls it again until it asks for none. It is
+// pure: it knows no store and no channel, and keeps nothing but checked schemas. The zero value is ready; one Loop serves any
+// number of turns at the same time. It must not be copied.
+type Loop struct {
+	Logger *slog.Logger // nil = silent; message text appears at debug level only
+
+	schemas schemaCache
+}
+
+// yielded marks the recorded result of a tool that ended the turn, in Message.Stop, so that a resumed run ends there too.
+const yielded = "yield"
+
+// Run brings t to its end. It returns ctx's error when ctx ends, a *ModelError when the model cannot be reached, ErrTooManySteps,
+// the error of Turn.Record as it is, or the error of a tool (a fault of the host). What was recorded until then stays
+// recorded: called again with it in Turn.Steps, Run goes on behind it.
+//
+// Outcome.Final is the assistant message that ended the turn. After a tool that yields it is the message with that tool's call,
+// which is recorded already; recording it again changes nothing, as its id is the same.
+func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
+	if t.MaxSteps <= 0 {
+		t.MaxSteps = DefaultMaxSteps
+	}
+	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, tools: make(map[string]tools.Tool, len(t.Tools))}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	for _, tool := range t.Tools {
+		spec := tool.Spec()
+		r.tools[spec.Name] = tool
+		r.specs = append(r.specs, spec)
+	}
+	r.msgs = make([]sessions.Message, 0, len(t.History)+len(t.Steps)+4)
+	r.msgs = append(append(r.msgs, t.History...), t.Steps...)
+	last, done := r.resume()
+	for {
+		if last != nil {
+			yield, err := r.callTools(ctx, *last, done)
+			if err != nil {
+				return Outcome{}, err
+			}
+			if yield || len(last.ToolCalls()) == 0 {
+				return r.outcome(*last, yield), nil
+			}
+		}
+		next, err := r.ask(ctx)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if len(next.ToolCalls()) == 0 {
+			return r.outcome(next, false), nil
+		}
+		if err := r.record(next); err != nil {
+			return Outcome{}, err
+		}
+		last, done = &next, nil
+	}
+}
+
+// turnRun is one turn at work.
+type turnRun struct {
+	Turn
+	log     *slog.Logger
+	schemas *schemaCache
+	tools   map[string]tools.Tool
+	specs   []tools.Spec
+	msgs    []sessions.Message // what the model is shown: history, then the steps of this turn
+	callIDs map[string]bool    // tool call ids of this turn
+	steps   int                // model calls of this turn, earlier attempts included
+	usage   sessions.Usage
+	context int
+	newest  string
+}
+
+// resume reads what earlier attempts have recorded: the last assistant message, if any, and the results of its calls by call id.
+func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Message) {
+	r.callIDs = make(map[string]bool)
+	for i := range r.Steps {
+		switch m := &r.Steps[i]; m.Role {
+		case sessions.Assistant:
+			r.steps++
+			last, done = m, make(map[string]sessions.Message)
+			for _, c := range m.ToolCalls() {
+				r.callIDs[c.ID] = true
+			}
+			if m.Usage != nil {
+				r.context = m.Usage.Total()
+			}
+		case sessions.ToolResult:
+			r.newest = m.Text()
+			if done != nil {
+				done[m.ToolCallID] = *m
+			}
+		}
+	}
+	return last, done
+}
+
+// ask calls the model once and makes a message of its answer.
+func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
+	if r.steps >= r.MaxSteps {
+		return sessions.Message{}, fmt.Errorf("%w (%d model calls)", ErrTooManySteps, r.steps)
+	}
+	if err := ctx.Err(); err != nil {
+		return sessions.Message{}, err
+	}
+	r.steps++
+	answer, err := r.stream(ctx, Prompt{Model: r.Name, System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
+	if ctx.Err() != nil {
+		return sessions.Message{}, ctx.Err()
+	}
+	if err != nil {
+		return sessions.Message{}, err
+	}
+	r.usage = r.usage.Add(answer.Usage)
+	r.context = answer.Usage.Total()
+	m := sessions.Message{
+		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
+		Model: r.Label, Usage: &answer.Usage, Stop: answer.Stop,
+	}
+	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", r.Label),
+		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
+	return m, nil
+}
+
+// stream reads one answer and passes its text on as it grows.
+func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, error) {
+	var text strings.Builder
+	for d, err := range r.Model.Stream(ctx, p) {
+		if err != nil {
+			return nil, err
+		}
+		if d.Text != "" && r.OnText != nil {
+			text.WriteString(d.Text)
+			if !maybeControl(text.String()) {
+				r.OnText(text.String())
+			}
+		}
+		if d.Final != nil {
+			return d.Final, nil
+		}
+	}
+	return nil, &ModelError{Class: Broken, Provider: r.Label, Tries: 1, Err: fmt.Errorf("the stream ended without an answer")}
+}
+
+// storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
+// unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
+func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Block {
+	out := slices.Clone(blocks)
+	for i := range out {
+		b := &out[i]
+		b.Text = cleanText(b.Text)
+		if b.Type != sessions.ToolCallBlock {
+			continue
+		}
+		if b.ID == "" || r.callIDs[b.ID] {
+			b.ID = NewCallID()
+		}
+		r.callIDs[b.ID] = true
+		if !json.Valid(b.Arguments) {
+			b.Arguments = quoteArguments(b.Arguments, stop == StopLength)
+		}
+	}
+	if out == nil {
+		out = []sessions.Block{}
+	}
+	return out
+}
+
+// callTools executes the calls of m that have no result in done, in order, and records each result before the next call starts.
+func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[string]sessions.Message) (yield bool, err error) {
+	for _, c := range m.ToolCalls() {
+		if was, ok := done[c.ID]; ok {
+			yield = yield || was.Stop == yielded
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		res, err := r.call(ctx, c, m.Stop)
+		if ctx.Err() != nil {
+			// The result may only say that it was interrupted. A resumed run calls again; the effect is not repeated (contract S14).
+			return false, ctx.Err()
+		}
+		if err != nil {
+			return false, err
+		}
+		res.Text = capText(cleanText(res.Text), MaxToolResult)
+		out := sessions.Message{
+			ID: newID(), Role: sessions.ToolResult, Content: sessions.TextContent(res.Text), Time: time.Now(), Run: r.Caller.Run.ID,
+			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,
+		}
+		if res.Yield {
+			out.Stop, yield = yielded, true
+		}
+		if err := r.record(out); err != nil {
+			return false, err
+		}
+		r.newest = res.Text
+	}
+	return yield, nil
+}
+
+// record hands a step to the caller and puts it behind what the model is shown.
+func (r *turnRun) record(m sessions.Message) error {
+	r.msgs = append(r.msgs, m)
+	if r.Record == nil {
+		return nil
+	}
+	return r.Record(m)
+}
+
+// outcome ends the turn with m.
+func (r *turnRun) outcome(m sessions.Message, yield bool) Outcome {
+	o := Outcome{Final: m, Usage: r.usage, Context: r.context, Newest: r.newest}
+	o.Control, o.Text = splitControl(m.Text())
+	if yield && o.Text == "" && o.Control == Speak {
+		o.Control = NoReply // the agent chose to end here; the newest result must not stand in for words
+	}
+	return o
+}
+
+var controls = []Control{NoReply, ReplySkip, AnnounceSkip}
+
+// splitControl tells a control word from an answer.
+func splitControl(text string) (Control, string) {
+	text = strings.TrimSpace(text)
+	if slices.Contains(controls, Control(text)) {
+		return Control(text), ""
+	}
+	return Speak, text
+}
+
+// maybeControl reports whether a text that is still growing is empty or may become a control word: nobody should see it yet.
+func maybeControl(text string) bool {
+	if len(text) > 64 {
+		return false
+	}
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(controls, func(c Control) bool { return strings.HasPrefix(string(c), text) })
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// NewCallID makes an id for a tool call that came without a usable one.
+func NewCallID() string { return "call_" + strings.ReplaceAll(uuid.NewString(), "-", "") }

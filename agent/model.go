@@ -1,0 +1,112 @@
+// Package agent turns history into answers: the loop that calls a model and tools until there is nothing left to call, and the
+// contract that a model provider fulfils. It knows no store and no channel.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Model is one language model behind one provider.
+type Model interface {
+	// Stream asks for the next assistant message. It yields text and thinking as they arrive and, last, one Delta with Final set.
+	// An error ends the stream; it is a *ModelError. The provider retries by itself as long as nothing was yielded: at most three
+	// tries, obeying Retry-After, inside ctx and its own deadlines. Breaking out of the iteration ends the request.
+	Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error]
+}
+
+// Prompt is one model call.
+type Prompt struct {
+	Model     string // the provider's own name of the model, without provider prefix
+	System    string // stable prefix first
+	Messages  []sessions.Message
+	Tools     []tools.Spec
+	Thinking  string // off, minimal, low, medium, high; empty = the provider's default
+	MaxTokens int    // 0 = the provider's default
+}
+
+// Delta is a piece of a streamed answer.
+type Delta struct {
+	Text     string
+	Thinking string
+	Final    *Answer // set on the last delta only
+}
+
+// Answer is a whole assistant message. Every toolCall block has an ID and Arguments that are a JSON object, or Arguments that
+// are not valid JSON as the model wrote them: the loop then tells the model so.
+type Answer struct {
+	Content []sessions.Block
+	Usage   sessions.Usage
+	Stop    string // stop, length, toolUse
+	Model   string // what the provider says answered
+}
+
+// ErrorClass says why a model call failed.
+type ErrorClass string
+
+// The classes.
+const (
+	Unreachable ErrorClass = "unreachable" // refused, reset, DNS, TLS
+	Timeout     ErrorClass = "timeout"     // connect, first byte or total deadline
+	RateLimited ErrorClass = "rate_limited"
+	Overloaded  ErrorClass = "overloaded" // 5xx, 529
+	BadKey      ErrorClass = "bad_key"    // 401, 403
+	BadRequest  ErrorClass = "bad_request"
+	NoSuchModel ErrorClass = "no_such_model"
+	Broken      ErrorClass = "broken" // the stream ended early or made no sense
+)
+
+// ModelError is a failed model call. Its text goes to the log and never contains a key; Notice goes to the chat.
+type ModelError struct {
+	Class      ErrorClass
+	Provider   string
+	Status     int           // HTTP status, 0 = none
+	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
+	Tries      int
+	Err        error
+}
+
+func (e *ModelError) Error() string {
+	return fmt.Sprintf("model provider %s: %s (tries %d, status %d): %v", e.Provider, e.Class, e.Tries, e.Status, e.Err)
+}
+
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// Notice is one plain sentence for the chat.
+func (e *ModelError) Notice() string {
+	switch e.Class {
+	case Unreachable:
+		return "I could not reach the language model. Please try again in a moment."
+	case Timeout:
+		return "The language model took too long to answer. Please try again."
+	case RateLimited:
+		return "The language model is busy (rate limit). Please try again in a minute."
+	case Overloaded, Broken:
+		return "The language model had a problem. Please try again in a moment."
+	default:
+		return "I cannot use my language model: it is not set up correctly. The details are in the log."
+	}
+}
+
+// Deadlines bound a model call.
+type Deadlines struct {
+	Connect   time.Duration // TCP and TLS
+	FirstByte time.Duration // from the request to the first byte of the answer
+	Idle      time.Duration // between two pieces of a stream
+	Total     time.Duration // one try
+}
+
+// DefaultDeadlines are used where a provider's configuration names none.
+var DefaultDeadlines = Deadlines{Connect: 10 * time.Second, FirstByte: 120 * time.Second, Idle: 60 * time.Second, Total: 10 * time.Minute}
+
+// MaxTries is how often a model call is tried in all.
+const MaxTries = 3
+
+// ErrTooManySteps ends a turn that calls tools without end.
+var ErrTooManySteps = errors.New("the agent made too many tool calls in one turn")

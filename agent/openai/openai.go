@@ -1,0 +1,181 @@
+// Package openai speaks the chat completions protocol: OpenAI's own service and everything that is compatible with it.
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/channels"
+)
+
+// DefaultBaseURL is OpenAI's own service.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// Config is what a provider needs.
+type Config struct {
+	Name       string          // the provider's name, for errors and the log
+	BaseURL    string          // up to and including /v1; empty = DefaultBaseURL
+	APIKey     channels.Secret // zero = none is sent
+	Deadlines  agent.Deadlines // a zero field takes its default
+	HTTPClient *http.Client    // nil = one of its own, tuned for many turns at once
+	Logger     *slog.Logger    // nil = silent
+	MaxTokens  int             // longest answer where the prompt names none; 0 = the server's default
+}
+
+// Model is an agent.Model.
+type Model struct {
+	client    sdk.Client
+	wire      *wire.Client
+	name      string
+	log       *slog.Logger
+	maxTokens int
+
+	official bool // OpenAI's own service
+	tools    wire.Tools
+
+	mu      sync.Mutex
+	learned map[string]quirks // by model
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New makes a provider. It opens no connection.
+func New(c Config) *Model {
+	base := c.BaseURL
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
+	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(w.HTTP()), option.WithMaxRetries(0)}
+	if !c.APIKey.IsZero() {
+		options = append(options, option.WithAPIKey(c.APIKey.Reveal()))
+	}
+	return &Model{
+		client: sdk.Client{Options: options}, // not NewClient: that would mix in the environment
+		wire:   w, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens, official: base == DefaultBaseURL,
+	}
+}
+
+// Stream implements agent.Model.
+func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	var messages []byte // the same for all tries
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+		if messages == nil {
+			messages = encodeMessages(p)
+		}
+		for {
+			again, err := m.try(ctx, p, messages, yield)
+			if !again {
+				return err
+			}
+		}
+	}}
+	return retry.Stream(ctx)
+}
+
+// try makes one request. again says that the server did not understand a part of it which can be left out.
+func (m *Model) try(ctx context.Context, p agent.Prompt, messages []byte, yield func(agent.Delta) bool) (again bool, err error) {
+	quirks := m.quirks(p.Model)
+	body, err := m.encode(p, messages, quirks)
+	if err != nil {
+		return false, &agent.ModelError{Class: agent.BadRequest, Err: err}
+	}
+	ctx, t := m.wire.Start(ctx)
+	defer t.Stop()
+	var res *http.Response
+	if err := m.client.Post(ctx, "chat/completions", body, &res); err != nil {
+		err = t.Error(err)
+		return m.learn(p.Model, err, quirks), err
+	}
+	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" {
+		return false, readWhole(t, res, yield)
+	}
+	return false, (&stream{t: t, res: res, yield: yield}).read()
+}
+
+// quirks are the parts of a request that a server turned out not to understand. They are learned from its errors, so that only the
+// first call pays for them.
+type quirks struct {
+	noUsage     bool // stream_options
+	noEffort    bool // reasoning_effort
+	otherTokens bool // max_tokens: it wants max_completion_tokens
+}
+
+const maxLearned = 256
+
+func (m *Model) quirks(model string) quirks {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.learned[model]
+}
+
+// learn remembers what a server complains about, and reports whether the request is worth repeating without it.
+func (m *Model) learn(model string, err error, sent quirks) bool {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || e.Class != agent.BadRequest {
+		return false
+	}
+	text := e.Err.Error()
+	switch {
+	case !sent.noUsage && strings.Contains(text, "stream_options"):
+		sent.noUsage = true
+	case !sent.noEffort && strings.Contains(text, "reasoning_effort"):
+		sent.noEffort = true
+	case !m.official && !sent.otherTokens && strings.Contains(text, "max_completion_tokens"):
+		sent.otherTokens = true
+	default:
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.learned == nil || len(m.learned) >= maxLearned {
+		m.learned = make(map[string]quirks)
+	}
+	m.learned[model] = sent
+	return true
+}
+
+// List asks which models there are: names in the server's order. It waits at most as long as ctx and c.Deadlines.FirstByte allow.
+func List(ctx context.Context, c Config) ([]string, error) {
+	m := New(c)
+	ctx, t := m.wire.Start(ctx)
+	defer t.Stop()
+	if c.HTTPClient == nil {
+		defer m.wire.HTTP().CloseIdleConnections()
+	}
+	var raw []byte
+	if err := m.client.Get(ctx, "models", nil, &raw); err != nil {
+		return nil, fmt.Errorf("listing the models of %s: %w", c.Name, t.Error(err))
+	}
+	var page struct{ Data []struct{ ID string } }
+	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&page); err != nil {
+		return nil, fmt.Errorf("listing the models of %s: %w", c.Name, t.Broken("reading the list: %w", err))
+	}
+	names := make([]string, 0, len(page.Data))
+	for _, d := range page.Data {
+		if d.ID != "" && !slices.Contains(names, d.ID) {
+			names = append(names, d.ID)
+		}
+	}
+	return names, nil
+}
+
+// ListDeadlines are short: enough for a server on this machine.
+var ListDeadlines = agent.Deadlines{Connect: 300 * time.Millisecond, FirstByte: time.Second, Idle: time.Second, Total: 2 * time.Second}

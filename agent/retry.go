@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// ErrNoByte is wrapped by a ModelError of class Timeout when no byte of an answer had come: only then is a timeout tried again.
+var ErrNoByte = errors.New("no byte of an answer came in time")
+
+// MaxRetryAfter is the longest wait that a provider may ask for. A longer one ends the call at once.
+const MaxRetryAfter = 60 * time.Second
+
+// Retry is how providers try again. Try is one request: it hands pieces to yield, the last one with Final set, and stops without
+// an error when yield returns false. Its error is a *ModelError.
+type Retry struct {
+	Provider string
+	Logger   *slog.Logger // nil = silent
+	Try      func(ctx context.Context, yield func(Delta) bool) error
+}
+
+// Stream runs Try at most MaxTries times: again only while nothing was yielded, and only when the provider could not be reached,
+// sent nothing in time, or was busy. It waits as long as the provider asked for, to the letter, when that is at most
+// MaxRetryAfter and ends before ctx does; otherwise it gives up at once. Without such a wish it waits about 0.5 s, then about 1 s.
+func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		var pause *backoff.ExponentialBackOff
+		for try := 1; ; try++ {
+			yielded, stopped := false, false
+			err := r.Try(ctx, func(d Delta) bool {
+				yielded = true
+				stopped = !yield(d, nil)
+				return !stopped
+			})
+			if stopped || err == nil {
+				return
+			}
+			e, wait := r.modelError(ctx, err, try)
+			if yielded || try == MaxTries || !again(e) || ctx.Err() != nil {
+				yield(Delta{}, e)
+				return
+			}
+			if pause == nil {
+				pause = backoff.NewExponentialBackOff()
+				pause.Multiplier = 2
+			}
+			if next := pause.NextBackOff(); wait == 0 {
+				wait = next
+			}
+			wait = max(wait, 0)
+			if end, ok := ctx.Deadline(); wait > MaxRetryAfter || ok && !time.Now().Add(wait).Before(end) {
+				yield(Delta{}, e)
+				return
+			}
+			if r.Logger != nil {
+				r.Logger.LogAttrs(ctx, slog.LevelWarn, "trying the model again", slog.String("provider", r.Provider),
+					slog.Duration("in", wait), slog.Any("why", e))
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				yield(Delta{}, &ModelError{Class: e.Class, Provider: r.Provider, Status: e.Status, RetryAfter: e.RetryAfter, Tries: try,
+					Err: fmt.Errorf("%w while waiting to try again after: %w", ctx.Err(), e.Err)})
+				return
+			}
+		}
+	}
+}
+
+// modelError gives err with the number of tries, and names ctx's end as the reason when that is what it was; and the wait that the
+// provider asked for: 0 = none, negative = at once.
+func (r Retry) modelError(ctx context.Context, err error, try int) (*ModelError, time.Duration) {
+	e, ok := errors.AsType[*ModelError](err)
+	if !ok {
+		e = &ModelError{Class: Broken, Err: err}
+	}
+	out := *e
+	out.Provider, out.Tries = r.Provider, try
+	if ctxErr := ctx.Err(); ctxErr != nil && !errors.Is(out.Err, ctxErr) {
+		out.Err = fmt.Errorf("%w: %w", ctxErr, out.Err)
+	}
+	out.RetryAfter = max(0, e.RetryAfter)
+	return &out, e.RetryAfter
+}
+
+func again(e *ModelError) bool {
+	switch e.Class {
+	case Unreachable, RateLimited, Overloaded:
+		return true
+	case Timeout:
+		return errors.Is(e.Err, ErrNoByte)
+	default:
+		return false
+	}
+}

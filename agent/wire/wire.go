@@ -1,0 +1,222 @@
+// Package wire is what the model providers share below their SDKs: an HTTP client with deadlines for each part of an answer,
+// bounded bodies, and the translation of every failure into an agent.ModelError without secrets in it.
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+)
+
+// The bounds of an answer, in bytes as they come over the wire.
+const (
+	MaxAnswer    = 4 << 20
+	maxErrorBody = 64 << 10
+	maxHead      = 8 << 10 // what of it is looked at
+)
+
+// Config is what a Client needs.
+type Config struct {
+	Name       string // of the provider, for errors
+	Key        channels.Secret
+	Deadlines  agent.Deadlines // a zero field takes its default
+	HTTPClient *http.Client    // nil = one of its own
+}
+
+// Client makes the tries of one provider.
+type Client struct {
+	name      string
+	key       channels.Secret
+	deadlines agent.Deadlines
+	http      *http.Client
+}
+
+// New makes a Client. It opens no connection.
+func New(c Config) *Client {
+	d := c.Deadlines
+	for _, f := range []struct {
+		set *time.Duration
+		def time.Duration
+	}{
+		{&d.Connect, agent.DefaultDeadlines.Connect},
+		{&d.FirstByte, agent.DefaultDeadlines.FirstByte},
+		{&d.Idle, agent.DefaultDeadlines.Idle},
+		{&d.Total, agent.DefaultDeadlines.Total},
+	} {
+		if *f.set <= 0 {
+			*f.set = f.def
+		}
+	}
+	var own http.Client
+	if c.HTTPClient != nil {
+		own = *c.HTTPClient
+	}
+	if own.Transport == nil {
+		own.Transport = transport(d.Connect)
+	}
+	own.Timeout = 0 // it would end long answers
+	own.Transport = watchedTransport{own.Transport}
+	return &Client{name: c.Name, key: c.Key, deadlines: d, http: &own}
+}
+
+// HTTP is the client to give to an SDK. It works only under a context made by Start. It follows no redirects, which would carry the
+// key to another place: they are errors.
+func (c *Client) HTTP() *http.Client { return c.http }
+
+// transport is tuned for many turns at the same provider at once.
+func transport(connect time.Duration) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    connect,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    128,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true, // a stream of small pieces gains nothing, and a bomb cannot unfold
+	}
+}
+
+// Try is one request with its deadlines.
+type Try struct {
+	c      *Client
+	parent context.Context
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	idle   *time.Timer // first byte, then between pieces
+	total  *time.Timer
+	res    *http.Response // nil = no answer has begun
+	read   atomic.Int64   // bytes of the answer's body
+	head   []byte         // the beginning of the body of an error status
+	over   bool           // the answer is complete: what still comes buys no more time
+}
+
+type tryKey struct{}
+
+var (
+	errFirstByte = fmt.Errorf("first byte deadline: %w", agent.ErrNoByte)
+	errIdle      = errors.New("idle deadline: the answer stopped coming")
+	errTotal     = errors.New("total deadline of one try")
+	errTooBig    = fmt.Errorf("the answer is larger than %d bytes", MaxAnswer)
+	errStopped   = errors.New("the reader stopped")
+)
+
+// Start begins a try. The context is for the SDK's call; Stop must be called at the end, and ends the request if it still runs.
+func (c *Client) Start(parent context.Context) (context.Context, *Try) {
+	t := &Try{c: c, parent: parent}
+	ctx, cancel := context.WithCancelCause(parent)
+	t.cancel = cancel
+	t.ctx = context.WithValue(ctx, tryKey{}, t)
+	t.idle = time.AfterFunc(c.deadlines.FirstByte, func() {
+		if t.read.Load() == 0 {
+			cancel(errFirstByte)
+			return
+		}
+		cancel(errIdle)
+	})
+	t.total = time.AfterFunc(c.deadlines.Total, func() {
+		if t.read.Load() == 0 {
+			cancel(fmt.Errorf("%w: %w", errTotal, agent.ErrNoByte))
+			return
+		}
+		cancel(errTotal)
+	})
+	return t.ctx, t
+}
+
+// Stop ends the try.
+func (t *Try) Stop() {
+	t.idle.Stop()
+	t.total.Stop()
+	t.cancel(errStopped)
+}
+
+// Drain reads what is left of a finished answer, so that its connection can be used again. It waits at most a moment.
+func (t *Try) Drain() {
+	if t.res == nil {
+		return
+	}
+	t.over = true
+	t.idle.Reset(50 * time.Millisecond)
+	_, _ = io.CopyN(io.Discard, t.res.Body, 8<<10) // an error only costs the connection
+	_ = t.res.Body.Close()
+}
+
+// watchedTransport puts a try's eyes on its answer.
+type watchedTransport struct{ next http.RoundTripper }
+
+func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t, ok := req.Context().Value(tryKey{}).(*Try)
+	if !ok {
+		return nil, errors.New("wire: a request outside of a try")
+	}
+	res, err := w.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	t.res = res
+	limit := int64(MaxAnswer)
+	if res.StatusCode >= 300 {
+		limit = maxErrorBody
+	}
+	res.Body = &body{t: t, rc: res.Body, left: limit, keep: res.StatusCode >= 300}
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
+		to := res.Header.Get("Location")
+		if u, err := url.Parse(to); err == nil {
+			u.RawQuery, u.User = "", nil
+			to = u.String()
+		}
+		_ = res.Body.Close()
+		t.head = nil
+		return nil, fmt.Errorf("the server redirects (%d) to %q; set baseUrl to the final address", res.StatusCode, to)
+	}
+	return res, nil
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (w watchedTransport) CloseIdleConnections() {
+	if c, ok := w.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// body watches and bounds the body of an answer.
+type body struct {
+	t    *Try
+	rc   io.ReadCloser
+	left int64
+	keep bool // its beginning, because it says what is wrong
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooBig
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.rc.Read(p)
+	b.left -= int64(n)
+	if b.keep {
+		b.t.head = append(b.t.head, p[:max(0, min(n, maxHead-len(b.t.head)))]...)
+	}
+	if n > 0 {
+		b.t.read.Add(int64(n))
+		if !b.t.over {
+			b.t.idle.Reset(b.t.c.deadlines.Idle)
+		}
+	}
+	return n, err
+}
+
+func (b *body) Close() error { return b.rc.Close() }

@@ -1,0 +1,131 @@
+package channels
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event says what kind of thing an Inbound is.
+type Event string
+
+// The events. Every kind passes the same admission; only Message starts runs. Unreadable is an update that the adapter could
+// not decode: it is recorded with its reason and listed, so that nothing is dropped without a trace.
+const (
+	Message    Event = "message"
+	Edited     Event = "edited"
+	Unreadable Event = "unreadable"
+)
+
+// Inbound is one thing that happened on a platform. The adapter fills it completely and never touches it again.
+type Inbound struct {
+	Event   Event
+	Address Address   // whole: thread included
+	ID      MessageID // unique inside (channel, account, chat, event); the dedupe key together with these
+	Sender  Sender
+	Text    string // as typed, valid UTF-8 without NUL; a command keeps its leading slash, a mention of the bot is kept
+	Time    time.Time
+
+	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
+	MentionsOthers  bool   // the platform says that somebody else was mentioned
+	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
+	Quote           *Quote // the message that this one replies to
+	Title           string // display name of the chat; empty for direct chats
+	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id
+	Guild, Team     string // routing facts (contract K10); empty where the platform has none
+	Roles           []string
+	Media           []Media
+	Cursor          string          // platform position that this event completes; stored in the same commit, returned by Cursors
+	Reason          string          // Unreadable: what was wrong
+	Raw             json.RawMessage // Unreadable: the update as received, cut to 4 KiB
+	SentByThisLogin bool            // the platform echoes our own account's message; never starts a run
+}
+
+// Sender is who caused an event.
+type Sender struct {
+	ID       UserID
+	Username string // without @; for display and allow lists that name people, where the platform has such names
+	Name     string // display name
+	Bot      bool
+}
+
+// Quote is the message that another one replies to.
+type Quote struct {
+	ID      MessageID
+	Sender  string // display name
+	Text    string
+	FromBot bool // it was one of ours
+}
+
+// MediaKind says what a file is for.
+type MediaKind string
+
+// The media kinds.
+const (
+	Image    MediaKind = "image"
+	Video    MediaKind = "video"
+	Audio    MediaKind = "audio"
+	Document MediaKind = "document"
+	Sticker  MediaKind = "sticker"
+)
+
+// Media describes a file that came with a message. It is fetched lazily, by Ref.
+type Media struct {
+	Kind MediaKind `json:"kind"`
+	Ref  string    `json:"ref"` // what the adapter needs to fetch it
+	Name string    `json:"name,omitempty"`
+	MIME string    `json:"mime,omitempty"`
+	Size int64     `json:"size,omitempty"` // bytes, 0 = unknown
+}
+
+// Outbound is one message to one address, already rendered in the channel's dialect and short enough for its Limits.
+type Outbound struct {
+	Key     string // stable over retries of the same part; adapters turn it into the platform's idempotency key where there is one
+	To      Address
+	Text    string    // in the dialect that Limits names
+	Plain   string    // the same without markup, for platforms that reject the rendered form
+	ReplyTo MessageID // answer to this message; empty = none
+}
+
+// Receipt is the platform's word that it took a message.
+type Receipt struct {
+	ID MessageID `json:"id"`
+	At time.Time `json:"at"`
+}
+
+// Dialect is the markup that a channel understands.
+type Dialect string
+
+// The dialects.
+const (
+	PlainText    Dialect = "plain"
+	TelegramHTML Dialect = "telegram-html"
+	DiscordMD    Dialect = "discord-markdown"
+	WhatsAppText Dialect = "whatsapp"
+	Markdown     Dialect = "markdown" // passed on as written: the receiver renders it
+)
+
+// Unit is what a platform counts when it limits the length of a text.
+type Unit string
+
+// The units.
+const (
+	Runes Unit = "runes"
+	UTF16 Unit = "utf16"
+	Bytes Unit = "bytes"
+)
+
+// Limits are facts about an address, known without I/O.
+type Limits struct {
+	Text       int     // longest message in Unit; 0 = unlimited
+	Unit       Unit    // what Text counts, after markup is parsed
+	Dialect    Dialect // the markup that Send expects
+	Lines      int     // most lines in a message; 0 = unlimited
+	Idempotent bool    // a repeated Send with the same Key shows one message
+}
+
+// Pacing is how fast an account may send. Zero = not paced.
+type Pacing struct {
+	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second for the whole account; 0 = not paced."`
+	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = not paced."`
+	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = not paced."`
+}

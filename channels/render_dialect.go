@@ -1,0 +1,142 @@
+package channels
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The dialects. Facts about each are the platform's own: Telegram's HTML tags and their nesting, Discord's Markdown, WhatsApp's
+// marks.
+var (
+	plainSpec = spec{
+		dialect: PlainText, bullet: "•", tables: tableRows, quote: "> ",
+		link: func(url string, quiet bool) (string, string) {
+			if quiet {
+				return "", ""
+			}
+			return "", " (" + url + ")"
+		},
+	}
+	telegramSpec = spec{
+		dialect: TelegramHTML, html: true, bullet: "•", tables: tableCode,
+		bold: [2]string{"<b>", "</b>"}, italic: [2]string{"<i>", "</i>"}, strike: [2]string{"<s>", "</s>"},
+		code: [2]string{"<code>", "</code>"}, ticks: [2]string{"<code>", "</code>"},
+		link: func(url string, _ bool) (string, string) { return `<a href="` + escapeHTML(url) + `">`, "</a>" },
+		pre: func(p pre) (string, string) {
+			if p.lang == "" {
+				return "<pre>", "</pre>"
+			}
+			return `<pre><code class="language-` + escapeHTML(p.lang) + `">`, "</code></pre>"
+		},
+		word: func(s string, _ bool) string { return escapeHTML(s) }, inCode: escapeHTML, glue: escapeHTML,
+	}
+	discordSpec = spec{
+		dialect: DiscordMD, headings: true, bullet: "-", tables: tableCode, quote: "> ",
+		bold: [2]string{"**", "**"}, italic: [2]string{"*", "*"}, italicNext: "_", strike: [2]string{"~~", "~~"},
+		code: [2]string{"`", "`"}, ticks: [2]string{"`` ", " ``"},
+		link: func(url string, quiet bool) (string, string) { return "[", "](" + url + ")" },
+		pre:  func(p pre) (string, string) { return "```" + p.lang + "\n", "\n```" },
+		word: escapeDiscord, inCode: splitTicks,
+	}
+	whatsAppSpec = spec{
+		dialect: WhatsAppText, bullet: "-", tables: tableBullets, quote: "> ",
+		bold: [2]string{"*", "*"}, italic: [2]string{"_", "_"}, strike: [2]string{"~", "~"},
+		code: [2]string{"`", "`"}, ticks: [2]string{"```", "```"},
+		link: plainSpec.link, pre: func(pre) (string, string) { return "```\n", "\n```" }, inCode: splitTicks,
+	}
+	markdownSpec = spec{
+		dialect: Markdown, verbatim: true,
+		pre: func(p pre) (string, string) { return p.open + "\n", "\n" + p.close },
+	}
+)
+
+// specOf gives the dialect; an unknown one is written as plain text.
+func specOf(d Dialect) *spec {
+	switch d {
+	case TelegramHTML:
+		return &telegramSpec
+	case DiscordMD:
+		return &discordSpec
+	case WhatsAppText:
+		return &whatsAppSpec
+	case Markdown:
+		return &markdownSpec
+	}
+	return &plainSpec
+}
+
+// plainOf writes a document without markup and without limits.
+func plainOf(d *document, lim Limits) string {
+	w := newWriter(&plainSpec, d, lim.Unit)
+	for i := range d.atoms {
+		w.write(&d.atoms[i])
+	}
+	return w.finish()
+}
+
+// escapeHTML escapes what Telegram needs escaped.
+func escapeHTML(s string) string {
+	if !strings.ContainsAny(s, "&<>") {
+		return s
+	}
+	return htmlText.Replace(s)
+}
+
+// Attributes need no more: address encodes quotes, and language has none.
+var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// splitTicks keeps code from ending early: a run of backticks gets invisible spaces between them.
+func splitTicks(s string) string {
+	if !strings.Contains(s, "``") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "`\u200b`"), "``", "`\u200b`")
+}
+
+// escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup.
+func escapeDiscord(s string, lineStart bool) string {
+	if lineStart {
+		switch {
+		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":
+			return `\` + s
+		}
+	}
+	if !strings.ContainsAny(s, "\\`*_~|[") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if needsEscape(s, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func needsEscape(s string, i int) bool {
+	next := byte(0)
+	if i+1 < len(s) {
+		next = s[i+1]
+	}
+	switch s[i] {
+	case '`':
+		return true
+	case '\\':
+		return next == 0 || next < 0x80 && unicode.In(rune(next), unicode.P, unicode.S)
+	case '*':
+		return s != "*"
+	case '_':
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+1:])
+		return s != "_" && (!wordRune(before) || !wordRune(after))
+	case '~', '|':
+		return next == s[i] || i > 0 && s[i-1] == s[i]
+	case '[':
+		return strings.Contains(s[i:], "](")
+	}
+	return false
+}
+
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

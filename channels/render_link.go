@@ -1,0 +1,109 @@
+package channels
+
+import (
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/util"
+)
+
+// link writes text that leads somewhere. What no platform would follow, and what is too long, is written out behind the text.
+func (b *builder) link(dest string, words func()) {
+	dest = address(dest)
+	if b.st.link != 0 || dest == "" || strings.HasPrefix(dest, "#") {
+		words()
+		return
+	}
+	if !absolute(dest) || len(dest) > b.maxURL {
+		words()
+		b.text(" (")
+		if len(dest) > b.maxURL {
+			b.text(dest)
+		} else {
+			b.put(glue, dest)
+		}
+		b.text(")")
+		return
+	}
+	at, was := len(b.atoms), b.st
+	b.links = append(b.links, dest)
+	b.st.link = int32(len(b.links))
+	words()
+	b.st = was
+	var s strings.Builder
+	for i := at; i < len(b.atoms); i++ {
+		if b.atoms[i].kind != newline {
+			s.WriteString(b.atoms[i].text)
+		}
+	}
+	switch t := s.String(); {
+	case blank(t): // a link that cannot be seen
+		b.put(glue, dest)
+	case t == dest || "http://"+t == dest || "https://"+t == dest || "mailto:"+t == dest:
+		for i := at; i < len(b.atoms); i++ {
+			b.atoms[i].st.quiet = true
+		}
+	}
+}
+
+// address makes a link's destination one that is safe in every dialect: entities resolved, spaces, quotes and brackets encoded.
+func address(s string) string {
+	s = clean(unescape(s))
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r <= ' ' || strings.ContainsRune("\"<>()[]\\`*|{}^", r):
+			for _, c := range []byte(string(r)) {
+				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// absolute reports whether chat platforms make a link of an address like this.
+func absolute(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Host != ""
+	case "mailto", "tel", "tg":
+		return true
+	}
+	return false
+}
+
+// unescape resolves backslash escapes and entities.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, `\&`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '&':
+			end := strings.IndexByte(s[i:min(len(s), i+40)], ';')
+			if end > 1 {
+				if t := html.UnescapeString(s[i : i+end+1]); t != s[i:i+end+1] {
+					b.WriteString(clean(t))
+					i += end
+					continue
+				}
+			}
+			b.WriteByte('&')
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,385 @@
+package channels
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// markdown is the parser: CommonMark with strikethrough, tables, bare links and task lists, and with own rules for the definitions
+// of reference links.
+var markdown = sync.OnceValue(func() parser.Parser {
+	md := goldmark.New(
+		goldmark.WithParser(parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+			parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
+			parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)))),
+		goldmark.WithExtensions(extension.Strikethrough, extension.Linkify, extension.TaskList),
+	)
+	return md.Parser()
+})
+
+// parse takes Markdown apart as the dialect needs it.
+func parse(md string, s *spec, lim Limits) *document {
+	if s.verbatim {
+		return parseVerbatim(md)
+	}
+	b := &builder{document: &document{atoms: make([]atom, 0, len(md)/4+4)}, spec: s, maxURL: 2000}
+	if lim.Text > 0 {
+		b.maxURL = min(b.maxURL, lim.Text/2)
+	}
+	if plainEnough(md) {
+		b.plain(md)
+		return b.document
+	}
+	for _, p := range pieces(md) {
+		b.br(p.gap)
+		if !knotty(p.text) {
+			b.piece(p.text)
+			continue
+		}
+		for _, q := range untie(p.text) {
+			b.br(q.gap)
+			switch {
+			case isFence(q.text):
+				b.fenced(q.text)
+			case knotty(q.text):
+				b.flush()
+				b.plain(q.text)
+			default:
+				b.piece(q.text)
+			}
+		}
+	}
+	return b.document
+}
+
+func isFence(s string) bool {
+	var f fence
+	first, _, _ := strings.Cut(s, "\n")
+	return f.line(first)
+}
+
+// fenced takes code whose fences untie has found.
+func (b *builder) fenced(s string) {
+	first, body, _ := strings.Cut(strings.TrimSuffix(s, "\n"), "\n")
+	var f fence
+	f.line(first)
+	if i := strings.LastIndexByte(body, '\n'); f.line(body[i+1:]) {
+		body = body[:max(i, 0)]
+	}
+	b.code(strings.TrimLeft(strings.TrimSpace(first), "`~"), body)
+}
+
+// builder turns the parser's tree into a document.
+type builder struct {
+	*document
+	spec   *spec
+	src    []byte
+	st     style
+	gap    int    // line ends to write before the next atom
+	indent string // of the list that is open
+	maxURL int    // an address that is longer is written out instead of linked
+}
+
+// piece parses a piece. A parser that fails on it must not take the host down: the text is then shown as it is.
+func (b *builder) piece(s string) {
+	atoms, st, indent := len(b.atoms), b.st, b.indent
+	defer func() {
+		if recover() != nil {
+			b.atoms, b.st, b.indent = b.atoms[:atoms], st, indent
+			b.flush()
+			b.plain(s)
+		}
+	}()
+	b.src = []byte(s)
+	b.blocks(tree(b.src))
+}
+
+// br asks for n line ends before whatever comes next.
+func (b *builder) br(n int) { b.gap = max(b.gap, n) }
+
+// flush writes the line ends that are due, and the indentation of a list.
+func (b *builder) flush() {
+	if b.gap == 0 {
+		return
+	}
+	n := b.gap
+	b.gap = 0
+	if len(b.atoms) == 0 {
+		return
+	}
+	st := style{quote: b.st.quote, heading: b.atoms[len(b.atoms)-1].st.heading}
+	b.newline(n, st)
+	if b.indent != "" {
+		b.atoms = append(b.atoms, atom{kind: space, text: b.indent, st: st})
+	}
+}
+
+func (b *builder) put(k kind, s string) {
+	b.flush()
+	b.atoms = append(b.atoms, atom{kind: k, text: s, st: b.st})
+}
+
+// text writes words. Line ends in them are kept: people who type them in a chat mean them.
+func (b *builder) text(s string) {
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.br(1)
+		}
+		if line != "" {
+			b.flush()
+			b.add(line, b.st)
+		}
+	}
+}
+
+func (b *builder) blocks(parent ast.Node) {
+	first := true
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if !first {
+			b.br(1)
+			// The parser makes tables out of paragraphs and forgets the blank line in front of them.
+			if _, table := n.(*east.Table); table || n.HasBlankPreviousLines() {
+				b.br(2)
+			}
+		}
+		if n.Kind() != ast.KindLinkReferenceDefinition { // nothing is written for one
+			b.block(n)
+			first = false
+		}
+	}
+}
+
+func (b *builder) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		b.inlines(n)
+	case *ast.Heading:
+		b.heading(n)
+	case *ast.ThematicBreak:
+		b.put(glue, "———")
+	case *ast.FencedCodeBlock:
+		b.code(string(n.Language(b.src)), b.lines(n.Lines()))
+	case *ast.CodeBlock:
+		b.code("", b.lines(n.Lines()))
+	case *ast.HTMLBlock:
+		s := b.lines(n.Lines())
+		if n.HasClosure() {
+			s += string(n.ClosureLine.Value(b.src))
+		}
+		b.text(strings.Trim(s, "\n"))
+	case *ast.Blockquote:
+		was := b.st.quote
+		b.st.quote = true
+		b.blocks(n)
+		b.st.quote = was
+		b.br(1)
+	case *ast.List:
+		b.list(n)
+	case *east.Table:
+		b.table(n)
+	default:
+		b.blocks(n)
+	}
+}
+
+func (b *builder) lines(l *text.Segments) string {
+	var s strings.Builder
+	for i := range l.Len() {
+		seg := l.At(i)
+		s.Write(seg.Value(b.src))
+	}
+	return s.String()
+}
+
+func (b *builder) heading(n *ast.Heading) {
+	was := b.st
+	b.st.heading = true
+	if b.spec.headings && n.Level <= 3 {
+		b.put(markup, strings.Repeat("#", n.Level)+" ")
+	} else {
+		b.st.bold = true
+	}
+	b.inlines(n)
+	b.st = was
+}
+
+func (b *builder) code(lang, s string) {
+	s = strings.TrimRight(s, "\n")
+	for strings.HasPrefix(s, "\n") {
+		s = s[1:]
+	}
+	if blank(s) {
+		return
+	}
+	indent := b.indent
+	b.indent = ""
+	b.flush()
+	b.indent = indent
+	b.pres = append(b.pres, pre{lang: language(lang)})
+	b.add(s, style{pre: int32(len(b.pres))})
+	b.br(1)
+}
+
+// language keeps an info string only when it is a plain name.
+func language(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), " ")
+	if len(s) > 20 {
+		return ""
+	}
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-_.#", r) {
+			return ""
+		}
+	}
+	return s
+}
+
+func (b *builder) list(l *ast.List) {
+	const deepest = 8 // levels of indentation; deeper ones look the same
+	was := b.indent
+	number := l.Start
+	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.PreviousSibling() != nil {
+			b.br(1)
+			if n.HasBlankPreviousLines() {
+				b.br(2)
+			}
+		}
+		mark := b.spec.bullet + " "
+		width := 2
+		if l.IsOrdered() {
+			mark = strconv.Itoa(number) + string(l.Marker) + " "
+			width = len(mark)
+			number++
+		}
+		b.put(glue, mark)
+		if len(was) < deepest*3 {
+			b.indent = was + strings.Repeat(" ", width)
+		}
+		b.blocks(n)
+		b.indent = was
+	}
+}
+
+func (b *builder) inlines(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if t, ok := n.(*ast.Text); ok {
+			n = b.words(t)
+			continue
+		}
+		b.inline(n)
+	}
+}
+
+// words writes a run of text nodes as one text, so that words stay whole which the parser took apart at a "_" or "*". It gives
+// the last node of the run.
+func (b *builder) words(t *ast.Text) ast.Node {
+	var s strings.Builder
+	for {
+		v := string(t.Segment.Value(b.src))
+		if !t.IsRaw() {
+			v = unescape(v)
+		}
+		s.WriteString(v)
+		next, ok := t.NextSibling().(*ast.Text)
+		if !ok || t.SoftLineBreak() || t.HardLineBreak() {
+			break
+		}
+		t = next
+	}
+	b.text(s.String())
+	if t.SoftLineBreak() || t.HardLineBreak() {
+		b.lineEnd()
+	}
+	return t
+}
+
+func (b *builder) inline(n ast.Node) {
+	was := b.st
+	switch n := n.(type) {
+	case *ast.String:
+		b.text(string(n.Value))
+	case *ast.CodeSpan:
+		b.codeSpan(n)
+	case *ast.Emphasis:
+		if n.Level >= 2 {
+			b.st.bold = true
+		} else {
+			b.st.italic = true
+		}
+		b.inlines(n)
+	case *east.Strikethrough:
+		b.st.strike = true
+		b.inlines(n)
+	case *ast.Link:
+		b.link(string(n.Destination), func() { b.inlines(n) })
+	case *ast.Image:
+		b.link(string(n.Destination), func() {
+			if at := len(b.atoms); n.HasChildren() {
+				b.inlines(n)
+				if len(b.atoms) > at {
+					return
+				}
+			}
+			b.text("image")
+		})
+	case *ast.AutoLink:
+		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|*\\") { // hardly an address, and markup elsewhere
+			b.text(s)
+		} else {
+			b.put(glue, s)
+		}
+	case *ast.RawHTML:
+		s := b.lines(n.Segments)
+		if isBreak(s) {
+			b.lineEnd()
+			break
+		}
+		b.text(s)
+	case *east.TaskCheckBox:
+		if n.IsChecked {
+			b.put(glue, "☑ ")
+		} else {
+			b.put(glue, "☐ ")
+		}
+	default:
+		b.inlines(n)
+	}
+	b.st = was
+}
+
+func isBreak(tag string) bool {
+	tag = strings.ToLower(strings.ReplaceAll(tag, " ", ""))
+	return tag == "<br>" || tag == "<br/>"
+}
+
+// lineEnd ends a line inside a paragraph. Links and headings stay on one line.
+func (b *builder) lineEnd() {
+	if b.st.link != 0 || b.st.heading {
+		b.put(space, " ")
+		return
+	}
+	b.br(1)
+}
+
+func (b *builder) codeSpan(n ast.Node) {
+	var s strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			s.Write(bytes.ReplaceAll(t.Segment.Value(b.src), []byte("\n"), []byte(" ")))
+		}
+	}
+	b.st.code = true
+	b.st.ticks = strings.Contains(s.String(), "`")
+	b.text(s.String())
+}

@@ -1,0 +1,222 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+// maxAnswer bounds what one answer may take in memory.
+const maxAnswer = 64 << 20
+
+var errTooLarge = errors.New("the answer is larger than 64 MiB")
+
+// api makes single calls. It holds no state besides what a call needs.
+type api struct {
+	endpoint string // format with the token and the method
+	token    string
+	hide     *strings.Replacer
+}
+
+func newAPI(base, token string) api {
+	hide := []string{token, "[secret]", url.QueryEscape(token), "[secret]", url.PathEscape(token), "[secret]"}
+	if _, secret, found := strings.Cut(token, ":"); found && len(secret) >= 8 {
+		hide = append(hide, secret, "[secret]")
+	}
+	return api{endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s", token: token, hide: strings.NewReplacer(hide...)}
+}
+
+// apiError is what the platform said, or what kept it from saying anything.
+type apiError struct {
+	Method      string
+	Code        int // of the platform; 0 = no answer
+	Description string
+	cause       error
+}
+
+func (e *apiError) Error() string {
+	if e.Code == 0 {
+		return e.Method + ": " + e.Description
+	}
+	return fmt.Sprintf("%s: %d %s", e.Method, e.Code, e.Description)
+}
+
+func (e *apiError) Unwrap() error { return e.cause }
+
+func (e *apiError) says(text string) bool {
+	return strings.Contains(strings.ToLower(e.Description), text)
+}
+
+// exchange is the library's HTTP client for one call: it attaches the context, notes whether the request left the machine, and
+// reads the whole answer, so that the connection can be used again.
+type exchange struct {
+	ctx     context.Context
+	client  *http.Client
+	written atomic.Bool
+	status  int
+	header  http.Header
+}
+
+// Do implements tgbotapi.HTTPClient.
+func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { x.written.Store(i.Err == nil) }}
+	resp, err := x.client.Do(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	x.status, x.header = resp.StatusCode, resp.Header
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxAnswer {
+		return nil, errTooLarge
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// call makes one call of a method within limit. The error is a *channels.Error that wraps an *apiError.
+func (a api) call(ctx context.Context, client *http.Client, limit time.Duration, method string, params tgbotapi.Params) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	x := &exchange{ctx: ctx, client: client}
+	bot := tgbotapi.BotAPI{Token: a.token, Client: x} // by hand: the library's constructor calls getMe and waits for it
+	bot.SetAPIEndpoint(a.endpoint)
+	resp, err := bot.MakeRequest(method, params)
+	if err != nil {
+		return nil, a.classify(method, x, err)
+	}
+	return resp.Result, nil
+}
+
+// classify turns whatever went wrong into the error that the contract asks for, without the token.
+func (a api) classify(method string, x *exchange, err error) *channels.Error {
+	if said, ok := errors.AsType[*tgbotapi.Error](err); ok {
+		code := said.Code
+		if code == 0 {
+			code = x.status
+		}
+		e := &apiError{Method: method, Code: code, Description: a.hide.Replace(said.Message)}
+		out := &channels.Error{Class: classOf(method, code), Err: e}
+		if out.Class == channels.Limited {
+			out.RetryAfter = retryAfter(said.RetryAfter, x.header)
+		}
+		if said.MigrateToChatID != 0 {
+			out.Class, out.Moved = channels.Transient, channels.ChatID(strconv.FormatInt(said.MigrateToChatID, 10))
+		}
+		return out
+	}
+	if x.status >= http.StatusMultipleChoices { // an answer, but not in JSON: a proxy's page
+		e := &apiError{Method: method, Code: x.status, Description: http.StatusText(x.status)}
+		out := &channels.Error{Class: classOf(method, x.status), Err: e}
+		if out.Class == channels.Limited {
+			out.RetryAfter = retryAfter(0, x.header)
+		}
+		return out
+	}
+	class := channels.Transient
+	if x.written.Load() {
+		class = channels.Ambiguous
+	}
+	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: a.redact(err), cause: cause(err)}}
+}
+
+// redact words an error without the URL, which has the token in it.
+func (a api) redact(err error) string {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	return a.hide.Replace(err.Error())
+}
+
+// cause keeps what callers may ask for with errors.Is, and nothing that could print a URL.
+func cause(err error) error {
+	for _, known := range []error{context.Canceled, context.DeadlineExceeded, errTooLarge} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return nil
+}
+
+// classOf says what an error code means. 5xx is ambiguous: Telegram has been seen to answer so after it had acted.
+func classOf(method string, code int) channels.Class {
+	switch {
+	case code == http.StatusUnauthorized:
+		return channels.Unauthorized
+	case code == http.StatusNotFound:
+		// Telegram answers so to a token that it cannot read; small servers do to methods that they lack.
+		if method == "getMe" || method == "getUpdates" || method == "sendMessage" {
+			return channels.Unauthorized
+		}
+		return channels.Unsupported
+	case code == http.StatusTooManyRequests:
+		return channels.Limited
+	case code >= http.StatusInternalServerError, code < http.StatusMultipleChoices:
+		return channels.Ambiguous
+	case code < http.StatusBadRequest, code == http.StatusConflict:
+		return channels.Transient
+	default:
+		return channels.Rejected
+	}
+}
+
+// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header.
+func retryAfter(seconds int, h http.Header) time.Duration {
+	const longest = 1 << 30
+	if seconds <= 0 {
+		seconds, _ = strconv.Atoi(h.Get("Retry-After"))
+	}
+	return time.Duration(min(max(seconds, 0), longest)) * time.Second
+}
+
+// holds remembers until when the platform wants no call about a chat, so that best-effort calls keep to it as well.
+type holds struct {
+	mu    sync.Mutex
+	until map[channels.ChatID]time.Time
+}
+
+// note keeps what a Limited error asks for.
+func (h *holds) note(chat channels.ChatID, err error) {
+	e, ok := errors.AsType[*channels.Error](err)
+	if !ok || e.Class != channels.Limited || e.RetryAfter == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for c, t := range h.until {
+		if !t.After(now) {
+			delete(h.until, c)
+		}
+	}
+	h.until[chat] = now.Add(e.RetryAfter)
+}
+
+// check gives a Limited error while the platform wants no call about the chat.
+func (h *holds) check(method string, chat channels.ChatID) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := time.Until(h.until[chat])
+	if left <= 0 {
+		return nil
+	}
+	return &channels.Error{Class: channels.Limited, RetryAfter: left, Err: &apiError{Method: method, Description: "the platform asked to wait; not called"}}
+}

@@ -1,0 +1,315 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+const (
+	// A conflict may be over at once, as after a kill, so the first wait is short. Otherwise the server may keep the other poll for
+	// half a minute: the second wait is longer than that with some room, the later ones keep well under one call in thirty seconds.
+	firstConflictWait  = 2 * time.Second
+	secondConflictWait = 40 * time.Second
+	conflictWait       = 55 * time.Second
+	conflictMemory     = 2 * time.Minute // conflicts with less between them are one row, though polls in between succeed
+
+	stopGrace    = 5 * time.Second // for events under way when Run is told to end
+	confirmLimit = 2 * time.Second // for the last confirmation
+	staleWait    = time.Second     // before asking a server again that repeats what was confirmed
+	fullBatch    = 100             // most updates that the platform gives at once
+)
+
+// allowedUpdates are the kinds of updates that are asked for.
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post"]`
+
+// poller is one Run.
+type poller struct {
+	c     *Channel
+	inbox channels.Inbox
+
+	offset    int64 // the first update that is not committed; 0 = whatever the server has
+	confirmed int64 // the offset that the server was told last
+	limit     int
+	done      map[int64]bool // committed updates beyond offset
+	quick     bool           // the next poll does not wait on the server, to learn soon how things are
+
+	network   *backoff.ExponentialBackOff
+	refusals  *backoff.ExponentialBackOff
+	deadline  time.Duration // of the last poll
+	conflicts int           // in a row
+	conflict  time.Time     // the last one
+	gapNoted  bool
+	identity  chan struct{} // closed once the bot's identity is known
+}
+
+// Run implements channels.Channel. The server keeps the position: a new Run gets what was not confirmed, and an update is
+// confirmed only after the inbox took it. The cursor of a store is not used as a position on purpose: Telegram renumbers updates
+// after a quiet week and on another server, and an offset that is too high would delete updates unseen.
+func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
+	c.setState(ctx, channels.Connecting, "")
+	p := &poller{
+		c: c, inbox: inbox, limit: fullBatch, done: map[int64]bool{}, quick: true, identity: make(chan struct{}),
+		network: newBackoff(250*time.Millisecond, 40*time.Second), refusals: newBackoff(200*time.Millisecond, 5*time.Second),
+	}
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	identified := make(chan struct{})
+	go func() {
+		defer close(identified)
+		if err := c.identify(running); err != nil {
+			cancel(err)
+			return
+		}
+		close(p.identity)
+	}()
+	err := p.loop(running)
+	cancel(nil)
+	<-identified
+	if fatal, ok := errors.AsType[*channels.Error](context.Cause(running)); ok {
+		err = fatal
+	}
+	if err != nil {
+		c.setState(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
+		return err
+	}
+	p.confirm(ctx)
+	if c.ownPoll {
+		c.polls.CloseIdleConnections()
+		c.sends.CloseIdleConnections()
+	}
+	c.setState(ctx, channels.Stopped, "")
+	return nil
+}
+
+func newBackoff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff() // jitter of one half either way
+	b.InitialInterval, b.MaxInterval, b.Multiplier = first, longest, 2
+	b.Reset()
+	return b
+}
+
+// identify learns who the bot is, once for the life of the channel. It fails only on a token that is not accepted.
+func (c *Channel) identify(ctx context.Context) error {
+	wait := newBackoff(250*time.Millisecond, 40*time.Second)
+	for c.self() == nil {
+		raw, err := c.api.call(ctx, c.sends, callTimeout, "getMe", nil)
+		me := new(identity)
+		if err == nil {
+			err = json.Unmarshal(raw, me)
+		}
+		switch {
+		case err == nil && me.ID != 0:
+			c.mu.Lock()
+			c.me, c.health.Name = me, me.Username
+			c.mu.Unlock()
+			return nil
+		case err == nil:
+			err = errors.New("getMe: an answer without an id")
+		}
+		failed := channels.Classify(err)
+		if failed.Class == channels.Unauthorized {
+			return failed
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		c.log.WarnContext(ctx, "telegram does not say who the bot is; events wait for that", "err", failed)
+		if !sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// loop polls and offers until ctx ends. It returns an error only for a token that is not accepted.
+func (p *poller) loop(ctx context.Context) error {
+	for ctx.Err() == nil {
+		raw, err := p.fetch(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			failed := channels.Classify(err)
+			if failed.Class == channels.Unauthorized {
+				return failed
+			}
+			p.quick = true
+			sleep(ctx, p.trouble(ctx, failed))
+			continue
+		}
+		items, err := p.read(ctx, raw)
+		if err != nil {
+			p.c.setState(ctx, channels.Disconnected, "getUpdates: "+err.Error())
+			p.limit = 1
+			sleep(ctx, p.network.NextBackOff())
+			continue
+		}
+		p.quick, p.limit = false, fullBatch
+		p.network.Reset()
+		p.c.setState(ctx, channels.Connected, "")
+		if len(items) == 0 {
+			continue
+		}
+		p.noteGap(ctx, items)
+		before := p.offset
+		switch refused := p.offer(ctx, items); {
+		case refused > 0:
+			p.quick = true
+			sleep(ctx, p.refusals.NextBackOff())
+		case p.offset <= before:
+			sleep(ctx, staleWait)
+		default:
+			p.refusals.Reset()
+		}
+	}
+	return nil
+}
+
+// read decodes a batch; it waits for the bot's identity, without which mentions and replies could not be told.
+func (p *poller) read(ctx context.Context, raw json.RawMessage) ([]item, error) {
+	if isEmptyList(raw) {
+		return nil, nil
+	}
+	select {
+	case <-p.identity:
+	case <-ctx.Done():
+		return nil, nil
+	}
+	d := decoder{account: p.c.account, me: *p.c.self(), forum: p.c.sawForum}
+	return d.batch(raw)
+}
+
+func isEmptyList(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "[]" }
+
+// fetch makes one getUpdates. A poll that outlives its deadline hangs: its connection is given up, and with own connections all
+// of that client.
+func (p *poller) fetch(ctx context.Context) (json.RawMessage, error) {
+	timeout := p.c.timeout
+	if p.quick {
+		timeout = 0
+	}
+	p.deadline = timeout + pollGrace
+	params := tgbotapi.Params{"timeout": strconv.Itoa(int(timeout / time.Second)), "allowed_updates": allowedUpdates, "limit": strconv.Itoa(p.limit)}
+	if p.offset != 0 {
+		params["offset"] = strconv.FormatInt(p.offset, 10)
+	}
+	raw, err := p.c.api.call(ctx, p.c.polls, p.deadline, "getUpdates", params)
+	switch {
+	case err == nil:
+		p.confirmed = p.offset
+	case errors.Is(err, errTooLarge):
+		p.limit = 1
+	case errors.Is(err, context.DeadlineExceeded) && p.c.ownPoll:
+		p.c.polls.CloseIdleConnections()
+		p.c.polls = newClient()
+	}
+	return raw, err
+}
+
+// noteGap says, once a Run, when updates are missing between what was committed last and what the server has. Events of one batch
+// are committed in any order, so less than a batch proves nothing.
+func (p *poller) noteGap(ctx context.Context, items []item) {
+	if p.gapNoted || p.c.cursor == nil {
+		return
+	}
+	p.gapNoted = true
+	text, err := p.c.cursor(ctx)
+	last, bad := strconv.ParseInt(text, 10, 64)
+	if err != nil || bad != nil {
+		return
+	}
+	if missing := items[0].id - last - 1; missing > fullBatch {
+		p.c.log.WarnContext(ctx, "telegram updates were thrown away before this host fetched them; Telegram keeps them for a day",
+			"missing", missing, "last", last, "next", items[0].id)
+	}
+}
+
+// trouble notes a failed poll and says how long to wait.
+func (p *poller) trouble(ctx context.Context, failed *channels.Error) time.Duration {
+	said, _ := errors.AsType[*apiError](failed)
+	if said == nil {
+		said = &apiError{Method: "getUpdates", Description: failed.Error()}
+	}
+	switch {
+	case said.Code == http.StatusConflict:
+		return p.conflicted(ctx, said)
+	case failed.Class == channels.Limited:
+		wait := max(failed.RetryAfter, p.network.NextBackOff())
+		p.c.setState(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
+		return wait
+	case errors.Is(failed, context.DeadlineExceeded):
+		p.c.setState(ctx, channels.Disconnected, fmt.Sprintf("getUpdates gave no answer for %s; connecting anew", p.deadline))
+		return p.network.NextBackOff()
+	default:
+		p.c.setState(ctx, channels.Disconnected, said.Error())
+		return p.network.NextBackOff()
+	}
+}
+
+// conflicted handles 409: another poller, or a webhook. Two hosts with one token push each other out by turns, each with polls
+// that succeed in between: such conflicts count as a row as well, or both would poll every other second for ever.
+func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
+	if time.Since(p.conflict) > conflictMemory {
+		p.conflicts = 0
+	}
+	p.conflict = time.Now()
+	p.conflicts++
+	detail := "another process polls with this bot token: stop it, or give this host a bot of its own"
+	if said.says("webhook") {
+		if detail = "another program has set a webhook for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true"; p.c.cfg.TakeOverWebhook {
+			if _, err := p.c.api.call(ctx, p.c.sends, callTimeout, "deleteWebhook", nil); err == nil && p.conflicts == 1 {
+				p.c.log.WarnContext(ctx, "telegram webhook removed, as takeOverWebhook says")
+				return 0
+			}
+		}
+	}
+	switch p.conflicts {
+	case 1:
+		p.c.setState(ctx, channels.Disconnected, detail)
+		return firstConflictWait + rand.N(time.Second/2)
+	case 2:
+		p.c.setState(ctx, channels.Conflict, detail)
+		return secondConflictWait + rand.N(2*time.Second)
+	}
+	p.c.setState(ctx, channels.Conflict, detail)
+	return conflictWait + rand.N(3*time.Second)
+}
+
+// confirm tells the server what was committed since the last poll, so that the next Run does not get it again. Best effort: what
+// is not confirmed is offered again, which is harmless.
+func (p *poller) confirm(ctx context.Context) {
+	if p.offset == p.confirmed {
+		return
+	}
+	params := tgbotapi.Params{"offset": strconv.FormatInt(p.offset, 10), "timeout": "0", "limit": "1", "allowed_updates": allowedUpdates}
+	if _, err := p.c.api.call(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
+		p.c.log.InfoContext(ctx, "telegram updates were not confirmed and will come again", "err", err)
+	}
+}
+
+// sleep waits and reports whether ctx is still alive.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

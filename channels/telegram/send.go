@@ -1,0 +1,128 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+const (
+	htmlMode  = "HTML"
+	noPreview = `{"is_disabled":true}`
+	general   = "1" // the topic of a forum that has no topic id in messages
+)
+
+// Send implements channels.Channel. Text that Telegram cannot parse is sent once more as Plain.
+func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	params := tgbotapi.Params{"chat_id": string(out.To.Chat), "link_preview_options": noPreview}
+	if out.To.Thread != "" && out.To.Thread != general {
+		params["message_thread_id"] = string(out.To.Thread)
+	}
+	if id, err := strconv.ParseInt(string(out.ReplyTo), 10, 64); err == nil {
+		params["reply_parameters"] = fmt.Sprintf(`{"message_id":%d,"allow_sending_without_reply":true}`, id)
+	}
+	raw, err := c.write(ctx, "sendMessage", params, out)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	var sent struct {
+		MessageID int64 `json:"message_id"`
+		Date      int64 `json:"date"`
+	}
+	receipt := channels.Receipt{At: time.Now()}
+	if json.Unmarshal(raw, &sent) == nil && sent.MessageID != 0 { // it was sent whatever the rest of the answer looks like
+		receipt = channels.Receipt{ID: channels.MessageID(strconv.FormatInt(sent.MessageID, 10)), At: time.Unix(sent.Date, 0)}
+	}
+	return receipt, nil
+}
+
+// Edit implements channels.Editor. A text that is already there is no error.
+func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
+	params := tgbotapi.Params{"chat_id": string(out.To.Chat), "message_id": string(id), "link_preview_options": noPreview}
+	_, err := c.write(ctx, "editMessageText", params, out)
+	if said, ok := errors.AsType[*apiError](err); ok && said.says("message is not modified") {
+		return nil
+	}
+	return err
+}
+
+// write makes a call that carries text, with markup and, where Telegram cannot read that, without.
+func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Params, out channels.Outbound) (json.RawMessage, error) {
+	params["text"], params["parse_mode"] = out.Text, htmlMode
+	raw, err := c.toChat(ctx, method, out.To.Chat, params)
+	said, ok := errors.AsType[*apiError](err)
+	if !ok || !said.says("can't parse entities") || out.Plain == "" {
+		return raw, err
+	}
+	delete(params, "parse_mode")
+	params["text"] = out.Plain
+	return c.toChat(ctx, method, out.To.Chat, params)
+}
+
+// toChat makes a call about a chat, unless the platform asked to leave that chat alone for a while.
+func (c *Channel) toChat(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params) (json.RawMessage, error) {
+	if err := c.holds.check(method, chat); err != nil {
+		return nil, err
+	}
+	raw, err := c.api.call(ctx, c.sends, callTimeout, method, params)
+	if err != nil {
+		c.holds.note(chat, err)
+	}
+	return raw, err
+}
+
+// Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum.
+func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
+	params := tgbotapi.Params{"chat_id": string(to.Chat), "action": "typing"}
+	switch {
+	case to.Thread != "":
+		params["message_thread_id"] = string(to.Thread)
+	case c.isForum(to.Chat):
+		params["message_thread_id"] = general
+	}
+	_, err := c.toChat(ctx, "sendChatAction", to.Chat, params)
+	return err
+}
+
+type botCommand struct {
+	Command     string `json:"command"`
+	Description string `json:"description"`
+}
+
+var commandName = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+
+// Publish implements channels.Commander: it sets the bot's menu when it is not what is there. Commands whose names Telegram does
+// not allow are left out, and so are those beyond the hundredth.
+func (c *Channel) Publish(ctx context.Context, cmds []channels.Command) error {
+	const mostCommands, longestDescription = 100, 256
+	want := []botCommand{}
+	for _, cmd := range cmds {
+		description := []rune(cmd.Description)
+		if commandName.MatchString(cmd.Name) && len(description) > 0 && len(want) < mostCommands {
+			want = append(want, botCommand{cmd.Name, string(description[:min(len(description), longestDescription)])})
+		}
+	}
+	raw, err := c.api.call(ctx, c.sends, callTimeout, "getMyCommands", nil)
+	if err != nil {
+		return err
+	}
+	var have []botCommand
+	if err := json.Unmarshal(raw, &have); err == nil && slices.Equal(have, want) {
+		return nil
+	}
+	list, err := json.Marshal(want)
+	if err != nil {
+		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("commands: %w", err)}
+	}
+	_, err = c.api.call(ctx, c.sends, callTimeout, "setMyCommands", tgbotapi.Params{"commands": string(list)})
+	return err
+}

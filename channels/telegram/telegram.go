@@ -1,0 +1,228 @@
+// Package telegram connects one Telegram bot. It uses telegram-bot-api for the wire and keeps everything that the library gets
+// wrong for a host out of its hands: the update loop (an update is confirmed only after it is durable), cancellation, waiting as
+// long as the platform asks, topics, and the bot token in error texts.
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+// Kind is the channel kind of this adapter.
+const Kind channels.Kind = "telegram"
+
+// DefaultAPIURL is Telegram's own Bot API server.
+const DefaultAPIURL = "https://api.telegram.org"
+
+const (
+	defaultPollSeconds = 30
+	maxPollSeconds     = 50 // what the platform allows
+	pollGrace          = 15 * time.Second
+	callTimeout        = 20 * time.Second
+	textLimit          = 4096 // UTF-16 units, after markup is parsed
+)
+
+// Config is one bot.
+type Config struct {
+	Token              channels.Secret `yaml:"token" json:"token" required:"true" doc:"The bot's token, from @BotFather."`
+	APIURL             string          `yaml:"apiUrl" json:"apiUrl" default:"https://api.telegram.org" doc:"Base URL of the Bot API server."`
+	PollTimeoutSeconds int             `yaml:"pollTimeoutSeconds" json:"pollTimeoutSeconds" default:"30" min:"1" max:"50" doc:"How long one poll for updates waits on the server, in seconds. A poll that hangs is given up 15 s later."`
+	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"Remove a webhook that is set for the bot; otherwise the bot stays deaf while another program has one, and says so."`
+}
+
+// Deps are what the adapter needs from the host.
+type Deps struct {
+	Account channels.AccountID // empty = channels.DefaultAccount
+	Logger  *slog.Logger       // says already which channel and account this is; nil = silent
+	Client  *http.Client       // nil = own connections, which a hanging poll replaces
+	// Cursor gives the newest committed Inbound.Cursor; nil = unknown. It is compared with what the server still has, to say so when
+	// Telegram threw updates away (it keeps them for a day). It is no position: see Run.
+	Cursor func(ctx context.Context) (string, error)
+}
+
+// Channel is one bot. It is a channels.Typer, Editor, Commander and Reporter as well.
+type Channel struct {
+	account channels.AccountID
+	log     *slog.Logger
+	api     api
+	timeout time.Duration // of one poll, on the server
+	cfg     Config
+	cursor  func(ctx context.Context) (string, error)
+	sends   *http.Client
+	polls   *http.Client
+	ownPoll bool
+
+	holds holds
+
+	mu     sync.Mutex
+	health channels.Health
+	me     *identity
+	forums map[channels.ChatID]bool
+}
+
+// identity is what the bot is on the platform.
+type identity struct {
+	ID       int64  `json:"id"`
+	Username string `json:"username"`
+}
+
+var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9:_-]+$`)
+
+// The library prints errors, token included, to a logger of its own. It is a package variable there, so it is set once.
+var silenceLibrary = sync.OnceValue(func() error { return tgbotapi.SetLogger(silent{}) })
+
+type silent struct{}
+
+func (silent) Println(...any)        {}
+func (silent) Printf(string, ...any) {}
+
+// Validate reports everything that can be known to be wrong without asking Telegram, as *channels.FieldError. Fields that were not
+// set have to hold their defaults; only an empty APIURL stands for its default as well.
+func (c Config) Validate() error {
+	var wrong []error
+	add := func(field, format string, a ...any) {
+		wrong = append(wrong, &channels.FieldError{Field: field, Text: fmt.Sprintf(format, a...)})
+	}
+	switch token := c.Token.Reveal(); {
+	case token == "":
+		add("token", "is missing: get one from @BotFather")
+	case !tokenPattern.MatchString(token):
+		add("token", "has characters that no bot token has: copy it again from @BotFather")
+	}
+	if c.APIURL != "" {
+		base, err := url.Parse(c.APIURL)
+		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.RawQuery != "" || base.Fragment != "" || base.User != nil {
+			add("apiUrl", "want an address like %s: http or https, without user, query or fragment", DefaultAPIURL)
+		}
+	}
+	if c.PollTimeoutSeconds < 1 || c.PollTimeoutSeconds > maxPollSeconds {
+		add("pollTimeoutSeconds", "%d is not in 1 to %d", c.PollTimeoutSeconds, maxPollSeconds)
+	}
+	return errors.Join(wrong...)
+}
+
+// New checks the configuration, in which zero values stand for the defaults, and makes a bot. It does no I/O: Send works from now
+// on, Run connects.
+func New(cfg Config, deps Deps) (*Channel, error) {
+	if err := silenceLibrary(); err != nil {
+		return nil, err
+	}
+	if cfg.APIURL == "" {
+		cfg.APIURL = DefaultAPIURL
+	}
+	if cfg.PollTimeoutSeconds == 0 {
+		cfg.PollTimeoutSeconds = defaultPollSeconds
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
+	}
+	timeout := time.Duration(cfg.PollTimeoutSeconds) * time.Second
+	if deps.Account == "" {
+		deps.Account = channels.DefaultAccount
+	}
+	if deps.Logger == nil {
+		deps.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Channel{
+		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor,
+		api:    newAPI(strings.TrimRight(cfg.APIURL, "/"), cfg.Token.Reveal()),
+		holds:  holds{until: map[channels.ChatID]time.Time{}},
+		health: channels.Health{State: channels.Stopped, Stale: 2 * timeout},
+		forums: map[channels.ChatID]bool{},
+	}
+	if deps.Client != nil {
+		c.sends = direct(deps.Client)
+		c.polls = c.sends
+	} else {
+		c.sends, c.polls, c.ownPoll = newClient(), newClient(), true
+	}
+	return c, nil
+}
+
+// direct is a copy of a client that follows no redirect (the token is in the URL) and leaves deadlines to the contexts.
+func direct(client *http.Client) *http.Client {
+	own := *client
+	own.Timeout = 0
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+// newClient makes a client with connections of its own. HTTP/2 is off: there a hanging connection outlives a cancelled request
+// and would be used again; with HTTP/1.1 giving up a request closes its connection.
+func newClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 128, 128
+	t.IdleConnTimeout = 45 * time.Second // shorter than the server's, so that a request rarely meets a closing connection
+	return direct(&http.Client{Transport: t})
+}
+
+// Limits implements channels.Channel.
+func (c *Channel) Limits(channels.Address) channels.Limits {
+	return channels.Limits{Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML}
+}
+
+// Health implements channels.Reporter. LastSeen is the last answered getUpdates.
+func (c *Channel) Health() channels.Health {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.health
+}
+
+// setState changes the state and says so in the log when it is another one or has another reason.
+func (c *Channel) setState(ctx context.Context, state channels.State, detail string) {
+	c.mu.Lock()
+	changed := c.health.State != state || c.health.Detail != detail
+	c.health.State, c.health.Detail = state, detail
+	if state == channels.Connected {
+		c.health.LastSeen = time.Now()
+	}
+	c.mu.Unlock()
+	if !changed {
+		return
+	}
+	level := slog.LevelInfo
+	switch state {
+	case channels.Disconnected:
+		level = slog.LevelWarn
+	case channels.Conflict, channels.Revoked:
+		level = slog.LevelError
+	case channels.Connecting, channels.Connected, channels.LoggedOut, channels.Stopped:
+	}
+	c.log.Log(ctx, level, "telegram connection", "state", state, "detail", detail)
+}
+
+func (c *Channel) self() *identity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.me
+}
+
+// sawForum remembers that a chat has topics, which typing in its General topic needs to know.
+func (c *Channel) sawForum(id channels.ChatID) {
+	const most = 10_000
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.forums) < most {
+		c.forums[id] = true
+	}
+}
+
+func (c *Channel) isForum(id channels.ChatID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.forums[id]
+}

@@ -1,0 +1,142 @@
+package telegramtest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"time"
+)
+
+type update struct {
+	id  int64
+	raw json.RawMessage
+}
+
+// poller is one getUpdates under way; a newer one ends it, as the real server does.
+type poller struct{ kicked chan struct{} }
+
+func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
+	offset, _ := strconv.ParseInt(p.Get("offset"), 10, 64)
+	limit, _ := strconv.Atoi(p.Get("limit"))
+	if limit <= 0 || limit > 100 {
+		limit = 100
+	}
+	seconds, _ := strconv.Atoi(p.Get("timeout"))
+	timeout := time.NewTimer(time.Duration(max(0, min(seconds, 50))) * time.Second)
+	defer timeout.Stop()
+
+	s.mu.Lock()
+	if s.webhook != "" {
+		s.mu.Unlock()
+		return failure(http.StatusConflict, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
+	}
+	if s.poll != nil {
+		close(s.poll.kicked)
+	}
+	me := &poller{kicked: make(chan struct{})}
+	s.poll = me
+	s.confirm(offset)
+	s.notify()
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.poll == me {
+			s.poll = nil
+		}
+	}()
+	for {
+		s.mu.Lock()
+		arrived := s.arrived
+		body := s.batch(limit)
+		s.mu.Unlock()
+		if body != nil {
+			return ok(body)
+		}
+		select {
+		case <-arrived:
+		case <-timeout.C:
+			return ok(json.RawMessage("[]"))
+		case <-me.kicked:
+			return failure(http.StatusConflict, conflictText)
+		case <-ctx.Done():
+			return reply{cut: true}
+		}
+	}
+}
+
+// confirm forgets the updates below offset; a negative offset keeps that many of the newest. The caller holds s.mu.
+func (s *Server) confirm(offset int64) {
+	drop := 0
+	if offset < 0 {
+		drop = max(0, len(s.updates)+int(offset))
+	} else {
+		drop = sort.Search(len(s.updates), func(i int) bool { return s.updates[i].id >= offset })
+	}
+	if drop > 0 {
+		s.confirmed = s.updates[drop-1].id
+		s.updates = s.updates[drop:]
+		s.notify()
+	}
+}
+
+// batch gives the updates from offset on as a JSON array, or nil when there are none. The caller holds s.mu.
+func (s *Server) batch(limit int) json.RawMessage {
+	if len(s.updates) == 0 {
+		return nil
+	}
+	n := min(limit, len(s.updates))
+	size := 2
+	for _, u := range s.updates[:n] {
+		size += len(u.raw) + 1
+	}
+	body := append(make([]byte, 0, size), '[')
+	for i, u := range s.updates[:n] {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, u.raw...)
+	}
+	return append(body, ']')
+}
+
+// Confirmed is the highest update id that the bot has confirmed.
+func (s *Server) Confirmed() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.confirmed
+}
+
+// Polling reports whether a getUpdates is under way.
+func (s *Server) Polling() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.poll != nil
+}
+
+// Pending is how many updates are not confirmed.
+func (s *Server) Pending() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.updates)
+}
+
+// WaitConfirmed waits until the bot has confirmed the update.
+func (s *Server) WaitConfirmed(ctx context.Context, id int64) error {
+	return s.Wait(ctx, func() bool { return s.Confirmed() >= id })
+}
+
+// SetWebhook makes a webhook active, as another program would; an empty URL removes it.
+func (s *Server) SetWebhook(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.webhook = url
+}
+
+func (s *Server) deleteWebhook() reply {
+	s.SetWebhook("")
+	return ok(json.RawMessage("true"))
+}

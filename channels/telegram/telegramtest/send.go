@@ -1,0 +1,235 @@
+package telegramtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Message is a message of the bot that people see.
+type Message struct {
+	Chat, Thread, ID int64
+	ReplyTo          int64
+	Text             string // as people read it: markup parsed
+	Raw              string // as it was sent
+	ParseMode        string
+	At               time.Time
+	Edits            int
+}
+
+// Sent gives the messages that the bot has sent, in order, edits applied.
+func (s *Server) Sent() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+// SentTo gives those of one chat.
+func (s *Server) SentTo(chat int64) []Message {
+	return slices.DeleteFunc(s.Sent(), func(m Message) bool { return m.Chat != chat })
+}
+
+// SentCount is how many messages the bot has sent.
+func (s *Server) SentCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sent)
+}
+
+// WaitSent waits until the bot has sent n messages and gives all of them.
+func (s *Server) WaitSent(ctx context.Context, n int) ([]Message, error) {
+	if err := s.Wait(ctx, func() bool { return s.SentCount() >= n }); err != nil {
+		return s.Sent(), fmt.Errorf("%d of %d messages sent: %w", s.SentCount(), n, err)
+	}
+	return s.Sent(), nil
+}
+
+func (s *Server) getMe() reply {
+	me := User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true}.wire()
+	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, false, false
+	return result(me)
+}
+
+func result(v any) reply {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("telegramtest: result: %v", err))
+	}
+	return ok(raw)
+}
+
+func badRequest(text string) *reply {
+	r := failure(http.StatusBadRequest, "Bad Request: "+text)
+	return &r
+}
+
+// target finds the chat and the thread that a call is for. The caller holds s.mu.
+func (s *Server) target(p url.Values) (*chat, int64, *reply) {
+	id, err := strconv.ParseInt(p.Get("chat_id"), 10, 64)
+	c := s.chats[id]
+	if p.Get("chat_id") == "" {
+		return nil, 0, badRequest("chat_id is empty")
+	}
+	if err != nil || c == nil {
+		return nil, 0, badRequest("chat not found")
+	}
+	if c.movedTo != 0 {
+		r := failureWith(http.StatusBadRequest, "Bad Request: group chat was upgraded to a supergroup chat", &parameters{MigrateToChatID: c.movedTo})
+		return nil, 0, &r
+	}
+	if c.refusal != "" {
+		r := failure(http.StatusForbidden, c.refusal)
+		return nil, 0, &r
+	}
+	thread, _ := strconv.ParseInt(p.Get("message_thread_id"), 10, 64)
+	return c, thread, nil
+}
+
+// visible gives the text of a message as people will read it, or why it cannot be sent.
+func visible(p url.Values) (string, *reply) {
+	text := p.Get("text")
+	switch strings.ToLower(p.Get("parse_mode")) {
+	case "":
+	case "html":
+		parsed, err := parseHTML(text)
+		if err != nil {
+			return "", badRequest("can't parse entities: " + err.Error())
+		}
+		text = parsed
+	default:
+		return "", badRequest("unsupported parse_mode")
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", badRequest("message text is empty")
+	}
+	if utf16Len(text) > 4096 {
+		return "", badRequest("message is too long")
+	}
+	return text, nil
+}
+
+func (s *Server) sendMessage(p url.Values) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, thread, bad := s.target(p)
+	if bad != nil {
+		return *bad
+	}
+	// The real server knows no thread 1 in sends: General has none.
+	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known) {
+		return *badRequest("message thread not found")
+	}
+	text, bad := visible(p)
+	if bad != nil {
+		return *bad
+	}
+	if s.pacing {
+		if wait := s.pace.exceeded(c.id, c.kind != "private", time.Now()); wait > 0 {
+			return failureWith(http.StatusTooManyRequests, fmt.Sprintf("Too Many Requests: retry after %d", wait), &parameters{RetryAfter: wait})
+		}
+	}
+	c.lastID++
+	m := Message{Chat: c.id, Thread: thread, ID: c.lastID, Text: text, Raw: p.Get("text"), ParseMode: p.Get("parse_mode"), At: time.Now()}
+	wire := object{"message_id": m.ID, "from": User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true}.wire(), "chat": c.wire(), "date": m.At.Unix(), "text": text}
+	InTopic(thread)(wire)
+	if raw := p.Get("reply_parameters"); raw != "" {
+		var rp struct {
+			MessageID int64 `json:"message_id"`
+			Lenient   bool  `json:"allow_sending_without_reply"`
+		}
+		if json.Unmarshal([]byte(raw), &rp) != nil {
+			return *badRequest("can't parse reply parameters JSON object")
+		}
+		if original := c.messages[rp.MessageID]; original != nil {
+			m.ReplyTo, wire["reply_to_message"] = rp.MessageID, plainReply(original, rp.MessageID, c)
+		} else if !rp.Lenient {
+			return *badRequest("message to be replied not found")
+		}
+	}
+	c.messages[m.ID] = wire
+	s.sent = append(s.sent, m)
+	s.notify()
+	return result(wire)
+}
+
+func (s *Server) editMessageText(p url.Values) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, _, bad := s.target(p)
+	if bad != nil {
+		return *bad
+	}
+	text, bad := visible(p)
+	if bad != nil {
+		return *bad
+	}
+	id, _ := strconv.ParseInt(p.Get("message_id"), 10, 64)
+	i := slices.IndexFunc(s.sent, func(m Message) bool { return m.Chat == c.id && m.ID == id })
+	if i < 0 {
+		return *badRequest("message to edit not found")
+	}
+	if s.sent[i].Raw == p.Get("text") {
+		return *badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+	}
+	s.sent[i].Text, s.sent[i].Raw, s.sent[i].ParseMode = text, p.Get("text"), p.Get("parse_mode")
+	s.sent[i].Edits++
+	wire := c.messages[id]
+	wire["text"], wire["edit_date"] = text, time.Now().Unix()
+	s.notify()
+	return result(wire)
+}
+
+func (s *Server) sendChatAction(p url.Values) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, thread, bad := s.target(p)
+	if bad != nil {
+		return *bad
+	}
+	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known && thread != 1) {
+		return *badRequest("message thread not found")
+	}
+	actions := []string{"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document", "choose_sticker", "find_location", "record_video_note", "upload_video_note"}
+	if !slices.Contains(actions, p.Get("action")) {
+		return *badRequest("wrong parameter action in request")
+	}
+	return ok(json.RawMessage("true"))
+}
+
+func (s *Server) getMyCommands(p url.Values) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if list := s.commands[p.Get("scope")+p.Get("language_code")]; list != nil {
+		return ok(list)
+	}
+	return ok(json.RawMessage("[]"))
+}
+
+func (s *Server) setMyCommands(p url.Values) reply {
+	var list []struct {
+		Command     string `json:"command"`
+		Description string `json:"description"`
+	}
+	if json.Unmarshal([]byte(p.Get("commands")), &list) != nil || len(list) > 100 {
+		return *badRequest("can't parse commands list")
+	}
+	for _, c := range list {
+		if c.Command == "" || len(c.Command) > 32 || strings.Trim(c.Command, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			return *badRequest("BOT_COMMAND_INVALID")
+		}
+		if c.Description == "" || utf16Len(c.Description) > 256 {
+			return *badRequest("BOT_COMMAND_DESCRIPTION_INVALID")
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands[p.Get("scope")+p.Get("language_code")] = json.RawMessage(p.Get("commands"))
+	return ok(json.RawMessage("true"))
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"parley/agent/modeltest"
+	"parley/channels/telegram/telegramtest"
+	"parley/sessions/sqlstore"
+)
+
+// benchCmd measures the program as a whole: a child process with a Telegram adapter between a stand-in Telegram and a scripted,
+// instant model, both in this process. Everything is durable (synchronous=FULL) as it always is.
+type benchCmd struct {
+	Starts   int    `default:"10" help:"How often the start is measured."`
+	Messages int    `default:"200" help:"Messages back to back in one chat."`
+	Burst    int    `default:"1000" help:"Messages at once."`
+	Chats    int    `default:"100" help:"Chats of the burst."`
+	Program  string `help:"Measure this program instead of this one."`
+	State    string `help:"Start on a copy of this state folder (for large stores)."`
+}
+
+// bench is one measurement under way.
+type bench struct {
+	benchCmd
+	ctx   context.Context //nolint:containedctx // the life of the command
+	dir   string
+	tg    *telegramtest.Server
+	model *modeltest.Server
+}
+
+func (c benchCmd) Run(e *env) error {
+	dir, err := os.MkdirTemp("", "parley-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	model, err := modeltest.New()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = model.Close() }()
+	b := &bench{benchCmd: c, ctx: e.ctx, dir: dir, tg: telegramtest.New(nil), model: model}
+	defer b.tg.Close()
+	if b.Program == "" {
+		if b.Program, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	if c.State != "" {
+		if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(c.State)); err != nil {
+			return fmt.Errorf("copying %s: %w", c.State, err)
+		}
+	}
+	if err := b.write(); err != nil {
+		return err
+	}
+	fmt.Printf("parley %s, %s %s/%s, %d processors\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	for _, measure := range []func() error{b.start, b.work} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) write() error {
+	text := fmt.Sprintf(`
+state: state
+gateway: {listen: "127.0.0.1:0"}
+log: {level: warn}
+models: {providers: {mock: {api: openai, baseUrl: %s/v1, apiKey: x}}}
+agents: {defaults: {model: mock/mock-1}}
+channels:
+  telegram: {token: %q, apiUrl: %s, dmPolicy: open, allowFrom: ["*"], pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
+`, b.model.URL(), b.tg.Token(), b.tg.URL())
+	return os.WriteFile(filepath.Join(b.dir, "config.yaml"), []byte(text), 0o600)
+}
+
+// child runs the program; the func stops it softly.
+func (b *bench) child() (cmd *exec.Cmd, began time.Time, stop func(), err error) {
+	cmd = exec.CommandContext(b.ctx, b.Program, "--config", "config.yaml", "run")
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), "OPENAI_API_KEY=", "ANTHROPIC_API_KEY=")
+	cmd.Stderr = os.Stderr
+	began = time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, began, nil, err
+	}
+	return cmd, began, func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	}, nil
+}
+
+// start measures from exec to the first poll, the first start on a fresh folder apart.
+func (b *bench) start() error {
+	var took []time.Duration
+	for range b.Starts + 1 {
+		b.tg.Forget()
+		_, began, stop, err := b.child()
+		if err != nil {
+			return err
+		}
+		err = b.tg.Wait(b.ctx, func() bool { return len(b.tg.Calls("getUpdates")) > 0 })
+		if err == nil {
+			took = append(took, b.tg.Calls("getUpdates")[0].At.Sub(began))
+		}
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Printf("exec to first poll      fresh folder %s; then median %s, max %s (%d starts)\n", ms(took[0]), ms(median(took[1:])), ms(slices.Max(took[1:])), b.Starts)
+	return nil
+}
+
+// work measures one chat back to back, then a burst over many chats.
+func (b *bench) work() error {
+	cmd, _, stop, err := b.child()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := b.ready(); err != nil {
+		return err
+	}
+	pid := cmd.Process.Pid
+	fmt.Printf("RSS idle                %.1f MB\n", rss(pid))
+	if err := b.backToBack(pid); err != nil {
+		return err
+	}
+	if err := b.burst(pid); err != nil {
+		return err
+	}
+	fmt.Printf("RSS after               %.1f MB\n", rss(pid))
+	return nil
+}
+
+func (b *bench) ready() error {
+	for {
+		if o, err := sqlstore.ReadOwner(filepath.Join(b.dir, "state")); err == nil && o.Address != "" {
+			req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, o.Address+"/readyz", nil)
+			if err != nil {
+				return err
+			}
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				_ = resp.Body.Close()
+				if resp.StatusCode == http.StatusOK {
+					break
+				}
+			}
+		}
+		select {
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	// Give what belongs to the start (command menu, checks in the background) its time, so that idle is idle.
+	select {
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	case <-time.After(2 * time.Second):
+		return nil
+	}
+}
+
+func (b *bench) backToBack(pid int) error {
+	const chat = 100
+	b.tg.AddUser(telegramtest.User{ID: chat, Name: "One"})
+	var took []time.Duration
+	cpu := cpuTime(pid)
+	for i := range b.Messages {
+		n := b.tg.SentCount()
+		began := time.Now()
+		b.tg.Say(chat, chat, fmt.Sprintf("message %d", i))
+		if _, err := b.tg.WaitSent(b.ctx, n+1); err != nil {
+			return err
+		}
+		took = append(took, b.tg.Sent()[n].At.Sub(began))
+	}
+	cpu = cpuTime(pid) - cpu
+	slices.Sort(took)
+	fmt.Printf("back to back            %d messages: p50 %s, p95 %s, p99 %s; CPU %s a message\n", b.Messages,
+		ms(quantile(took, .5)), ms(quantile(took, .95)), ms(quantile(took, .99)), ms(cpu/time.Duration(b.Messages)))
+	return nil
+}
+
+func (b *bench) burst(pid int) error {
+	for c := range b.Chats {
+		b.tg.AddUser(telegramtest.User{ID: int64(1000 + c), Name: "P"})
+	}
+	b.tg.Forget()
+	cpu := cpuTime(pid)
+	began := time.Now()
+	for i := range b.Burst {
+		id := int64(1000 + i%b.Chats)
+		b.tg.Say(id, id, fmt.Sprintf("message %06d", i))
+	}
+	sent, err := b.tg.WaitSent(b.ctx, b.Burst)
+	if err != nil {
+		return err
+	}
+	took := sent[len(sent)-1].At.Sub(began)
+	cpu = cpuTime(pid) - cpu
+	if err := b.inOrder(); err != nil {
+		return err
+	}
+	fmt.Printf("burst                   %d messages over %d chats in %s: %.0f a second, all answered, in order; CPU %s a message\n", b.Burst, b.Chats,
+		ms(took), float64(b.Burst)/took.Seconds(), ms(cpu/time.Duration(b.Burst)))
+	return nil
+}
+
+// inOrder checks that every chat shows exactly its own answers, in order.
+func (b *bench) inOrder() error {
+	next := map[int64]int{}
+	for _, m := range b.tg.Sent() {
+		c := int(m.Chat) - 1000
+		want := fmt.Sprintf("echo: message %06d", c+next[m.Chat]*b.Chats)
+		if m.Text != want {
+			return fmt.Errorf("chat %d shows %q where %q belongs", m.Chat, m.Text, want)
+		}
+		next[m.Chat]++
+	}
+	return nil
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return quantile(d, .5)
+}
+
+// quantile reads from sorted values.
+func quantile(d []time.Duration, q float64) time.Duration {
+	return d[min(int(q*float64(len(d))), len(d)-1)]
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
+
+// errNoProc is why a figure is missing on systems without /proc.
+var errNoProc = errors.New("no /proc")
+
+// rss gives a process's resident memory in MB, 0 where the system does not tell.
+func rss(pid int) float64 {
+	text, err := proc(pid, "status")
+	if err != nil {
+		return 0
+	}
+	_, text, _ = strings.Cut(text, "VmRSS:")
+	kb, _ := strconv.ParseFloat(strings.Fields(text + " 0")[0], 64)
+	return kb / 1024
+}
+
+// cpuTime gives the processor time that a process has used.
+func cpuTime(pid int) time.Duration {
+	text, err := proc(pid, "stat")
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	const ticks = 100 // USER_HZ, which Linux fixes for user space
+	return time.Duration(user+system) * time.Second / ticks
+}
+
+func proc(pid int, name string) (string, error) {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errNoProc, err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"parley/gateway"
+	"parley/gateway/config"
+)
+
+var update = flag.Bool("update", false, "write the generated files instead of comparing them")
+
+// The schema and the reference in docs are what this program's structs and adapters say.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	table := gateway.Table(adapters())
+	schema, err := config.Schema(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{"config.schema.json": schema, "config.md": config.Reference(table)} {
+		path := filepath.Join("..", "..", "docs", name)
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("docs/%s has drifted; write it again with: go test ./cmd/parley -run Generated -update", name)
+		}
+	}
+}
+
+// The example is one that this program takes as it is.
+func TestExampleLoads(t *testing.T) {
+	t.Parallel()
+	getenv := func(string) string { return "" }
+	_, problems, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), gateway.Table(adapters()), getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}

@@ -1,0 +1,87 @@
+// Command parley is a host for chat agents: one binary that connects chat platforms to agents.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the linker for releases.
+var version = "dev"
+
+// The exit codes.
+const (
+	exitFailed = 1 // what was asked for did not work
+	exitUsage  = 2 // the command line or the configuration is wrong
+)
+
+// cli is the command line.
+type cli struct {
+	Config string `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
+
+	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
+	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
+	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
+	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
+	Check      checkCmd      `cmd:"" help:"Check the configuration."`
+	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
+	Sessions   sessionsCmd   `cmd:"" help:"List sessions, change their settings."`
+	Policy     policyCmd     `cmd:"" help:"About the send policy."`
+	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
+	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
+	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
+	Pairing    pairingCmd    `cmd:"" help:"Let people in."`
+	Bench      benchCmd      `cmd:"" help:"Measure this program as a whole against stand-in servers."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+}
+
+// env is what every command gets.
+type env struct {
+	ctx    context.Context //nolint:containedctx // the life of one command
+	config string
+	began  time.Time
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run() error {
+	fmt.Println("parley", version)
+	return nil
+}
+
+// usageError is a mistake on the command line or in the configuration.
+type usageError struct{ error }
+
+func main() {
+	began := time.Now()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	var c cli
+	k := kong.Parse(&c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(exit))
+	err := k.Run(&env{ctx: ctx, config: c.Config, began: began})
+	switch {
+	case err == nil:
+	case errors.As(err, &usageError{}):
+		fmt.Fprintln(os.Stderr, err)
+		exit(exitUsage)
+	default:
+		fmt.Fprintln(os.Stderr, "parley:", err)
+		exit(exitFailed)
+	}
+}
+
+// exit ends the process; kong's code for a wrong command line becomes exitUsage.
+func exit(code int) {
+	if code > exitUsage {
+		code = exitUsage
+	}
+	os.Exit(code)
+}

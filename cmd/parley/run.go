@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+
+	"parley/gateway"
+	"parley/gateway/config"
+)
+
+type runCmd struct{}
+
+// Run runs the host until a signal ends it. SIGHUP reads the configuration again.
+func (runCmd) Run(e *env) error {
+	c, err := load(e)
+	if err != nil {
+		return err
+	}
+	log := logger(c.Log, os.Stderr)
+	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
+	table := gateway.Table(adapters())
+	h, err := gateway.Open(e.ctx, gateway.Deps{
+		Config: config.NewLive(c, table, os.Getenv), Adapters: adapters(), Providers: providers(),
+		Log: log, Version: version, Getenv: os.Getenv, Began: e.began,
+	})
+	if err != nil {
+		return err
+	}
+	ctx, hangUp := context.WithCancel(e.ctx)
+	defer hangUp()
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	go reload(ctx, h, hup, log, hangUp)
+	screen := h.Screen(time.Since(e.began))
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		fmt.Print(screen)
+	} else {
+		fmt.Print(strings.ReplaceAll(screen, h.Link(), h.URL()+"/ (parley open prints the link)"))
+	}
+	go slim(ctx)
+	return h.Run(ctx)
+}
+
+// slim keeps the footprint of an idle host small: once the start is over, and now and then.
+func slim(ctx context.Context) {
+	for wait := time.Second; ; wait = 10 * time.Minute {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			debug.FreeOSMemory()
+			releaseStartPages()
+		}
+	}
+}
+
+// reload reads the configuration again at every SIGHUP. When the terminal that the host was started in has gone, the same signal
+// means that it should go too.
+func reload(ctx context.Context, h *gateway.Host, hup <-chan os.Signal, log *slog.Logger, hangUp func()) {
+	onTerminal := term.IsTerminal(int(os.Stdin.Fd()))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			if onTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
+				log.Info("the terminal is closed")
+				hangUp()
+				return
+			}
+			if err := h.Reload(ctx); err != nil {
+				log.Error("the configuration was not read again; the last good one stays in force", "err", err)
+			}
+		}
+	}
+}
+
+// load reads the configuration, or makes one out of nothing. Warnings go to standard error.
+func load(e *env) (*config.Config, error) {
+	table := gateway.Table(adapters())
+	path, ok := config.Find(e.config, os.Getenv)
+	if !ok {
+		return config.Default(table, os.Getenv), nil
+	}
+	c, problems, err := config.Load(path, table, os.Getenv)
+	if err != nil {
+		if _, invalid := errors.AsType[*config.Invalid](err); invalid {
+			return nil, usageError{err}
+		}
+		return nil, err
+	}
+	for _, p := range problems {
+		fmt.Fprintln(os.Stderr, p)
+	}
+	return c, nil
+}
+
+// logger makes the log: text on a terminal, JSON otherwise.
+func logger(c config.Log, f *os.File) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(c.Level)) // checked with the configuration
+	if c.Format == "text" || c.Format == "auto" && term.IsTerminal(int(f.Fd())) {
+		return slog.New(tint.NewTextHandler(f, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(f.Fd()))}))
+	}
+	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level}))
+}
+
+type checkCmd struct{}
+
+// Run reports everything that is wrong with the configuration; exit code 2 when it cannot be used.
+func (checkCmd) Run(e *env) error {
+	path, ok := config.Find(e.config, os.Getenv)
+	if !ok {
+		fmt.Println("There is no configuration file: parley runs with its defaults.")
+		return nil
+	}
+	c, err := load(e)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s is good: %d accounts, %d agents.\n", path, len(c.Channels), max(len(c.Agents.List), 1))
+	return nil
+}
+
+type configCmd struct {
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of the configuration."`
+	Reference referenceCmd `cmd:"" help:"Print the reference of the configuration."`
+}
+
+type schemaCmd struct{}
+
+func (schemaCmd) Run() error {
+	b, err := config.Schema(gateway.Table(adapters()))
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(b)
+	return err
+}
+
+type referenceCmd struct{}
+
+func (referenceCmd) Run() error {
+	_, err := os.Stdout.Write(config.Reference(gateway.Table(adapters())))
+	return err
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"parley/agent"
+	"parley/agent/anthropic"
+	"parley/agent/offline"
+	"parley/agent/openai"
+	"parley/channels"
+	"parley/channels/telegram"
+	"parley/channels/webchat"
+	"parley/gateway"
+	"parley/gateway/config"
+	"parley/policy"
+)
+
+// adapters is the one table that names channel kinds.
+func adapters() []gateway.Adapter {
+	return []gateway.Adapter{
+		{
+			Adapter: config.Adapter{Kind: webchat.Kind, Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
+			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+				return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
+			},
+		},
+		{
+			Adapter: config.Adapter{Kind: telegram.Kind, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
+			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Cursor: e.Cursor})
+				if err != nil {
+					return nil, err // not the nil pointer in an interface
+				}
+				return ch, nil
+			},
+		},
+	}
+}
+
+// providers is the one table that names model protocols.
+func providers() []gateway.Provider {
+	return []gateway.Provider{
+		{
+			API: "openai",
+			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
+				return openai.New(openai.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
+			},
+			List: func(ctx context.Context, p agent.Provider) ([]string, error) {
+				return openai.List(ctx, openai.Config{Name: "list", BaseURL: p.BaseURL, APIKey: p.APIKey})
+			},
+		},
+		{
+			API: "anthropic",
+			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
+				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
+			},
+		},
+		{
+			API:  "offline",
+			Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return offline.New(), nil },
+		},
+	}
+}

@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/channels/webchat"
+	"parley/gateway/config"
+	"parley/router"
+)
+
+// accounts are the logins that the host keeps connected.
+type accounts struct {
+	mu   sync.Mutex
+	list []*account
+	life context.Context // of the adapters, from start; nil before
+	wg   sync.WaitGroup
+}
+
+func (as *accounts) all() []*account {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	return slices.Clone(as.list)
+}
+
+// makeAccount opens the channel of a configured account. One that cannot be opened is shown, and does not stop the others.
+func (h *Host) makeAccount(conf config.Account) *account {
+	a := &account{ref: router.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf}
+	log := h.log.With("channel", conf.Kind, "account", conf.ID)
+	for _, row := range h.deps.Adapters {
+		if row.Kind != conf.Kind {
+			continue
+		}
+		a.ch, a.err = row.Open(conf, AdapterEnv{Log: log,
+			Cursor: func(ctx context.Context) (string, error) { return h.store.Cursor(ctx, conf.Kind, conf.ID) }})
+	}
+	if a.err != nil {
+		a.ch = nil
+		log.Error("an account cannot be used", "err", a.err)
+		a.set(channels.Stopped, a.err.Error())
+	}
+	return a
+}
+
+// openAccounts makes the accounts of a configuration; nothing runs yet.
+func (h *Host) openAccounts(c *config.Config) {
+	for _, conf := range c.Channels {
+		a := h.makeAccount(conf)
+		if page, ok := a.ch.(*webchat.Channel); ok && h.page == nil {
+			h.page = page
+		}
+		h.accounts.list = append(h.accounts.list, a)
+	}
+}
+
+// startAccounts connects all accounts, until ctx ends.
+func (h *Host) startAccounts(ctx context.Context) {
+	h.accounts.mu.Lock()
+	defer h.accounts.mu.Unlock()
+	h.accounts.life = ctx
+	for _, a := range h.accounts.list {
+		h.startAccount(ctx, a)
+	}
+}
+
+// startAccount attaches an account to the gate and runs its adapter under supervision.
+func (h *Host) startAccount(ctx context.Context, a *account) {
+	if a.ch == nil {
+		return
+	}
+	h.router.Attach(a.ref, a.ch)
+	ctx, a.cancel = context.WithCancel(ctx)
+	a.ended = make(chan struct{})
+	h.accounts.wg.Go(func() {
+		defer close(a.ended)
+		a.supervise(ctx, h.router.Accept, h.log)
+	})
+	h.accounts.wg.Go(func() { h.publish(ctx, a) })
+}
+
+// stop ends an account's adapter and waits for its end.
+func (a *account) stop() {
+	if a.cancel != nil {
+		a.cancel()
+		<-a.ended
+	}
+}
+
+// reloadAccounts brings the accounts in line with a new configuration: those that are gone or changed are stopped, those that
+// are new or changed are started. The others are not touched. The page's account stays as it is: people are connected to it.
+func (h *Host) reloadAccounts(c *config.Config) {
+	as := &h.accounts
+	h.reloading.Lock() // one reload at a time; the list itself is locked only for moments
+	defer h.reloading.Unlock()
+	var keep, gone []*account
+	for _, a := range as.all() {
+		i := slices.IndexFunc(c.Channels, func(n config.Account) bool { return n.Kind == a.conf.Kind && n.ID == a.conf.ID })
+		if a.ch == h.page && h.page != nil || i >= 0 && a.err == nil && reflect.DeepEqual(a.conf.Adapter, c.Channels[i].Adapter) && a.running() {
+			keep = append(keep, a)
+		} else {
+			gone = append(gone, a)
+		}
+	}
+	for _, a := range gone {
+		h.router.Attach(a.ref, nil)
+		a.stop()
+	}
+	var fresh []*account
+	for _, conf := range c.Channels {
+		if !slices.ContainsFunc(keep, func(a *account) bool { return a.conf.Kind == conf.Kind && a.conf.ID == conf.ID }) {
+			fresh = append(fresh, h.makeAccount(conf))
+		}
+	}
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	for _, a := range fresh {
+		h.startAccount(as.life, a)
+	}
+	as.list = append(keep, fresh...)
+}
+
+// publish tells a platform that has a menu which commands there are. Best effort: the commands work without.
+func (h *Host) publish(ctx context.Context, a *account) {
+	c := channels.Probe(a.ch).Commander
+	if c == nil {
+		return
+	}
+	for wait := time.Second; ctx.Err() == nil; wait = min(2*wait, time.Hour) {
+		err := publishOnce(ctx, c, h.router.Commands())
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		e := channels.Classify(err)
+		if e.Class == channels.Unauthorized || e.Class == channels.Unsupported || e.Class == channels.Rejected {
+			h.log.Warn("the command menu was not published", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
+			return
+		}
+		select {
+		case <-time.After(max(wait, e.RetryAfter)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// publishOnce fences an adapter's panic.
+func publishOnce(ctx context.Context, c channels.Commander, cmds []channels.Command) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &channels.Error{Class: channels.Unsupported, Err: fmt.Errorf("the adapter panicked: %v", p)}
+		}
+	}()
+	return c.Publish(ctx, cmds)
+}

@@ -1,0 +1,265 @@
+// Package chatclient is the chat in a terminal. It talks to a running host over its HTTP API and to nothing else, so it works
+// from another machine as well as from the host's own.
+package chatclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/channels/webchat"
+	"parley/gateway/web"
+)
+
+// Options say which host and which chat, and where the person is.
+type Options struct {
+	BaseURL     string          // http://127.0.0.1:18790
+	Token       channels.Secret // the gateway token
+	Chat        string          // empty = the owner's chat, which is the page's too
+	In          io.Reader
+	Out         io.Writer
+	Interactive bool          // In and Out are a terminal: a screen with live answers; otherwise lines in, answers out
+	Patience    time.Duration // line mode: give up after so long without a sign of an answer; 0 = DefaultPatience
+	Client      *http.Client  // nil = a new one
+}
+
+// DefaultPatience is how long line mode waits for a sign of an answer: a model that thinks shows that it is typing.
+const DefaultPatience = 5 * time.Minute
+
+// ErrNoHost says that nobody answers at the host's address.
+var ErrNoHost = errors.New("no parley answers: start it with `parley`, then try again")
+
+// ErrToken says that the host does not take the token.
+var ErrToken = errors.New("the host refuses the token: use the one of its own state folder or configuration")
+
+// Run chats until the person leaves, In ends and the last answer has come, or ctx ends. The errors of a host that is away or
+// closed to us are ErrNoHost and ErrToken; in line mode messages that got no answer are an error too.
+func Run(ctx context.Context, o Options) error {
+	if o.Patience <= 0 {
+		o.Patience = DefaultPatience
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{}
+	}
+	err := (&client{o: o}).run(ctx)
+	if _, ok := errors.AsType[*interrupted](err); err != nil && ctx.Err() != nil && !ok {
+		return &interrupted{cause: ctx.Err()}
+	}
+	return err
+}
+
+func (c *client) run(ctx context.Context) error {
+	info, err := c.info(ctx)
+	if err != nil {
+		return err
+	}
+	if c.o.Interactive {
+		return c.screen(ctx, info)
+	}
+	return c.lines(ctx)
+}
+
+// client is the host's chat API.
+type client struct{ o Options }
+
+// interrupted is the end of ctx in words. It unwraps to the context's error.
+type interrupted struct {
+	while string // what was being done, and what becomes of it; empty = nothing
+	cause error
+}
+
+func (e *interrupted) Error() string {
+	s := "interrupted"
+	if errors.Is(e.cause, context.DeadlineExceeded) {
+		s = "out of time"
+	}
+	if e.while != "" {
+		s += " " + e.while
+	}
+	return s
+}
+
+func (e *interrupted) Unwrap() error { return e.cause }
+
+// callLimit bounds one request that is no stream.
+const callLimit = 30 * time.Second
+
+// statusError is an answer that is no success.
+type statusError struct {
+	status int
+	say    string
+}
+
+func (e *statusError) Error() string { return "the host says: " + e.say }
+
+// again reports whether the same request may succeed later.
+func again(err error) bool {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status >= 500 || e.status == http.StatusTooManyRequests || e.status == http.StatusRequestTimeout
+	}
+	return !errors.Is(err, ErrToken)
+}
+
+func (c *client) request(ctx context.Context, method, what string, q url.Values, body []byte) (*http.Response, error) {
+	if q == nil {
+		q = url.Values{}
+	}
+	if c.o.Chat != "" {
+		q.Set("chat", c.o.Chat)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.o.BaseURL, "/")+"/api/chat/"+what+"?"+q.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("the host's address %q: %w", c.o.BaseURL, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.o.Token.Reveal())
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.o.Client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrNoHost, err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusUnauthorized {
+		return nil, ErrToken
+	}
+	e := &statusError{status: res.StatusCode, say: fmt.Sprintf("%s (%d)", http.StatusText(res.StatusCode), res.StatusCode)}
+	var said struct {
+		Error string `json:"error"`
+	}
+	if json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&said) == nil && said.Error != "" {
+		e.say = said.Error
+	}
+	return nil, e
+}
+
+func (c *client) call(ctx context.Context, method, what string, q url.Values, body []byte, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	res, err := c.request(ctx, method, what, q, body)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return fmt.Errorf("%w (%s: %w)", ErrNoHost, what, err)
+	}
+	return nil
+}
+
+func (c *client) info(ctx context.Context) (info web.Info, err error) {
+	return info, c.call(ctx, http.MethodGet, "info", nil, nil, &info)
+}
+
+// history gives the newest lines of the chat, oldest first.
+func (c *client) history(ctx context.Context) ([]web.Line, error) {
+	var page struct {
+		Lines []web.Line `json:"lines"`
+	}
+	err := c.call(ctx, http.MethodGet, "history", nil, nil, &page)
+	return page.Lines, err
+}
+
+// post hands over one message, once.
+func (c *client) post(ctx context.Context, id, text string) error {
+	body, err := json.Marshal(map[string]string{"id": id, "text": text})
+	if err != nil {
+		return err
+	}
+	var ok struct{}
+	return c.call(ctx, http.MethodPost, "messages", nil, body, &ok)
+}
+
+// deliver posts until the host has the message, for at most the time given; the id makes all tries one message.
+func (c *client) deliver(ctx context.Context, id, text string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	wait := 250 * time.Millisecond
+	for {
+		err := c.post(ctx, id, text)
+		if err == nil || !again(err) {
+			return err
+		}
+		if !sleep(ctx, wait) {
+			return fmt.Errorf("not taken within %s: %w", limit, err)
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// sleep waits; false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// answers gives the lines that answer the message with a client id: all that follow it up to the next message that a person
+// wrote, but for what was said elsewhere and what answers commands. found is false when the message is not there: commands are
+// not part of the history.
+func answers(lines []web.Line, id string) (out []web.Line, found bool) {
+	for _, l := range lines {
+		switch {
+		case id != "" && l.Client == id:
+			found = true
+		case found && l.Role == web.User && l.From == "":
+			return out, true
+		case found && l.Role != web.User && l.From == "" && !l.Command:
+			out = append(out, l)
+		}
+	}
+	return out, found
+}
+
+// answersCommand reports whether the line answers the command that was posted with a client id: by the link between the two, or,
+// where the store has none, because old, which is what was there before, does not know it.
+func answersCommand(l web.Line, id string, old func(web.Line) bool) bool {
+	return l.Command && (l.ReplyTo == id || l.ReplyTo == "" && !old(l))
+}
+
+// carries reports whether the line is the one that a live message brought.
+func carries(l web.Line, key string) bool {
+	for _, d := range l.Deliveries {
+		if strings.HasPrefix(key, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// undelivered says in words why a line did not reach the chat; empty when it did, or still may.
+func undelivered(l web.Line) string {
+	switch l.State {
+	case "withheld":
+		return "not delivered: withheld by rule " + l.Rule
+	case "failed", "expired", "dropped", "held":
+		s := "not delivered: " + string(l.State)
+		if l.Reason != "" {
+			s += ": " + l.Reason
+		}
+		return s
+	}
+	return ""
+}
+
+// awayEvent tells that the stream broke and is being opened again; closedEvent that it never will be.
+const (
+	awayEvent   webchat.EventKind = "away"
+	closedEvent webchat.EventKind = "closed"
+)

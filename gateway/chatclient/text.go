@@ -1,0 +1,22 @@
+package chatclient
+
+import (
+	"strings"
+	"unicode"
+)
+
+// clean takes out everything that a terminal would obey instead of showing: an agent's words must not move the cursor, set the
+// clipboard or hide text.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069: // also turned-around text
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

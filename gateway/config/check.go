@@ -1,0 +1,366 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// mainAgent is the agent that exists when agents.list is empty.
+const mainAgent sessions.AgentID = "main"
+
+// completeAgents makes sure that there is at least one agent and that one is the default: the first, unless another says so.
+func completeAgents(c *agent.Config) {
+	if len(c.List) == 0 {
+		c.List = []agent.Entry{{ID: mainAgent}}
+	}
+	if !slices.ContainsFunc(c.List, func(e agent.Entry) bool { return e.Default }) {
+		c.List[0].Default = true
+	}
+}
+
+// checker looks at what more than one key must agree on. Its paths are those of the file.
+type checker struct {
+	config  *Config
+	decoder *decoder
+	root    *yaml.Node
+}
+
+func (k *checker) report(s Severity, path, text, hint string) {
+	if len(k.decoder.problems) >= maxProblems {
+		return
+	}
+	line, shown := 0, path
+	if k.root != nil {
+		line, shown = locate(k.root, path)
+	}
+	k.decoder.report(s, line, shown, text, hint)
+}
+
+func (k *checker) wrong(path, text, hint string) { k.report(SevereError, path, text, hint) }
+
+func (k *checker) all() {
+	k.listen()
+	k.store()
+	k.providers()
+	k.agents()
+	k.models()
+	k.owners()
+	k.routes()
+	k.adopt("", k.config.Session.SendPolicy.Check(k.decoder.table.Kinds()), nil)
+	for _, a := range k.decoder.accounts {
+		if a.enabled {
+			k.adopt(a.path+".", a.Access.Check(), nil)
+			k.adapter(a)
+		}
+	}
+	k.sharedSecrets()
+}
+
+// joined is what errors.Join makes.
+type joined interface {
+	error
+	Unwrap() []error
+}
+
+// adapter has an adapter's own struct say what is wrong with its fields, those left out that are reported already.
+func (k *checker) adapter(a configured) {
+	v, ok := a.Adapter.(interface{ Validate() error })
+	if !ok {
+		return
+	}
+	err := v.Validate()
+	all := []error{err}
+	if several, ok := errors.AsType[joined](err); ok {
+		all = several.Unwrap()
+	}
+	for _, err := range all {
+		field, ok := errors.AsType[*channels.FieldError](err)
+		if !ok {
+			continue
+		}
+		path := a.path + "." + field.Field
+		if !slices.ContainsFunc(k.decoder.problems, func(p Problem) bool { return p.Severity == SevereError && (p.Key == path || p.Key == a.path) }) {
+			k.wrong(path, field.Text, "")
+		}
+	}
+}
+
+// adopt reports what another package's check found, unless its key is reported already. hint may add to it.
+func (k *checker) adopt(prefix string, ps []policy.Problem, hint func(path string) string) {
+	for _, p := range ps {
+		if len(k.decoder.problems) >= maxProblems {
+			return
+		}
+		path, line, s := prefix+p.Path, 0, SevereError
+		shown := path
+		if k.root != nil {
+			line, shown = locate(k.root, path)
+		}
+		if slices.ContainsFunc(k.decoder.problems, func(o Problem) bool { return o.Key == shown }) {
+			continue
+		}
+		if p.Warning {
+			s = Warning
+		}
+		h := ""
+		if hint != nil {
+			h = hint(p.Path)
+		}
+		k.decoder.report(s, line, shown, k.redact(p.Message), h)
+	}
+}
+
+var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// redact takes out of a message what must not be repeated: what variables hold, and what may be a secret in the wrong place.
+func (k *checker) redact(message string) string {
+	message = quotedText.ReplaceAllStringFunc(message, func(q string) string {
+		if s, err := strconv.Unquote(q); err == nil && (s == "" || presentable(s)) {
+			return q
+		}
+		return "this value"
+	})
+	for _, v := range k.decoder.expanded {
+		message = strings.ReplaceAll(message, v, "…")
+	}
+	return message
+}
+
+func (k *checker) listen() {
+	host, port, err := net.SplitHostPort(k.config.Gateway.Listen)
+	_, perr := strconv.ParseUint(port, 10, 16)
+	if err != nil || perr != nil {
+		k.wrong("gateway.listen", "must be an address with a port", "for example 127.0.0.1:18790")
+		return
+	}
+	if loopback(host) || !k.config.Gateway.Token.IsZero() {
+		return
+	}
+	k.wrong("gateway.listen", "this address can be reached from other machines, and gateway.token is not set", "set gateway.token, or listen on 127.0.0.1")
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+func (k *checker) store() {
+	dsn := k.config.Store.DSN.Reveal()
+	if dsn != "" && !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		k.wrong("store.dsn", "is no database that parley knows", "leave it empty for SQLite in the state folder, or write postgres://user:password@host/database")
+	}
+}
+
+func (k *checker) providers() {
+	for _, name := range sortedKeys(k.config.Models.Providers) {
+		p, at := k.config.Models.Providers[name], "models.providers."+name
+		if name == "" || strings.ContainsAny(name, "/ \t\n") {
+			k.wrong(at, "a provider's name must not be empty or contain / or spaces", "a model is named provider/model")
+		}
+		if p.BaseURL == "" {
+			if p.API != "offline" && p.API != "" && p.APIKey.IsZero() {
+				k.report(Warning, at, "has no apiKey and no baseUrl, so it will be refused", "set apiKey, or baseUrl of a server that needs none")
+			}
+			continue
+		}
+		if u, err := url.Parse(p.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			k.wrong(at+".baseUrl", "must be an http or https address", "for example http://127.0.0.1:11434/v1")
+		}
+	}
+}
+
+func (k *checker) agents() {
+	fallback := -1
+	for i, e := range k.config.Agents.List {
+		at := fmt.Sprintf("agents.list[%d]", i)
+		switch {
+		case e.Default && fallback >= 0:
+			k.wrong(at+".default", "only one agent can be the default", fmt.Sprintf("agents.list[%d] is it too", fallback))
+		case e.Default:
+			fallback = i
+		}
+		for j, p := range e.GroupChat.MentionPatterns {
+			if _, err := regexp.Compile(p); err != nil {
+				k.wrong(fmt.Sprintf("%s.groupChat.mentionPatterns[%d]", at, j), "is not a regular expression", "put it in single quotes; special characters need a \\")
+			}
+		}
+		for j, other := range e.Subagents.AllowAgents {
+			if other != "*" && !slices.Contains(k.agentIDs(), other) {
+				k.report(Warning, fmt.Sprintf("%s.subagents.allowAgents[%d]", at, j), "there is no agent "+quoted(other), choices("agents", other, k.agentIDs()))
+			}
+		}
+	}
+}
+
+func (k *checker) agentIDs() []string {
+	ids := make([]string, len(k.config.Agents.List))
+	for i, e := range k.config.Agents.List {
+		ids[i] = string(e.ID)
+	}
+	return ids
+}
+
+// choices words a hint: what there is, and what was probably meant.
+func choices(what, written string, known []string) string {
+	hint := what + ": " + strings.Join(known, ", ")
+	if near, ok := closest(written, known); ok {
+		hint += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return hint
+}
+
+func quoted(s string) string {
+	if presentable(s) {
+		return strconv.Quote(s)
+	}
+	return "of this name"
+}
+
+// implied lists the model providers that can be named without configuring them: the one that is built in, and those whose key
+// is in the environment.
+func implied(getenv func(string) string) []string {
+	out := []string{"offline"}
+	if getenv("OPENAI_API_KEY") != "" {
+		out = append(out, "openai")
+	}
+	if getenv("ANTHROPIC_API_KEY") != "" {
+		out = append(out, "anthropic")
+	}
+	return out
+}
+
+func (k *checker) models() {
+	k.model("agents.defaults.model", k.config.Agents.Defaults.Model)
+	k.model("agents.defaults.subagents.model", k.config.Agents.Defaults.Subagents.Model)
+	for i, e := range k.config.Agents.List {
+		k.model(fmt.Sprintf("agents.list[%d].model", i), e.Model)
+	}
+}
+
+func (k *checker) model(path, name string) {
+	if name == "" {
+		return
+	}
+	known := append(sortedKeys(k.config.Models.Providers), implied(k.decoder.getenv)...)
+	provider, rest, ok := strings.Cut(name, "/")
+	switch {
+	case !ok || provider == "" || rest == "":
+		k.wrong(path, "a model is named provider/model", "providers: "+strings.Join(known, ", "))
+	case !slices.Contains(known, provider):
+		k.wrong(path, "there is no model provider "+quoted(provider), choices("providers", provider, known))
+	}
+}
+
+// owners checks who is an owner.
+func (k *checker) owners() {
+	list := k.config.Commands.OwnerAllowFrom
+	k.adopt("", policy.Owners(list).Check(k.decoder.table.Kinds()), func(path string) string {
+		for i, o := range list {
+			kind, _, ok := strings.Cut(o, ":")
+			near, found := closest(kind, k.decoder.table.kinds())
+			switch at := fmt.Sprintf("commands.ownerAllowFrom[%d]", i); {
+			case at != path:
+			case !ok:
+				return "write /whoami to the bot to see yours"
+			case found && near != kind:
+				return fmt.Sprintf("did you mean %q?", near)
+			}
+		}
+		return ""
+	})
+}
+
+// routes checks agents, bindings and the section session, and that bindings name channels and accounts that there are.
+func (k *checker) routes() {
+	ids, def := k.config.Agents.IDs()
+	r := sessions.Routes{Agents: ids, Default: def, Bindings: k.config.Bindings, Config: k.config.Session, Owners: k.config.Commands.OwnerAllowFrom}
+	k.adopt("", r.Check(), func(path string) string {
+		for i, b := range k.config.Bindings {
+			if path == fmt.Sprintf("bindings[%d].agentId", i) {
+				return choices("agents", string(b.AgentID), k.agentIDs())
+			}
+		}
+		return ""
+	})
+	for i, b := range k.config.Bindings {
+		at := fmt.Sprintf("bindings[%d].match.", i)
+		kinds := k.decoder.table.kinds()
+		if b.Match.Channel != "" && !slices.Contains(kinds, string(b.Match.Channel)) {
+			k.report(Warning, at+"channel", "there is no channel "+quoted(string(b.Match.Channel))+", so it never matches", choices("channels", string(b.Match.Channel), kinds))
+			continue
+		}
+		k.bindingAccount(at+"accountId", b.Match)
+	}
+}
+
+func (k *checker) bindingAccount(path string, m sessions.BindingMatch) {
+	var ids []string
+	for _, a := range k.decoder.accounts {
+		if a.Kind == m.Channel {
+			ids = append(ids, string(a.ID))
+		}
+	}
+	want := string(cmp.Or(m.AccountID, channels.DefaultAccount))
+	switch {
+	case m.Channel == "" || want == "*" || slices.Contains(ids, want):
+	case len(ids) == 0:
+		k.report(Warning, strings.TrimSuffix(path, ".accountId"), "channels."+string(m.Channel)+" is not configured, so it never matches", "")
+	default:
+		k.report(Warning, path, "there is no account "+quoted(want)+", so it never matches", choices("accounts", want, ids)+`; "*" is any`)
+	}
+}
+
+// sharedSecrets reports two accounts with the same login: the platform would disconnect one for the other, for ever.
+func (k *checker) sharedSecrets() {
+	type login struct {
+		kind channels.Kind
+		key  string
+		text channels.Secret
+	}
+	first := map[login]string{}
+	for _, a := range k.decoder.accounts {
+		if a.Adapter == nil || !a.enabled {
+			continue
+		}
+		v := reflect.ValueOf(a.Adapter).Elem()
+		for _, f := range k.decoder.types.of(v.Type()) {
+			s, ok := v.FieldByIndex(f.index).Interface().(channels.Secret)
+			if !ok || !f.required || s.IsZero() {
+				continue
+			}
+			l := login{a.Kind, f.key, s}
+			if other, twice := first[l]; twice {
+				k.wrong(a.path+"."+f.key, "is the same as that of "+unwritten(other), "each account needs a login of its own")
+			}
+			first[l] = a.path
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml. ok is false when
+// there is none: use Default. A file that was named by flag or variable is returned without looking, so that Load says what is
+// wrong with it; so is one that is there but cannot be examined.
+func Find(flag string, getenv func(string) string) (path string, ok bool) {
+	if flag != "" {
+		return home(flag, getenv), true
+	}
+	if p := getenv("PARLEY_CONFIG"); p != "" {
+		return home(p, getenv), true
+	}
+	places := []string{"config.yaml"}
+	if h := homeFolder(getenv); h != "" {
+		places = append(places, filepath.Join(h, ".config", "parley", "config.yaml"))
+	}
+	for _, p := range places {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+func homeFolder(getenv func(string) string) string {
+	if h := getenv("HOME"); h != "" {
+		return h
+	}
+	return getenv("USERPROFILE")
+}
+
+// home expands a leading ~.
+func home(p string, getenv func(string) string) string {
+	if h := homeFolder(getenv); h != "" {
+		if p == "~" {
+			return h
+		}
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			return filepath.Join(h, rest)
+		}
+	}
+	return p
+}
+
+// stateFolder gives the absolute state folder. configured wins and is relative to the folder of the file; then $PARLEY_STATE,
+// relative to the working folder; then the default place; without a home folder ./parley-state.
+func stateFolder(configured, file string, getenv func(string) string) string {
+	p := home(configured, getenv)
+	switch {
+	case p != "":
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(filepath.Dir(file), p)
+		}
+	case getenv("PARLEY_STATE") != "":
+		p = home(getenv("PARLEY_STATE"), getenv)
+	case homeFolder(getenv) != "":
+		p = filepath.Join(homeFolder(getenv), ".local", "state", "parley")
+	default:
+		p = "parley-state"
+	}
+	if abs, err := filepath.Abs(p); err == nil {
+		return abs
+	}
+	return filepath.Clean(p)
+}

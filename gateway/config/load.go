@@ -1,0 +1,132 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Load reads and checks a file. On success the problems are warnings. Otherwise the Config is nil and the error is an *Invalid
+// with the same problems.
+//
+// Environment variables are filled into values only, after YAML was parsed: ${NAME}, ${NAME:-default}, and $${ for a literal ${.
+// One that is unset or empty is an error, except in gateway.token and in what is disabled (enabled: false).
+func Load(path string, t Table, getenv func(string) string) (*Config, []Problem, error) {
+	data, err := read(path)
+	if err != nil {
+		return refuse(path, err, Problem{Text: readable(err), Hint: readHint(err)})
+	}
+	return parse(path, data, t, getenv)
+}
+
+func refuse(path string, cause error, p Problem) (*Config, []Problem, error) {
+	p.File, p.Severity = path, SevereError
+	ps := []Problem{p}
+	return nil, ps, &Invalid{Path: path, Problems: ps, cause: cause}
+}
+
+var errTooLarge = errors.New("too large")
+
+// read reads a file that may be a pipe, up to the bound.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+func readable(err error) string {
+	if errors.Is(err, errTooLarge) {
+		return fmt.Sprintf("is larger than %d KiB", maxFile>>10)
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func readHint(err error) string {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return "is this really the configuration file?"
+	case errors.Is(err, fs.ErrNotExist):
+		return "check --config and $PARLEY_CONFIG; without both, parley also runs without a file"
+	case errors.Is(err, fs.ErrPermission):
+		return "parley must be allowed to read it"
+	}
+	return ""
+}
+
+// parse checks the content of a file.
+func parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return refuse(path, nil, Problem{Text: "is not a text file in UTF-8", Hint: "is this really the configuration file? If so, save it as UTF-8"})
+	}
+	root, p := document(data)
+	if p != nil {
+		return refuse(path, nil, *p)
+	}
+	d := &decoder{file: path, getenv: getenv, table: t, types: types{}}
+	c := &Config{Path: path}
+	v := reflect.ValueOf(c).Elem()
+	d.types.fill(v)
+	if root != nil {
+		if n, ok := d.visit(root, spot{line: root.Line}); ok && !isNull(n) {
+			d.object(n, spot{line: n.Line}, v)
+		}
+	}
+	d.addAlways()
+	d.finish(c, root)
+	ps := ordered(d.problems)
+	if failed(ps) {
+		return nil, ps, &Invalid{Path: path, Problems: ps}
+	}
+	c.Warnings = ps
+	return c, ps, nil
+}
+
+// Default is the configuration without a file.
+func Default(t Table, getenv func(string) string) *Config {
+	d := &decoder{getenv: getenv, table: t, types: types{}}
+	c := &Config{}
+	d.types.fill(reflect.ValueOf(c).Elem())
+	d.addAlways()
+	d.finish(c, nil)
+	return c
+}
+
+// finish fills in what depends on more than one key, and checks it.
+func (d *decoder) finish(c *Config, root *yaml.Node) {
+	c.State = stateFolder(c.State, d.file, d.getenv)
+	for _, a := range d.accounts {
+		if a.enabled {
+			c.Channels = append(c.Channels, a.Account)
+		} else {
+			c.Disabled = append(c.Disabled, a.Account)
+		}
+	}
+	completeAgents(&c.Agents)
+	if d.nodes <= maxNodes { // beyond, the rest is not worth a look
+		k := &checker{config: c, decoder: d, root: root}
+		k.all()
+	}
+	if c.Path != "" {
+		if abs, err := filepath.Abs(c.Path); err == nil {
+			c.Path = abs
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const preface = `<!-- Generated from the structs in the source: go test ./cmd/parley -run Generated -update -->
+# Configuration
+
+parley runs without a configuration file. With one, it reads the first that there is of: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml`, `~/.config/parley/config.yaml`" + `.
+[config.example.yaml](../config.example.yaml) is a file to start from; [config.schema.json](config.schema.json) lets editors complete and check it.
+` + "`parley check`" + ` reads a file and lists everything that is wrong with it.
+
+- The file is strict: unknown keys, wrong types and values out of range are errors, and all of them are listed at once with file, line and key. A key without a value counts as not written.
+- ` + "`${NAME}`" + ` in a value is taken from the environment, ` + "`${NAME:-default}`" + ` too, with a default for when the variable is unset or empty; ` + "`$${`" + ` is a plain ` + "`${`" + `. What a variable contains is never read as YAML. A variable that is unset is an error, except in ` + "`gateway.token`" + ` and in what is disabled.
+- Ids may be written as numbers or as text. A text that YAML would take for something else goes in quotes: ` + "`\"*\"`, `\"@name\"`" + `.
+- On SIGHUP parley reads the file again. A good one is applied at once, except for ` + "`state`, `store.dsn` and `gateway.listen`" + `, which need a restart. With a bad one parley goes on as before and says what is wrong.
+- One file, one document, at most 1 MiB.
+`
+
+// Reference gives the page that describes every key, in Markdown.
+func Reference(t Table) []byte {
+	r := &page{types: types{}}
+	r.WriteString(preface)
+	c := reflect.New(configType).Elem()
+	r.types.fill(c)
+	for _, f := range r.types.of(configType) {
+		fmt.Fprintf(&r.Buffer, "\n## %s\n%s\n", f.key, f.doc)
+		v := c.FieldByIndex(f.index)
+		if v.Type() == channelsType {
+			r.channels(t)
+			continue
+		}
+		if v.Kind() == reflect.String {
+			continue
+		}
+		r.head()
+		r.under(f.key, v, nil)
+	}
+	return r.Bytes()
+}
+
+// page is a reference page being written.
+type page struct {
+	bytes.Buffer
+	types types
+}
+
+func (r *page) head() { r.WriteString("\n| key | type | default | |\n| --- | --- | --- | --- |\n") }
+
+func (r *page) row(path, typ, fallback, doc string) {
+	if fallback != "" {
+		fallback = "`" + fallback + "`"
+	}
+	fmt.Fprintf(&r.Buffer, "| `%s` | %s | %s | %s |\n", path, typ, fallback, strings.NewReplacer("|", `\|`, "\n", " ").Replace(doc))
+}
+
+// fields writes a row for each field of a struct, and for what is inside it. within are the element types around, which are not
+// written again.
+func (r *page) fields(path string, v reflect.Value, within []reflect.Type) {
+	for _, f := range r.types.of(v.Type()) {
+		fv := v.FieldByIndex(f.index)
+		p := path + "." + f.key
+		if fv.Kind() != reflect.Struct || fv.Type() == secretType {
+			r.row(p, typeOf(fv.Type(), f), fallbackOf(fv, f), f.doc)
+		}
+		r.under(p, fv, within)
+	}
+}
+
+// under writes the rows of what is inside a value.
+func (r *page) under(path string, v reflect.Value, within []reflect.Type) {
+	t := v.Type()
+	switch {
+	case t == secretType:
+	case t.Kind() == reflect.Struct:
+		r.fields(path, v, within)
+	case t.Kind() == reflect.Slice:
+		r.elements(path+"[]", t.Elem(), within)
+	case t.Kind() == reflect.Map:
+		r.elements(path+".<id>", t.Elem(), within)
+	case t.Kind() == reflect.Pointer:
+		r.elements(path, t.Elem(), within)
+	}
+}
+
+func (r *page) elements(path string, t reflect.Type, within []reflect.Type) {
+	if t.Kind() != reflect.Struct || t == secretType || slices.Contains(within, t) {
+		return
+	}
+	e := reflect.New(t).Elem()
+	r.types.fill(e)
+	r.fields(path, e, append(slices.Clone(within), t))
+}
+
+func (r *page) channels(t Table) {
+	for _, a := range t {
+		path := "channels." + string(a.Kind)
+		fmt.Fprintf(&r.Buffer, "\n### %s\n", path)
+		r.head()
+		vs := r.types.newSection(a).values()
+		slices.Reverse(vs)
+		for _, v := range vs {
+			r.fields(path, v, nil)
+		}
+		r.row(path+"."+accountsKey, "group by name", "", accountsDoc)
+	}
+}
+
+// typeOf words a type for people.
+func typeOf(t reflect.Type, f field) string {
+	switch {
+	case t == secretType:
+		return "secret" + needed(f)
+	case t.Kind() == reflect.Pointer:
+		return typeOf(t.Elem(), f)
+	case len(f.enum) > 0:
+		return "`" + strings.Join(f.enum, "`, `") + "`" + needed(f)
+	case t.Kind() == reflect.Bool:
+		return "`true`, `false`"
+	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
+		return "number" + rangeOf(f)
+	case t.Kind() == reflect.String:
+		return "text" + needed(f)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return "list of groups"
+	case t.Kind() == reflect.Slice:
+		return "list of " + typeOf(t.Elem(), field{enum: f.enum})
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice:
+		return "lists by name"
+	case t.Kind() == reflect.Map:
+		return "groups by id"
+	case t.Kind() == reflect.Struct:
+		return "group"
+	}
+	return "whole number" + rangeOf(f)
+}
+
+func needed(f field) string {
+	if f.required {
+		return ", required"
+	}
+	return ""
+}
+
+func rangeOf(f field) string {
+	if f.bounded {
+		return fmt.Sprintf(", %s–%s", number(f.min), number(f.max))
+	}
+	return ""
+}
+
+// fallbackOf words a default.
+func fallbackOf(v reflect.Value, f field) string {
+	switch {
+	case f.required || v.Type() == secretType || v.Kind() == reflect.Pointer:
+		return ""
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.Kind() == reflect.Slice && v.Len() == 0:
+		return "[]"
+	case v.Kind() == reflect.Slice:
+		return strings.ReplaceAll(fmt.Sprintf("%q", v.Interface()), " ", ", ")
+	case v.Kind() == reflect.Map:
+		return "{}"
+	}
+	return fmt.Sprint(v.Interface())
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"parley/channels"
+)
+
+// whole is an id that YAML takes for a number. Its text is kept as written: +49123 stays +49123.
+var whole = regexp.MustCompile(`^[+-]?[0-9]+$`)
+
+// secret fills a Secret. Nothing of the value gets into a problem.
+func (d *decoder) secret(n *yaml.Node, v reflect.Value, f field, at spot) {
+	text, ok := d.text(n, f, at)
+	if !ok {
+		return
+	}
+	if text == "" && f.required && !d.lax {
+		d.wrong(at, "is empty", strings.TrimSuffix(f.doc, "."))
+	}
+	v.Set(reflect.ValueOf(channels.NewSecret(text)))
+}
+
+// text gives the expanded text of a scalar that is wanted as text.
+func (d *decoder) text(n *yaml.Node, f field, at spot) (string, bool) {
+	if n.Kind != yaml.ScalarNode {
+		d.wrong(at, "must be text, is "+kindOf(n), "")
+		return "", false
+	}
+	switch tag := n.ShortTag(); {
+	case tag == "!!str", tag == "!!timestamp", whole.MatchString(n.Value):
+	default:
+		d.wrong(at, "must be text, is "+kindOf(n), "put it in quotes")
+		return "", false
+	}
+	e, ok := d.expand(n, f, at)
+	return e.text, ok
+}
+
+// expand fills in the environment variables of a scalar.
+func (d *decoder) expand(n *yaml.Node, f field, at spot) (expansion, bool) {
+	e := expand(n.Value, d.getenv)
+	if e.broken {
+		d.wrong(at, "holds a ${ that is no variable", "write ${NAME} or ${NAME:-default}; $${ is a plain ${")
+		return e, false
+	}
+	if e.used && len(e.text) > 3 {
+		d.expanded = append(d.expanded, e.text)
+	}
+	if len(e.missing) == 0 {
+		return e, true
+	}
+	if f.unsetEmpty || d.lax {
+		e.text = ""
+		return e, f.unsetEmpty || f.typ == secretType
+	}
+	for _, name := range slices.Compact(e.missing) {
+		d.wrong(at, "the environment variable "+name+" is not set", "set it, or write ${"+name+":-default}")
+	}
+	return e, false
+}
+
+// scalar fills a text, truth value or number.
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field, at spot) {
+	if v.Kind() == reflect.String {
+		if text, ok := d.text(n, f, at); ok {
+			d.word(n, text, f, at)
+			v.SetString(text)
+		}
+		return
+	}
+	want := "true or false"
+	switch {
+	case v.CanInt():
+		want = "a whole number"
+	case v.CanFloat():
+		want = "a number"
+	case v.Kind() != reflect.Bool:
+		d.wrong(at, fmt.Sprintf("a %s cannot be configured", v.Type()), "this is a mistake in the program")
+		return
+	}
+	if n.Kind != yaml.ScalarNode {
+		d.wrong(at, "must be "+want+", is "+kindOf(n), "")
+		return
+	}
+	e, ok := d.expand(n, f, at)
+	if !ok {
+		return
+	}
+	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if err := setText(v, e.text); err != nil || quoted && !e.used {
+		d.wrong(at, "must be "+want+", is "+shown(n), d.scalarHint(v, quoted && err == nil, e.text))
+		return
+	}
+	if v.Kind() != reflect.Bool {
+		d.inRange(n, v, f, at)
+	}
+}
+
+func (d *decoder) scalarHint(v reflect.Value, unquote bool, text string) string {
+	switch {
+	case unquote:
+		return "write it without quotes"
+	case v.Kind() == reflect.Bool && slices.Contains([]string{"yes", "on", "y", "1"}, strings.ToLower(text)):
+		return "write true"
+	case v.Kind() == reflect.Bool && slices.Contains([]string{"no", "off", "n", "0"}, strings.ToLower(text)):
+		return "write false"
+	}
+	return ""
+}
+
+func (d *decoder) inRange(n *yaml.Node, v reflect.Value, f field, at spot) {
+	if x := numeric(v); x >= f.min && (!f.bounded || x <= f.max) {
+		return
+	}
+	limit := "must be at least " + number(f.min)
+	if f.bounded {
+		limit = "must be between " + number(f.min) + " and " + number(f.max)
+	}
+	d.wrong(at, limit+", is "+shown(n), "")
+}
+
+// number words a number without exponents.
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// word checks a text against its field.
+func (d *decoder) word(n *yaml.Node, text string, f field, at spot) {
+	switch {
+	case len(f.enum) > 0 && !slices.Contains(f.enum, text):
+		hint := "one of: " + strings.Join(f.enum, ", ")
+		if k, ok := closest(text, f.enum); ok {
+			hint += fmt.Sprintf("; did you mean %q?", k)
+		}
+		d.wrong(at, shown(n)+" is not possible", hint)
+	case text == "" && f.required && !d.lax:
+		d.wrong(at, "is empty", strings.TrimSuffix(f.doc, "."))
+	case f.pattern != nil && text != "" && !f.pattern.MatchString(text):
+		d.wrong(at, shown(n)+" is not possible", strings.TrimSuffix(f.doc, "."))
+	}
+}
+
+// shown words a value for a problem: as the file has it, never what a variable holds, and only when it cannot be a secret.
+func shown(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && (presentable(n.Value) || reference.FindString(n.Value) == n.Value && !strings.Contains(n.Value, ":-") && n.Value != "") {
+		return strconv.Quote(n.Value)
+	}
+	if n.Kind == yaml.ScalarNode && n.Value == "" {
+		return "an empty text"
+	}
+	return "this value"
+}

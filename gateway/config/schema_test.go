@@ -1,0 +1,222 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"gopkg.in/yaml.v3"
+
+	"parley/channels"
+)
+
+func resolved(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	b, err := Schema(table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(b, &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The schema says yes and no where Load does. What only Load knows (names, addresses, variables) is not among the cases.
+func TestSchemaAgreesWithLoad(t *testing.T) {
+	t.Parallel()
+	r := resolved(t)
+	for _, x := range []struct {
+		text string
+		good bool
+	}{
+		{"{}", true},
+		{"log: {level: debug}", true},
+		{"log: {level: loud}", false},
+		{"log: {level: '${LEVEL}'}", true},
+		{"zebra: 1", false},
+		{"log: {zebra: 1}", false},
+		{"channels: {zebra: {}}", false},
+		{"channels: {telegram: {token: x, zebra: 1}}", false},
+		{"channels: {telegram: {}}", false},
+		{"channels: {telegram: {token: ''}}", false},
+		{"channels: {telegram: {token: x, allowFrom: [1001, '@a']}}", true},
+		{"channels: {telegram: {token: x, allowFrom: 1001}}", false},
+		{"channels: {telegram: {token: x, pacing: {perSecond: 0.5}}}", true},
+		{"channels: {telegram: {token: x, pacing: {perSecond: -1}}}", false},
+		{"channels: {telegram: {token: x, pollSeconds: 51}}", false},
+		{"channels: {telegram: {enabled: false}}", true},
+		{"channels: {telegram: {accounts: {a: {token: x}}}}", true},
+		{"channels: {telegram: {accounts: {a: {token: x, zebra: 1}}}}", false},
+		{"channels: {telegram: {token: x, groups: {'-1': {topics: {'7': {allowFrom: ['*'], enabled: false}}}}}}", true},
+		{"channels: {telegram: {token: x, groups: {'-1': {topics: {'7': {zebra: 1}}}}}}", false},
+		{"agents: {list: [{id: main}]}", true},
+		{"agents: {list: [{id: Main!}]}", false},
+		{"agents: {list: [{name: x}]}", false},
+		{"session: {agentToAgent: {maxPingPongTurns: 6}}", false},
+		{"tools: {agentToAgent: {enabled: 'yes'}}", false},
+		{"models: {providers: {a: {}}}", false},
+		{"models: {providers: {a: {api: offline}}}", true},
+		{"delivery: {ttl: {replyMinutes: 1.5}}", false},
+	} {
+		var v any
+		if err := yaml.Unmarshal([]byte(x.text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(v); (err == nil) != x.good {
+			t.Errorf("schema, %s: %v", x.text, err)
+		}
+		if _, _, err := load(x.text, "LEVEL", "info"); (err == nil) != x.good {
+			t.Errorf("load, %s: %v", x.text, err)
+		}
+	}
+}
+
+// A key in the structs is a key in the schema, with words for people.
+func TestSchemaDescribesEveryKey(t *testing.T) {
+	t.Parallel()
+	b, err := Schema(table())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(b, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		props, _ := m["properties"].(map[string]any)
+		for k, p := range props {
+			if d, _ := p.(map[string]any)["description"].(string); d == "" {
+				t.Errorf("%s/%s has no description", path, k)
+			}
+			walk(path+"/"+k, p)
+		}
+		for _, k := range []string{"items", "additionalProperties"} {
+			walk(path+"/"+k, m[k])
+		}
+		if defs, ok := m["$defs"].(map[string]any); ok {
+			for k, d := range defs {
+				walk("$defs/"+k, d)
+			}
+		}
+	}
+	walk("", tree)
+}
+
+// Entry has the name of another package's struct.
+type Entry struct {
+	A string `yaml:"a"`
+}
+
+func TestSchemaRefusesWhatCannotBeConfigured(t *testing.T) {
+	t.Parallel()
+	for _, adapter := range []any{
+		&struct {
+			C chan int `yaml:"c"`
+		}{},
+		&struct {
+			P string `yaml:"pacing"`
+		}{},
+		&struct {
+			E []Entry `yaml:"entries"`
+		}{},
+	} {
+		if _, err := Schema(Table{{Kind: "x", New: func() any { return adapter }}}); err == nil {
+			t.Errorf("%T: no error", adapter)
+		}
+	}
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	page := string(Reference(table()))
+	for _, want := range []string{
+		"| `gateway.listen` | text | `127.0.0.1:18790` |",
+		"| `session.sendPolicy.rules[].match.chatType` | `direct`, `group`, `channel` |",
+		"| `models.providers.<id>.apiKey` | secret |",
+		"| `channels.telegram.token` | secret, required |",
+		"| `channels.telegram.pacing.perSecond` | number | `30` |",
+		"| `channels.webchat.allowFrom` | list of text | `[\"*\"]` |",
+		"| `channels.telegram.groups.<id>.topics` | groups by id |",
+		"| `session.agentToAgent.maxPingPongTurns` | whole number, 0–5 | `5` |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+}
+
+// config.example.yaml loads as it is and writes exactly the keys that are fixed.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(b, []byte("# yaml-language-server: $schema=docs/config.schema.json\n")) {
+		t.Error("editors need the first line")
+	}
+	mustLoad(t, string(b))
+	keys := func(text string) map[string]string {
+		root, p := document([]byte(text))
+		if p != nil {
+			t.Fatal(p)
+		}
+		out := map[string]string{}
+		var walk func(string, *yaml.Node)
+		walk = func(path string, n *yaml.Node) {
+			for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+				walk(path+"."+n.Content[i].Value, n.Content[i+1])
+			}
+			for _, c := range n.Content {
+				if n.Kind == yaml.SequenceNode {
+					walk(path+"[]", c)
+				}
+			}
+			out[path] = n.Value
+		}
+		walk("", root)
+		return out
+	}
+	if d := cmp.Diff(keys(fixed), keys(string(b))); d != "" {
+		t.Error(d)
+	}
+	var v any
+	if err := yaml.Unmarshal(b, &v); err != nil {
+		t.Fatalf("for editors it must be YAML before variables are filled in: %v", err)
+	}
+	if err := resolved(t).Validate(v); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, fixed, "PARLEY_TOKEN", "canary-1")
+	for _, s := range []string{channels.NewSecret("x").String(), string(must(json.Marshal(c.Gateway)))} {
+		if strings.Contains(s, "canary") {
+			t.Error(s)
+		}
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

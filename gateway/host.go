@@ -1,0 +1,227 @@
+// Package gateway makes a host out of a configuration: it opens the store, wires the router, supervises the accounts and serves
+// the page and the API.
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"parley/channels"
+	"parley/channels/webchat"
+	"parley/gateway/config"
+	"parley/router"
+	"parley/sessions/sqlstore"
+)
+
+// Adapter is one row of the program's table of channel kinds.
+type Adapter struct {
+	config.Adapter
+	// Open makes the channel of an account. No I/O.
+	Open func(a config.Account, env AdapterEnv) (channels.Channel, error)
+}
+
+// AdapterEnv is what the host gives an adapter.
+type AdapterEnv struct {
+	Log    *slog.Logger
+	Cursor func(ctx context.Context) (string, error) // newest committed cursor of the account
+}
+
+// Table gives the part of the adapters that reading a configuration needs.
+func Table(as []Adapter) config.Table {
+	var t config.Table
+	for _, a := range as {
+		t = append(t, a.Adapter)
+	}
+	return t
+}
+
+// Deps are what a Host is made of.
+type Deps struct {
+	Config    *config.Live
+	Adapters  []Adapter
+	Providers []Provider
+	Log       *slog.Logger
+	Version   string
+	Getenv    func(string) string
+	Began     time.Time // of the process
+}
+
+// Host is a running parley.
+type Host struct {
+	deps      Deps
+	log       *slog.Logger
+	store     *sqlstore.Store
+	router    *router.Router
+	models    *models
+	choice    atomic.Pointer[choice]
+	token     channels.Secret
+	accounts  accounts
+	page      *webchat.Channel
+	listener  net.Listener
+	server    *http.Server
+	registry  *prometheus.Registry
+	started   chan struct{} // closed when the accounts run
+	done      chan struct{} // closed when Run begins to stop
+	reloading sync.Mutex
+}
+
+// Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
+func Open(ctx context.Context, d Deps) (h *Host, err error) {
+	c := d.Config.Config()
+	h = &Host{deps: d, log: d.Log, registry: prometheus.NewRegistry(), started: make(chan struct{}), done: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	h.models = newModels(d.Providers, d.Log)
+	chosen := make(chan struct{})
+	go func() {
+		defer close(chosen)
+		h.chooseModel(ctx, c)
+	}()
+	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log})
+	<-chosen
+	if err != nil {
+		return h, err
+	}
+	h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Gateway.Listen)
+	if err != nil {
+		return h, fmt.Errorf("gateway.listen %s: %w (another program uses it: stop that one, or set another port with gateway.listen)", c.Gateway.Listen, err)
+	}
+	if h.token, err = makeToken(c.State, c.Gateway.Token); err != nil {
+		return h, err
+	}
+	if err := h.store.Describe(h.URL()); err != nil {
+		return h, err
+	}
+	h.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	h.router = router.New(router.Deps{
+		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
+		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
+		Tools: h.tools,
+	})
+	h.openAccounts(c)
+	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
+	return h, nil
+}
+
+func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
+	providers, ch := choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, h.deps.Providers, h.deps.Getenv)
+	h.models.configure(providers)
+	h.choice.Store(&ch)
+}
+
+// Run works until ctx ends, then hands everything over to the store, within stopWithin.
+func (h *Host) Run(ctx context.Context) error {
+	defer h.close()
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	if err := h.router.Start(work); err != nil {
+		return err
+	}
+	adapters, stopAdapters := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAdapters()
+	h.startAccounts(adapters)
+	close(h.started)
+	served := make(chan error, 1)
+	go func() { served <- h.server.Serve(h.listener) }()
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+		err = fmt.Errorf("the HTTP server ended: %w", err)
+	case damage := <-h.store.Damaged():
+		err = fmt.Errorf("the store is damaged, nothing more is accepted: %w", damage)
+	}
+	h.stop(context.WithoutCancel(ctx), stopAdapters, stopWork)
+	return err
+}
+
+// stop ends things in the order in which nothing is lost: no more in, finish or hand over what is at work, no more out.
+func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFunc) {
+	began := time.Now()
+	close(h.done)
+	h.log.Info("stopping")
+	limit, cancel := context.WithTimeout(ctx, stopWithin)
+	defer cancel()
+	stopAdapters()
+	drain, cancelDrain := context.WithTimeout(limit, stopWithin/3)
+	h.router.Drain(drain)
+	cancelDrain()
+	stopWork()
+	ended := make(chan struct{})
+	go func() {
+		h.router.Stop()
+		h.accounts.wg.Wait()
+		close(ended)
+	}()
+	if err := h.server.Shutdown(limit); err != nil {
+		_ = h.server.Close()
+	}
+	select {
+	case <-ended:
+	case <-limit.Done():
+		h.log.Warn("some work did not end in time; it is taken up at the next start")
+	}
+	h.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond).String())
+}
+
+// close lets go of what Open took.
+func (h *Host) close() {
+	if h.listener != nil {
+		_ = h.listener.Close()
+	}
+	if h.store != nil {
+		if err := h.store.Close(); err != nil {
+			h.log.Error("closing the store", "err", err)
+		}
+	}
+}
+
+// Reload reads the configuration again. A good file is applied, a bad one leaves everything as it is.
+func (h *Host) Reload(ctx context.Context) error {
+	select {
+	case <-h.started:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	changes, err := h.deps.Config.Reload()
+	if err != nil {
+		return err
+	}
+	c := h.deps.Config.Config()
+	h.chooseModel(ctx, c)
+	if err := h.router.Apply(ctx, settings(c, h.choice.Load().name)); err != nil {
+		return err
+	}
+	h.reloadAccounts(c)
+	for _, w := range c.Warnings {
+		h.log.Warn("the configuration", "problem", w.String())
+	}
+	h.log.Info("the configuration was read again", "changed", fmt.Sprint(changes))
+	return nil
+}
+
+// URL is where the page is.
+func (h *Host) URL() string {
+	addr, ok := h.listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return "http://" + h.listener.Addr().String()
+	}
+	host := addr.IP.String()
+	if addr.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+}

@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"parley/gateway/web"
+	"parley/sessions"
+)
+
+// handler serves everything: health and metrics for machines, the page and the API for people.
+func (h *Host) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", h.readyz)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
+	mux.Handle("/api/", h.api())
+	page := web.Off()
+	if h.page != nil {
+		page = h.pageHandler()
+	}
+	mux.Handle("/api/chat/", page)
+	mux.Handle("/", page)
+	door := web.Config{Token: h.token, Hosts: h.deps.Config.Config().Gateway.Hosts, Open: []string{"/healthz", "/readyz"}}
+	if h.loopback() {
+		door.Open = append(door.Open, "/metrics")
+	}
+	return web.Guard(mux, door)
+}
+
+func (h *Host) loopback() bool {
+	a, ok := h.listener.Addr().(*net.TCPAddr)
+	return ok && a.IP.IsLoopback()
+}
+
+// healthz says whether the process does its work: the store answers.
+func (h *Host) healthz(w http.ResponseWriter, r *http.Request) {
+	if why := h.storeTrouble(r.Context()); why != "" {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy", "why": why})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readyz says whether people can reach the agents: the store answers, and every account's platform answered lately.
+func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
+	why := h.notReady(r.Context())
+	status := http.StatusOK
+	if why != "" {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses()})
+}
+
+func (h *Host) notReady(ctx context.Context) string {
+	select {
+	case <-h.done:
+		return "the host is stopping"
+	default:
+	}
+	var why []string
+	if t := h.storeTrouble(ctx); t != "" {
+		why = append(why, t)
+	}
+	for _, s := range h.statuses() {
+		if !s.Live {
+			line := fmt.Sprintf("%s (%s) is %s", s.Channel, s.Account, s.State)
+			if s.Detail != "" {
+				line += ": " + s.Detail
+			}
+			why = append(why, line)
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+func (h *Host) statuses() []Status {
+	now := time.Now()
+	out := make([]Status, 0, 4)
+	for _, a := range h.accounts.all() {
+		out = append(out, a.status(now))
+	}
+	return out
+}
+
+// storeTrouble asks the store for something small, and whether it writes when the last write failed.
+func (h *Host) storeTrouble(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if h.store.Trouble() != nil {
+		if err := h.store.Probe(ctx); err != nil {
+			return "the store does not write: " + err.Error()
+		}
+	}
+	if _, err := h.store.List(ctx, sessions.Query{Limit: 1}); err != nil {
+		return "the store does not answer: " + err.Error()
+	}
+	return ""
+}
+
+func (h *Host) storeName() string {
+	if h.deps.Config.Config().Store.DSN.IsZero() {
+		return "SQLite"
+	}
+	return "PostgreSQL"
+}

@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+
+	"parley/channels"
+	"parley/channels/webchat"
+	"parley/gateway/web"
+	"parley/router"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// pageHandler serves the chat page and its API, when the web chat is switched on.
+func (h *Host) pageHandler() http.Handler {
+	return web.New(web.Deps{
+		History: web.StoreHistory(h.store, h.page.Address, h.pageKey),
+		Info:    h.pageInfo,
+		Chat: h.page.Handler(webchat.HandlerOptions{
+			User:   func(*http.Request) (channels.UserID, string) { return pageUser, "" },
+			Render: web.RenderMarkdown,
+		}),
+		Logger: h.log,
+	})
+}
+
+// pageKey is the session behind a chat of the page.
+func (h *Host) pageKey(chat channels.ChatID) sessions.Key {
+	return h.router.Key(channels.Inbound{Event: channels.Message, Address: h.page.Address(chat), Sender: channels.Sender{ID: pageUser}})
+}
+
+func (h *Host) pageInfo(context.Context) web.Info {
+	c := h.deps.Config.Config()
+	_, def := c.Agents.IDs()
+	info := web.Info{Agent: string(def), Model: h.choice.Load().name, Offline: h.choice.Load().offline()}
+	for _, e := range c.Agents.List {
+		if e.ID == def && e.Name != "" {
+			info.Agent = e.Name
+		}
+	}
+	for _, s := range h.statuses() {
+		name := string(s.Channel)
+		if s.Account != channels.DefaultAccount {
+			name += "/" + string(s.Account)
+		}
+		info.Channels = append(info.Channels, web.ChannelInfo{Name: name, State: s.State, Detail: s.Detail})
+	}
+	if info.Offline {
+		info.Suggestions = []string{"What can you do?", "List my sessions", "Remember that the bins go out on Tuesday", "In the background, what time is it?"}
+	}
+	return info
+}
+
+// tools makes the tools; they obey the settings in force at each call.
+func (h *Host) tools(host tools.Host) []tools.Tool {
+	set := func() *router.Settings { return h.router.Settings() }
+	return tools.All(tools.Deps{
+		Store: h.store, Host: host, Scope: h.deps.Config.Config().Session.Scope,
+		Limits:         func() sessions.AgentToAgent { return set().Session.AgentToAgent },
+		Rules:          func() sessions.Rules { return set().Visibility() },
+		AllowAgents:    func(a sessions.AgentID) []string { return set().AllowAgents(a) },
+		ModelOf:        func(s sessions.Session) string { return set().ModelOf(s) },
+		TranscriptPath: h.store.TranscriptPath, Redact: h.redact,
+	})
+}

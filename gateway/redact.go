@@ -1,0 +1,32 @@
+package gateway
+
+import (
+	"strings"
+
+	"parley/channels"
+)
+
+// redact takes the secrets that the host knows out of a text (contract H5).
+func (h *Host) redact(text string) string {
+	for _, s := range h.secrets() {
+		// Shorter ones are words that anybody may write; a secret is long.
+		if t := s.Reveal(); len(t) >= 8 {
+			text = strings.ReplaceAll(text, t, "[secret]")
+		}
+	}
+	return text
+}
+
+func (h *Host) secrets() []channels.Secret {
+	c := h.deps.Config.Config()
+	all := []channels.Secret{h.token, c.Store.DSN}
+	for _, p := range h.models.providers() {
+		all = append(all, p.APIKey)
+	}
+	for _, a := range c.Channels {
+		if s, ok := a.Adapter.(interface{ Secrets() []channels.Secret }); ok {
+			all = append(all, s.Secrets()...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,61 @@
+package gateway
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"parley/channels/webchat"
+)
+
+// Link is the page's address with the token: whoever opens it is let in.
+func (h *Host) Link() string { return LinkTo(h.URL(), h.token.Reveal()) }
+
+// LinkTo makes the link that opens the page.
+func LinkTo(base, token string) string { return base + "/login?token=" + url.QueryEscape(token) }
+
+// Screen is the one screen that a person sees at start: where the page is, what is connected, what is not and why.
+func (h *Host) Screen(took time.Duration) string {
+	c := h.deps.Config.Config()
+	var b strings.Builder
+	line := func(name, format string, a ...any) { fmt.Fprintf(&b, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
+	fmt.Fprintf(&b, "\n  parley %s · ready in %d ms\n\n", h.deps.Version, took.Milliseconds())
+	if h.page != nil {
+		line("page", "%s", h.Link())
+		line("terminal", "parley chat")
+	}
+	line("model", "%s (%s)", h.choice.Load().name, h.choice.Load().why)
+	if h.choice.Load().offline() {
+		line("", "Built in, understands a few phrases. For a real one set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or see models in config.example.yaml.")
+	}
+	line("store", "%s, %s", h.storeName(), c.State)
+	if c.Path != "" {
+		line("config", "%s", c.Path)
+	} else {
+		line("config", "none: the defaults (copy config.example.yaml to ./config.yaml to change them)")
+	}
+	seen := map[string]bool{}
+	for _, a := range h.accounts.all() {
+		seen[string(a.ref.Channel)] = true
+		switch {
+		case a.err != nil:
+			line(string(a.ref.Channel), "✗ %s: %v", a.ref.Account, a.err)
+		case a.ref.Channel == webchat.Kind:
+			line(string(a.ref.Channel), "✓ on this machine")
+		default:
+			line(string(a.ref.Channel), "… %s: connecting (parley status)", a.ref.Account)
+		}
+	}
+	for _, d := range c.Disabled {
+		seen[string(d.Kind)] = true
+		line(string(d.Kind), "– %s: switched off (enabled: false)", d.ID)
+	}
+	for _, row := range h.deps.Adapters {
+		if !seen[string(row.Kind)] {
+			line(string(row.Kind), "– not configured (channels.%s)", row.Kind)
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}

@@ -1,0 +1,32 @@
+package gateway
+
+import (
+	"time"
+
+	"parley/channels/webchat"
+	"parley/gateway/config"
+	"parley/policy"
+	"parley/router"
+	"parley/sessions"
+)
+
+// pageUser is who writes on the page and in the terminal chat: whoever holds the token, which makes them an owner.
+const pageUser = "owner"
+
+// settings is what the router obeys of a configuration.
+func settings(c *config.Config, model string) *router.Settings {
+	s := &router.Settings{
+		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools,
+		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + pageUser}, c.Commands.OwnerAllowFrom...),
+		Accounts: make(map[router.AccountRef]router.AccountSettings),
+		Delivery: router.DeliverySettings{Hold: c.Delivery.Ambiguous == config.Hold,
+			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce)},
+	}
+	for _, a := range c.Channels {
+		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Chunk: a.TextChunkLimit}
+	}
+	return s
+}
+
+// stopWithin is how long a graceful stop takes at most.
+const stopWithin = 9 * time.Second

@@ -1,0 +1,264 @@
+import { Log } from './log.js';
+import { Outbox } from './outbox.js';
+
+const $ = (id) => document.getElementById(id);
+const chat = document.body.dataset.chat;
+const api = (what, more = {}) => `/api/chat/${what}?${new URLSearchParams({ chat, ...more })}`;
+
+const outbox = new Outbox(chat, api, {
+  change: (item, confirmed) => {
+    log.live(own(item, confirmed));
+    if (confirmed) watch();
+  },
+  closed: () => shut(),
+});
+const log = new Log($('log'), $('draft'), {
+  retry: (id) => outbox.retry(id),
+  drop: (id) => { outbox.drop(id); log.remove(id); },
+});
+
+const own = (item, confirmed) => ({
+  role: 'user', client: item.id, text: item.text, time: item.at || new Date(item.n).toISOString(), host: !!item.at,
+  state: confirmed ? '' : item.failed ? 'refused' : 'waiting', reason: item.failed,
+});
+
+// ---- scrolling: stay at the end while the reader is there, and nowhere else
+
+const scroller = $('scroll');
+let following = true;
+const nearEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
+
+function change(how) {
+  how();
+  $('empty').hidden = !started || !log.empty || log.drafting;
+  if (following) toEnd();
+  $('down').hidden = following;
+}
+
+scroller.addEventListener('scroll', () => {
+  following = nearEnd();
+  $('down').hidden = following;
+  if (scroller.scrollTop < 300) older();
+}, { passive: true });
+new ResizeObserver(() => { if (following) toEnd(); }).observe(scroller);
+$('down').onclick = () => { following = true; toEnd(); };
+
+// ---- history
+
+async function get(what, more) {
+  const res = await fetch(api(what, more), { signal: AbortSignal.timeout(30000) });
+  if (res.status === 401) shut();
+  if (!res.ok) throw new Error(`${what}: ${res.status}`);
+  return res.json();
+}
+
+let started = false; // the newest lines are here
+let complete = false; // the first line of the chat is here
+let loading = false;
+
+async function newest() {
+  const { lines } = await get('history', { as: 'html' });
+  $('log').setAttribute('aria-live', started ? 'polite' : 'off'); // the past is not read out
+  started = true;
+  change(() => {
+    log.newest(lines);
+    for (const item of outbox.items()) log.live(own(item, false));
+    if (!log.awaiting) log.typing(false);
+  });
+  requestAnimationFrame(() => $('log').setAttribute('aria-live', 'polite'));
+  if (scroller.scrollHeight <= scroller.clientHeight) older();
+}
+
+async function older() {
+  if (loading || complete || !started || !log.oldest) return;
+  loading = true;
+  $('older').textContent = 'Loading earlier messages…';
+  try {
+    const { lines } = await get('history', { as: 'html', before: log.oldest });
+    complete = !lines.length;
+    const height = scroller.scrollHeight;
+    $('log').setAttribute('aria-live', 'off');
+    log.older(lines);
+    scroller.scrollTop += scroller.scrollHeight - height;
+    $('older').textContent = '';
+  } catch {
+    $('older').textContent = 'Earlier messages could not be loaded. Scroll again to retry.';
+  } finally {
+    requestAnimationFrame(() => $('log').setAttribute('aria-live', 'polite'));
+    loading = false;
+  }
+}
+
+// ---- the live stream
+
+let source, retry = 0, timer, seen = Date.now(), typingTimer, closed = false;
+const early = []; // what happens while the history is being read
+
+function state(word, cls) {
+  if ($('state').textContent !== word) $('state').textContent = word;
+  $('dot').className = `dot ${cls}`;
+}
+
+function connect() {
+  if (closed) return;
+  clearTimeout(timer);
+  source?.close();
+  const es = source = new EventSource(api('events', { as: 'html' }));
+  let ready = false;
+  const on = (kind, act) => es.addEventListener(kind, (e) => {
+    if (es !== source) return;
+    seen = Date.now();
+    const data = JSON.parse(e.data);
+    if (ready) act(data); else early.push(() => act(data));
+  });
+  es.addEventListener('hello', async () => {
+    if (es !== source) return;
+    seen = Date.now();
+    early.length = 0;
+    try {
+      change(() => log.draft(''));
+      await newest();
+    } catch {
+      return again();
+    }
+    if (es !== source) return;
+    ready = true;
+    retry = 0;
+    state('connected', 'on');
+    for (const act of early.splice(0)) act();
+    outbox.flush();
+    watch();
+    info();
+  });
+  on('message', (m) => change(() => {
+    log.draft('');
+    log.typing(false);
+    log.live({ role: 'assistant', key: m.id, html: m.html, time: m.time });
+    watch(1000);
+  }));
+  on('draft', (d) => {
+    change(() => log.draft(d.html));
+    watch();
+  });
+  on('typing', () => {
+    change(() => log.typing(true));
+    clearTimeout(typingTimer);
+    typingTimer = setTimeout(() => log.typing(false), 7000);
+    watch();
+  });
+  on('posted', (p) => {
+    change(() => log.live({ role: 'user', client: p.id, text: p.text, time: p.time, host: true }));
+    watch();
+  });
+  on('ping', () => {});
+  es.addEventListener('reload', again);
+  es.onerror = again;
+
+  function again() {
+    if (es !== source || closed) return;
+    es.close();
+    source = null;
+    state('reconnecting…', '');
+    retry = Math.min(retry + 1, 5);
+    timer = setTimeout(connect, retry === 1 ? 300 : 2 ** retry * 500 * (0.75 + Math.random() / 2));
+    if (retry > 1) get('info').catch(() => {}); // tells a host that is away from one that does not know us any more
+  }
+}
+
+// wake looks at the connection after the machine slept or the network changed.
+function wake() {
+  if (closed || document.hidden) return;
+  if (!source || Date.now() - seen > 40000) connect();
+  outbox.flush();
+}
+addEventListener('online', wake);
+document.addEventListener('visibilitychange', wake);
+
+function shut() {
+  closed = true;
+  source?.close();
+  state('signed out', 'off');
+  const p = document.createElement('p');
+  p.className = 'warn';
+  p.textContent = 'The host does not know this browser any more. Open the link that it printed when it started, or run parley open. What you wrote and could not send is kept here.';
+  if (!document.querySelector('#draft .warn')) $('draft').append(p);
+}
+
+// watch reads the history again while an answer is due: an answer that was withheld or failed makes no live event.
+let watching, patience = 0;
+function watch(first = 2000) {
+  clearTimeout(watching);
+  patience = first;
+  const look = async () => {
+    try { await newest(); } catch { return; /* the stream notices too, and connects again */ }
+    patience = Math.min(patience * 2, 30000);
+    if (log.awaiting) watching = setTimeout(look, patience);
+  };
+  if (log.awaiting || first === 1000) watching = setTimeout(look, patience);
+}
+
+// ---- header
+
+async function info() {
+  let i;
+  try { i = await get('info'); } catch { return; }
+  $('agent').textContent = i.agent;
+  $('model').textContent = i.offline ? 'offline model' : i.model;
+  $('offline').hidden = !i.offline;
+  $('channels').replaceChildren(...(i.channels || []).map((c) => {
+    const li = document.createElement('li');
+    li.dataset.state = c.state;
+    const dot = Object.assign(document.createElement('span'), { className: 'dot' });
+    li.append(dot, Object.assign(document.createElement('b'), { textContent: c.name }), ' ', Object.assign(document.createElement('span'), { textContent: c.state.replace('_', ' ') }));
+    if (c.detail) li.append(Object.assign(document.createElement('p'), { textContent: c.detail }));
+    return li;
+  }));
+}
+$('host').addEventListener('toggle', () => { if ($('host').open) info(); });
+document.addEventListener('click', (e) => { if (!$('host').contains(e.target)) $('host').open = false; });
+document.addEventListener('keydown', (e) => { if (e.key === 'Escape') $('host').open = false; });
+
+// ---- writing
+
+const text = $('text');
+const unfinished = `parley:text:${chat}`;
+
+function grow() {
+  $('send').disabled = !text.value.trim();
+  if (!CSS.supports('field-sizing', 'content')) {
+    text.style.height = 'auto';
+    text.style.height = `${text.scrollHeight}px`;
+  }
+  try { sessionStorage.setItem(unfinished, text.value); } catch { /* it is lost on reload */ }
+}
+
+function say(words) {
+  if (!words.trim()) return;
+  following = true;
+  const item = outbox.add(words.trim());
+  change(() => log.live(own(item, false)));
+  outbox.flush();
+}
+
+$('composer').addEventListener('submit', (e) => {
+  e.preventDefault();
+  say(text.value);
+  text.value = '';
+  grow();
+  text.focus();
+});
+text.addEventListener('input', grow);
+// Enter is judged by what it would do to the text, which also holds for the keyboards of phones and for input methods.
+let shift = false;
+text.addEventListener('keydown', (e) => { shift = e.shiftKey; });
+text.addEventListener('beforeinput', (e) => {
+  if (e.inputType !== 'insertLineBreak' || shift || e.isComposing) return;
+  e.preventDefault();
+  $('composer').requestSubmit();
+});
+$('suggestions').addEventListener('click', (e) => { if (e.target.tagName === 'BUTTON') say(e.target.textContent); });
+
+try { text.value = sessionStorage.getItem(unfinished) || ''; } catch { /* nothing kept */ }
+grow();
+connect();

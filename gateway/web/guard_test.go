@@ -1,0 +1,252 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+)
+
+const token = "right-token"
+
+func guarded(t *testing.T, cfg Config) http.Handler {
+	t.Helper()
+	return Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") }), cfg)
+}
+
+// ask makes one request; head is "Name: value" lines.
+func ask(h http.Handler, method, path string, head ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	r.Host = "127.0.0.1:18790"
+	for _, line := range head {
+		name, value, _ := strings.Cut(line, ": ")
+		if name == "Host" {
+			r.Host = value
+		} else if name == "From" {
+			r.RemoteAddr = value
+		} else {
+			r.Header.Set(name, value)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func cookieOf(w *httptest.ResponseRecorder) string {
+	for _, c := range w.Result().Cookies() {
+		return "Cookie: " + c.Name + "=" + c.Value
+	}
+	return ""
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	h := guarded(t, Config{Token: channels.NewSecret(token), Hosts: []string{"parley.example"}, Open: []string{"/healthz", "/open/"}})
+	login := ask(h, "GET", "/login?token="+token, "Accept: text/html")
+	cookie := cookieOf(login)
+	if login.Code != http.StatusSeeOther || login.Header().Get("Location") != "/" {
+		t.Fatalf("login: %d %v", login.Code, login.Header())
+	}
+	if c := login.Result().Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || strings.Contains(c.Value, token) {
+		t.Errorf("cookie %+v", c)
+	}
+	other := cookieOf(ask(guarded(t, Config{Token: channels.NewSecret("other")}), "GET", "/login?token=other"))
+	bearer := "Authorization: Bearer " + token
+	tests := map[string]struct {
+		method, path string
+		head         []string
+		want         int
+		says         string
+	}{
+		"nothing":                     {"GET", "/api/chat/info", nil, 401, "Authorization: Bearer"},
+		"nothing, a browser":          {"GET", "/", []string{"Accept: text/html"}, 401, "parley open"},
+		"token":                       {"POST", "/api/chat/messages", []string{bearer}, 200, "inside"},
+		"token, another spelling":     {"GET", "/api/x", []string{"Authorization: bearer " + token}, 200, "inside"},
+		"wrong token":                 {"GET", "/api/x", []string{"Authorization: Bearer wrong"}, 401, "wrong"},
+		"empty token":                 {"GET", "/api/x", []string{"Authorization: Bearer "}, 401, "wrong"},
+		"cookie":                      {"GET", "/", []string{cookie}, 200, "inside"},
+		"cookie posts":                {"POST", "/api/chat/messages", []string{cookie, "Origin: http://127.0.0.1:18790", "Sec-Fetch-Site: same-origin"}, 200, "inside"},
+		"cookie of another token":     {"GET", "/", []string{other}, 401, ""},
+		"cookie, later end":           {"GET", "/", []string{strings.Replace(cookie, "=1", "=2", 1)}, 401, ""},
+		"cookie, no signature":        {"GET", "/", []string{"Cookie: parley_18790=99999999999."}, 401, ""},
+		"login, wrong token":          {"GET", "/login?token=x", []string{"Accept: text/html"}, 401, "wrong"},
+		"login, no token":             {"GET", "/login", []string{"Accept: text/html"}, 401, "no token"},
+		"open":                        {"GET", "/healthz", nil, 200, "inside"},
+		"open below":                  {"GET", "/open/x", nil, 200, "inside"},
+		"not open below":              {"GET", "/healthz/x", nil, 401, ""},
+		"assets are open":             {"GET", "/static/x", nil, 200, "inside"},
+		"rebound name":                {"GET", "/", []string{cookie, bearer, "Host: evil.example:18790"}, 421, "gateway.hosts"},
+		"rebound name, open":          {"GET", "/healthz", []string{"Host: evil.example"}, 421, ""},
+		"own name":                    {"GET", "/", []string{bearer, "Host: Parley.Example"}, 200, ""},
+		"localhost":                   {"GET", "/", []string{bearer, "Host: localhost:1"}, 200, ""},
+		"IPv6":                        {"GET", "/", []string{bearer, "Host: [::1]:1"}, 200, ""},
+		"post from another site":      {"POST", "/api/x", []string{cookie, "Origin: https://evil.example"}, 403, "Another site"},
+		"post from another port":      {"POST", "/api/x", []string{cookie, "Sec-Fetch-Site: same-site"}, 403, ""},
+		"read from another port":      {"GET", "/api/chat/history", []string{cookie, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"}, 403, ""},
+		"picture on another site":     {"GET", "/login?token=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"}, 403, ""},
+		"link on another site":        {"GET", "/", []string{cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200, "inside"},
+		"link to the API":             {"GET", "/api/x", []string{cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 403, ""},
+		"typed into the address line": {"GET", "/", []string{cookie, "Sec-Fetch-Site: none"}, 200, "inside"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := ask(h, tt.method, tt.path, append(tt.head, "From: [2001:db8:"+strconv.FormatInt(int64(len(name)*1000+len(tt.path)), 16)+"::1]:5")...)
+			if w.Code != tt.want || !strings.Contains(w.Body.String(), tt.says) {
+				t.Errorf("%d %s, want %d %q", w.Code, w.Body, tt.want, tt.says)
+			}
+			if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+				t.Errorf("policy %q", csp)
+			}
+		})
+	}
+}
+
+// Without a token nobody comes in, whatever is sent.
+func TestGuardWithoutToken(t *testing.T) {
+	t.Parallel()
+	h := guarded(t, Config{})
+	g, ok := h.(*guard)
+	if !ok {
+		t.Fatalf("Guard is a %T", h)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Host = "127.0.0.1:18790"
+	g.setCookie(w, r) // anybody can compute what an absent token signs
+	for _, head := range []string{"", "Authorization: Bearer ", cookieOf(w)} {
+		if w := ask(h, "GET", "/", head); w.Code != 401 {
+			t.Errorf("%q: %d", head, w.Code)
+		}
+	}
+	if w := ask(h, "GET", "/login?token="); w.Code != 401 {
+		t.Errorf("login: %d", w.Code)
+	}
+}
+
+// Guessing is slowed down for the address that guesses, and for nobody else; time heals it.
+func TestGuardSlowsGuessing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := guarded(t, Config{Token: channels.NewSecret(token)})
+		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
+		guess := func(from, text string) int {
+			return ask(h, "GET", "/api/x", "Authorization: Bearer "+text, "From: "+from).Code
+		}
+		for range wrongPerMin {
+			if code := guess("10.0.0.1:1", "wrong"); code != 401 {
+				t.Fatalf("got %d", code)
+			}
+		}
+		if code := guess("10.0.0.1:2", token); code != 429 {
+			t.Errorf("a right guess after many wrong ones: %d, want 429", code)
+		}
+		if w := ask(h, "GET", "/login?token="+token, "From: 10.0.0.1:3"); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+			t.Errorf("login: %d %v", w.Code, w.Header())
+		}
+		if w := ask(h, "GET", "/", cookie, "From: 10.0.0.1:4"); w.Code != 200 {
+			t.Errorf("who is inside already: %d", w.Code)
+		}
+		if code := guess("10.0.0.2:1", token); code != 200 {
+			t.Errorf("another address: %d", code)
+		}
+		for range wrongPerMin {
+			guess("[2001:db8::1]:1", "wrong")
+		}
+		if code := guess("[2001:db8::2]:1", token); code != 429 {
+			t.Errorf("another address of the same machine: %d", code)
+		}
+		time.Sleep(time.Minute/wrongPerMin + time.Second) // virtual time
+		if code := guess("10.0.0.1:5", token); code != 200 {
+			t.Errorf("later: %d", code)
+		}
+	})
+}
+
+// A session ends after its time, and one that is used goes on.
+func TestGuardSessionLife(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := guarded(t, Config{Token: channels.NewSecret(token)})
+		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
+		if w := ask(h, "GET", "/", cookie); cookieOf(w) != "" {
+			t.Error("a fresh cookie was renewed")
+		}
+		time.Sleep(cookieLife * 2 / 3) // virtual time
+		renewed := cookieOf(ask(h, "GET", "/", cookie))
+		if renewed == "" {
+			t.Fatal("an old cookie was not renewed")
+		}
+		time.Sleep(cookieLife * 2 / 3) // virtual time
+		if code := ask(h, "GET", "/", cookie).Code; code != 401 {
+			t.Errorf("after its time: %d", code)
+		}
+		if code := ask(h, "GET", "/", renewed).Code; code != 200 {
+			t.Errorf("renewed: %d", code)
+		}
+	})
+}
+
+func TestSite(t *testing.T) {
+	t.Parallel()
+	site := New(Deps{
+		History: func(_ context.Context, chat channels.ChatID, before string) ([]Line, error) {
+			if chat == "broken" {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return []Line{{ID: string(chat) + before, Role: Assistant, Text: "*a*"}, {ID: "u", Role: User, Text: "*b*"}}, nil
+		},
+		Info: func(context.Context) Info { return Info{Agent: `<Ada "&">`, Model: "x/y"} },
+		Chat: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "chat "+r.URL.Path) }),
+	})
+	tests := map[string]struct {
+		path string
+		code int
+		says string
+	}{
+		"page":            {"/", 200, `<h1 id="agent">&lt;Ada &#34;&amp;&#34;&gt;</h1>`},
+		"another chat":    {"/?chat=b%22", 200, `data-chat="b&#34;"`},
+		"no such page":    {"/x", 404, ""},
+		"text":            {"/api/chat/history?chat=b&before=7", 200, `{"id":"b7","role":"assistant","text":"*a*"`},
+		"html":            {"/api/chat/history?as=html", 200, `"html":"\u003cp\u003e\u003cem\u003ea\u003c/em\u003e\u003c/p\u003e\n"`},
+		"people stay raw": {"/api/chat/history?as=html", 200, `"text":"*b*"`},
+		"broken":          {"/api/chat/history?chat=broken", 503, "host's log"},
+		"bad chat":        {"/api/chat/history?chat=%00", 400, "chat id"},
+		"bad chat's page": {"/?chat=%00", 400, "chat id"},
+		"info":            {"/api/chat/info", 200, `"model":"x/y"`},
+		"chat":            {"/api/chat/messages", 200, "chat /messages"},
+		"asset":           {assets().path + "/app.js", 200, "import"},
+		"old asset":       {"/static/0000/app.js", 404, ""},
+		"no listing":      {assets().path + "/", 404, ""},
+		"no way out":      {assets().path + "/../../page.html", 404, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest("GET", "/", nil)
+			path, query, _ := strings.Cut(tt.path, "?")
+			r.URL.Path, r.URL.RawQuery = path, query
+			w := httptest.NewRecorder()
+			site.ServeHTTP(w, r)
+			if strings.Contains(path, "..") && w.Code/100 == 3 { // the mux cleans the path first
+				return
+			}
+			if w.Code != tt.code || !strings.Contains(w.Body.String(), tt.says) {
+				t.Errorf("%d %s, want %d %q", w.Code, w.Body, tt.code, tt.says)
+			}
+		})
+	}
+	w := httptest.NewRecorder()
+	site.ServeHTTP(w, httptest.NewRequest("GET", assets().path+"/app.js", nil))
+	if cc := w.Header().Get("Cache-Control"); !strings.Contains(cc, "immutable") || !strings.Contains(w.Header().Get("Content-Type"), "javascript") {
+		t.Errorf("asset headers %v", w.Header())
+	}
+}

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"bytes"
+	"html"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	rhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxMarkdown is the longest text that is parsed, in bytes; a longer one is shown as it is.
+const maxMarkdown = 256 << 10
+
+// RenderMarkdown gives HTML that is safe to put into the page, whatever an agent wrote: tags are shown as text, links lead only
+// to http, https and mailto and open in a new tab, and pictures are links, because fetching one would tell its server what the
+// agent put into the address.
+func RenderMarkdown(md string) string {
+	if len(md) > maxMarkdown {
+		return "<pre>" + html.EscapeString(md) + "</pre>"
+	}
+	var out bytes.Buffer
+	if err := markdown().Convert([]byte(md), &out); err != nil { // a Buffer takes every write
+		return "<pre>" + html.EscapeString(md) + "</pre>"
+	}
+	return out.String()
+}
+
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(
+			extension.Linkify, extension.Strikethrough, extension.TaskList,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), // no inline styles: the page forbids them
+		),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 1000))),
+		goldmark.WithRendererOptions(rhtml.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(tagsAsText{}, 1))),
+	)
+})
+
+// tame changes the parsed document where the page is stricter than Markdown.
+type tame struct{}
+
+func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	src := reader.Source()
+	var links []*ast.Link
+	var autos []*ast.AutoLink
+	var images []*ast.Image
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(n.Level+2, 6) // the page has its own h1 and h2
+		case *ast.Link:
+			links = append(links, n)
+		case *ast.AutoLink:
+			autos = append(autos, n)
+		case *ast.Image:
+			images = append(images, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range images {
+		l := ast.NewLink()
+		l.Destination = n.Destination
+		if !n.HasChildren() {
+			n.AppendChild(n, ast.NewString(n.Destination))
+		}
+		moveChildren(l, n)
+		n.Parent().ReplaceChild(n.Parent(), n, l)
+		links = append(links, l)
+	}
+	for _, n := range links {
+		if leadsOut(string(n.Destination)) {
+			newTab(n)
+			continue
+		}
+		plain := ast.NewTextBlock()
+		moveChildren(plain, n)
+		p := n.Parent()
+		for c := plain.FirstChild(); c != nil; c = plain.FirstChild() {
+			plain.RemoveChild(plain, c)
+			p.InsertBefore(p, n, c)
+		}
+		p.RemoveChild(p, n)
+	}
+	for _, n := range autos {
+		if n.AutoLinkType == ast.AutoLinkEmail || leadsOut(string(n.URL(src))) {
+			newTab(n)
+			continue
+		}
+		n.Parent().ReplaceChild(n.Parent(), n, ast.NewString(n.Label(src)))
+	}
+}
+
+func moveChildren(to, from ast.Node) {
+	for c := from.FirstChild(); c != nil; c = from.FirstChild() {
+		from.RemoveChild(from, c)
+		to.AppendChild(to, c)
+	}
+}
+
+func newTab(n ast.Node) {
+	n.SetAttributeString("target", []byte("_blank"))
+	n.SetAttributeString("rel", []byte("noopener noreferrer nofollow"))
+}
+
+func leadsOut(dest string) bool {
+	u, err := url.Parse(dest)
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return u.Host != ""
+	case "mailto":
+		return true
+	}
+	return false
+}
+
+// tagsAsText shows HTML in a message as the text that it is.
+type tagsAsText struct{}
+
+func (r tagsAsText) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindRawHTML, r.inline)
+	reg.Register(ast.KindHTMLBlock, r.block)
+}
+
+func (tagsAsText) inline(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if n, ok := node.(*ast.RawHTML); ok && entering {
+		for i := range n.Segments.Len() {
+			seg := n.Segments.At(i)
+			_, _ = w.Write(util.EscapeHTML(seg.Value(src)))
+		}
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (tagsAsText) block(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	n, ok := node.(*ast.HTMLBlock)
+	if !ok || !entering {
+		return ast.WalkContinue, nil
+	}
+	var b bytes.Buffer
+	for i := range n.Lines().Len() {
+		seg := n.Lines().At(i)
+		b.Write(seg.Value(src))
+	}
+	if n.HasClosure() {
+		b.Write(n.ClosureLine.Value(src))
+	}
+	_, _ = w.WriteString("<p>")
+	_, _ = w.Write(bytes.ReplaceAll(util.EscapeHTML(bytes.TrimSpace(b.Bytes())), []byte("\n"), []byte("<br>\n")))
+	_, _ = w.WriteString("</p>\n")
+	return ast.WalkContinue, nil
+}

@@ -1,0 +1,228 @@
+// Package web is the host's face in a browser: the chat page, its assets, the history that it shows, and the door that all
+// HTTP requests pass. The page needs nothing from elsewhere: no build step, no other site.
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/channels/webchat"
+	"parley/sessions"
+)
+
+// Line is one line of a chat as people read it.
+type Line struct {
+	ID         string                 `json:"id"` // stable: of the transcript message, or of the delivery for a notice
+	Role       Role                   `json:"role"`
+	Who        string                 `json:"who,omitempty"`  // display name; empty = the role says it
+	Text       string                 `json:"text,omitempty"` // Markdown; of people: as typed
+	HTML       string                 `json:"html,omitempty"` // made from Text for readers that ask for it; History leaves it empty
+	Time       time.Time              `json:"time"`
+	Client     string                 `json:"client,omitempty"`     // of a person: the id that the client gave the message (Posted.ID)
+	Deliveries []string               `json:"deliveries,omitempty"` // ids of its deliveries; the key of a live message starts with one of them
+	State      sessions.DeliveryState `json:"state,omitempty"`      // what became of it on the way to this chat; empty = nothing to deliver
+	Rule       string                 `json:"rule,omitempty"`       // withheld: what decided
+	Reason     string                 `json:"reason,omitempty"`     // failed, expired: why
+	From       string                 `json:"from,omitempty"`       // a line that was not said here: where it comes from or went to, in words
+	Command    bool                   `json:"command,omitempty"`    // a notice that answers a command; the command itself is no line
+	ReplyTo    string                 `json:"replyTo,omitempty"`    // of a notice: the Client of what it answers, where the store knows it
+}
+
+// Role says who speaks in a line.
+type Role string
+
+// The roles. A notice is the host's own: the answer to a command.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Notice    Role = "notice"
+)
+
+// Info is what the page says about the host.
+type Info struct {
+	Agent       string        `json:"agent"`                 // display name
+	Model       string        `json:"model"`                 // provider/model
+	Offline     bool          `json:"offline"`               // Model is the built-in one that is no language model
+	Channels    []ChannelInfo `json:"channels"`              // what is connected and what is not
+	Suggestions []string      `json:"suggestions,omitempty"` // first things to say, shown in an empty chat
+}
+
+// ChannelInfo is how one account of a channel is doing.
+type ChannelInfo struct {
+	Name   string         `json:"name"` // "telegram", "telegram/work"
+	State  channels.State `json:"state"`
+	Detail string         `json:"detail,omitempty"` // what is wrong and what to do
+}
+
+// Deps is what the page stands on.
+type Deps struct {
+	// History gives up to a few dozen lines of a chat, oldest first: the newest, or those before the line with the id before.
+	// None at the beginning of the chat. A chat that is unknown, and a line that is unknown, have none. StoreHistory is one.
+	History func(ctx context.Context, chat channels.ChatID, before string) ([]Line, error)
+	Info    func(ctx context.Context) Info
+	Chat    http.Handler // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/
+	Logger  *slog.Logger // nil = no log
+}
+
+//go:embed assets
+var assetFiles embed.FS
+
+//go:embed page.html door.html
+var pageFiles embed.FS
+
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(pageFiles, "*.html"))
+})
+
+// assets are served under a path that contains the hash of all of them: a browser keeps them for ever, and a new host's page
+// never meets an old script.
+var assets = sync.OnceValue(func() struct {
+	files fs.FS
+	path  string
+} {
+	files, err := fs.Sub(assetFiles, "assets")
+	if err != nil {
+		panic(err) // embedded: cannot happen in a program that was built
+	}
+	sum := sha256.New()
+	err = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(files, p)
+		sum.Write([]byte(p))
+		sum.Write(b)
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return struct {
+		files fs.FS
+		path  string
+	}{files, "/static/" + hex.EncodeToString(sum.Sum(nil)[:6])}
+})
+
+type site struct {
+	Deps
+}
+
+// New gives the page and its API. It checks no rights: put Guard in front.
+//
+//	GET  /                                        the page
+//	GET  /static/…                                its assets
+//	GET  /api/chat/history?chat=…&before=…&as=html  {"lines": [Line…]}
+//	GET  /api/chat/info                           Info
+//	POST /api/chat/messages, GET /api/chat/events  Deps.Chat
+func New(d Deps) http.Handler {
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := site{d}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.page)
+	mux.HandleFunc("GET /static/", static)
+	mux.HandleFunc("GET /api/chat/history", s.history)
+	mux.HandleFunc("GET /api/chat/info", s.info)
+	mux.Handle("/api/chat/", http.StripPrefix("/api/chat", d.Chat))
+	return mux
+}
+
+func static(w http.ResponseWriter, r *http.Request) {
+	a := assets()
+	if !strings.HasPrefix(r.URL.Path, a.path+"/") || strings.HasSuffix(r.URL.Path, "/") {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	http.StripPrefix(a.path, http.FileServerFS(a.files)).ServeHTTP(w, r)
+}
+
+func (s site) page(w http.ResponseWriter, r *http.Request) {
+	chat, ok := chatOf(r)
+	if !ok {
+		http.Error(w, "That is no chat id.", http.StatusBadRequest)
+		return
+	}
+	show(w, http.StatusOK, "page.html", struct {
+		Static string
+		Chat   channels.ChatID
+		Info   Info
+	}{assets().path, chat, s.Info(r.Context())})
+}
+
+// door is the page for who may not come in: Private says how to, otherwise there is no way.
+func door(w http.ResponseWriter, status int, why string) {
+	show(w, status, "door.html", struct {
+		Static, Why string
+		Private     bool
+	}{assets().path, why, status == http.StatusUnauthorized || status == http.StatusTooManyRequests})
+}
+
+func show(w http.ResponseWriter, status int, name string, data any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = pages().ExecuteTemplate(w, name, data) // fails only when the client is gone
+}
+
+// chatOf gives the chat that a request is about.
+func chatOf(r *http.Request) (channels.ChatID, bool) {
+	chat := channels.ChatID(r.URL.Query().Get("chat"))
+	if chat == "" {
+		chat = webchat.DefaultChat
+	}
+	return chat, webchat.CheckChat(chat) == nil
+}
+
+func (s site) history(w http.ResponseWriter, r *http.Request) {
+	chat, ok := chatOf(r)
+	if !ok {
+		refuse(w, r, http.StatusBadRequest, "That is no chat id.")
+		return
+	}
+	lines, err := s.History(r.Context(), chat, r.URL.Query().Get("before"))
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			s.Logger.Warn("the history of a web chat could not be read", "chat", string(chat), "error", err)
+		}
+		refuse(w, r, http.StatusServiceUnavailable, "The history could not be read. The host's log says why.")
+		return
+	}
+	if lines == nil {
+		lines = []Line{}
+	}
+	if r.URL.Query().Get("as") == "html" {
+		rendered := make([]Line, len(lines))
+		for i, l := range lines {
+			if l.Role != User {
+				l.HTML, l.Text = RenderMarkdown(l.Text), ""
+			}
+			rendered[i] = l
+		}
+		lines = rendered
+	}
+	answer(w, struct {
+		Lines []Line `json:"lines"`
+	}{lines})
+}
+
+func (s site) info(w http.ResponseWriter, r *http.Request) { answer(w, s.Info(r.Context())) }
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v) // the client is gone: nobody is left to tell
+}

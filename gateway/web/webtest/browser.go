@@ -1,0 +1,136 @@
+// Package webtest drives the chat page with a real browser in tests, and stands in for the host behind it.
+package webtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds one test's whole use of the browser, so that a page that never shows what is waited for fails the test.
+const patience = 90 * time.Second
+
+// Browser starts a headless Chromium with a profile of its own and gives the context of its first tab. The browser ends with the
+// test. The test is skipped when there is no Chromium; PARLEY_CHROMIUM names one that is not in PATH.
+func Browser(t testing.TB) context.Context {
+	t.Helper()
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(find(t)), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+	}
+	if os.Geteuid() == 0 {
+		opts = append(opts, chromedp.NoSandbox) // Chromium refuses root otherwise
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, opts...)
+	t.Cleanup(stop)
+	tab, closeTab := chromedp.NewContext(ctx)
+	t.Cleanup(closeTab)
+	Do(t, tab)
+	return tab
+}
+
+func find(t testing.TB) string {
+	t.Helper()
+	if p := os.Getenv("PARLEY_CHROMIUM"); p != "" {
+		return p
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+	}
+	t.Skip("no Chromium in PATH: install one or name it in PARLEY_CHROMIUM")
+	return ""
+}
+
+// Do runs steps in a tab and ends the test when one fails.
+func Do(t testing.TB, tab context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(tab, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Until waits until a JavaScript expression is true in a tab, and ends the test when it never is.
+func Until(t testing.TB, tab context.Context, expression string) {
+	t.Helper()
+	if _, err := chromedp.Run(tab, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(20*time.Millisecond))); err != nil {
+		html, _ := chromedp.Run(tab, chromedp.OuterHTML("main"))
+		t.Fatalf("waiting for %s: %v\nthe page shows %s", expression, err, html)
+	}
+}
+
+// Eval gives the value of a JavaScript expression in a tab.
+func Eval[T any](t testing.TB, tab context.Context, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(tab, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// looks are how screenshots are taken.
+var looks = []struct {
+	name          string
+	width, height int64
+	mobile        bool
+	scheme        string
+}{
+	{"light", 1100, 760, false, "light"},
+	{"dark", 1100, 760, false, "dark"},
+	{"mobile", 390, 780, true, "light"},
+	{"mobile-dark", 390, 780, true, "dark"},
+}
+
+// Screenshots saves the tab as it looks in light and dark, wide and on a phone, as <prefix>-<look>.png in the folder
+// PARLEY_SCREENSHOTS. Without that variable it does nothing.
+func Screenshots(t testing.TB, tab context.Context, prefix string) {
+	t.Helper()
+	dir := os.Getenv("PARLEY_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range looks {
+		view := []chromedp.EmulateViewportOption{chromedp.EmulateScale(2)}
+		if l.mobile {
+			view = append(view, mobile)
+		}
+		Do(t, tab, media(l.scheme), chromedp.EmulateViewport(l.width, l.height, view...),
+			chromedp.Sleep(400*time.Millisecond)) // new lines move into place
+		png, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatalf("screenshot %s: %v", l.name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, prefix+"-"+l.name+".png"), png, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Do(t, tab, chromedp.ResetViewport(), media(""))
+}
+
+func mobile(p *emulation.SetDeviceMetricsOverrideParams, touch *emulation.SetTouchEmulationEnabledParams) {
+	p.Mobile, touch.Enabled = true, true
+}
+
+func media(scheme string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, p)
+		return err
+	})
+}

@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+
+	"parley/channels"
+)
+
+// Facts are what admission looks at.
+type Facts struct {
+	Event          channels.Event
+	Address        channels.Address
+	Parent         channels.ChatID // the chat that a thread with a chat id of its own belongs to
+	Sender         channels.Sender
+	Text           string // without the bot's own mention
+	Own            bool   // sent by this login
+	Mentioned      bool   // the bot was mentioned or replied to, says the platform
+	MentionsOthers bool   // somebody else was, says the platform
+	Command        bool   // the text is one of our commands
+	Paired         bool   // the sender is in the paired store of this account
+	Owner          bool
+	Activation     string           // the session's own setting: mention, always, or empty
+	Patterns       []*regexp.Regexp // from Mentions: words that count as a mention
+	CanDetect      bool             // the platform can tell that the bot was mentioned
+}
+
+// FactsOf takes from an event what it knows. Command, Paired, Owner, Activation, Patterns and CanDetect are the caller's.
+func FactsOf(in channels.Inbound) Facts {
+	f := Facts{
+		Event: in.Event, Address: in.Address, Parent: in.Parent, Sender: in.Sender, Text: in.Addressed, Own: in.SentByThisLogin,
+		Mentioned: in.Mentioned, MentionsOthers: in.MentionsOthers, CanDetect: true,
+	}
+	if f.Text == "" {
+		f.Text = in.Text
+	}
+	if in.Quote != nil && in.Quote.FromBot {
+		f.Mentioned = true
+	}
+	return f
+}
+
+// Outcome is what becomes of an event.
+type Outcome string
+
+// The outcomes.
+const (
+	Admit    Outcome = "admit"
+	Drop     Outcome = "drop"
+	Pair     Outcome = "pair"     // drop it, and tell the stranger a pairing code, once
+	Remember Outcome = "remember" // group talk that is not meant for the bot: context, no run
+)
+
+// Admission is a decision about an event with its reason.
+type Admission struct {
+	Outcome Outcome
+	Key     string // the key of the account's section that decided: "dmPolicy", "groups.-100.requireMention"
+	Reason  string // one sentence for people; it names Key
+}
+
+func decided(o Outcome, key, format string, a ...any) Admission {
+	return Admission{o, key, key + ": " + fmt.Sprintf(format, a...)}
+}
+
+// Admit decides whether an event may cause anything. Every kind of event passes it; only messages start runs, which is the
+// caller's business, and only messages are answered with a pairing code.
+func (a Access) Admit(f Facts) Admission {
+	switch {
+	case f.Own:
+		return decided(Drop, "sender", "the message is the bot's own")
+	case f.Sender.Bot && !a.AllowBots:
+		return decided(Drop, "allowBots", "the sender is a bot")
+	case f.Address.Type == channels.Direct:
+		return a.admitDirect(f)
+	case f.Address.Type.Several():
+		return a.admitGroup(f)
+	}
+	return decided(Drop, "address", "the chat type %q is not known", f.Address.Type)
+}
+
+func (a Access) admitDirect(f Facts) Admission {
+	if f.Sender.ID == "" {
+		f.Sender.ID = channels.UserID(f.Address.Chat)
+	}
+	p := a.DMPolicy
+	if p == "" {
+		p = DMPairing
+	}
+	const key = "dmPolicy"
+	switch {
+	case f.Owner:
+		return decided(Admit, "ownerAllowFrom", "the sender is an owner")
+	case p != DMPairing && p != DMAllowlist && p != DMOpen:
+		return decided(Drop, key, "direct chats are %s", p)
+	case listed(a.AllowFrom, f.Address.Channel, f.Sender):
+		return decided(Admit, "allowFrom", "the sender is listed")
+	case f.Paired:
+		return decided(Admit, key, "the sender was paired")
+	case p == DMPairing && f.Event == channels.Message:
+		return decided(Pair, key, "the sender is neither listed in allowFrom nor paired")
+	case p == DMOpen:
+		return decided(Drop, key, "open, but the sender is not in allowFrom and \"*\" is not either")
+	}
+	return decided(Drop, key, "%s, and the sender is neither listed in allowFrom nor paired", p)
+}
+
+// group is what the keys of a group and its topic say together; the paths name the keys for reasons.
+type group struct {
+	enabled   bool
+	off       string // the key that disables it
+	allow     []string
+	allowPath string
+	require   bool
+	reqPath   string
+	byID      bool // the section names this very group, not only "*"
+}
+
+func (g *group) apply(path string, c GroupAccess) {
+	if c.Enabled != nil && !*c.Enabled {
+		g.enabled, g.off = false, path+".enabled"
+	}
+	if len(c.AllowFrom) > 0 {
+		g.allow, g.allowPath = c.AllowFrom, path+".allowFrom"
+	}
+	if c.RequireMention != nil {
+		g.require, g.reqPath = *c.RequireMention, path+".requireMention"
+	}
+}
+
+// group finds the entry of a chat: its own, else that of the chat a thread belongs to, else "*"; then its topic's, which wins
+// where it says something. found is false when the section lists groups and this one is not among them.
+func (a Access) group(f Facts) (g group, found bool) {
+	g = group{enabled: true, require: true, reqPath: "requireMention"}
+	if len(a.Groups) == 0 {
+		return g, true
+	}
+	id := string(f.Address.Chat)
+	c, ok := a.Groups[id]
+	if !ok && f.Parent != "" {
+		id = string(f.Parent)
+		c, ok = a.Groups[id]
+	}
+	if !ok {
+		id = "*"
+		c, ok = a.Groups[id]
+	}
+	if !ok {
+		return g, false
+	}
+	g.apply("groups."+id, c)
+	g.byID = id != "*"
+	topic := string(f.Address.Thread)
+	if topic == "" && f.Parent != "" {
+		topic = string(f.Address.Chat)
+	}
+	if t, ok := c.Topics[topic]; ok && topic != "" {
+		g.apply("groups."+id+".topics."+topic, t)
+	}
+	return g, true
+}
+
+func (a Access) admitGroup(f Facts) Admission {
+	p := a.GroupPolicy
+	if p == "" {
+		p = GroupAllowlist
+	}
+	const key = "groupPolicy"
+	if p != GroupAllowlist && p != GroupOpen {
+		return decided(Drop, key, "groups are %s", p)
+	}
+	g, ok := a.group(f)
+	if !ok {
+		return decided(Drop, "groups", "this group is not listed")
+	}
+	if !g.enabled {
+		return decided(Drop, g.off, "the bot does not listen here")
+	}
+	list, path := g.allow, g.allowPath
+	if list == nil && p == GroupAllowlist {
+		if list, path = a.GroupAllowFrom, "groupAllowFrom"; len(list) == 0 {
+			list, path = a.AllowFrom, "allowFrom"
+		}
+		if len(list) == 0 {
+			path = "" // whoever lists a group by its id and names no senders means everybody in it
+		}
+		if len(list) == 0 && !g.byID && !f.Owner {
+			return decided(Drop, key, "allowlist, and neither groupAllowFrom nor allowFrom names anybody")
+		}
+	}
+	// An owner stands in every list of senders; what is not listened to at all was dropped above.
+	if path != "" && !f.Owner && !listed(list, f.Address.Channel, f.Sender) {
+		return decided(Drop, path, "the sender is not listed")
+	}
+	return g.gate(f)
+}
+
+// gate is the mention gate: group talk starts a run only when it is meant for the bot.
+func (g group) gate(f Facts) Admission {
+	switch f.Activation {
+	case "always":
+		g.require, g.reqPath = false, "activation"
+	case "mention":
+		g.require, g.reqPath = true, "activation"
+	}
+	switch {
+	case !g.require:
+		return decided(Admit, g.reqPath, "no mention is needed here")
+	case f.Mentioned:
+		return decided(Admit, g.reqPath, "the bot was mentioned or replied to")
+	case f.Command && f.Owner && !f.MentionsOthers:
+		return decided(Admit, g.reqPath, "an owner's command needs no mention")
+	case !f.CanDetect && len(f.Patterns) == 0:
+		return decided(Admit, g.reqPath, "mentions cannot be detected here, so none is needed")
+	case !f.MentionsOthers && mentioned(f.Text, f.Patterns): // a platform that names somebody else knows better than words
+		return decided(Admit, g.reqPath, "a mention pattern matches")
+	}
+	return decided(Remember, g.reqPath, "the message does not mention the bot")
+}

@@ -1,0 +1,60 @@
+package policy
+
+import "parley/channels"
+
+// SendPolicy is session.sendPolicy: what may leave.
+type SendPolicy struct {
+	Default Action     `yaml:"default" json:"default" enum:"allow,deny" default:"allow" doc:"What happens when no rule matches."`
+	Rules   []SendRule `yaml:"rules" json:"rules" doc:"Rules; a matching deny wins over a matching allow, order does not matter."`
+}
+
+// SendRule is one rule: all fields of Match that are set must match.
+type SendRule struct {
+	Match  SendMatch `yaml:"match" json:"match" doc:"What the rule applies to; an empty match applies to everything."`
+	Action Action    `yaml:"action" json:"action" enum:"allow,deny" required:"true" doc:"allow or deny."`
+}
+
+// SendMatch says which deliveries a rule applies to (contract P1).
+type SendMatch struct {
+	Channel      channels.Kind      `yaml:"channel,omitempty" json:"channel,omitempty" doc:"Channel kind, for example telegram."`
+	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"direct, group (any chat of several people) or channel (only rooms)."`
+	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Start of the session key, with or without its agent: prefix."`
+	RawKeyPrefix string             `yaml:"rawKeyPrefix,omitempty" json:"rawKeyPrefix,omitempty" doc:"Start of the whole session key."`
+	AccountID    channels.AccountID `yaml:"accountId,omitempty" json:"accountId,omitempty" doc:"Account of the channel."`
+	To           string             `yaml:"to,omitempty" json:"to,omitempty" doc:"The chat: its id, or the whole address as parley policy explain shows it."`
+}
+
+// DMPolicy says who may write to the bot directly.
+type DMPolicy string
+
+// GroupPolicy says in which groups the bot listens.
+type GroupPolicy string
+
+// The policies.
+const (
+	DMPairing      DMPolicy    = "pairing"   // strangers get a code, once; an owner lets them in
+	DMAllowlist    DMPolicy    = "allowlist" // only allowFrom (and who was paired)
+	DMOpen         DMPolicy    = "open"      // everybody; allowFrom must contain "*"
+	DMDisabled     DMPolicy    = "disabled"
+	GroupAllowlist GroupPolicy = "allowlist" // only listed groups or senders
+	GroupOpen      GroupPolicy = "open"
+	GroupDisabled  GroupPolicy = "disabled"
+)
+
+// Access is who may cause runs on one account.
+type Access struct {
+	DMPolicy       DMPolicy               `yaml:"dmPolicy" json:"dmPolicy" enum:"pairing,allowlist,open,disabled" default:"pairing" doc:"Who may write to the bot directly. Owners always may."`
+	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom" doc:"Sender ids or @usernames that may write directly; \"*\" is everybody (needed for open)."`
+	GroupPolicy    GroupPolicy            `yaml:"groupPolicy" json:"groupPolicy" enum:"allowlist,open,disabled" default:"allowlist" doc:"In which groups the bot listens. allowlist: to listed senders, and to everybody in a group that is listed by its id without senders."`
+	GroupAllowFrom []string               `yaml:"groupAllowFrom" json:"groupAllowFrom" doc:"With groupPolicy allowlist: senders that may use the bot in groups; empty = allowFrom."`
+	Groups         map[string]GroupAccess `yaml:"groups" json:"groups" doc:"Groups by chat id, or \"*\" for all others. When not empty, groups that are not listed are ignored."`
+	AllowBots      bool                   `yaml:"allowBots" json:"allowBots" doc:"Whether messages of other bots may cause runs."`
+}
+
+// GroupAccess is one group.
+type GroupAccess struct {
+	Enabled        *bool                  `yaml:"enabled" json:"enabled,omitempty" doc:"false: the group is ignored."`
+	RequireMention *bool                  `yaml:"requireMention" json:"requireMention,omitempty" doc:"Whether the bot answers only when it is mentioned or replied to; default true."`
+	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom,omitempty" doc:"Senders that may use the bot in this group; empty = groupAllowFrom."`
+	Topics         map[string]GroupAccess `yaml:"topics" json:"topics,omitempty" doc:"The same for single topics, by thread id."`
+}

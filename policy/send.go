@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"parley/channels"
+)
+
+// Subject is a delivery as the send policy sees it.
+type Subject struct {
+	Key         string           // of the session, raw; empty = no session
+	StrippedKey string           // the same without its agent, as sessions.Key.Stripped gives it
+	To          channels.Address // where it goes
+	Override    Override         // the session's own
+}
+
+// The names of what decides besides rules.
+const (
+	overrideRule = "session override"
+	policyPath   = "session.sendPolicy"
+	defaultRule  = policyPath + ".default"
+)
+
+func rulePath(i int) string { return fmt.Sprintf("%s.rules[%d]", policyPath, i) }
+
+// Decide says whether the delivery may leave (contract P1, P2): the session's override first, then any matching deny, then any
+// matching allow, then the default, which is allow when it is not set. An action that is neither allow nor deny denies.
+func (p SendPolicy) Decide(s Subject) Verdict {
+	if s.Override != Inherit {
+		a := strict(s.Override)
+		return Verdict{a, overrideRule, "this session's own send policy is " + string(a)}
+	}
+	allow := -1
+	for i, r := range p.Rules {
+		if !r.Match.matches(s) {
+			continue
+		}
+		if strict(r.Action) == Deny {
+			return Verdict{Deny, rulePath(i), "a deny rule matches: " + r.Match.String()}
+		}
+		if allow < 0 {
+			allow = i
+		}
+	}
+	if allow >= 0 {
+		return Verdict{Allow, rulePath(allow), "an allow rule matches: " + p.Rules[allow].Match.String()}
+	}
+	if p.Default == "" {
+		return Verdict{Allow, defaultRule, "no rule matches, and the default is not set, which means allow"}
+	}
+	a := strict(p.Default)
+	return Verdict{a, defaultRule, "no rule matches, and the default is " + string(a)}
+}
+
+// strict reads an action; what is not plainly allow is deny.
+func strict(a Action) Action {
+	if a == Allow {
+		return Allow
+	}
+	return Deny
+}
+
+// Step is one line of an explanation: what was looked at, whether it applies, and why.
+type Step struct {
+	Rule    string `json:"rule"`
+	Action  Action `json:"action,omitempty"`
+	Matched bool   `json:"matched"`
+	Why     string `json:"why"`
+	Verdict bool   `json:"verdict,omitempty"` // the last step: what was decided, by Rule
+}
+
+// Explain shows how Decide comes to its verdict: the override, every rule, the default, and last the verdict itself.
+func (p SendPolicy) Explain(s Subject) []Step {
+	steps := make([]Step, 0, len(p.Rules)+3)
+	o := Step{Rule: overrideRule, Action: s.Override, Matched: s.Override != Inherit, Why: "not set: the rules decide"}
+	if o.Matched {
+		o.Why = "set on this session; it wins over every rule"
+	}
+	steps = append(steps, o)
+	for i, r := range p.Rules {
+		miss := r.Match.miss(s)
+		st := Step{Rule: rulePath(i), Action: r.Action, Matched: miss == "", Why: miss}
+		if st.Matched {
+			st.Why = "matches: " + r.Match.String()
+		}
+		steps = append(steps, st)
+	}
+	d := Step{Rule: defaultRule, Action: p.Default, Matched: true, Why: "applies where no rule matches"}
+	if d.Action == "" {
+		d.Action, d.Why = Allow, "not set, which means allow; applies where no rule matches"
+	}
+	v := p.Decide(s)
+	return append(steps, d, Step{Rule: v.Rule, Action: v.Action, Matched: true, Why: v.Reason, Verdict: true})
+}
+
+func (m SendMatch) matches(s Subject) bool { return m.miss(s) == "" }
+
+// miss names the first field that does not match; "" = all do.
+func (m SendMatch) miss(s Subject) string {
+	switch {
+	case m.Channel != "" && !strings.EqualFold(string(m.Channel), string(s.To.Channel)):
+		return fmt.Sprintf("channel is %q, not %q", s.To.Channel, m.Channel)
+	case m.ChatType != "" && !matchType(m.ChatType, s.To.Type):
+		return fmt.Sprintf("chatType is %q, not %q", s.To.Type, m.ChatType)
+	case m.KeyPrefix != "" && !hasPrefixFold(s.Key, m.KeyPrefix) && !hasPrefixFold(s.StrippedKey, m.KeyPrefix):
+		return fmt.Sprintf("neither the key %q nor %q starts with keyPrefix %q", s.Key, s.StrippedKey, m.KeyPrefix)
+	case m.RawKeyPrefix != "" && !hasPrefixFold(s.Key, m.RawKeyPrefix):
+		return fmt.Sprintf("the key %q does not start with rawKeyPrefix %q", s.Key, m.RawKeyPrefix)
+	case m.AccountID != "" && m.AccountID != s.To.Account:
+		return fmt.Sprintf("accountId is %q, not %q", s.To.Account, m.AccountID)
+	case m.To != "" && !matchTo(m.To, s.To):
+		return fmt.Sprintf("the chat is %q (%s), not %q", s.To.Chat, s.To, m.To)
+	}
+	return ""
+}
+
+// matchType: a rule for groups covers rooms, a rule for rooms covers only rooms (contract P1).
+func matchType(want, have channels.ChatType) bool {
+	if want == channels.Group {
+		return have.Several()
+	}
+	return want == have
+}
+
+// matchTo: the chat's id, or the whole address. Either covers the chat's threads; an address with a thread only that thread.
+func matchTo(want string, to channels.Address) bool {
+	if to.IsZero() {
+		return false
+	}
+	chat := to
+	chat.Thread = ""
+	return want == string(to.Chat) || want == to.String() || want == chat.String()
+}
+
+// hasPrefixFold is strings.HasPrefix without regard to case.
+func hasPrefixFold(s, prefix string) bool {
+	for _, p := range prefix {
+		if s == "" {
+			return false
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		if r != p && !strings.EqualFold(string(r), string(p)) {
+			return false
+		}
+		s = s[n:]
+	}
+	return true
+}
+
+// String lists the fields that are set.
+func (m SendMatch) String() string {
+	var f []string
+	for _, x := range [][2]string{
+		{"channel", string(m.Channel)}, {"chatType", string(m.ChatType)}, {"keyPrefix", m.KeyPrefix}, {"rawKeyPrefix", m.RawKeyPrefix},
+		{"accountId", string(m.AccountID)}, {"to", m.To},
+	} {
+		if x[1] != "" {
+			f = append(f, x[0]+" "+x[1])
+		}
+	}
+	if f == nil {
+		return "everything"
+	}
+	return strings.Join(f, ", ")
+}

@@ -1,0 +1,220 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"parley/channels"
+)
+
+func drawAddress(t *rapid.T) channels.Address {
+	return channels.Address{
+		Channel: rapid.SampledFrom([]channels.Kind{"telegram", "discord"}).Draw(t, "channel"),
+		Account: rapid.SampledFrom([]channels.AccountID{"default", "work"}).Draw(t, "account"),
+		Chat:    rapid.SampledFrom([]channels.ChatID{"-1", "2"}).Draw(t, "chat"),
+		Thread:  rapid.SampledFrom([]channels.ThreadID{"", "7"}).Draw(t, "thread"),
+		Type:    rapid.SampledFrom([]channels.ChatType{channels.Direct, channels.Group, channels.Room}).Draw(t, "type"),
+	}
+}
+
+func drawMatch(t *rapid.T) SendMatch {
+	return SendMatch{
+		Channel:      rapid.SampledFrom([]channels.Kind{"", "", "telegram", "Discord"}).Draw(t, "m.channel"),
+		ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
+		KeyPrefix:    rapid.SampledFrom([]string{"", "", "cron:", "AGENT:MAIN:", "agent:main:cron"}).Draw(t, "m.keyPrefix"),
+		RawKeyPrefix: rapid.SampledFrom([]string{"", "", "cron:", "agent:main:"}).Draw(t, "m.rawKeyPrefix"),
+		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", "work"}).Draw(t, "m.account"),
+		To:           rapid.SampledFrom([]string{"", "", "-1", "telegram/default/group/-1", "telegram/default/group/-1/7"}).Draw(t, "m.to"),
+	}
+}
+
+// The contract's words, one by one, with nothing shared with the code under test.
+func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
+	lower := strings.ToLower
+	ok := true
+	if m.Channel != "" {
+		ok = ok && lower(string(m.Channel)) == string(to.Channel)
+	}
+	switch m.ChatType {
+	case "group":
+		ok = ok && (to.Type == "group" || to.Type == "channel")
+	case "channel":
+		ok = ok && to.Type == "channel"
+	case "direct":
+		ok = ok && to.Type == "direct"
+	}
+	if m.KeyPrefix != "" {
+		ok = ok && (strings.Index(lower(key), lower(m.KeyPrefix)) == 0 || strings.Index(lower(stripped), lower(m.KeyPrefix)) == 0)
+	}
+	if m.RawKeyPrefix != "" {
+		ok = ok && strings.Index(lower(key), lower(m.RawKeyPrefix)) == 0
+	}
+	if m.AccountID != "" {
+		ok = ok && m.AccountID == to.Account
+	}
+	if m.To != "" {
+		parent := strings.TrimSuffix(to.String(), "/7")
+		ok = ok && slices.Contains([]string{string(to.Chat), to.String(), parent}, m.To)
+	}
+	return ok
+}
+
+// proves: P1, P2
+func TestDecideIsTheContract(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := SendPolicy{Default: rapid.SampledFrom([]Action{"", Allow, Deny}).Draw(t, "default")}
+		for range rapid.IntRange(0, 5).Draw(t, "rules") {
+			p.Rules = append(p.Rules, SendRule{drawMatch(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
+		}
+		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
+		s := Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t), Override: rapid.SampledFrom([]Override{Inherit, Inherit, Allow, Deny}).Draw(t, "override")}
+
+		want := map[Action]Action{"": Allow, Allow: Allow, Deny: Deny}[p.Default]
+		var denies, allows int
+		for _, r := range p.Rules {
+			if modelMatches(r.Match, s.Key, stripped, s.To) {
+				if r.Action == Deny {
+					denies++
+				} else {
+					allows++
+				}
+			}
+		}
+		switch {
+		case s.Override != "":
+			want = s.Override
+		case denies > 0:
+			want = Deny
+		case allows > 0:
+			want = Allow
+		}
+		v := p.Decide(s)
+		if v.Action != want || v.Rule == "" || v.Reason == "" {
+			t.Fatalf("%+v on %+v: %+v, want %s", p, s, v, want)
+		}
+		shuffled := SendPolicy{p.Default, rapid.Permutation(p.Rules).Draw(t, "order")}
+		if o := shuffled.Decide(s); o.Action != v.Action {
+			t.Fatalf("order of the rules matters: %+v and %+v", v, o)
+		}
+		steps := p.Explain(s)
+		last := steps[len(steps)-1]
+		if !last.Verdict || last.Rule != v.Rule || last.Action != v.Action || len(steps) != len(p.Rules)+3 {
+			t.Fatalf("explanation %+v does not end in %+v", steps, v)
+		}
+		for i, r := range p.Rules {
+			if steps[i+1].Matched != modelMatches(r.Match, s.Key, stripped, s.To) || steps[i+1].Why == "" {
+				t.Fatalf("step %+v of rule %+v on %+v", steps[i+1], r, s)
+			}
+		}
+	})
+}
+
+// proves: P2, P6
+func TestDecideNamesTheRule(t *testing.T) {
+	t.Parallel()
+	p := SendPolicy{Default: Allow, Rules: []SendRule{
+		{SendMatch{Channel: "telegram"}, Allow},
+		{SendMatch{ChatType: channels.Group}, Deny},
+		{SendMatch{KeyPrefix: "cron:"}, "block"},
+	}}
+	room := channels.Address{Channel: "discord", Account: "default", Chat: "1", Type: channels.Room}
+	dm := channels.Address{Channel: "telegram", Account: "default", Chat: "1", Type: channels.Direct}
+	for _, c := range []struct {
+		s    Subject
+		want Action
+		rule string
+	}{
+		{Subject{To: room}, Deny, "session.sendPolicy.rules[1]"},
+		{Subject{To: room, Override: Allow}, Allow, "session override"},
+		{Subject{To: dm}, Allow, "session.sendPolicy.rules[0]"},
+		{Subject{To: dm, Override: Deny}, Deny, "session override"},
+		{Subject{To: channels.Address{Channel: "webchat", Type: channels.Direct}}, Allow, "session.sendPolicy.default"},
+		{Subject{To: dm, Key: "agent:a:cron:x", StrippedKey: "cron:x"}, Deny, "session.sendPolicy.rules[2]"}, // a typo does not open the door
+		{Subject{}, Allow, "session.sendPolicy.default"},
+	} {
+		if v := p.Decide(c.s); v.Action != c.want || v.Rule != c.rule || v.Allowed() != (c.want == Allow) {
+			t.Errorf("%+v: %+v, want %s by %s", c.s, v, c.want, c.rule)
+		}
+	}
+	if v := (SendPolicy{}).Decide(Subject{To: dm}); !v.Allowed() {
+		t.Errorf("no policy: %+v, want allow", v)
+	}
+}
+
+// proves: P2
+func TestSendPolicyCheck(t *testing.T) {
+	t.Parallel()
+	known := []channels.Kind{"telegram", "discord"}
+	for _, c := range []struct {
+		name string
+		p    SendPolicy
+		want []string // paths
+	}{
+		{"fine", SendPolicy{Default: Deny, Rules: []SendRule{
+			{SendMatch{Channel: "Telegram", ChatType: channels.Group, KeyPrefix: "agent:main:telegram:group:", To: "-1"}, Allow},
+			{SendMatch{KeyPrefix: "cron:"}, Deny}, {SendMatch{KeyPrefix: "ag"}, Allow}, {SendMatch{RawKeyPrefix: "agent:ops:"}, Deny}, {SendMatch{KeyPrefix: "global"}, Deny},
+			{SendMatch{KeyPrefix: "main"}, Allow}, {SendMatch{KeyPrefix: "node-"}, Allow}, {SendMatch{KeyPrefix: "telegram:work:direct:"}, Allow},
+			{SendMatch{ChatType: channels.Direct, KeyPrefix: "telegram:group:direct:"}, Allow}, // an account called group
+			{SendMatch{To: "telegram/default/group/-1/7"}, Allow}, {SendMatch{To: "a/b"}, Allow},
+		}}, nil},
+		{"unknown words", SendPolicy{Default: "maybe", Rules: []SendRule{{SendMatch{Channel: "telegramm", ChatType: "dm"}, "block"}, {Action: ""}}}, []string{
+			"session.sendPolicy.default", "session.sendPolicy.rules[0].action", "session.sendPolicy.rules[0].match.channel",
+			"session.sendPolicy.rules[0].match.chatType", "session.sendPolicy.rules[1].action",
+		}},
+		{"prefixes that fit nothing", SendPolicy{Rules: []SendRule{
+			{SendMatch{KeyPrefix: "corn:"}, Deny}, {SendMatch{RawKeyPrefix: "telegram:"}, Deny}, {SendMatch{KeyPrefix: "agent:main:signal:"}, Deny},
+			{SendMatch{KeyPrefix: "mainly"}, Deny},
+		}}, []string{
+			"session.sendPolicy.rules[0].match.keyPrefix", "session.sendPolicy.rules[1].match.rawKeyPrefix",
+			"session.sendPolicy.rules[2].match.keyPrefix", "session.sendPolicy.rules[3].match.keyPrefix",
+		}},
+		{"fields at odds", SendPolicy{Rules: []SendRule{
+			{SendMatch{ChatType: channels.Direct, KeyPrefix: "telegram:group:"}, Deny}, {SendMatch{ChatType: channels.Group, RawKeyPrefix: "agent:a:telegram:work:direct:"}, Deny},
+			{SendMatch{Channel: "discord", To: "telegram/default/group/-1"}, Deny}, {SendMatch{AccountID: "work", To: "telegram/default/group/-2"}, Deny},
+			{SendMatch{ChatType: channels.Direct, To: "telegram/default/group/-3"}, Deny}, {SendMatch{To: "signal/default/group/-4"}, Deny},
+		}}, []string{
+			"session.sendPolicy.rules[0].match.keyPrefix", "session.sendPolicy.rules[1].match.rawKeyPrefix", "session.sendPolicy.rules[2].match.to",
+			"session.sendPolicy.rules[3].match.to", "session.sendPolicy.rules[4].match.to", "session.sendPolicy.rules[5].match.to",
+		}},
+		{"shadowed", SendPolicy{Rules: []SendRule{
+			{SendMatch{Channel: "telegram", ChatType: channels.Room}, Allow}, {SendMatch{Channel: "telegram", ChatType: channels.Group}, Deny},
+			{SendMatch{Channel: "telegram", ChatType: channels.Group}, Deny}, {SendMatch{Channel: "telegram"}, Allow},
+		}}, []string{"session.sendPolicy.rules[0]", "session.sendPolicy.rules[2]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, p := range c.p.Check(known) {
+				if p.Message == "" {
+					t.Errorf("%s has no message", p.Path)
+				}
+				got = append(got, p.Path)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q\nwant %q\n%v", got, c.want, c.p.Check(known))
+			}
+		})
+	}
+}
+
+// What Check calls shadowed never decides.
+func TestShadowedRulesNeverDecide(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var p SendPolicy
+		for range rapid.IntRange(1, 5).Draw(t, "rules") {
+			p.Rules = append(p.Rules, SendRule{drawMatch(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
+		}
+		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
+		v := p.Decide(Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t)})
+		for _, pr := range p.Check([]channels.Kind{"telegram", "discord"}) {
+			if pr.Path == v.Rule {
+				t.Fatalf("%v, but it decided: %+v", pr, v)
+			}
+		}
+	})
+}

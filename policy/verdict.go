@@ -1,0 +1,28 @@
+// Package policy decides: may this leave (send rules), may this person talk to us (admission), may this tool be called (rights).
+// It is data and pure functions: no I/O, no clock, no store.
+package policy
+
+// Action is what a rule or a verdict says.
+type Action string
+
+// The actions.
+const (
+	Allow Action = "allow"
+	Deny  Action = "deny"
+)
+
+// Override is a session's own send policy: Allow, Deny, or empty to inherit the rules (contract P3).
+type Override = Action
+
+// Inherit is the absent override.
+const Inherit Override = ""
+
+// Verdict is a decision with its reason. Every delivery row stores the one that decided it (contract P6).
+type Verdict struct {
+	Action Action `json:"action"`
+	Rule   string `json:"rule"`   // what decided: "session override", "session.sendPolicy.rules[2]", "session.sendPolicy.default", …
+	Reason string `json:"reason"` // one sentence for people
+}
+
+// Allowed reports whether the verdict lets things through.
+func (v Verdict) Allowed() bool { return v.Action == Allow }

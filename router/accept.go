@@ -1,0 +1,215 @@
+package router
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
+// or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
+func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
+	defer r.fence("accept", &err)
+	a, err := r.arrival(ctx, in)
+	if err != nil {
+		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+	}
+	acc, err := r.store.Accept(ctx, a)
+	if err != nil {
+		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+	}
+	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	if a.Skip != "" {
+		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
+	}
+	r.follow(acc)
+	return nil
+}
+
+func result(a sessions.Arrival, acc sessions.Accepted) string {
+	switch {
+	case acc.Duplicate:
+		return "duplicate"
+	case a.Listed:
+		return "unreadable"
+	case a.Skip != "":
+		return "skipped"
+	case a.Effects.Run == nil:
+		return "command"
+	}
+	return "run"
+}
+
+// arrival decides what an event causes. It reads, it changes nothing but pairing requests.
+func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
+	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
+	switch {
+	case in.Event == channels.Unreadable:
+		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+	case in.Event != channels.Message:
+		return skip("not a new message: " + string(in.Event))
+	case in.SentByThisLogin:
+		return skip("our own message")
+	}
+	set := r.settings.Load()
+	owner := set.Owners.Is(in.Address.Channel, in.Sender)
+	key, agentID, _ := set.routes.Key(in)
+	s, err := r.store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return sessions.Arrival{}, err
+	}
+	s.Key, s.Agent = key, agentID
+
+	text := in.Text
+	if in.Addressed != "" {
+		text = in.Addressed
+	}
+	cmd, arg, isCommand := r.parseCommand(text)
+	verdict, err := r.admit(ctx, set, in, s, owner, isCommand)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	switch verdict.Outcome {
+	case policy.Pair:
+		if err := r.pair(ctx, set, in, key); err != nil {
+			return sessions.Arrival{}, err
+		}
+		return skip("pairing: " + verdict.Reason)
+	case policy.Admit:
+	default:
+		return skip(verdict.Reason)
+	}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: in.Title, Last: in.Address}
+	if isCommand {
+		e, err := r.command(ctx, cmd, commandCall{name: cmd.name, arg: arg, in: in, set: set, session: s, owner: owner})
+		e.Session = &fresh
+		return sessions.Arrival{In: in, Effects: e}, err
+	}
+	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
+		return skip("no text and no file")
+	}
+	return sessions.Arrival{In: in, Effects: sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text)}}, nil
+}
+
+func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string) *sessions.Run {
+	id := sessions.RunID(uuid.NewString())
+	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
+		ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(spoken(in, text)), Time: in.Time, Run: id,
+		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
+			Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+	if in.Address.Type.Several() {
+		run.ReplyTo = in.ID
+	}
+	return run
+}
+
+// spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
+// files that came along.
+func spoken(in channels.Inbound, text string) string {
+	var b strings.Builder
+	if q := in.Quote; q != nil && q.Text != "" {
+		for line := range strings.SplitSeq(q.Text, "\n") {
+			b.WriteString("> " + line + "\n")
+		}
+		b.WriteString("\n")
+	}
+	if in.Address.Type.Several() {
+		if name := firstOf(in.Sender.Name, in.Sender.Username, string(in.Sender.ID)); name != "" {
+			b.WriteString(strings.ReplaceAll(name, "\n", " ") + ": ")
+		}
+	}
+	b.WriteString(text)
+	for _, m := range in.Media {
+		fmt.Fprintf(&b, "\n<media:%s>", m.Kind)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// admit asks the policy of the account whether this event may cause something.
+func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
+	access := set.Accounts[Ref(in.Address)].Access
+	f := policy.FactsOf(in)
+	f.Owner, f.Command, f.Activation = owner, isCommand, s.Settings.Activation
+	f.Patterns = set.mentions[s.Agent]
+	a := access.Admit(f)
+	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
+		return a, nil
+	}
+	var err error
+	if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, in.Sender.ID); err != nil || !f.Paired {
+		return a, err
+	}
+	return access.Admit(f), nil
+}
+
+// The bounds of pairing requests (one code for a person, few waiting at a time).
+const (
+	pairingTTL = time.Hour
+	pairingMax = 3
+)
+
+// pair gives a stranger a code, once. The notice and the request are one commit.
+func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key) error {
+	code, err := policy.NewCode(rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\n`parley pairing approve %s %s`\n\nIt is good for one hour.",
+		in.Address.Channel, in.Sender.ID, code, in.Address.Channel, code)
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.ttl(sessions.Notice)))}
+	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: firstOf(in.Sender.Name, in.Sender.Username),
+		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d}
+	created, err := r.store.PutPairing(ctx, p, pairingMax)
+	if err != nil || !created {
+		return err
+	}
+	d, err = r.store.GetDelivery(ctx, d.ID)
+	if err == nil {
+		r.gate.enqueue(d)
+	}
+	return err
+}
+
+// command runs a command's row and words its answer.
+func (r *Router) command(ctx context.Context, cmd command, c commandCall) (sessions.Effects, error) {
+	if cmd.who == ownerOnly && !c.owner {
+		return r.answer(c, "Only an owner can use /"+cmd.name+".", sessions.Effects{}), nil
+	}
+	text, e, err := cmd.run(ctx, r, c)
+	if err != nil {
+		return e, fmt.Errorf("/%s: %w", cmd.name, err)
+	}
+	r.log.Info("command", keyCommand, cmd.name, keySession, c.session.Key, "owner", c.owner)
+	return r.answer(c, text, e), nil
+}
+
+// answer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
+// it: the flip is acknowledged in the chat, and nothing follows.
+func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions.Effects {
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.session.Key, To: c.in.Address, Text: text,
+		Expires: time.Now().Add(c.set.Delivery.ttl(sessions.Notice))}
+	if c.in.Address.Type.Several() {
+		d.ReplyTo = c.in.ID
+	}
+	if e.Patch != nil && e.Patch.SendPolicy != nil {
+		after := c.session
+		after.Settings.SendPolicy = *e.Patch.SendPolicy
+		decide := r.gate.decide(c.in.Address)
+		if v := decide(c.session); v.Allowed() && !decide(after).Allowed() {
+			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
+			d.Granted = &v
+		}
+	}
+	e.Deliveries = append(e.Deliveries, d)
+	return e
+}

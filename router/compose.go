@@ -1,0 +1,142 @@
+package router
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"parley/agent"
+	"parley/sessions"
+	"parley/tools"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+var prompts = template.Must(template.New("").ParseFS(promptFiles, "prompts/*.md"))
+
+// promptFacts are what the templates may name.
+type promptFacts struct {
+	Instructions, Name, Title  string
+	Agent                      sessions.AgentID
+	Group, Repeat, Carry       bool
+	Session, Requester, Target string
+	Channel, Side              string
+	Request, Round1, Latest    string
+	Status                     string
+	Turn, Turns                int
+}
+
+func prompt(name string, f promptFacts) (string, error) {
+	var b strings.Builder
+	if err := prompts.ExecuteTemplate(&b, name+".md", f); err != nil {
+		return "", fmt.Errorf("prompt %s: %w", name, err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// compose gathers all that a run's turn needs from the store and the settings.
+func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run) (agent.Turn, error) {
+	entry := set.entry(run.Agent)
+	name := firstOf(run.Model, s.Settings.Model, entry.Model)
+	model, provider, err := r.deps.Model(name)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	limit := r.historyLimit()
+	history, err := r.past(ctx, run, limit)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	var steps []sessions.Message
+	if run.Attempt > 1 {
+		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
+			return agent.Turn{}, fmt.Errorf("reading the steps: %w", err)
+		}
+	}
+	system, err := r.system(ctx, set, entry, s, run)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
+	return agent.Turn{
+		Model: model, Name: provider, Label: name, System: system,
+		History: history, Steps: steps,
+		Tools: r.toolsFor(set, entry, s, run), Caller: caller,
+		Thinking: s.Settings.Thinking, MaxSteps: set.Agents.Defaults.MaxSteps,
+		Record: func(msgs ...sessions.Message) error {
+			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
+				return err
+			}
+			r.histories.add(run.Session, limit, msgs...)
+			return nil
+		},
+	}, nil
+}
+
+// system words the system prompt: the stable part first, what is special about this run last.
+func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run) (string, error) {
+	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
+	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key)}
+	c := run.Chain
+	if c != nil {
+		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest
+		f.Turn, f.Turns, f.Status = c.Turn, set.Session.AgentToAgent.MaxPingPongTurns, string(c.Status)
+		f.Side = "target"
+		if s.Key == c.Requester {
+			f.Side, f.Repeat = "requester", c.Waited
+			f.Carry = c.Waited && !r.repliedInline(ctx, run.Source)
+		}
+		f.Channel = string(c.From.Channel)
+	}
+	base := "turn"
+	if isSubagent(s.Key) {
+		base, f.Requester = "child", show(s.SpawnedBy)
+	}
+	text, err := prompt(base, f)
+	if err != nil || c == nil {
+		return text, err
+	}
+	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce"}[run.Kind]
+	if run.Kind == sessions.AnnounceRun && c.Kind == chainSpawn {
+		step = "report"
+	}
+	if step == "" {
+		return text, nil
+	}
+	extra, err := prompt(step, f)
+	return text + "\n\n" + extra, err
+}
+
+// repliedInline reports whether the tool call that began a chain returned the reply itself: its wait was long enough.
+func (r *Router) repliedInline(ctx context.Context, source string) bool {
+	asker, call, ok := strings.Cut(strings.TrimPrefix(source, "tool:"), ":")
+	if !ok {
+		return false
+	}
+	steps, err := r.store.Steps(ctx, sessions.RunID(asker))
+	return err == nil && tools.RepliedInline(steps, call)
+}
+
+// toolsFor lists the tools of a run: none in the steps that only word a text. A sub-agent has no more than the agents above it.
+func (r *Router) toolsFor(set *Settings, e agent.Entry, s sessions.Session, run sessions.Run) []tools.Tool {
+	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
+		return nil
+	}
+	var above []tools.Rights
+	if s.SpawnedBy != "" {
+		above = append(above, set.entry(s.SpawnedBy.Agent()).Tools)
+	}
+	return tools.Permitted(r.tools, tools.Rules(set.Tools, e.Tools, isSubagent(run.Key), above...)...)
+}
+
+func firstOf(names ...string) string {
+	for _, n := range names {
+		if n != "" {
+			return n
+		}
+	}
+	return ""
+}

@@ -1,0 +1,351 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+const (
+	sendTimeout = 30 * time.Second // one call to a platform
+	sendGrace   = 6 * time.Second  // what a call under way gets at shutdown
+	maxBackoff  = time.Minute
+	maxUnclear  = 3 // sends of one part that may each have arrived; then a person decides
+)
+
+// deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
+// or as sending when its fate is not known.
+func (g *gate) deliver(ctx context.Context, o *outlet, d sessions.Delivery) bool {
+	var c cut
+	if d.State == sessions.Sending {
+		next, final, ok := g.reconcile(ctx, o, d, &c)
+		if !ok || final {
+			return ok
+		}
+		d = next
+	}
+	if d.Granted != nil {
+		// The answer to a policy flip leaves only when nothing that began before the flip is still on its way.
+		if g.flights.settle(ctx, d.Session) != nil {
+			return false
+		}
+	}
+	for {
+		ch, ok := g.ready(ctx, o, d)
+		if !ok {
+			return false
+		}
+		next, final, ok := g.attempt(ctx, o, ch, d, &c)
+		if !ok || final {
+			return ok
+		}
+		d = next
+	}
+}
+
+// ready waits until the delivery may be tried: its time has come, its account is attached, the pace allows it. ch is nil when it
+// expired before that.
+func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (channels.Channel, bool) {
+	until := time.Until(d.NotBefore)
+	if left := time.Until(d.Expires); !d.Expires.IsZero() && left < until {
+		until = left
+	}
+	if !sleep(ctx, until) {
+		return nil, false
+	}
+	for {
+		ch, changed := g.channel(o)
+		if ch != nil && o.pace.free() {
+			return ch, ctx.Err() == nil
+		}
+		if g.denied(ctx, d) {
+			return ch, true // it will not leave: it needs neither a turn nor a connection
+		}
+		if ch != nil {
+			if o.pace.wait(ctx, d.To) != nil {
+				return nil, false
+			}
+			if now, _ := g.channel(o); now == ch {
+				return ch, true
+			}
+			continue // the account was replaced meanwhile
+		}
+		left := time.Until(d.Expires)
+		if left <= 0 {
+			return nil, true
+		}
+		expired := time.NewTimer(left)
+		select {
+		case <-changed:
+		case <-expired.C:
+		case <-ctx.Done():
+			expired.Stop()
+			return nil, false
+		}
+		expired.Stop()
+	}
+}
+
+// channel gives an account's channel, nil when it is not attached, and what is closed when that changes.
+func (g *gate) channel(o *outlet) (channels.Channel, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o.pace.set(g.settings().Accounts[o.ref].Pacing)
+	return o.ch, o.ready
+}
+
+// denied reports whether the policy holds a delivery back as things stand. BeginSend decides; this only says what is worth
+// waiting for.
+func (g *gate) denied(ctx context.Context, d sessions.Delivery) bool {
+	if d.Granted != nil {
+		return false
+	}
+	s := sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
+	if d.Session != "" {
+		if x, err := g.store.Get(ctx, d.Session); err == nil {
+			s = x
+		}
+	}
+	return !g.decide(d.To)(s).Allowed()
+}
+
+// attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
+func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+	defer g.flights.begin(d.Session)()
+	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
+		next, err = g.store.BeginSend(ctx, d.ID, time.Now(), g.decide(d.To))
+		return err
+	})
+	if !ok {
+		return d, false, false
+	}
+	if next.State != sessions.Sending {
+		g.ended(next)
+		return next, true, true
+	}
+	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
+		return g.again(ctx, next, time.Second, "the account is not connected", false)
+	}
+	out, last, ok := c.part(next, g.limits(o, ch, next.To))
+	if !ok {
+		return g.end(ctx, next, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
+	}
+	began := time.Now()
+	receipt, err := g.send(ctx, ch, out)
+	g.metrics.sent(o.ref, began, err)
+	if err != nil {
+		return g.failed(ctx, o, ch, next, out, last, channels.Classify(err))
+	}
+	return g.arrived(ctx, next, receipt, last)
+}
+
+// cut is a delivery's text in parts, made once.
+type cut struct{ parts []channels.Part }
+
+// part is the next part of a delivery as it is sent; ok is false when there is none.
+func (c *cut) part(d sessions.Delivery, l channels.Limits) (out channels.Outbound, last, ok bool) {
+	if c.parts == nil { // once: limits that change between two parts must not change where the text is cut
+		c.parts = channels.Split(d.Text, l)
+	}
+	if d.Part >= len(c.parts) {
+		return out, false, false
+	}
+	p := c.parts[d.Part]
+	out = channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain}
+	if d.Part == 0 {
+		out.ReplyTo = d.ReplyTo
+	}
+	return out, d.Part+1 == len(c.parts), true
+}
+
+// send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
+func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })()
+	err = fenced(func() (err error) {
+		r, err = ch.Send(call, out)
+		return err
+	})
+	return r, err
+}
+
+func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) channels.Limits {
+	l := ch.Limits(to)
+	if c := g.settings().Accounts[o.ref].Chunk; c > 0 && (l.Text == 0 || c < l.Text) {
+		l.Text = c
+	}
+	return l
+}
+
+// arrived writes the receipt of one part.
+func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
+	ok := g.persist(ctx, "receipt", d.ID, func(ctx context.Context) error { return g.store.PartSent(ctx, d.ID, r, last) })
+	d.Part++
+	d.Attempt = 0
+	if last {
+		d.State = sessions.Sent
+		g.ended(d)
+	}
+	d.NotBefore = time.Time{}
+	return d, last, ok
+}
+
+// failed acts on an error's class.
+func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
+	g.log.Warn("a message was not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyClass, e.Class, keyErr, e.Err)
+	if e.Moved != "" && e.Moved != d.To.Chat {
+		to := d.To
+		to.Chat = e.Moved
+		if !g.persist(ctx, "readdress", d.ID, func(ctx context.Context) error { return g.store.Readdress(ctx, d.To, to) }) {
+			return d, false, false
+		}
+		g.moved(o, d.To, to)
+		wait := time.Duration(0)
+		if d.Attempt > 1 { // it should move once
+			wait = backoff(d.Attempt)
+		}
+		d.To = to
+		return g.again(ctx, d, wait, "the chat has a new id", false)
+	}
+	switch e.Class {
+	case channels.Limited:
+		wait := e.RetryAfter
+		if wait <= 0 {
+			wait = backoff(d.Attempt)
+		}
+		return g.again(ctx, d, wait, e.Error(), false)
+	case channels.Transient:
+		return g.again(ctx, d, backoff(d.Attempt), e.Error(), false)
+	case channels.Unauthorized:
+		return g.again(ctx, d, maxBackoff, e.Error(), false)
+	case channels.Rejected, channels.Unsupported:
+		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
+	}
+	return g.unclear(ctx, ch, d, out, last, e.Error())
+}
+
+// unclear decides what becomes of a part that may have arrived.
+func (g *gate) unclear(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+	if ch.Limits(d.To).Idempotent {
+		return g.again(ctx, d, backoff(d.Attempt), why, false)
+	}
+	if rec := channels.Probe(ch).Reconciler; rec != nil {
+		if g.denied(ctx, d) {
+			return g.again(ctx, d, 0, why, false) // not even a question reaches a denied chat
+		}
+		if r, there, err := g.ask(ctx, rec, d.Session, out); err == nil && there {
+			return g.arrived(ctx, d, r, last)
+		} else if err == nil {
+			return g.again(ctx, d, 0, why, false)
+		}
+	}
+	g.metrics.ambiguous()
+	if g.settings().Delivery.Hold {
+		return g.end(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
+	}
+	if d.Attempt >= maxUnclear {
+		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", d.Attempt, why))
+	}
+	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, true)
+}
+
+// ask has an adapter find out whether a part arrived.
+func (g *gate) ask(ctx context.Context, rec channels.Reconciler, key sessions.Key, out channels.Outbound) (r channels.Receipt, there bool, err error) {
+	defer g.flights.begin(key)()
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	err = fenced(func() (err error) {
+		r, there, err = rec.Arrived(ctx, out)
+		return err
+	})
+	return r, there, err
+}
+
+// reconcile treats a delivery that was being sent when the last process ended.
+func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+	d.NotBefore = time.Time{}
+	ch, ok := g.ready(ctx, o, d)
+	if !ok {
+		return d, false, false
+	}
+	if ch == nil && g.denied(ctx, d) {
+		return g.again(ctx, d, 0, "the host stopped while it was being sent", false)
+	}
+	if ch == nil {
+		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
+	}
+	out, last, ok := c.part(d, g.limits(o, ch, d.To))
+	if !ok {
+		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
+	}
+	next, final, ok = g.unclear(ctx, ch, d, out, last, "the host stopped while it was being sent")
+	next.NotBefore = time.Time{}
+	return next, final, ok
+}
+
+// again puts a delivery back for a later try.
+func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, repeat bool) (sessions.Delivery, bool, bool) {
+	at := time.Now().Add(wait)
+	ok := g.persist(ctx, "retry", d.ID, func(ctx context.Context) error { return g.store.Retry(ctx, d.ID, at, why, repeat) })
+	d.State, d.NotBefore, d.Repeat = sessions.Pending, at, d.Repeat || repeat
+	g.metrics.retried()
+	return d, false, ok
+}
+
+// end makes a delivery final.
+func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
+	ok := g.persist(ctx, "end", d.ID, func(ctx context.Context) error { return g.store.EndDelivery(ctx, d.ID, state, why) })
+	d.State, d.Error = state, why
+	g.ended(d)
+	return d, true, ok
+}
+
+// ended tells people and counters how a delivery ended.
+func (g *gate) ended(d sessions.Delivery) {
+	g.metrics.ended(d.State)
+	switch d.State {
+	case sessions.Sent:
+		g.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())
+	case sessions.Withheld:
+		rule := ""
+		if d.Verdict != nil {
+			rule = d.Verdict.Rule
+		}
+		g.log.Info("withheld by policy", keyDelivery, d.ID, keyAddress, d.To.String(), keyRule, rule)
+	default:
+		g.log.Warn("not delivered", keyDelivery, d.ID, keyAddress, d.To.String(), keyState, d.State, keyReason, d.Error)
+	}
+}
+
+// persist writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
+// down. A missing or changed row ends it, loudly: somebody else decided.
+func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
+	for try := 0; ; try++ {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		err := write(call)
+		cancel()
+		if err == nil {
+			return true
+		}
+		g.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+			return true
+		}
+		if !sleep(ctx, backoff(try)) {
+			return false
+		}
+	}
+}
+
+// backoff grows from one second to a minute, with jitter.
+func backoff(try int) time.Duration {
+	d := time.Second << min(max(try-1, 0), 6)
+	return min(d, maxBackoff)/2 + rand.N(min(d, maxBackoff)/2+1)
+}

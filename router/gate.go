@@ -1,0 +1,319 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// gate is the one place where a delivery meets the policy and then the platform. Each chat has a queue of its own: order inside
+// a chat is kept, a stuck chat delays no other.
+type gate struct {
+	store    sessions.Store
+	settings func() *Settings
+	most     int // deliveries in memory
+	log      *slog.Logger
+	metrics  *Metrics
+	flights  flights
+
+	mu       sync.Mutex
+	life     context.Context // of all queues, from start; ends at shutdown
+	outlets  map[AccountRef]*outlet
+	known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
+	overflow bool                         // the store may hold pending deliveries that are in no queue: only reload brings in more
+	wg       sync.WaitGroup
+}
+
+// outlet is one account's way out. Its fields are guarded by gate.mu, but for pace.
+type outlet struct {
+	ref    AccountRef
+	ch     channels.Channel // nil: not attached (yet)
+	caps   channels.Caps
+	ready  chan struct{} // closed and replaced when ch changes
+	pace   *pacer
+	queues map[channels.ChatID]*queue
+}
+
+// queue holds a chat's deliveries that are not final, oldest first. The first one is being worked on.
+type queue struct{ waiting []sessions.Delivery }
+
+// insert puts a delivery in its place: behind the one that is being worked on, by age.
+func (q *queue) insert(d sessions.Delivery) {
+	i := len(q.waiting)
+	for i > 1 && q.waiting[i-1].Seq > d.Seq {
+		i--
+	}
+	q.waiting = slices.Insert(q.waiting, i, d)
+}
+
+// maxKnown bounds the deliveries held in memory; the rest waits in the store.
+const maxKnown = 20000
+
+func newGate(store sessions.Store, settings func() *Settings, log *slog.Logger, m *Metrics) *gate {
+	return &gate{store: store, settings: settings, most: maxKnown, log: log, metrics: m,
+		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool)}
+}
+
+// start loads what is waiting in the store. ambiguous are the deliveries that were being sent when the last process ended.
+func (g *gate) start(ctx context.Context, ambiguous []sessions.Delivery) error {
+	g.mu.Lock()
+	g.life = ctx
+	g.mu.Unlock()
+	g.mu.Lock()
+	for _, d := range ambiguous { // whatever their number: Due does not list them
+		g.admit(d)
+	}
+	g.mu.Unlock()
+	return g.reload(ctx)
+}
+
+// attach gives an account its channel; nil takes it away, and deliveries wait.
+func (g *gate) attach(ref AccountRef, ch channels.Channel) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := g.outlet(ref)
+	o.ch, o.caps = ch, channels.Caps{}
+	if ch != nil {
+		o.caps = channels.Probe(ch)
+	}
+	close(o.ready)
+	o.ready = make(chan struct{})
+}
+
+// outlet finds or makes an account's outlet; g.mu is held.
+func (g *gate) outlet(ref AccountRef) *outlet {
+	o := g.outlets[ref]
+	if o == nil {
+		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), pace: newPacer(g.settings().Accounts[ref].Pacing)}
+		g.outlets[ref] = o
+	}
+	return o
+}
+
+// enqueue puts committed deliveries into their chats' queues. It never blocks on a platform.
+func (g *gate) enqueue(ds ...sessions.Delivery) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, d := range ds {
+		switch _, known := g.known[d.ID]; {
+		case known:
+			g.known[d.ID] = true // it may be ending just now
+		case g.overflow:
+			return // older ones wait in the store: reload brings them all, in order
+		case len(g.known) >= g.most:
+			g.overflow = true
+			return
+		default:
+			g.admit(d)
+		}
+	}
+}
+
+// admit puts one delivery into its chat's queue; g.mu is held.
+func (g *gate) admit(d sessions.Delivery) {
+	if g.life == nil || g.life.Err() != nil {
+		return // it is in the store: start finds it
+	}
+	g.known[d.ID] = false
+	o := g.outlet(Ref(d.To))
+	q := o.queues[d.To.Chat]
+	if q == nil {
+		q = &queue{}
+		o.queues[d.To.Chat] = q
+		chat := d.To.Chat
+		g.wg.Go(func() { g.drain(g.life, o, chat, q) })
+	}
+	q.insert(d)
+}
+
+// drain works a chat's queue off and ends when it is empty.
+func (g *gate) drain(ctx context.Context, o *outlet, chat channels.ChatID, q *queue) {
+	for {
+		g.mu.Lock()
+		if len(q.waiting) == 0 || ctx.Err() != nil {
+			delete(o.queues, chat)
+			g.mu.Unlock()
+			return
+		}
+		d := q.waiting[0]
+		g.mu.Unlock()
+		if !g.deliver(ctx, o, d) {
+			continue // ctx ended: the store knows where we are
+		}
+		g.mu.Lock()
+		q.waiting = q.waiting[1:]
+		again := g.known[d.ID]
+		delete(g.known, d.ID)
+		reload := g.overflow && len(g.known) < g.most/2
+		g.mu.Unlock()
+		if again {
+			g.lookAgain(ctx, d.ID)
+		}
+		if reload {
+			if err := g.reload(ctx); err != nil {
+				g.log.Error("cannot list the deliveries that wait", keyErr, err)
+			}
+		}
+	}
+}
+
+// lookAgain takes up a delivery that somebody made pending again while it was ending.
+func (g *gate) lookAgain(ctx context.Context, id sessions.DeliveryID) {
+	if d, err := g.store.GetDelivery(ctx, id); err == nil && !d.State.Final() {
+		g.enqueue(d)
+	}
+}
+
+// reload brings in every pending delivery that is in no queue, oldest first, as far as there is room. Called at start, after an
+// overflow, and now and then: whatever was missed for whatever reason is found.
+func (g *gate) reload(ctx context.Context) error {
+	g.mu.Lock()
+	most := g.most
+	g.mu.Unlock()
+	due, err := g.store.Due(ctx, most, 0)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.overflow = len(due) == g.most
+	for _, d := range due {
+		if _, known := g.known[d.ID]; known {
+			continue
+		}
+		if len(g.known) >= g.most {
+			g.overflow = true
+			return nil
+		}
+		g.admit(d)
+	}
+	return nil
+}
+
+// moved gives everything that waits in a chat's queue the chat's new id.
+func (g *gate) moved(o *outlet, from, to channels.Address) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q := o.queues[from.Chat]
+	if q == nil {
+		return
+	}
+	for i := range q.waiting {
+		q.waiting[i].To.Chat = to.Chat
+	}
+}
+
+// decide makes the policy check for a delivery or a hint (typing, draft) to an address.
+func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict {
+	rules := g.settings().Session.SendPolicy
+	return func(s sessions.Session) policy.Verdict {
+		return rules.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), To: to, Override: s.Settings.SendPolicy})
+	}
+}
+
+// typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.
+func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
+	if t := g.caps(to).Typer; t != nil {
+		g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) })
+	}
+}
+
+// draft shows an answer as far as it is written. Best effort, under the same policy as a delivery.
+func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
+	if d := g.caps(to).Drafter; d != nil {
+		g.hint(ctx, key, to, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
+	}
+}
+
+// hint makes a call to a platform that nothing depends on.
+func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) {
+	defer g.flights.begin(key)()
+	s, err := g.store.Get(ctx, key)
+	if err != nil || !g.decide(to)(s).Allowed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
+	defer cancel()
+	if err := fenced(func() error { return call(ctx) }); err != nil && ctx.Err() == nil {
+		g.log.Debug("a hint did not arrive", keyAddress, to.String(), keyErr, err)
+	}
+}
+
+// hintTimeout bounds a hint: a policy flip waits for it.
+const hintTimeout = 5 * time.Second
+
+// fenced turns a panic of an adapter into an error.
+func fenced(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &channels.Error{Class: channels.Ambiguous, Err: fmt.Errorf("the adapter panicked: %v", p)}
+		}
+	}()
+	return call()
+}
+
+// caps are the abilities of the account that an address belongs to; none when it is not attached.
+func (g *gate) caps(to channels.Address) channels.Caps {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o := g.outlets[Ref(to)]; o != nil {
+		return o.caps
+	}
+	return channels.Caps{}
+}
+
+// stop waits for calls under way after the life context has ended.
+func (g *gate) stop() { g.wg.Wait() }
+
+// sleep waits for d or until ctx ends; false when ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// settleAll waits until everything that is on its way now has landed.
+func (g *gate) settleAll(ctx context.Context) error {
+	for _, key := range g.flights.keys() {
+		if err := g.flights.settle(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// states says for each account how its connection is, for people.
+func (g *gate) states() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []string
+	for ref, o := range g.outlets {
+		state := "not connected"
+		if o.caps.Reporter != nil {
+			h := o.caps.Reporter.Health()
+			if state = string(h.State); h.Detail != "" {
+				state += ": " + h.Detail
+			}
+		} else if o.ch != nil {
+			state = "connected"
+		}
+		out = append(out, fmt.Sprintf("%s (%s): %s", ref.Channel, ref.Account, state))
+	}
+	slices.Sort(out)
+	return out
+}

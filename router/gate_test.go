@@ -1,0 +1,249 @@
+package router
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+)
+
+func class(c channels.Class) error { return &channels.Error{Class: c, Err: errors.New("scripted")} }
+
+func TestLimitedWaitsAndDelaysNobodyElse(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.fake.Script(channeltest.Step{Chat: "a", Err: &channels.Error{Class: channels.Limited, RetryAfter: 491 * time.Second, Err: errors.New("scripted")}})
+		began := time.Now()
+		g.say(direct("a"), guest, "one")
+		g.until("the first call", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 1 })
+		g.say(direct("a"), guest, "two")
+		g.say(direct("b"), guest, "other")
+		calls := g.shown(3)
+		if calls[0].To.Chat != "b" || calls[0].At.Sub(began) > time.Second {
+			t.Errorf("another chat waited: %+v", calls[0])
+		}
+		if calls[1].Out.Text != "echo: one" || calls[2].Out.Text != "echo: two" {
+			t.Errorf("the order of chat a: %q, %q", calls[1].Out.Text, calls[2].Out.Text)
+		}
+		if wait := calls[1].At.Sub(began); wait < 491*time.Second {
+			t.Errorf("called again after %s, before the platform's 491 s", wait)
+		}
+	})
+}
+
+func TestErrorClasses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		step   channeltest.Step
+		hold   bool
+		idem   bool
+		state  sessions.DeliveryState
+		calls  int
+		repeat bool
+	}{
+		{name: "transient", step: channeltest.Step{Err: class(channels.Transient)}, state: sessions.Sent, calls: 2},
+		{name: "rejected", step: channeltest.Step{Err: class(channels.Rejected)}, state: sessions.DeliveryFail, calls: 1},
+		{name: "unsupported", step: channeltest.Step{Err: class(channels.Unsupported)}, state: sessions.DeliveryFail, calls: 1},
+		{name: "ambiguous, resend", step: channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}, state: sessions.Sent, calls: 2, repeat: true},
+		{name: "ambiguous, hold", step: channeltest.Step{Err: class(channels.Ambiguous)}, hold: true, state: sessions.Held, calls: 1},
+		{name: "ambiguous, idempotent", step: channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}, idem: true, state: sessions.Sent, calls: 2},
+		{name: "unclassified", step: channeltest.Step{Err: errors.New("what is this")}, hold: true, state: sessions.Held, calls: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{Limits: channels.Limits{Idempotent: c.idem}}, func(s *Settings) { s.Delivery.Hold = c.hold })
+				g.fake.Script(c.step)
+				g.say(direct("a"), guest, "hello")
+				g.until("it is final", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State.Final() })
+				d := g.deliveries()[0]
+				calls := g.fake.Calls(channeltest.OpSend)
+				if d.State != c.state || len(calls) != c.calls || d.Repeat != c.repeat {
+					t.Errorf("state %s after %d calls, repeat %t; want %s, %d, %t (%s)", d.State, len(calls), d.Repeat, c.state, c.calls, c.repeat, d.Error)
+				}
+				if len(calls) == 2 && calls[0].Out.Key != calls[1].Out.Key {
+					t.Errorf("the key changed from %s to %s", calls[0].Out.Key, calls[1].Out.Key)
+				}
+				if c.state != sessions.Sent && d.Error == "" {
+					t.Error("it does not say why")
+				}
+			})
+		})
+	}
+}
+
+func TestMovedChat(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.fake.Script(channeltest.Step{Chat: "old", Err: &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("scripted")}})
+		g.say(groupChat("old"), guest, "hello")
+		if c := g.shown(1)[0]; c.To.Chat != "new" {
+			t.Errorf("sent to %s", c.To)
+		}
+	})
+}
+
+func TestExpiry(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.r.Attach(account, nil)
+		g.say(direct("a"), guest, "hello")
+		g.until("it waits", func() bool { return len(g.deliveries()) == 1 })
+		<-time.After(59 * time.Minute)
+		if d := g.deliveries()[0]; d.State != sessions.Pending {
+			t.Errorf("after 59 minutes: %s", d.State)
+		}
+		<-time.After(2 * time.Minute)
+		if d := g.deliveries()[0]; d.State != sessions.Expired {
+			t.Errorf("after 61 minutes: %s", d.State)
+		}
+		g.r.Attach(account, g.fake.Full())
+		g.deliveries()
+		if n := len(g.fake.Calls(channeltest.OpSend)); n != 0 {
+			t.Errorf("%d calls for what has expired", n)
+		}
+	})
+}
+
+// proves: P7
+func TestFlipWaitsForWhatIsOnItsWay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		hold := make(chan struct{})
+		g.fake.Script(channeltest.Step{Wait: hold})
+		g.say(direct("a"), guest, "one")
+		g.say(direct("a"), guest, "two")
+		key := sessions.Key("agent:main:fake:direct:" + guest)
+		g.until("both are answered, one is on its way", func() bool { return len(g.deliveries()) == 2 })
+		flipped := make(chan error, 1)
+		deny := policy.Deny
+		go func() {
+			_, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny})
+			flipped <- err
+		}()
+		g.deliveries()
+		select {
+		case err := <-flipped:
+			t.Fatalf("the flip was acknowledged while a message was on its way (%v)", err)
+		default:
+		}
+		close(hold)
+		if err := <-flipped; err != nil {
+			t.Fatal(err)
+		}
+		n := len(g.fake.Calls(channeltest.OpSend))
+		g.say(direct("a"), guest, "three")
+		g.until("all are final", func() bool {
+			d := g.deliveries()
+			return len(d) == 3 && d[1].State.Final() && d[2].State.Final()
+		})
+		d := g.deliveries()
+		if d[0].State != sessions.Sent || d[1].State != sessions.Withheld || d[2].State != sessions.Withheld || len(g.fake.Calls(channeltest.OpSend)) != n {
+			t.Errorf("states %s, %s, %s; %d calls after the flip", d[0].State, d[1].State, d[2].State, len(g.fake.Calls(channeltest.OpSend))-n)
+		}
+		if d[1].Verdict == nil || d[1].Verdict.Rule == "" {
+			t.Error("the delivery does not say which rule withheld it")
+		}
+	})
+}
+
+// proves: P4
+func TestFlipBetweenParts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 100}})
+		hold := make(chan struct{})
+		g.fake.Script(channeltest.Step{Wait: hold})
+		g.say(direct("a"), guest, strings.Repeat("word ", 60))
+		g.until("the first part is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+		deny := policy.Deny
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = g.r.Patch(t.Context(), "agent:main:fake:direct:"+guest, sessions.Patch{SendPolicy: &deny})
+		}()
+		g.deliveries()
+		close(hold)
+		<-done
+		g.until("it is final", func() bool { return g.deliveries()[0].State.Final() })
+		if d := g.deliveries()[0]; d.State != sessions.Withheld || d.Part != 1 {
+			t.Errorf("%s after %d parts, want withheld after 1", d.State, d.Part)
+		}
+	})
+}
+
+func TestPacing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			a := s.Accounts[account]
+			a.Pacing = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}
+			s.Accounts[account] = a
+		})
+		const n = 60
+		for range n {
+			g.say(groupChat("g"), guest, "hello")
+		}
+		calls := g.shown(n)
+		for i := range calls {
+			for _, w := range []struct {
+				most int
+				in   time.Duration
+			}{{20, time.Minute}, {1, time.Second}} {
+				if j := i + w.most; j < len(calls) && calls[j].At.Sub(calls[i].At) < w.in-time.Millisecond {
+					t.Fatalf("messages %d to %d went within %s: more than %d in %s", i, j, calls[j].At.Sub(calls[i].At), w.most, w.in)
+				}
+			}
+		}
+	})
+}
+
+// proves: P4
+func TestDenySilencesHints(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
+		})
+		g.model.set(slowly(30 * time.Second))
+		g.say(groupChat("quiet"), guest, "hello")
+		g.say(groupChat("loud"), guest, "hello")
+		g.shown(1)
+		g.until("both are final", func() bool { d := g.deliveries(); return len(d) == 2 && d[0].State.Final() && d[1].State.Final() })
+		hints := map[channels.ChatID]int{}
+		for _, c := range g.fake.Calls() {
+			hints[c.To.Chat]++
+		}
+		if hints["quiet"] != 0 || hints["loud"] < 5 {
+			t.Errorf("calls by chat: %v; want none for the denied one, typing and a message for the other", hints)
+		}
+	})
+}
+
+func TestRetryAndDropByHand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.fake.Script(channeltest.Step{Err: class(channels.Rejected)})
+		g.say(direct("a"), guest, "hello")
+		g.until("it failed", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.DeliveryFail })
+		if _, err := g.r.RetryDelivery(t.Context(), g.deliveries()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		g.shown(1)
+		if d := g.deliveries()[0]; d.State != sessions.Sent {
+			t.Errorf("after a retry: %s", d.State)
+		}
+		g.r.Attach(account, nil)
+		g.say(direct("a"), guest, "again")
+		g.until("it waits", func() bool { return len(g.deliveries()) == 2 })
+		if _, err := g.r.DropDelivery(t.Context(), g.deliveries()[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		g.r.Attach(account, g.fake.Full())
+		g.deliveries()
+		if d := g.deliveries()[1]; d.State != sessions.Dropped || len(g.fake.Calls(channeltest.OpSend)) != 2 {
+			t.Errorf("dropped: %s after %d calls", d.State, len(g.fake.Calls(channeltest.OpSend)))
+		}
+	})
+}

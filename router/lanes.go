@@ -1,0 +1,242 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// lanes runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
+// Slots bound how many lanes are at work; a lane that waits for another lane gives its slot back.
+type lanes struct {
+	work func(ctx context.Context, key sessions.Key) (more bool)
+
+	mu    sync.Mutex
+	life  context.Context // of all lanes, from start
+	m     map[sessions.Key]*lane
+	main  *slots
+	child *slots
+	wg    sync.WaitGroup
+
+	closing bool // no further run is begun
+}
+
+type lane struct {
+	again bool                    // woken while at work
+	busy  bool                    // a run is at work
+	abort context.CancelCauseFunc // ends the run at work; nil when there is none
+	run   sessions.RunID          // at work; "" while the next one is being claimed
+}
+
+// errStopped is the cause of a run that a person stopped.
+var errStopped = errors.New("stopped by a person")
+
+func newLanes(work func(context.Context, sessions.Key) bool, d agent.Defaults) *lanes {
+	l := &lanes{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}}
+	l.resize(d)
+	return l
+}
+
+func (l *lanes) resize(d agent.Defaults) {
+	l.main.resize(orDefault(d.MaxConcurrent, 32))
+	l.child.resize(orDefault(d.Subagents.MaxConcurrent, 8))
+}
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
+func (l *lanes) start(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.life = ctx
+}
+
+// wake makes sure that the session's queued runs get done.
+func (l *lanes) wake(key sessions.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life == nil || l.life.Err() != nil || l.closing {
+		return // start finds the run in the store
+	}
+	if x := l.m[key]; x != nil {
+		x.again = true
+		return
+	}
+	x := &lane{}
+	l.m[key] = x
+	l.wg.Go(func() { l.run(l.life, key, x) })
+}
+
+func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane) {
+	pool := l.main
+	if isSubagent(key) {
+		pool = l.child
+	}
+	for {
+		if pool.acquire(ctx) {
+			l.drain(ctx, key, x, &slot{pool: pool})
+		}
+		l.mu.Lock()
+		if !x.again || ctx.Err() != nil || l.closing {
+			delete(l.m, key)
+			l.mu.Unlock()
+			return
+		}
+		x.again = false
+		l.mu.Unlock()
+	}
+}
+
+// drain does the session's runs until there is none left.
+func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, s *slot) {
+	defer s.pool.release()
+	for more := true; more && ctx.Err() == nil && !l.isClosing(); {
+		run, abort := context.WithCancelCause(context.WithValue(ctx, slotKey{}, s))
+		l.set(x, abort)
+		more = l.work(run, key)
+		l.set(x, nil)
+		abort(nil)
+	}
+}
+
+func (l *lanes) set(x *lane, abort context.CancelCauseFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x.abort, x.busy, x.run = abort, abort != nil, ""
+}
+
+// at says which run a session's lane is at.
+func (l *lanes) at(key sessions.Key, id sessions.RunID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil {
+		x.run = id
+	}
+}
+
+// abort ends the run at work in a session when it is one of those named: the next one may be at work already.
+func (l *lanes) abort(key sessions.Key, ids []sessions.RunID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil && x.abort != nil && slices.Contains(ids, x.run) {
+		x.abort(errStopped)
+	}
+}
+
+func (l *lanes) working() []sessions.Key {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var keys []sessions.Key
+	for k, x := range l.m {
+		if x.busy {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// close lets the runs at work go on and begins no other.
+func (l *lanes) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closing = true
+}
+
+func (l *lanes) isClosing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closing
+}
+
+func (l *lanes) stop() { l.wg.Wait() }
+
+// slots is a counting semaphore that can be resized, first come first served.
+type slots struct {
+	mu    sync.Mutex
+	size  int
+	used  int
+	queue []chan struct{}
+}
+
+func (s *slots) resize(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size = n
+	s.grant()
+}
+
+// grant hands free slots to those who wait; s.mu is held.
+func (s *slots) grant() {
+	for s.used < s.size && len(s.queue) > 0 {
+		close(s.queue[0])
+		s.queue = s.queue[1:]
+		s.used++
+	}
+}
+
+// acquire takes a slot; false when ctx ended first.
+func (s *slots) acquire(ctx context.Context) bool {
+	s.mu.Lock()
+	if s.used < s.size && len(s.queue) == 0 {
+		s.used++
+		s.mu.Unlock()
+		return true
+	}
+	turn := make(chan struct{})
+	s.queue = append(s.queue, turn)
+	s.mu.Unlock()
+	select {
+	case <-turn:
+		return true
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, c := range s.queue {
+		if c == turn {
+			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
+			return false
+		}
+	}
+	s.used-- // it was granted at the same time
+	s.grant()
+	return false
+}
+
+func (s *slots) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used--
+	s.grant()
+}
+
+// slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
+type slot struct{ pool *slots }
+
+type slotKey struct{}
+
+// unslotted runs wait without the lane's slot. The slot is taken again before it returns, even when ctx has ended.
+func unslotted(ctx context.Context, wait func()) {
+	s, ok := ctx.Value(slotKey{}).(*slot)
+	if !ok {
+		wait()
+		return
+	}
+	s.pool.release()
+	wait()
+	s.pool.acquire(context.WithoutCancel(ctx))
+}
+
+// isSubagent reports whether a session is a sub-agent's (contract K5).
+func isSubagent(key sessions.Key) bool {
+	p, err := key.Parse()
+	return err == nil && p.Form == sessions.FormSubagent
+}

@@ -1,0 +1,152 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+func TestPoolsAreApart(t *testing.T) {
+	for _, blocked := range []string{"main", "child"} {
+		t.Run(blocked, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := child{}
+				if blocked == "child" {
+					c.work = slowly(time.Hour)
+				}
+				g := parent(t, c, func(s *Settings) {
+					s.Agents.Defaults.MaxConcurrent = 1
+					s.Agents.Defaults.Subagents.MaxConcurrent = 1
+					s.Agents.Defaults.TimeoutSeconds = 7200
+				})
+				if blocked == "main" {
+					g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if !strings.Contains(p.System, "sub-agent") {
+							sleep(ctx, time.Hour)
+						}
+						return c.answer(ctx, p)
+					})
+				}
+				began := time.Now()
+				for i := range 2 {
+					if blocked == "main" {
+						g.say(groupChat(fmt.Sprint("busy", i)), guest, "work")
+					} else {
+						g.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i)})
+					}
+				}
+				g.until("one is at work", func() bool { return len(g.r.Working()) == 1 })
+				if blocked == "main" {
+					g.spawn(tools.SpawnRequest{Source: "s"})
+				} else {
+					g.say(groupChat("a"), guest, "hello")
+				}
+				g.shown(2)
+				took := time.Since(began)
+				synctest.Wait() // the lane that is done lets go a moment after its message is shown
+				if took > time.Minute || len(g.r.Working()) != 1 {
+					t.Errorf("it waited %s, now at work: %v", took, g.r.Working())
+				}
+			})
+		})
+	}
+}
+
+func TestDrainBeginsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.model.set(slowly(time.Minute))
+		g.say(direct("a"), guest, "one")
+		g.say(direct("a"), guest, "two")
+		g.until("one is at work", func() bool { return g.model.count() == 1 && len(g.runs()) == 2 })
+		began := time.Now()
+		drained := make(chan time.Duration, 1)
+		go func() {
+			g.r.Drain(t.Context())
+			drained <- time.Since(began)
+		}()
+		synctest.Wait()
+		g.say(groupChat("b"), guest, "three")
+		if took := <-drained; took < 50*time.Second {
+			t.Errorf("drained after %s", took)
+		}
+		<-time.After(10 * time.Minute)
+		var status []sessions.RunStatus
+		for _, r := range g.runs() {
+			status = append(status, r.Status)
+		}
+		if !slices.Equal(status, []sessions.RunStatus{sessions.Done, sessions.Queued, sessions.Queued}) || g.model.count() != 1 {
+			t.Errorf("%v after %d model calls", status, g.model.count())
+		}
+		g.stop()
+		g.model.set(nil)
+		g.start()
+		g.shown(3)
+	})
+}
+
+func TestWokenWhileAtWork(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var n atomic.Int32
+		var l *lanes
+		l = newLanes(func(context.Context, sessions.Key) bool {
+			if n.Add(1) == 1 {
+				l.wake(keyA) // what it is woken for was queued after this look into the store
+			}
+			return false
+		}, agent.Defaults{})
+		l.start(t.Context())
+		l.wake(keyA)
+		l.stop()
+		if n.Load() != 2 {
+			t.Errorf("it looked %d times for work", n.Load())
+		}
+	})
+}
+
+func TestSlots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &slots{}
+		s.resize(1)
+		s.acquire(t.Context())
+		given := make(chan int, 4)
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 4 {
+			go func() {
+				if c := map[bool]context.Context{true: ctx, false: t.Context()}[i == 1]; s.acquire(c) {
+					given <- i
+				}
+			}()
+			synctest.Wait()
+		}
+		cancel()
+		synctest.Wait()
+		s.resize(2)
+		synctest.Wait()
+		if len(given) != 1 || <-given != 0 {
+			t.Fatal("a second slot is not given to the one that waited longest")
+		}
+		s.resize(1) // two are at work: one has to end before the next one's turn
+		s.release()
+		synctest.Wait()
+		if len(given) != 0 {
+			t.Fatal("more slots are given than there are")
+		}
+		s.release()
+		s.resize(3)
+		synctest.Wait()
+		if len(given) != 2 || <-given == 1 {
+			t.Errorf("%d more have a slot, want the two that still waited", len(given)+1)
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// maxAttempts bounds how often a run is taken up again after the host died on it.
+const maxAttempts = 10
+
+// longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
+const longestChild = 24 * time.Hour
+
+// process claims the next run of a session and brings it to its end. It reports whether there may be more. When ctx ends because
+// the host stops, the run stays claimed in the store and the next process takes it up where it stood.
+func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
+	run, ok := r.claim(ctx, key)
+	if !ok {
+		return false
+	}
+	r.lanes.at(key, run.ID)
+	if run.Attempt == 1 {
+		r.histories.add(run.Session, r.historyLimit(), run.Input)
+	} else {
+		r.histories.drop(run.Session)
+	}
+	began := time.Now()
+	out := r.turn(ctx, run)
+	if out == nil {
+		return false // handed over
+	}
+	if errors.Is(context.Cause(ctx), errStopped) && out.Status != sessions.Done {
+		*out = sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error(), Usage: out.Usage}
+	}
+	var acc sessions.Accepted
+	ended := true
+	if !r.insist(ctx, "finish", func(ctx context.Context) (err error) {
+		acc, err = r.store.Finish(ctx, run.ID, *out)
+		if ended = !errors.Is(err, sessions.ErrConflict); !ended {
+			return nil // by a person, meanwhile
+		}
+		return err
+	}) {
+		return false
+	}
+	if ended {
+		r.histories.add(run.Session, r.historyLimit(), out.Messages...)
+	} else { // or by a commit whose answer was lost: what it made is in the store
+		r.histories.drop(run.Session)
+		r.heal(ctx)
+	}
+	r.metrics.ran(run.Kind, out.Status, time.Since(began))
+	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
+	r.ends.tell(run.ID)
+	r.follow(acc)
+	return true
+}
+
+// claim takes the next run of a session. The lane is the only one that claims there: a run that is at work although the lane is
+// not is its own, from a commit whose answer was lost.
+func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
+	tries := 0
+	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+		tries++
+		run, ok, err = r.store.Claim(ctx, key)
+		return err
+	}) {
+		return run, false
+	}
+	if ok || tries == 1 {
+		return run, ok
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
+	if err != nil || len(runs) == 0 {
+		return run, false
+	}
+	return runs[0], true
+}
+
+// insist repeats a store operation until it works. It goes on for a short while after ctx ended: what was paid for is kept if at
+// all possible.
+func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
+	for try := 1; ; try++ {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		err := do(call)
+		cancel()
+		if err == nil {
+			return true
+		}
+		r.log.Error("the store refused", keyStep, what, keyErr, err)
+		if errors.Is(err, sessions.ErrNotFound) || !sleep(ctx, backoff(try)) {
+			return false
+		}
+	}
+}
+
+// turn has the agent answer and says how the run ended; nil when the host stops and the run is to be taken up later.
+func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
+	set := r.settings.Load()
+	switch {
+	case run.Attempt > maxAttempts:
+		return r.failure(set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+	case run.Attempt <= 1 && run.Kind == sessions.TurnRun && time.Since(run.Created) > set.Delivery.ttl(sessions.Reply):
+		why := fmt.Sprintf("it waited %s, longer than a reply may be late", time.Since(run.Created).Round(time.Second))
+		r.log.Warn("a message is not answered any more", keyRun, run.ID, keySession, run.Key, keyReason, why)
+		return &sessions.Outcome{Status: sessions.Failed, Error: why}
+	}
+	limit := run.Timeout
+	switch {
+	case limit > 0:
+	case run.Kind == sessions.ChildRun:
+		limit = longestChild
+	default:
+		limit = set.timeout()
+	}
+	deadline := run.Deadline
+	if deadline.IsZero() {
+		deadline = time.Now().Add(limit)
+	}
+	work, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+
+	out, err := r.think(work, set, run)
+	switch {
+	case err == nil:
+		return r.success(set, run, out)
+	case errors.Is(context.Cause(ctx), errStopped):
+		return &sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error()}
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(work.Err(), context.DeadlineExceeded):
+		return r.failure(set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
+			fmt.Errorf("timed out after %s", limit))
+	}
+	notice := "Something went wrong while I was working on this. The details are in the log."
+	if me, ok := errors.AsType[*agent.ModelError](err); ok {
+		notice = me.Notice()
+	} else if errors.Is(err, agent.ErrTooManySteps) {
+		notice = "I stopped: this took more steps than one answer may take."
+	}
+	return r.failure(set, run, sessions.Failed, notice, err)
+}
+
+// think builds the turn and runs the loop.
+func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (out agent.Outcome, err error) {
+	defer r.fence("turn", &err)
+	s, err := r.store.Get(ctx, run.Key)
+	if err != nil {
+		return out, fmt.Errorf("reading the session: %w", err)
+	}
+	t, err := r.compose(ctx, set, s, run)
+	if err != nil {
+		return out, err
+	}
+	if !run.Reply.IsZero() {
+		shown := r.show(ctx, run, &t)
+		defer shown()
+	}
+	return r.loop.Run(ctx, t)
+}
+
+// success turns what the agent said into what is committed.
+func (r *Router) success(set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
+	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text)}
+	}
+	r.handOn(set, run, out, "", o)
+	return o
+}
+
+// failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
+func (r *Router) failure(set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
+	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
+	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: err.Error()}
+	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}}
+	if !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice)}
+	}
+	r.handOn(set, run, agent.Outcome{}, notice, o)
+	return o
+}
+
+func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
+	return sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: kind, Session: run.Key, Run: run.ID, Message: msg, To: run.Reply, ReplyTo: run.ReplyTo,
+		Text: text, Expires: time.Now().Add(set.Delivery.ttl(kind))}
+}
+
+func (r *Router) historyLimit() int {
+	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 100)
+}

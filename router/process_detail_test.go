@@ -1,0 +1,171 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// TestHistoryEqualsTheStore compares what every turn is shown with what the store would give, over turns of all kinds.
+func TestHistoryEqualsTheStore(t *testing.T) {
+	for _, limit := range []int{4, 7, 1000} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.HistoryLimit = limit })
+				ids := func(msgs []sessions.Message) (out []string) {
+					for _, m := range msgs {
+						out = append(out, m.ID[:8]+" "+string(m.Role)+" "+m.Text())
+					}
+					return out
+				}
+				turn := 0
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if last(p).Role == sessions.ToolResult {
+						return text("noted"), nil
+					}
+					s, err := g.store.Get(ctx, "agent:main:fake:direct:"+guest)
+					if err != nil {
+						return agent.Answer{}, err
+					}
+					stored, err := g.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: limit, IncludeTool: true})
+					if err != nil {
+						return agent.Answer{}, err
+					}
+					if !slices.Equal(ids(p.Messages), ids(stored)) {
+						t.Errorf("turn %d is shown\n%q, the store holds\n%q", turn, ids(p.Messages), ids(stored))
+					}
+					turn++
+					switch turn % 4 {
+					case 1:
+						return call("c1", "remember", map[string]any{"text": "a fact"}), nil
+					case 2:
+						return agent.Answer{}, errors.New("scripted")
+					case 3:
+						return text("NO_REPLY"), nil
+					}
+					return text("words"), nil
+				})
+				for i := range 24 {
+					g.say(direct("a"), guest, fmt.Sprint("m", i))
+				}
+				g.idle(24)
+				if turn != 24 {
+					t.Errorf("%d turns", turn)
+				}
+			})
+		})
+	}
+}
+
+func TestResumedTurnSeesItsStepsOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		answer := func(end func(context.Context) (agent.Answer, error)) func(context.Context, agent.Prompt) (agent.Answer, error) {
+			return func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				if last(p).Role != sessions.ToolResult {
+					return call("c1", "remember", map[string]any{"text": "a fact"}), nil
+				}
+				return end(ctx)
+			}
+		}
+		g.model.set(answer(func(ctx context.Context) (agent.Answer, error) {
+			<-ctx.Done()
+			return agent.Answer{}, ctx.Err()
+		}))
+		g.say(direct("a"), guest, "note this")
+		g.until("the tool has run", func() bool { return g.model.count() == 2 })
+		before := g.lastPrompt()
+		g.stop()
+		g.model.set(answer(func(context.Context) (agent.Answer, error) { return text("noted"), nil }))
+		g.start()
+		g.shown(1)
+		if got := g.lastPrompt(); len(got) != 3 || !slices.Equal(got, before) {
+			t.Errorf("the resumed turn is shown\n%q, was shown\n%q", got, before)
+		}
+		g.say(direct("a"), guest, "and this")
+		g.shown(2)
+		if got := g.lastPrompt(); len(got) != 7 {
+			t.Errorf("the turn after it is shown\n%q", got)
+		}
+		notes, err := g.store.Notes(t.Context(), "main", "", 10)
+		if err != nil || len(notes) != 2 {
+			t.Errorf("%d notes of two turns (%v)", len(notes), err)
+		}
+	})
+}
+
+// tried is a store in which a run has been tried so often already.
+type tried struct {
+	sessions.Store
+	attempt int
+}
+
+func (s tried) Claim(ctx context.Context, key sessions.Key) (sessions.Run, bool, error) {
+	run, ok, err := s.Store.Claim(ctx, key)
+	run.Attempt = s.attempt
+	return run, ok, err
+}
+
+func TestAttemptsAreBounded(t *testing.T) {
+	for attempt, want := range map[int]string{maxAttempts: "echo: hello", maxAttempts + 1: "could not be answered"} {
+		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return tried{s, attempt} })
+				g.say(direct("a"), guest, "hello")
+				d := g.ended(1)[0]
+				run := g.idle(1)[0]
+				failed := attempt > maxAttempts
+				if !strings.Contains(d.Text, want) || (d.Kind == sessions.Notice) != failed || (run.Status == sessions.Failed) != failed || failed && g.model.count() != 0 {
+					t.Errorf("%s %q, the run is %s after %d model calls", d.Kind, d.Text, run.Status, g.model.count())
+				}
+			})
+		})
+	}
+}
+
+func TestTooOldToBeAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Agents.Defaults.MaxConcurrent = 1
+			s.Delivery.ReplyTTL = time.Minute
+		})
+		g.model.set(slowly(50 * time.Second))
+		for i, id := range []string{"a", "b", "c"} {
+			g.say(groupChat(id), guest, "hello")
+			g.taken(i + 1)
+		}
+		list := g.idle(3)
+		if list[0].Status != sessions.Done || list[1].Status != sessions.Done || list[2].Status != sessions.Failed || !strings.Contains(list[2].Error, "1m40s") {
+			t.Errorf("%s, %s, %s (%s)", list[0].Status, list[1].Status, list[2].Status, list[2].Error)
+		}
+		if d := g.deliveries(); len(d) != 2 || g.model.count() != 2 {
+			t.Errorf("%d deliveries, %d model calls", len(d), g.model.count())
+		}
+	})
+}
+
+// proves: N9
+func TestDeadlineIsKeptOverARestart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := parent(t, child{work: slowly(time.Hour)})
+		began := time.Now()
+		run := g.spawn(tools.SpawnRequest{Source: "s", Timeout: 100})
+		<-time.After(time.Minute)
+		g.stop()
+		g.start()
+		g.idle(3)
+		run, err := g.store.GetRun(t.Context(), run.ID)
+		if took := run.Ended.Sub(began); err != nil || run.Status != sessions.TimedOut || run.Attempt != 2 || took < 99*time.Second || took > 101*time.Second {
+			t.Errorf("%s after %s, attempt %d (%v)", run.Status, took, run.Attempt, err)
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+)
+
+// TestReplyReachesTheRequesterOnce looks at what the requester's first reply step is shown, when the tool call waited long enough
+// and when it did not.
+//
+// proves: S13
+func TestReplyReachesTheRequesterOnce(t *testing.T) {
+	for name, late := range map[string]bool{"inline": false, "after the wait": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{})
+				inner := pingPong(1, 5)
+				var system string
+				var shown []string
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if late && strings.Contains(p.System, "comes from another session") && !sleep(ctx, time.Minute) {
+						return agent.Answer{}, ctx.Err()
+					}
+					if strings.Contains(p.System, "reply step") && system == "" {
+						system, shown = p.System, wordsOf(p)
+					}
+					return inner(ctx, p)
+				})
+				g.say(groupChat("b"), guest, "make a session here")
+				g.shown(1)
+				g.say(groupChat("a"), guest, "ask b")
+				g.shown(3)
+				n := strings.Count(system, "round one")
+				for _, m := range shown {
+					if strings.Contains(m, "round one") && !strings.HasPrefix(m, "assistant") {
+						n++
+					}
+				}
+				if n != 1 {
+					t.Errorf("the reply is %d times in the requester's context: %q", n, shown)
+				}
+				if told := strings.Contains(system, "the result of your tool call"); told == late {
+					t.Errorf("told that the tool call returned the reply: %t", told)
+				}
+			})
+		})
+	}
+}

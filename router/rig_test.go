@@ -1,0 +1,233 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+	"parley/sessions/sqlstore"
+	"parley/tools"
+)
+
+const (
+	fakeKind = channels.Kind("fake")
+	owner    = "1001"
+	guest    = "2002"
+)
+
+var account = AccountRef{fakeKind, channels.DefaultAccount}
+
+// rig is a router between a fake channel and a scripted model, on a real store.
+type rig struct {
+	t     *testing.T
+	dir   string
+	set   *Settings
+	store *sqlstore.Store
+	fake  *channeltest.Fake
+	model *script
+	r     *Router
+	end   context.CancelFunc
+	wg    sync.WaitGroup
+	trace func(op, phase string)              // of the store's commits
+	wrap  func(sessions.Store) sessions.Store // puts something between router and store
+}
+
+// script is a model that says what answer says; "" echoes.
+type script struct {
+	mu     sync.Mutex
+	answer func(ctx context.Context, p agent.Prompt) (agent.Answer, error)
+	asked  []agent.Prompt
+}
+
+func (s *script) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		s.mu.Lock()
+		s.asked = append(s.asked, p)
+		answer := s.answer
+		s.mu.Unlock()
+		a, err := text("echo: "+lastUser(p)), error(nil)
+		if answer != nil {
+			a, err = answer(ctx, p)
+		}
+		if err != nil {
+			yield(agent.Delta{}, err)
+			return
+		}
+		for _, b := range a.Content {
+			if b.Type == sessions.TextBlock && !yield(agent.Delta{Text: b.Text}, nil) {
+				return
+			}
+		}
+		yield(agent.Delta{Final: &a}, nil)
+	}
+}
+
+func (s *script) set(f func(context.Context, agent.Prompt) (agent.Answer, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = f
+}
+
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
+
+func text(s string) agent.Answer {
+	return agent.Answer{Content: sessions.TextContent(s), Stop: "stop", Usage: sessions.Usage{Input: 10, Output: 5}}
+}
+
+func lastUser(p agent.Prompt) string {
+	for i := len(p.Messages) - 1; i >= 0; i-- {
+		if p.Messages[i].Role == sessions.User {
+			return p.Messages[i].Text()
+		}
+	}
+	return ""
+}
+
+func settingsFor(tests ...func(*Settings)) *Settings {
+	s := &Settings{
+		Session: sessions.Config{Scope: sessions.PerSender, DMScope: sessions.OwnerMain, AgentToAgent: sessions.AgentToAgent{MaxPingPongTurns: 5}},
+		Model:   "mock/m",
+		Owners:  policy.Owners{"fake:" + owner},
+		Tools:   tools.Config{Sessions: tools.Sessions{Visibility: tools.VisibleAgent}},
+		Accounts: map[AccountRef]AccountSettings{account: {Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"},
+			GroupPolicy: policy.GroupOpen}}},
+	}
+	for _, f := range tests {
+		f(s)
+	}
+	return s
+}
+
+// newRig starts a router. Call it inside a synctest bubble.
+func newRig(t *testing.T, o channeltest.Options, tests ...func(*Settings)) *rig {
+	t.Helper()
+	g := &rig{t: t, dir: t.TempDir(), set: settingsFor(tests...), fake: channeltest.NewFake(o), model: &script{}}
+	g.start()
+	return g
+}
+
+// start opens the store and the router; after stop it is the next process.
+func (g *rig) start() {
+	g.t.Helper()
+	ctx, cancel := context.WithCancel(g.t.Context())
+	g.end = cancel
+	store, err := sqlstore.Open(ctx, sqlstore.Config{Dir: g.dir, Logger: slog.New(slog.DiscardHandler), Trace: g.trace})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.store = store
+	var between sessions.Store = store
+	if g.wrap != nil {
+		between = g.wrap(store)
+	}
+	g.r = New(Deps{Store: between, Settings: g.set, Log: slog.New(slog.DiscardHandler), Version: "test",
+		Model: func(name string) (agent.Model, string, error) {
+			if !strings.HasPrefix(name, "mock/") {
+				return nil, "", errors.New("unknown model " + name)
+			}
+			return g.model, "m", nil
+		},
+		Tools: func(h tools.Host) []tools.Tool {
+			set := func() *Settings { return g.r.Settings() }
+			return tools.All(tools.Deps{Store: store, Host: h, AllowAgents: func(a sessions.AgentID) []string { return set().AllowAgents(a) },
+				Scope: g.set.Session.Scope, Limits: func() sessions.AgentToAgent { return set().Session.AgentToAgent },
+				Rules: func() sessions.Rules { return set().Visibility() }, ModelOf: func(s sessions.Session) string { return set().ModelOf(s) }})
+		},
+		TranscriptPath: store.TranscriptPath})
+	if err := g.r.Start(ctx); err != nil {
+		g.t.Fatal(err)
+	}
+	g.r.Attach(account, g.fake.Full())
+	g.wg.Go(func() { _ = g.fake.Run(ctx, g.r.Accept) })
+	g.t.Cleanup(g.stop)
+}
+
+// stop ends the process softly; nothing that is under way is waited for.
+func (g *rig) stop() {
+	if g.end == nil {
+		return
+	}
+	g.end()
+	g.end = nil
+	g.r.Stop()
+	g.wg.Wait()
+	if err := g.store.Close(); err != nil {
+		g.t.Error(err)
+	}
+}
+
+func direct(id string) channels.Address {
+	return channels.Address{Channel: fakeKind, Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: channels.Direct}
+}
+
+func groupChat(id string) channels.Address {
+	a := direct(id)
+	a.Type = channels.Group
+	return a
+}
+
+// say has somebody write in a chat.
+func (g *rig) say(to channels.Address, from, words string) channels.Inbound {
+	return g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: channels.UserID(from), Name: from}, Text: words, Mentioned: to.Type.Several()})
+}
+
+// shown waits until n messages are shown in all and gives them.
+func (g *rig) shown(n int) []channeltest.Call {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), 2*time.Hour)
+	defer cancel()
+	calls, err := g.fake.WaitShown(ctx, n)
+	if err != nil {
+		g.t.Fatalf("%d of %d messages shown: %v", len(calls), n, err)
+	}
+	return calls
+}
+
+// deliveries waits until nothing moves any more and lists what there is, oldest first.
+func (g *rig) deliveries() []sessions.Delivery {
+	g.t.Helper()
+	synctest.Wait()
+	list, err := g.store.ListDeliveries(g.t.Context(), sessions.DeliveryQuery{Limit: 1000})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
+
+// until waits, in virtual time, for something that becomes true.
+func (g *rig) until(what string, ok func() bool) {
+	g.t.Helper()
+	for range 20000 {
+		synctest.Wait()
+		if ok() {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	g.t.Fatal("waited in vain: " + what)
+}
+
+// bubble runs a test on virtual time.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, f)
+}

@@ -1,0 +1,312 @@
+// Package router is parley's middle: it takes what comes in, decides whom it is for, has the agents answer, and lets out what may
+// leave. Two doors in (Accept, Submit), one door out (the gate).
+package router
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// The keys of log lines.
+const (
+	keyErr      = "err"
+	keySession  = "session"
+	keyRun      = "run"
+	keyDelivery = "delivery"
+	keyAddress  = "address"
+	keyMessage  = "message"
+	keyClass    = "class"
+	keyReason   = "reason"
+	keyRule     = "rule"
+	keyState    = "state"
+	keyStep     = "step"
+	keyCommand  = "command"
+)
+
+// Deps are what a Router is made of.
+type Deps struct {
+	Store    sessions.Store
+	Settings *Settings
+	// Model finds a model by provider/model. The error names what is known.
+	Model   func(name string) (m agent.Model, providerName string, err error)
+	Tools   func(h tools.Host) []tools.Tool // called once; nil = none
+	Log     *slog.Logger
+	Metrics *Metrics
+	Version string
+	// TranscriptPath says where a session's transcript file is (contract N13).
+	TranscriptPath func(sessions.AgentID, sessions.ID) string
+}
+
+// Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.
+type Router struct {
+	deps      Deps
+	store     sessions.Store
+	log       *slog.Logger
+	metrics   *Metrics
+	settings  atomic.Pointer[Settings]
+	gate      *gate
+	lanes     *lanes
+	loop      agent.Loop
+	histories *histories
+	tools     []tools.Tool
+	commands  []command
+	ends      ends
+	started   time.Time
+	watch     sync.WaitGroup
+}
+
+// New makes a router that does nothing yet.
+func New(d Deps) *Router {
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), started: time.Now()}
+	r.settings.Store(d.Settings.prepare())
+	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
+	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
+	r.commands = commandTable()
+	if d.Tools != nil {
+		r.tools = d.Tools(r)
+	}
+	return r
+}
+
+// Settings gives the settings in force.
+func (r *Router) Settings() *Settings { return r.settings.Load() }
+
+// Start takes up what an earlier process left: interrupted runs are queued again, deliveries that wait are sent, those that were
+// being sent are reconciled. It returns as soon as that is under way. ctx bounds everything that the router does from now on.
+func (r *Router) Start(ctx context.Context) error {
+	keys, ambiguous, err := r.store.Recover(ctx)
+	if err != nil {
+		return fmt.Errorf("taking up earlier work: %w", err)
+	}
+	r.lanes.start(ctx)
+	if err := r.gate.start(ctx, ambiguous); err != nil {
+		return fmt.Errorf("taking up earlier deliveries: %w", err)
+	}
+	if len(keys)+len(ambiguous) > 0 {
+		r.log.Info("taking up earlier work", "sessions", len(keys), "ambiguous_deliveries", len(ambiguous))
+	}
+	for _, k := range keys {
+		r.lanes.wake(k)
+	}
+	r.watch.Go(func() { r.expire(ctx) })
+	return nil
+}
+
+// Drain begins no further run and waits until those at work have ended, or ctx has. What is queued stays in the store.
+func (r *Router) Drain(ctx context.Context) {
+	r.lanes.close()
+	idle := make(chan struct{})
+	go func() {
+		r.lanes.stop()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// Stop waits until all that was under way has been handed over to the store. The context given to Start must have ended.
+func (r *Router) Stop() {
+	r.lanes.stop()
+	r.gate.stop()
+	r.watch.Wait()
+}
+
+// Apply replaces the settings for everything that is decided from now on. When it returns, nothing that the old send policy let
+// out is still on its way.
+func (r *Router) Apply(ctx context.Context, s *Settings) error {
+	r.settings.Store(s.prepare())
+	r.histories.clear()
+	r.lanes.resize(s.Agents.Defaults)
+	return r.gate.settleAll(ctx)
+}
+
+// Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
+func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
+
+// Commands lists the chat commands, for platforms that have a menu of them.
+func (r *Router) Commands() []channels.Command {
+	var out []channels.Command
+	for _, c := range r.commands {
+		out = append(out, channels.Command{Name: c.name, Description: c.about})
+	}
+	return out
+}
+
+// expireEvery is how often stored deadlines are looked at.
+const expireEvery = 30 * time.Second
+
+// dedupeKeep is how long a platform message is recognised as a repeat.
+const dedupeKeep = 35 * 24 * time.Hour
+
+func (r *Router) expire(ctx context.Context) {
+	for sleep(ctx, expireEvery) {
+		r.heal(ctx)
+		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("cannot expire old sessions", keyErr, err)
+		}
+		for _, k := range keys {
+			r.log.Info("archived", keySession, k)
+		}
+	}
+}
+
+// heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost.
+func (r *Router) heal(ctx context.Context) {
+	if err := r.gate.reload(ctx); err != nil && ctx.Err() == nil {
+		r.log.Error("cannot list the deliveries that wait", keyErr, err)
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 1000})
+	if err != nil && ctx.Err() == nil {
+		r.log.Error("cannot list the runs that wait", keyErr, err)
+	}
+	for _, run := range runs {
+		r.lanes.wake(run.Key)
+	}
+}
+
+// Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
+func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+	acc, err := r.store.Submit(ctx, e)
+	if err != nil {
+		return acc, err
+	}
+	r.follow(acc)
+	return acc, nil
+}
+
+// follow sets in motion what a commit made.
+func (r *Router) follow(acc sessions.Accepted) {
+	if len(acc.Stopped) > 0 {
+		r.lanes.abort(acc.Session.Key, acc.Stopped)
+		for _, id := range acc.Stopped {
+			r.ends.tell(id)
+		}
+	}
+	if len(acc.Deliveries) > 0 {
+		r.gate.enqueue(acc.Deliveries...)
+	}
+	if acc.Run.ID != "" && !acc.Run.Status.Final() {
+		r.lanes.wake(acc.Run.Key)
+	}
+}
+
+// Patch changes a session's settings; a change of the send policy is effective for everything when it returns (contract P7).
+func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
+	s, err := r.store.Patch(ctx, key, p)
+	if err == nil && p.SendPolicy != nil {
+		err = r.gate.flights.settle(ctx, key)
+	}
+	return s, err
+}
+
+// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). The zero address
+// stands for the session's own chat.
+func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (v policy.Verdict, steps []policy.Step, about string, err error) {
+	var s sessions.Session
+	if key != "" {
+		if s, err = r.store.Get(ctx, key); err != nil {
+			return v, nil, "", err
+		}
+		if to.IsZero() {
+			to = s.Last
+		}
+	}
+	subject := policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), To: to, Override: s.Settings.SendPolicy}
+	rules := r.settings.Load().Session.SendPolicy
+	return rules.Decide(subject), rules.Explain(subject), to.String(), nil
+}
+
+// RetryDelivery sends a failed, expired, held or dropped delivery again.
+func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	d, err := r.store.GetDelivery(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.ttl(d.Kind)))
+	if err == nil {
+		r.gate.enqueue(d)
+	}
+	return d, err
+}
+
+// DropDelivery gives up on a delivery.
+func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	if err := r.store.EndDelivery(ctx, id, sessions.Dropped, "dropped by a person"); err != nil {
+		return sessions.Delivery{}, err
+	}
+	return r.store.GetDelivery(ctx, id)
+}
+
+// Key gives the session that an event would go to.
+func (r *Router) Key(in channels.Inbound) sessions.Key {
+	key, _, _ := r.settings.Load().routes.Key(in)
+	return key
+}
+
+// Working lists the sessions whose agent is at work.
+func (r *Router) Working() []sessions.Key { return r.lanes.working() }
+
+// ends wakes those who wait for a run. The truth is in the store: a wake-up only says "look again".
+type ends struct {
+	mu   sync.Mutex
+	wait map[sessions.RunID][]chan struct{}
+}
+
+func (e *ends) subscribe(id sessions.RunID) (ended <-chan struct{}, cancel func()) {
+	ch := make(chan struct{}, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.wait == nil {
+		e.wait = make(map[sessions.RunID][]chan struct{})
+	}
+	e.wait[id] = append(e.wait[id], ch)
+	return ch, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.wait[id] = slices.DeleteFunc(e.wait[id], func(c chan struct{}) bool { return c == ch })
+		if len(e.wait[id]) == 0 {
+			delete(e.wait, id)
+		}
+	}
+}
+
+// awaited reports whether somebody waits for a run right now.
+func (e *ends) awaited(id sessions.RunID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.wait[id]) > 0
+}
+
+func (e *ends) tell(id sessions.RunID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ch := range e.wait[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// fence turns a panic into an error, with the stack in the log.
+func (r *Router) fence(what string, err *error) {
+	if p := recover(); p != nil {
+		r.log.Error("panic", keyStep, what, keyErr, p, "stack", string(debug.Stack()))
+		*err = fmt.Errorf("%s: panic: %v", what, p)
+	}
+}

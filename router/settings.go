@@ -1,0 +1,131 @@
+package router
+
+import (
+	"regexp"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// AccountRef names one login on one channel kind.
+type AccountRef struct {
+	Channel channels.Kind
+	Account channels.AccountID
+}
+
+// Ref gives the account that an address belongs to.
+func Ref(a channels.Address) AccountRef { return AccountRef{a.Channel, a.Account} }
+
+// Settings are the parts of the configuration that the router obeys. They are replaced as a whole by Router.Apply and never
+// changed in place.
+type Settings struct {
+	Session  sessions.Config
+	Bindings []sessions.Binding
+	Agents   agent.Config
+	Model    string // provider/model used where no agent names one
+	Tools    tools.Config
+	Owners   policy.Owners
+	Accounts map[AccountRef]AccountSettings
+	Delivery DeliverySettings
+
+	routes   sessions.Routes
+	mentions map[sessions.AgentID][]*regexp.Regexp
+}
+
+// prepare derives what every event needs.
+func (s *Settings) prepare() *Settings {
+	ids, def := s.Agents.IDs()
+	s.routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners}
+	s.mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
+	for _, id := range ids {
+		e := s.entry(id)
+		s.mentions[id], _ = policy.Mentions(e.GroupChat.MentionPatterns, e.Name) // bad patterns are the configuration check's to report
+	}
+	return s
+}
+
+// AccountSettings are what an account's section says, besides what its adapter needs.
+type AccountSettings struct {
+	Access policy.Access
+	Pacing channels.Pacing
+	Chunk  int // longest message; 0 = the platform's limit
+}
+
+// DeliverySettings is the section `delivery`.
+type DeliverySettings struct {
+	Hold        bool // ambiguous sends wait for a person instead of being sent again
+	ReplyTTL    time.Duration
+	AnnounceTTL time.Duration
+}
+
+// ttl is how long a delivery of a kind may wait.
+func (d DeliverySettings) ttl(k sessions.DeliveryKind) time.Duration {
+	switch {
+	case k == sessions.Announce && d.AnnounceTTL > 0:
+		return d.AnnounceTTL
+	case k == sessions.Announce:
+		return 24 * time.Hour
+	case d.ReplyTTL > 0:
+		return d.ReplyTTL
+	}
+	return time.Hour
+}
+
+// Visibility gives the rules of who sees which session (contract V).
+func (s *Settings) Visibility() sessions.Rules {
+	return sessions.Rules{Mode: string(s.Tools.Sessions.Visibility), Clamp: s.Agents.Defaults.Sandbox.SessionToolsVisibility,
+		A2AEnabled: s.Tools.AgentToAgent.Enabled, A2AAllow: s.Tools.AgentToAgent.Allow}
+}
+
+// AllowAgents gives the agents that an agent may spawn besides itself (contract N3).
+func (s *Settings) AllowAgents(id sessions.AgentID) []string {
+	return s.entry(id).Subagents.AllowAgents
+}
+
+// ModelOf gives the model that a session uses, provider/model.
+func (s *Settings) ModelOf(x sessions.Session) string {
+	return firstOf(x.Settings.Model, s.entry(x.Agent).Model)
+}
+
+// entry finds an agent's configuration, defaults filled in.
+func (s *Settings) entry(id sessions.AgentID) agent.Entry {
+	e := agent.Entry{ID: id}
+	for _, x := range s.Agents.List {
+		if x.ID == id {
+			e = x
+			break
+		}
+	}
+	if e.Instructions == "" {
+		e.Instructions = s.Agents.Defaults.Instructions
+	}
+	if e.Model == "" {
+		e.Model = s.Agents.Defaults.Model
+	}
+	if e.Model == "" {
+		e.Model = s.Model
+	}
+	return e
+}
+
+func (s *Settings) timeout() time.Duration {
+	if n := s.Agents.Defaults.TimeoutSeconds; n > 0 {
+		return time.Duration(n) * time.Second
+	}
+	return 10 * time.Minute
+}
+
+// sandboxed reports whether sessions of this key are confined (agents.defaults.sandbox.mode).
+func (s *Settings) sandboxed(k sessions.Key) bool {
+	switch s.Agents.Defaults.Sandbox.Mode {
+	case "all":
+		return true
+	case "non-main":
+		return k.Kind() != sessions.KindMain
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package sessions
+
+import (
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+)
+
+// DeliveryID names a delivery, a UUID.
+type DeliveryID string
+
+// DeliveryState is where an outbound message stands: pending → sending → sent | withheld | failed | expired.
+type DeliveryState string
+
+// The states. A delivery found in Sending when the host starts is ambiguous: it may or may not have arrived.
+const (
+	Pending      DeliveryState = "pending"
+	Sending      DeliveryState = "sending"
+	Sent         DeliveryState = "sent"
+	Withheld     DeliveryState = "withheld" // by the send policy; Verdict says which rule
+	DeliveryFail DeliveryState = "failed"   // Error says why
+	Expired      DeliveryState = "expired"  // not sent before Expires
+	Dropped      DeliveryState = "dropped"  // by a person
+	Held         DeliveryState = "held"     // ambiguous, and the account is set to hold: a person decides
+)
+
+// Final reports whether nothing more will happen by itself.
+func (s DeliveryState) Final() bool { return s != Pending && s != Sending }
+
+// DeliveryKind says what is being delivered; the time to live goes by it.
+type DeliveryKind string
+
+// The kinds.
+const (
+	Reply    DeliveryKind = "reply"
+	Announce DeliveryKind = "announce"
+	Notice   DeliveryKind = "notice" // the host's own words: answers to commands, error notices, pairing
+)
+
+// Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.
+type Delivery struct {
+	ID        DeliveryID         `json:"id"`
+	Seq       int64              `json:"seq,omitzero"` // order of creation; per chat, deliveries leave in this order
+	Kind      DeliveryKind       `json:"kind,omitzero"`
+	Session   Key                `json:"session,omitzero"` // whose policy applies; empty = no session (pairing notices)
+	Run       RunID              `json:"run,omitzero"`     // empty = a command's answer
+	Message   string             `json:"message,omitzero"` // the transcript message that it carries; empty = none
+	To        channels.Address   `json:"to,omitzero"`
+	ReplyTo   channels.MessageID `json:"replyTo,omitzero"`
+	Text      string             `json:"text,omitzero"` // Markdown, whole
+	State     DeliveryState      `json:"state"`
+	Part      int                `json:"part,omitzero"`      // parts that have arrived
+	Attempt   int                `json:"attempt,omitzero"`   // sends tried for the current part
+	Repeat    bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
+	NotBefore time.Time          `json:"notBefore,omitzero"` // zero = now
+	Expires   time.Time          `json:"expires,omitzero"`
+	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
+	Verdict   *policy.Verdict    `json:"verdict,omitzero"`  // what decided in the end
+	Receipts  []channels.Receipt `json:"receipts,omitzero"` // one for each part that arrived
+	Error     string             `json:"error,omitzero"`
+	Created   time.Time          `json:"created,omitzero"`
+	Updated   time.Time          `json:"updated,omitzero"`
+}

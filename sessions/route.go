@@ -1,0 +1,229 @@
+package sessions
+
+import (
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/policy"
+)
+
+// Routes say which agent answers where and which session a message belongs to. It is data; it is replaced as a whole when the
+// configuration changes.
+type Routes struct {
+	Agents   []AgentID // all that are configured
+	Default  AgentID   // answers where no binding matches
+	Bindings []Binding
+	Config   Config
+	Owners   policy.Owners
+}
+
+// What decided a route, most specific first (contract K10).
+const (
+	ByPeer       = "binding.peer"
+	ByPeerParent = "binding.peer.parent"
+	ByPeerAny    = "binding.peer.wildcard"
+	ByGuildRoles = "binding.guild+roles"
+	ByGuild      = "binding.guild"
+	ByTeam       = "binding.team"
+	ByAccount    = "binding.account"
+	ByChannel    = "binding.channel"
+	ByDefault    = "default"
+	ByScope      = "session.scope" // global: there is one session, and it belongs to the default agent
+)
+
+var precedence = []string{ByPeer, ByPeerParent, ByPeerAny, ByGuildRoles, ByGuild, ByTeam, ByAccount, ByChannel}
+
+// anyOf stands for every account or every peer in a binding.
+const anyOf = "*"
+
+// Key gives the session that an inbound message belongs to, the agent that answers in it, and what decided for that agent.
+func (r Routes) Key(in channels.Inbound) (Key, AgentID, string) {
+	if r.Config.Scope == Global {
+		return GlobalKey, r.Default, ByScope
+	}
+	agent, by := r.agent(in)
+	if in.Address.Type == channels.Direct {
+		return r.directParts(in, agent).Key(), agent, by
+	}
+	chat, thread := place(in)
+	p := Parts{Form: FormGroup, Agent: agent, Channel: in.Address.Channel, Account: in.Address.Account, ID: string(chat), Thread: thread}
+	if in.Address.Type == channels.Room {
+		p.Form = FormRoom
+	}
+	return p.Key(), agent, by
+}
+
+// place gives the chat and the thread in it. Where a platform gives threads a chat id of their own, the key shows the parent and
+// the thread all the same (contract K3).
+func place(in channels.Inbound) (channels.ChatID, channels.ThreadID) {
+	a := in.Address
+	if in.Parent != "" && in.Parent != a.Chat && a.Thread == "" {
+		return in.Parent, channels.ThreadID(a.Chat)
+	}
+	return a.Chat, a.Thread
+}
+
+// peerID is the person behind a direct chat.
+func peerID(in channels.Inbound) string {
+	if in.Sender.ID != "" {
+		return string(in.Sender.ID)
+	}
+	return string(in.Address.Chat)
+}
+
+// directParts applies session.dmScope and session.identityLinks (contract K7).
+func (r Routes) directParts(in channels.Inbound, agent AgentID) Parts {
+	a, peer := in.Address, peerID(in)
+	p := Parts{Agent: agent, Channel: a.Channel, Account: a.Account, ID: peer, Thread: a.Thread}
+	scope := r.Config.DMScope
+	if scope == "" {
+		scope = OwnerMain
+	}
+	name, linked := r.person(a.Channel, peer)
+	switch {
+	case scope == DMMain, scope == OwnerMain && r.isOwner(in, name, linked):
+		p.Form = FormMain
+	case linked: // one person's ids meet in one session, whatever separates strangers
+		p.Form, p.ID = FormPeer, name
+	case scope == PerPeer && !r.isName(peer):
+		p.Form = FormPeer
+	case scope == PerAccountChannelPeer:
+		p.Form = FormAccountPeer
+	default: // also per-peer, for a stranger whose id is spelled like a linked person's name
+		p.Form = FormChannelPeer
+	}
+	return p
+}
+
+// isOwner reports whether the sender is an owner, or one of the ids of a linked person who is. The latter decides only about the
+// session; commands ask policy.Owners.
+func (r Routes) isOwner(in channels.Inbound, name string, linked bool) bool {
+	if r.Owners.Is(in.Address.Channel, in.Sender) {
+		return true
+	}
+	if !linked || in.Sender.Bot {
+		return false
+	}
+	return slices.ContainsFunc(r.Config.IdentityLinks[name], func(e string) bool {
+		kind, id, ok := strings.Cut(strings.TrimSpace(e), ":")
+		return ok && r.Owners.Is(channels.Kind(kind), channels.Sender{ID: channels.UserID(id)})
+	})
+}
+
+// person finds the name under which session.identityLinks knows an id. An entry with its channel beats one without; among
+// several names the first in alphabetical order wins.
+func (r Routes) person(kind channels.Kind, peer string) (string, bool) {
+	found, exact := "", false
+	for name, ids := range r.Config.IdentityLinks {
+		for _, e := range ids {
+			k, id, ok := strings.Cut(strings.TrimSpace(e), ":")
+			full := ok && strings.EqualFold(k, string(kind)) && id == peer
+			if peer == "" || !full && strings.TrimSpace(e) != peer {
+				continue
+			}
+			if found == "" || full && !exact || full == exact && name < found {
+				found, exact = name, full
+			}
+		}
+	}
+	return found, found != ""
+}
+
+func (r Routes) isName(peer string) bool {
+	_, ok := r.Config.IdentityLinks[peer]
+	return ok
+}
+
+// agent finds the first binding of the most specific kind that matches. Bindings to agents that do not exist are passed over;
+// Check reports them.
+func (r Routes) agent(in channels.Inbound) (AgentID, string) {
+	best := len(precedence)
+	agent := r.Default
+	for _, b := range r.Bindings {
+		if !r.known(b.AgentID) {
+			continue
+		}
+		if i := slices.Index(precedence, b.Match.tier(in)); i >= 0 && i < best {
+			best, agent = i, b.AgentID
+		}
+	}
+	if best == len(precedence) {
+		return agent, ByDefault
+	}
+	return agent, precedence[best]
+}
+
+func (r Routes) known(id AgentID) bool {
+	return id == r.Default || slices.Contains(r.Agents, id)
+}
+
+// tier says how specifically the binding matches, "" when it does not.
+func (m BindingMatch) tier(in channels.Inbound) string {
+	if !strings.EqualFold(string(m.Channel), string(in.Address.Channel)) || !m.account(in.Address.Account) {
+		return ""
+	}
+	if m.GuildID != "" && m.GuildID != in.Guild || m.TeamID != "" && m.TeamID != in.Team || !m.roles(in) {
+		return ""
+	}
+	switch {
+	case m.Peer != nil:
+		return m.Peer.tier(in)
+	case m.GuildID != "" && len(m.Roles) > 0:
+		return ByGuildRoles
+	case m.GuildID != "":
+		return ByGuild
+	case m.TeamID != "":
+		return ByTeam
+	case m.AccountID != anyOf:
+		return ByAccount
+	}
+	return ByChannel
+}
+
+func (m BindingMatch) account(have channels.AccountID) bool {
+	switch m.AccountID {
+	case anyOf:
+		return true
+	case "":
+		return have == channels.DefaultAccount
+	}
+	return m.AccountID == have
+}
+
+func (m BindingMatch) roles(in channels.Inbound) bool {
+	return len(m.Roles) == 0 || slices.ContainsFunc(m.Roles, func(x string) bool { return slices.Contains(in.Roles, x) })
+}
+
+// tier compares the peer with the person (direct), the chat, its topic ("-100:topic:7") or the thread, and then with the chat
+// that the topic or thread is in.
+func (p Peer) tier(in channels.Inbound) string {
+	if p.Kind != in.Address.Type {
+		return ""
+	}
+	self, parent := peerID(in), ""
+	if p.Kind != channels.Direct {
+		chat, thread := place(in)
+		self = string(chat)
+		if thread != "" {
+			parent = string(chat)
+			self = string(thread)
+			if in.Parent == "" { // the thread's id means something only inside its chat
+				word := FormGroup
+				if p.Kind == channels.Room {
+					word = FormRoom
+				}
+				self = string(chat) + ":" + word.threadWord() + ":" + string(thread)
+			}
+		}
+	}
+	switch {
+	case p.ID == anyOf:
+		return ByPeerAny
+	case p.ID == self:
+		return ByPeer
+	case parent != "" && p.ID == parent:
+		return ByPeerParent
+	}
+	return ""
+}

@@ -1,0 +1,86 @@
+package sessions
+
+import (
+	"time"
+
+	"parley/channels"
+)
+
+// RunID names a run, a UUID.
+type RunID string
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+// The statuses. The last four are final.
+const (
+	Queued   RunStatus = "queued"
+	Running  RunStatus = "running"
+	Done     RunStatus = "done"
+	Failed   RunStatus = "failed"
+	TimedOut RunStatus = "timeout"
+	Stopped  RunStatus = "aborted"
+)
+
+// Final reports whether the run has ended.
+func (s RunStatus) Final() bool { return s != Queued && s != Running }
+
+// RunKind says what a run is for; the router decides by it what a finished run hands on.
+type RunKind string
+
+// The kinds.
+const (
+	TurnRun     RunKind = "turn"     // a person (or the API) wrote
+	AskRun      RunKind = "ask"      // another session wrote, by sessions_send
+	ReplyRun    RunKind = "reply"    // a reply-back step of an ask (contract S9)
+	ChildRun    RunKind = "child"    // a sub-agent at work
+	AnnounceRun RunKind = "announce" // the last step of a chain: what is posted into a chat
+)
+
+// Run is one agent turn in a session, from the queue to its end.
+type Run struct {
+	ID       RunID              `json:"id"`
+	Kind     RunKind            `json:"kind,omitzero"`
+	Key      Key                `json:"key"`              // the session
+	Session  ID                 `json:"session,omitzero"` // its id when the run was queued
+	Agent    AgentID            `json:"agent,omitzero"`
+	Status   RunStatus          `json:"status"`
+	Attempt  int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
+	Input    Message            `json:"input,omitzero"`   // what the turn answers
+	Reply    channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
+	ReplyTo  channels.MessageID `json:"replyTo,omitzero"`
+	Source   string             `json:"source,omitzero"` // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
+	Model    string             `json:"model,omitzero"`  // overrides the session's, provider/model
+	Label    string             `json:"label,omitzero"`
+	Timeout  time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
+	Chain    *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing
+	Created  time.Time          `json:"created,omitzero"`
+	Started  time.Time          `json:"started,omitzero"`  // of the current attempt
+	Deadline time.Time          `json:"deadline,omitzero"` // set at the first claim, kept over restarts
+	Ended    time.Time          `json:"ended,omitzero"`
+	Result   string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
+	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
+	Usage    Usage              `json:"usage,omitzero"`
+}
+
+// Chain is what a run carries to its successors. One shape for both kinds of chain; a field that a kind does not use is empty.
+type Chain struct {
+	Kind      string           `json:"kind"` // ask | spawn
+	Root      RunID            `json:"root"` // the first run of the chain
+	Requester Key              `json:"requester,omitempty"`
+	Target    Key              `json:"target,omitempty"`
+	From      channels.Address `json:"from,omitzero"`       // the requester's chat when it asked
+	Request   string           `json:"request,omitempty"`   // the original request or task
+	Round1    string           `json:"round1,omitempty"`    // the first reply
+	Latest    string           `json:"latest,omitempty"`    // the newest reply
+	Turn      int              `json:"turn,omitempty"`      // reply-back turns taken
+	Hops      []Key            `json:"hops,omitempty"`      // sessions that the chain of sends has passed through
+	Origin    channels.Address `json:"origin,omitzero"`     // where the announce goes, captured at the start
+	Waited    bool             `json:"waited,omitempty"`    // the requester was waiting for round 1: it has it as the result of its tool call
+	Cleanup   string           `json:"cleanup,omitempty"`   // spawn: keep | delete
+	Status    RunStatus        `json:"status,omitempty"`    // spawn: how the child ended
+	Error     string           `json:"error,omitempty"`     // spawn: why
+	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line
+	EndedMs   int64            `json:"endedMs,omitempty"`
+	Usage     Usage            `json:"usage,omitzero"`
+}

@@ -1,0 +1,173 @@
+// Package sessions holds what parley remembers: sessions and their keys, messages, runs, deliveries, who may see what, and the
+// contract of the store that keeps all of it.
+package sessions
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+)
+
+// AgentID names a configured agent.
+type AgentID string
+
+// ID is a session's own id, a UUID. A reset gives the session a new one; the key stays.
+type ID string
+
+// Session is one model context: who it is, how it is set, where its chat is. The transcript hangs on ID.
+type Session struct {
+	Key       Key
+	ID        ID
+	Agent     AgentID
+	Title     string           // display name of a group chat
+	Label     string           // given by a spawn or a person; unique among live sessions
+	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
+	SpawnedBy Key              // the parent of a sub-agent; set once
+	Settings  Settings
+	Usage     Usage // sum over all runs since the last reset
+	Context   int   // tokens of the last model call: how full the window is
+	Aborted   bool  // the last run was stopped by a person
+	Archived  bool
+	ArchiveAt time.Time // stored deadline of a sub-agent's session; zero = never
+	Created   time.Time
+	Updated   time.Time // last message in or out; never decreases
+}
+
+// Settings are a session's overrides. They survive /new, resets and restarts (contract P3). The zero value inherits everything.
+type Settings struct {
+	SendPolicy policy.Override `json:"sendPolicy,omitempty"`
+	Model      string          `json:"model,omitempty"` // provider/model
+	Thinking   string          `json:"thinking,omitempty"`
+	Verbose    string          `json:"verbose,omitempty"`
+	Activation string          `json:"activation,omitempty"` // mention | always, groups only
+}
+
+// Patch changes settings; a nil field leaves as is, a pointer to the zero value clears.
+type Patch struct {
+	SendPolicy *policy.Override `json:"sendPolicy,omitempty"`
+	Model      *string          `json:"model,omitempty"`
+	Thinking   *string          `json:"thinking,omitempty"`
+	Verbose    *string          `json:"verbose,omitempty"`
+	Activation *string          `json:"activation,omitempty"`
+	Label      *string          `json:"label,omitempty"`
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cacheRead,omitempty"`
+	CacheWrite int `json:"cacheWrite,omitempty"`
+}
+
+// Add gives the sum.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+}
+
+// Total is input plus output.
+func (u Usage) Total() int { return u.Input + u.Output }
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles of the transcript (contract T2).
+const (
+	User       Role = "user"
+	Assistant  Role = "assistant"
+	ToolResult Role = "toolResult"
+)
+
+// Message is one line of a transcript, in the raw transcript format (contract H3).
+type Message struct {
+	ID         string      `json:"id"` // UUID, given by whoever makes the message; recording it twice stores it once
+	Seq        int64       `json:"seq,omitempty"`
+	Role       Role        `json:"role"`
+	Content    []Block     `json:"content"`
+	Time       time.Time   `json:"timestamp"`
+	Run        RunID       `json:"runId,omitempty"`
+	Provenance *Provenance `json:"provenance,omitempty"` // user messages
+	Model      string      `json:"model,omitempty"`      // assistant messages, provider/model
+	Usage      *Usage      `json:"usage,omitempty"`      // assistant messages
+	Stop       string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
+	Error      string      `json:"errorMessage,omitempty"`
+	ToolCallID string      `json:"toolCallId,omitempty"` // tool results
+	ToolName   string      `json:"toolName,omitempty"`   // tool results
+	IsError    bool        `json:"isError,omitempty"`    // tool results
+	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
+}
+
+// Block is a piece of a message. Type says which fields count.
+type Block struct {
+	Type      string          `json:"type"` // text, thinking, image, toolCall
+	Text      string          `json:"text,omitempty"`
+	Signature string          `json:"signature,omitempty"` // thinking, where the provider wants it back
+	MIME      string          `json:"mimeType,omitempty"`  // image
+	Data      string          `json:"data,omitempty"`      // image, base64
+	ID        string          `json:"id,omitempty"`        // toolCall
+	Name      string          `json:"name,omitempty"`      // toolCall
+	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall, a JSON object
+}
+
+// The block types.
+const (
+	TextBlock     = "text"
+	ThinkingBlock = "thinking"
+	ImageBlock    = "image"
+	ToolCallBlock = "toolCall"
+)
+
+// Text gives the message's text blocks, concatenated.
+func (m Message) Text() string {
+	var s strings.Builder
+	for _, b := range m.Content {
+		if b.Type == TextBlock {
+			s.WriteString(b.Text)
+		}
+	}
+	return s.String()
+}
+
+// ToolCalls gives the message's tool call blocks.
+func (m Message) ToolCalls() []Block {
+	var out []Block
+	for _, b := range m.Content {
+		if b.Type == ToolCallBlock {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// TextContent makes the content of a message that is only text.
+func TextContent(s string) []Block { return []Block{{Type: TextBlock, Text: s}} }
+
+// Provenance says where the text of a user message comes from (contract S8, T2). It is structure, never prose for the model.
+type Provenance struct {
+	Kind    string           `json:"kind"` // external_user, inter_session, internal_system
+	Sender  string           `json:"sender,omitempty"`
+	Name    string           `json:"name,omitempty"`
+	Address channels.Address `json:"address,omitzero"`
+	Message string           `json:"message,omitempty"` // the platform's message id
+	Source  Key              `json:"sourceSessionKey,omitempty"`
+	Channel channels.Kind    `json:"sourceChannel,omitempty"`
+	Tool    string           `json:"sourceTool,omitempty"`
+}
+
+// The provenance kinds.
+const (
+	ExternalUser   = "external_user"
+	InterSession   = "inter_session"
+	InternalSystem = "internal_system"
+)
+
+// Mark says what became of a message that was to leave (contract T2).
+type Mark struct {
+	Delivery DeliveryID    `json:"delivery"`
+	State    DeliveryState `json:"state"`
+	To       string        `json:"to"`
+	Rule     string        `json:"rule,omitempty"`
+}

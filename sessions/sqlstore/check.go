@@ -1,0 +1,192 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"parley/sessions"
+)
+
+// checkBudget is how long Open waits for the check of the database. What takes longer goes on behind the work.
+const checkBudget = 250 * time.Millisecond
+
+// broken says that a database file is damaged, and what a person can do.
+func broken(path, what string) error {
+	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of the file and of those with the same name and -wal; then put a backup in its place, or recover what is left with: sqlite3 %s .recover | sqlite3 recovered.db",
+		sessions.ErrDamaged, path, what, path)
+}
+
+const sqliteMagic = "SQLite format 3\x00"
+
+// checkLost refuses a folder whose transcripts are there and whose database is not: a new store in its place would forget everything
+// in silence. An empty file without transcripts is what a crash at the very first start leaves.
+func checkLost(dir, path string) error {
+	found := "it is missing"
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	} else if err == nil {
+		found = "it is empty"
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	agents, err := os.ReadDir(filepath.Join(dir, "agents"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("looking for transcripts: %w", err)
+	}
+	for _, a := range agents {
+		folder := filepath.Join(dir, "agents", a.Name(), "sessions")
+		files, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, os.ErrNotExist) && a.IsDir() {
+			return fmt.Errorf("looking for transcripts: %w", err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f.Name(), ".jsonl") {
+				return fmt.Errorf("%w: %s: %s, but the state folder was in use: there are transcripts, such as %s. Nothing was changed. Put a backup of the database in its place; or, to begin with an empty store, move the folder %s away",
+					sessions.ErrDamaged, path, found, filepath.Join(folder, f.Name()), filepath.Join(dir, "agents"))
+			}
+		}
+	}
+	return nil
+}
+
+// checkHeader looks at what a whole file must have: it is a SQLite database, its pages are all there. No file, or an empty one, is
+// fine here.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	size := info.Size()
+	if size == 0 {
+		return nil
+	}
+	var h [100]byte
+	if n, err := io.ReadFull(f, h[:]); err != nil {
+		return broken(path, fmt.Sprintf("it is cut off after %d bytes, inside its header", n))
+	}
+	if string(h[:16]) != sqliteMagic {
+		return broken(path, "it does not begin like a SQLite database")
+	}
+	page := int64(binary.BigEndian.Uint16(h[16:]))
+	if page == 1 {
+		page = 65536
+	}
+	if page < 512 || page&(page-1) != 0 {
+		return broken(path, fmt.Sprintf("its header names a page size of %d", page))
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return nil // the log may hold the pages that the file has not got yet
+	}
+	want := int64(binary.BigEndian.Uint32(h[28:])) * page
+	if valid := binary.BigEndian.Uint32(h[24:]) == binary.BigEndian.Uint32(h[92:]); valid && size < want {
+		return broken(path, fmt.Sprintf("it is cut off: %d bytes are there, its header says %d", size, want))
+	}
+	return nil
+}
+
+// check runs SQLite's quick_check table by table on a connection of its own, so that it never keeps a snapshot open for long. It
+// returns nil, what is wrong, or the error that ended it early.
+func (s *Store) check(ctx context.Context) error {
+	c, err := s.d.connect(ctx, s.readDSN)
+	if err != nil {
+		return s.diagnose(err)
+	}
+	defer func() { _ = c.Close() }()
+	c.interruptible = true
+	var tables []string
+	if err := c.each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(r row) error {
+		tables = append(tables, r.str(0))
+		return nil
+	}); err != nil {
+		return s.diagnose(err)
+	}
+	for _, t := range tables {
+		var found []string
+		err := c.each(ctx, "PRAGMA quick_check('"+t+"')", nil, func(r row) error {
+			if v := r.str(0); v != "ok" && len(found) < 3 {
+				found = append(found, v)
+			}
+			return nil
+		})
+		if err != nil {
+			return s.diagnose(err)
+		}
+		if len(found) > 0 {
+			return broken(s.file, "table "+t+": "+strings.Join(found, "; "))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watch checks the database and returns what was found within the budget; later findings go to Damaged.
+func (s *Store) watch(ctx context.Context) error {
+	result := make(chan error, 1)
+	s.background.Go(func() { result <- s.check(ctx) })
+	budget := time.NewTimer(s.conf.CheckBudget)
+	defer budget.Stop()
+	select {
+	case err := <-result:
+		return err
+	case <-budget.C:
+	}
+	s.background.Go(func() {
+		if err := <-result; err != nil && ctx.Err() == nil {
+			s.report(err)
+		}
+	})
+	return nil
+}
+
+// report tells that the store is damaged. Only the first finding is kept until somebody reads it.
+func (s *Store) report(err error) {
+	select {
+	case s.damaged <- err:
+	default:
+	}
+}
+
+// Damaged tells about damage that was found after Open: by the check that goes on in the background, or by an operation.
+func (s *Store) Damaged() <-chan error { return s.damaged }
+
+// diagnose turns an engine's word for damage into ErrDamaged.
+func (s *Store) diagnose(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok || errors.Is(err, sessions.ErrDamaged) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return broken(s.file, err.Error())
+	}
+	return err
+}
+
+// damage does the same for an operation, and reports it.
+func (s *Store) damage(err error) error {
+	d := s.diagnose(err)
+	if errors.Is(d, sessions.ErrDamaged) {
+		s.report(d)
+	}
+	return d
+}

@@ -1,0 +1,277 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"modernc.org/sqlite"
+)
+
+// dialect is what differs between the engines.
+type dialect struct {
+	postgres bool
+	begin    string
+}
+
+var (
+	sqliteDialect   = dialect{begin: "BEGIN IMMEDIATE"}
+	postgresDialect = dialect{postgres: true, begin: "BEGIN"}
+)
+
+// connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
+func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
+	var dc driver.Conn
+	var err error
+	if d.postgres {
+		var cr driver.Connector
+		if cr, err = stdlib.GetDefaultDriver().(driver.DriverContext).OpenConnector(dsn); err == nil {
+			dc, err = cr.Connect(ctx)
+		}
+	} else {
+		dc, err = (&sqlite.Driver{}).Open(dsn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &conn{dc: dc, d: d, stmts: map[string]driver.Stmt{}}, nil
+}
+
+// maxStmts bounds the statements that a connection keeps prepared. The fixed ones are fewer; lists with many keys vary.
+const maxStmts = 160
+
+// conn is one connection with its prepared statements, used by one goroutine at a time. It sits on the drivers directly: the
+// pool, the locks and the reflection of database/sql would cost more than many of the statements do.
+type conn struct {
+	dc    driver.Conn
+	d     dialect
+	stmts map[string]driver.Stmt
+	args  []driver.NamedValue
+	vals  []driver.Value
+	gone  bool // the connection is of no use any more
+	// interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
+	// ones have it.
+	interruptible bool
+}
+
+func (c *conn) scope(ctx context.Context) context.Context {
+	if c.d.postgres || c.interruptible {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+func (c *conn) Close() error {
+	for _, s := range c.stmts {
+		_ = s.Close() // the connection goes with it
+	}
+	c.stmts = nil
+	return c.dc.Close()
+}
+
+func (c *conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary bool, err error) {
+	if s = c.stmts[q]; s != nil {
+		return s, false, nil
+	}
+	text := q
+	if c.d.postgres {
+		text = numbered(q)
+	}
+	if s, err = c.dc.(driver.ConnPrepareContext).PrepareContext(ctx, text); err != nil {
+		return nil, false, err
+	}
+	if len(c.stmts) >= maxStmts {
+		return s, true, nil
+	}
+	c.stmts[q] = s
+	return s, false, nil
+}
+
+// numbered turns ? into $1, $2, … No statement of ours has a question mark in a literal.
+func numbered(q string) string {
+	var b strings.Builder
+	n := 0
+	for {
+		i := strings.IndexByte(q, '?')
+		if i < 0 {
+			b.WriteString(q)
+			return b.String()
+		}
+		n++
+		b.WriteString(q[:i])
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+		q = q[i+1:]
+	}
+}
+
+func (c *conn) bind(args []any) []driver.NamedValue {
+	c.args = c.args[:0]
+	for i, a := range args {
+		switch v := a.(type) {
+		case int:
+			a = int64(v)
+		case bool:
+			a = flag(v)
+		case string:
+			if c.d.postgres {
+				a = clean(v)
+			}
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	return c.args
+}
+
+// clean makes text that PostgreSQL takes: valid UTF-8 without NUL.
+func clean(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// exec runs a statement and gives the number of rows that it changed.
+func (c *conn) exec(ctx context.Context, q string, args ...any) (int64, error) {
+	s, temporary, err := c.stmt(ctx, q)
+	if err != nil {
+		return 0, c.failed(q, err)
+	}
+	r, err := s.(driver.StmtExecContext).ExecContext(c.scope(ctx), c.bind(args))
+	if temporary {
+		err = errors.Join(err, s.Close())
+	}
+	if err != nil {
+		return 0, c.failed(q, err)
+	}
+	n, err := r.RowsAffected()
+	return n, err
+}
+
+// each runs a query and calls f for every row. f must not use the connection and not keep the row.
+func (c *conn) each(ctx context.Context, q string, args []any, f func(row) error) (err error) {
+	s, temporary, err := c.stmt(ctx, q)
+	if err != nil {
+		return c.failed(q, err)
+	}
+	if temporary {
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	rows, err := s.(driver.StmtQueryContext).QueryContext(c.scope(ctx), c.bind(args))
+	if err != nil {
+		return c.failed(q, err)
+	}
+	n := len(rows.Columns())
+	if cap(c.vals) < n {
+		c.vals = make([]driver.Value, n)
+	}
+	vals := c.vals[:n]
+	for {
+		if err = rows.Next(vals); err != nil {
+			break
+		}
+		if err = f(row(vals)); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if e := rows.Close(); err == nil && e != nil {
+		err = e
+	}
+	if err != nil {
+		return c.failed(q, err)
+	}
+	return nil
+}
+
+// one runs a query that gives at most one row of interest.
+func (c *conn) one(ctx context.Context, q string, args []any, f func(row) error) (found bool, err error) {
+	err = c.each(ctx, q, args, func(r row) error {
+		if found {
+			return nil
+		}
+		found = true
+		return f(r)
+	})
+	return found, err
+}
+
+// number runs a query that gives one number; 0 when there is no row or it is NULL.
+func (c *conn) number(ctx context.Context, q string, args ...any) (n int64, err error) {
+	_, err = c.one(ctx, q, args, func(r row) error { n = r.int(0); return nil })
+	return n, err
+}
+
+func (c *conn) failed(q string, err error) error {
+	if errors.Is(err, driver.ErrBadConn) || c.d.postgres && lost(c.dc) {
+		c.gone = true
+	}
+	if i := strings.IndexAny(q, "(\n"); i > 0 {
+		q = q[:i]
+	}
+	if len(q) > 60 {
+		q = q[:60]
+	}
+	return fmt.Errorf("%s: %w", strings.TrimSpace(q), err)
+}
+
+// lost reports whether a PostgreSQL connection is closed.
+func lost(dc driver.Conn) bool {
+	p, ok := dc.(*stdlib.Conn)
+	return ok && p.Conn().IsClosed()
+}
+
+// row is one row of a result: integers and texts only.
+type row []driver.Value
+
+func (r row) str(i int) string {
+	switch v := r[i].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return ""
+}
+
+func (r row) int(i int) int64 {
+	n, _ := r[i].(int64)
+	return n
+}
+
+func (r row) bool(i int) bool { return r.int(i) != 0 }
+
+func (r row) time(i int) time.Time { return fromMs(r.int(i)) }
+
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMs(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}
+
+// marks gives n question marks for a list.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }

@@ -1,0 +1,383 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// content is what is to be sent: it never changes.
+type content struct {
+	Kind    sessions.DeliveryKind `json:"kind"`
+	Run     sessions.RunID        `json:"run,omitempty"`
+	Message string                `json:"message,omitempty"`
+	ReplyTo channels.MessageID    `json:"replyTo,omitempty"`
+	Text    string                `json:"text"`
+	Granted *policy.Verdict       `json:"granted,omitempty"`
+}
+
+// result is what became of it so far.
+type result struct {
+	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
+	Receipts []channels.Receipt `json:"receipts,omitempty"`
+	Error    string             `json:"error,omitempty"`
+}
+
+// parcel is a delivery that is encoded for the store.
+type parcel struct {
+	sessions.Delivery
+	body                           string
+	runSeq, transcript, messageSeq int64 // 0 = to be looked up
+}
+
+func wrap(d sessions.Delivery) (*parcel, error) {
+	if d.ID == "" {
+		return nil, errors.New("a delivery without an id")
+	}
+	body, err := json.Marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Granted: d.Granted})
+	if err != nil {
+		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
+	}
+	return &parcel{Delivery: d, body: string(body)}, nil
+}
+
+const deliveryColumns = "seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript"
+
+func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
+	var c content
+	if err = decode(r.str(12), &c); err != nil {
+		return d, 0, fmt.Errorf("delivery %s: %w", r.str(1), err)
+	}
+	var res result
+	if err = decode(r.str(13), &res); err != nil {
+		return d, 0, fmt.Errorf("delivery %s: %w", r.str(1), err)
+	}
+	return sessions.Delivery{
+		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
+		ReplyTo: c.ReplyTo, Text: c.Text, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
+		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
+		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error,
+	}, r.int(14), nil
+}
+
+// post makes a pending delivery. One with the same id that is there already is given back as it stands.
+func (t *tx) post(p *parcel) (sessions.Delivery, error) {
+	d := p.Delivery
+	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
+	if d.Run != "" && runSeq == 0 {
+		if _, err := t.one("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r row) error { runSeq = r.int(0); return nil }); err != nil {
+			return d, err
+		}
+	}
+	if d.Message != "" && messageSeq == 0 {
+		if _, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil }); err != nil {
+			return d, err
+		}
+	}
+	d.State, d.Part, d.Attempt, d.Repeat, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, false, nil, nil, ""
+	d.Seq = t.n.delivery + 1
+	d.Created = fromMs(ms(t.now))
+	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
+	n, err := t.exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, d.To.String(), ms(d.NotBefore), ms(d.Expires), ms(d.Created), ms(d.Updated), p.body)
+	if err != nil {
+		return d, err
+	}
+	if n == 0 {
+		d, _, err = getDelivery(t.ctx, t.conn, d.ID)
+		return d, err
+	}
+	t.n.delivery = d.Seq
+	return d, nil
+}
+
+func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
+	found, err := c.one(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r row) (err error) {
+		d, transcript, err = scanDelivery(r)
+		return err
+	})
+	if err == nil && !found {
+		err = missing("delivery", id)
+	}
+	return d, transcript, err
+}
+
+// keep writes what may change in a delivery's row, and a line for the mirror when it ended.
+func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
+	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error}
+	body, err := json.Marshal(res)
+	if err != nil {
+		return err
+	}
+	if d.State.Final() && transcript > 0 && d.Message != "" {
+		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
+	}
+	_, err = t.exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
+		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), string(body), d.Seq)
+	return err
+}
+
+// onDelivery runs a change of a delivery. change reports whether there is something to write.
+func (s *Store) onDelivery(ctx context.Context, name string, id sessions.DeliveryID, change func(*tx, *sessions.Delivery) (bool, error)) (d sessions.Delivery, err error) {
+	err = s.write(ctx, name, func(t *tx) error {
+		var transcript int64
+		if d, transcript, err = getDelivery(t.ctx, t.conn, id); err != nil {
+			return err
+		}
+		write, err := change(t, &d)
+		if err != nil || !write {
+			return err
+		}
+		return t.keep(&d, transcript)
+	})
+	return d, err
+}
+
+// Due lists pending deliveries, oldest first.
+func (s *Store) Due(ctx context.Context, limit int, afterSeq int64) (out []sessions.Delivery, err error) {
+	return s.deliveries(ctx, "state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, orDefault(limit, 50))
+}
+
+func (s *Store) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out, err = someDeliveries(ctx, c, where, args...)
+		return err
+	})
+	return out, err
+}
+
+func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (out []sessions.Delivery, err error) {
+	err = c.each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r row) error {
+		d, _, err := scanDelivery(r)
+		out = append(out, d)
+		return err
+	})
+	return out, err
+}
+
+// BeginSend decides whether a delivery may leave and claims it, in one transaction.
+func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict) (sessions.Delivery, error) {
+	return s.onDelivery(ctx, "BeginSend", id, func(t *tx, d *sessions.Delivery) (bool, error) {
+		if d.State.Final() {
+			return false, nil
+		}
+		if !d.Expires.IsZero() && !now.Before(d.Expires) {
+			d.State, d.Error = sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339)
+			return true, nil
+		}
+		v, err := t.verdict(d, check)
+		if err != nil {
+			return false, err
+		}
+		d.Verdict = &v
+		if !v.Allowed() {
+			d.State, d.Error = sessions.Withheld, v.Reason
+			return true, nil
+		}
+		d.State = sessions.Sending
+		d.Attempt++
+		return true, nil
+	})
+}
+
+// verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
+// that was deleted meanwhile is its key alone: rules about keys still apply.
+func (t *tx) verdict(d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
+	if d.Granted != nil {
+		return *d.Granted, nil
+	}
+	var k known
+	if d.Session != "" {
+		var err error
+		if k, err = t.session(d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return policy.Verdict{}, err
+		} else if err != nil {
+			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
+		}
+	}
+	return check(k.Session), nil
+}
+
+// PartSent stores the receipt of one part. The same receipt again changes nothing.
+func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
+	_, err := s.onDelivery(ctx, "PartSent", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+		r.At = fromMs(ms(r.At))
+		for _, old := range d.Receipts {
+			if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
+				return false, nil
+			}
+		}
+		if d.State != sessions.Sending {
+			return false, wrong("delivery %s is %s, not being sent", id, d.State)
+		}
+		d.Receipts = append(d.Receipts, r)
+		d.Part++
+		d.Error = ""
+		if last {
+			d.State = sessions.Sent
+		} else {
+			d.Attempt = 0
+		}
+		return true, nil
+	})
+	return err
+}
+
+// Retry puts a sending delivery back.
+func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, repeat bool) error {
+	at = fromMs(ms(at))
+	_, err := s.onDelivery(ctx, "Retry", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
+			return false, nil
+		}
+		if d.State != sessions.Sending {
+			return false, wrong("delivery %s is %s, not being sent", id, d.State)
+		}
+		d.State, d.NotBefore, d.Error, d.Repeat = sessions.Pending, at, reason, d.Repeat || repeat
+		return true, nil
+	})
+	return err
+}
+
+// EndDelivery makes a delivery final. One that is held can still be ended otherwise, and one that failed or expired be dropped.
+func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state sessions.DeliveryState, reason string) error {
+	if !state.Final() || state == "" {
+		return fmt.Errorf("ending delivery %s: %q is no end", id, state)
+	}
+	_, err := s.onDelivery(ctx, "EndDelivery", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+		switch {
+		case d.State == state:
+			return false, nil
+		case !d.State.Final(), d.State == sessions.Held:
+		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
+		default:
+			return false, wrong("delivery %s is %s already", id, d.State)
+		}
+		d.State, d.Error = state, reason
+		return true, nil
+	})
+	return err
+}
+
+// Requeue makes a delivery that did not arrive pending again.
+func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
+	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+		switch d.State {
+		case sessions.Pending:
+			return false, nil
+		case sessions.DeliveryFail, sessions.Expired, sessions.Held, sessions.Dropped:
+		default:
+			return false, &sentence{fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), sessions.ErrConflict}
+		}
+		d.Repeat = d.Repeat || d.State == sessions.Held
+		d.State, d.Attempt, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, time.Time{}, fromMs(ms(expires)), "", nil
+		return true, nil
+	})
+}
+
+// Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
+func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error {
+	from.Thread, to.Thread = "", ""
+	if from.IsZero() || to.IsZero() || from == to {
+		return nil
+	}
+	return s.write(ctx, "Readdress", func(t *tx) error {
+		open, err := someDeliveries(t.ctx, t.conn, "state IN ('pending', 'sending') AND state <> 'sent' ORDER BY seq")
+		if err != nil {
+			return err
+		}
+		for _, d := range open {
+			if moved, ok := move(d.To, from, to); ok {
+				if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", moved.String(), d.Seq); err != nil {
+					return err
+				}
+			}
+		}
+		p := from.String()
+		moved := map[int64]string{}
+		err = t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
+			if a, ok := move(address(r.str(1)), from, to); ok {
+				moved[r.int(0)] = a.String()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for num, last := range moved {
+			if _, err := t.exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// move gives an address in the chat from its place in the chat to.
+func move(a, from, to channels.Address) (channels.Address, bool) {
+	thread := a.Thread
+	a.Thread = ""
+	if a != from {
+		return a, false
+	}
+	to.Thread = thread
+	return to, true
+}
+
+// GetDelivery finds a delivery.
+func (s *Store) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		d, _, err = getDelivery(ctx, c, id)
+		return err
+	})
+	return d, err
+}
+
+// ListDeliveries gives deliveries, newest first.
+func (s *Store) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if q.State != "" {
+		cond := "state = ?"
+		if q.State != sessions.Sent {
+			cond += " AND state <> 'sent'" // names the index
+		}
+		where, args = append(where, cond), append(args, string(q.State))
+	}
+	if q.Session != "" {
+		where, args = append(where, "session = ? AND session <> ''"), append(args, string(q.Session))
+	}
+	if q.Before > 0 {
+		where, args = append(where, "seq < ?"), append(args, q.Before)
+	}
+	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, orDefault(q.Limit, 50))...)
+}
+
+// CountDeliveries counts by state. States without deliveries are left out.
+func (s *Store) CountDeliveries(ctx context.Context) (map[sessions.DeliveryState]int, error) {
+	out := map[sessions.DeliveryState]int{}
+	err := s.read(ctx, func(c *conn) error {
+		clear(out)
+		all, err := c.number(ctx, "SELECT count(*) FROM deliveries")
+		if err != nil {
+			return err
+		}
+		err = c.each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r row) error {
+			out[sessions.DeliveryState(r.str(0))] = int(r.int(1))
+			all -= r.int(1)
+			return nil
+		})
+		if err == nil && all > 0 {
+			out[sessions.Sent] = int(all)
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,453 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/sessions"
+)
+
+// newStore gives a store with some content, closed.
+func filled(t *testing.T, messages int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := open(t, Config{Dir: dir})
+	for i := range messages {
+		if err := life(t.Context(), s, i%7, i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(b []byte) []byte{
+		"cut in half":        func(b []byte) []byte { return b[:len(b)/2] },
+		"cut in a page":      func(b []byte) []byte { return b[:len(b)-100] },
+		"cut in its header":  func(b []byte) []byte { return b[:50] },
+		"garbage header":     func(b []byte) []byte { copy(b, "this is no database at all"); return b },
+		"another file":       func([]byte) []byte { return []byte(strings.Repeat("hello\n", 5000)) },
+		"impossible page":    func(b []byte) []byte { b[16], b[17] = 3, 7; return b },
+		"schema overwritten": func(b []byte) []byte { copy(b[100:], strings.Repeat("\xff", 200)); return b },
+		"middle overwritten": func(b []byte) []byte {
+			for at := 8 * 4096; at < len(b); at += 4096 { // the header of each page
+				copy(b[at:], "\xde\xad\xbe\xef\xde\xad\xbe\xef\xde\xad\xbe\xef")
+			}
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filled(t, 40)
+			file := filepath.Join(dir, "parley.db")
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, harm(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: time.Minute})
+			if err == nil {
+				_ = s.Close()
+			}
+			if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "backup") {
+				t.Fatalf("%v", err)
+			}
+			// The folder is free again.
+			if _, err := ReadOwner(dir); !errors.Is(err, sessions.ErrNotFound) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestDamageFoundLater(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 40)
+	file := filepath.Join(dir, "parley.db")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 30 * 4096; at < len(b); at += 4096 {
+		copy(b[at:], "\xde\xad\xbe\xef\xde\xad\xbe\xef\xde\xad\xbe\xef")
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: 1})
+	if errors.Is(err, sessions.ErrDamaged) {
+		return // the check was quicker, or opening met the damage
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := <-s.Damaged(); !errors.Is(err, sessions.ErrDamaged) {
+		t.Error(err)
+	}
+}
+
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 1)
+	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), Config{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "999") || !strings.Contains(err.Error(), "newer") {
+		t.Fatal(err)
+	}
+}
+
+// Both engines have the same migrations.
+func TestMigrationsMatch(t *testing.T) {
+	t.Parallel()
+	a, err := migrations.ReadDir("migrations/sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := migrations.ReadDir("migrations/postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i].Name() != b[i].Name() {
+			t.Fatalf("the folders differ: %v, %v", a, b)
+		}
+	}
+}
+
+const ownerChild = "PARLEY_TEST_OWNER_DIR"
+
+func TestOwner(t *testing.T) {
+	if dir := os.Getenv(ownerChild); dir != "" { // the second process
+		_, err := Open(t.Context(), Config{Dir: dir})
+		if !errors.Is(err, sessions.ErrOwned) {
+			t.Fatalf("not refused: %v", err)
+		}
+		_, err = os.Stdout.WriteString("REFUSED " + err.Error() + "\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := ReadOwner(dir); !errors.Is(err, sessions.ErrNotFound) {
+		t.Error(err)
+	}
+	s := open(t, Config{Dir: dir})
+	if o, err := ReadOwner(dir); err != nil || o.PID != os.Getpid() || o.Address != "" {
+		t.Errorf("%+v %v", o, err)
+	}
+	if err := s.Describe("127.0.0.1:18790"); err != nil {
+		t.Fatal(err)
+	}
+	o, err := ReadOwner(dir)
+	if err != nil || o.PID != os.Getpid() || o.Address != "127.0.0.1:18790" || o.Host == "" || o.Started.IsZero() {
+		t.Fatalf("%+v %v", o, err)
+	}
+	// In the same process.
+	_, err = Open(t.Context(), Config{Dir: dir})
+	if !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) || !strings.Contains(err.Error(), o.Started.Format(time.DateTime)) {
+		t.Fatal(err)
+	}
+	// In another one.
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOwner$", "-test.v")
+	cmd.Env = append(os.Environ(), ownerChild+"="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "REFUSED") || !strings.Contains(string(out), fmt.Sprint("process ", os.Getpid())) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadOwner(dir); !errors.Is(err, sessions.ErrNotFound) {
+		t.Error(err)
+	}
+	open(t, Config{Dir: dir})
+}
+
+func TestOwnerPostgres(t *testing.T) {
+	t.Parallel()
+	dsn := postgresDSN(t)
+	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
+	_, err := Open(t.Context(), Config{Dir: t.TempDir(), DSN: dsn})
+	if !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprint("pid ", os.Getpid())) {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, Config{Dir: t.TempDir(), DSN: dsn})
+}
+
+// A connection that breaks is replaced, and the lock taken again.
+func TestPostgresReconnect(t *testing.T) {
+	t.Parallel()
+	dsn := postgresDSN(t)
+	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
+	ctx := t.Context()
+	if err := life(ctx, s, 1, 1, "q", "a"); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := s.writer.number(ctx, "SELECT pg_backend_pid()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := postgresDialect.connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.number(ctx, "SELECT CASE WHEN pg_terminate_backend(?::int) THEN 1 ELSE 0 END", fmt.Sprint(pid)); err != nil {
+		t.Fatal(err)
+	}
+	for try := 0; ; try++ {
+		err := life(ctx, s, 2, 2+try, "q", "a")
+		if err == nil {
+			break
+		}
+		if try == 20 {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(ctx, Config{Dir: t.TempDir(), DSN: dsn}); !errors.Is(err, sessions.ErrOwned) {
+		t.Fatal("the lock was lost:", err)
+	}
+}
+
+// gate stops the writer in its first commit, so that what follows waits and is committed together.
+type gate struct {
+	mu      sync.Mutex
+	commits [][]string
+	current []string
+	hold    chan struct{}
+	held    chan struct{}
+	once    sync.Once
+	fail    func(op, phase string)
+}
+
+func newGate() *gate { return &gate{hold: make(chan struct{}), held: make(chan struct{})} }
+
+func (g *gate) trace(op, phase string) {
+	g.once.Do(func() { close(g.held); <-g.hold })
+	if g.fail != nil {
+		g.fail(op, phase)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case phase == BeforeCommit:
+		g.current = append(g.current, op)
+	case len(g.current) > 0:
+		g.commits, g.current = append(g.commits, g.current), nil
+	}
+}
+
+// bad is an operation that writes and then fails.
+func bad(t *tx) error {
+	if _, err := t.exec("INSERT INTO cursors (account, position) VALUES ('bad', 'x')"); err != nil {
+		return err
+	}
+	return errors.New("bad on purpose")
+}
+
+func TestGroupCommit(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	s := open(t, Config{Dir: t.TempDir(), Trace: g.trace})
+	ctx := t.Context()
+	var wg sync.WaitGroup
+	put := func(name string) {
+		wg.Go(func() {
+			if err := s.write(ctx, name, func(t *tx) error {
+				_, err := t.exec("INSERT INTO cursors (account, position) VALUES (?, 'x')", name)
+				return err
+			}); err != nil {
+				t.Error(name, err)
+			}
+		})
+	}
+	put("first")
+	<-g.held
+	gaveUp, cancel := context.WithCancel(ctx)
+	wg.Go(func() {
+		err := s.write(gaveUp, "gave up", func(*tx) error { t.Error("ran though its caller gave up"); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	waitFor(t, s, 1)
+	cancel()
+	for i := range 10 {
+		put(fmt.Sprint("good", i))
+	}
+	var badErr, softErr error
+	wg.Go(func() { badErr = s.write(ctx, "bad", bad) })
+	wg.Go(func() { softErr = s.write(ctx, "soft", func(*tx) error { return sessions.ErrConflict }) })
+	waitFor(t, s, 13)
+	close(g.hold)
+	wg.Wait()
+	if badErr == nil || !strings.Contains(badErr.Error(), "on purpose") {
+		t.Errorf("%v", badErr)
+	}
+	if !errors.Is(softErr, sessions.ErrConflict) {
+		t.Errorf("%v", softErr)
+	}
+	if err := s.read(ctx, func(c *conn) error {
+		n, err := c.number(ctx, "SELECT count(*) FROM cursors")
+		b, _ := c.number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
+		if n != 11 || b != 0 {
+			t.Errorf("%d rows, %d bad ones", n, b)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until n operations are in the writer's queue.
+func waitFor(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for len(s.queue) < n {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the queue does not fill")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Operations that wait are committed together.
+func TestOneCommitForAll(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	s := open(t, Config{Dir: t.TempDir(), Trace: g.trace})
+	var wg sync.WaitGroup
+	submit := func(i int) {
+		wg.Go(func() {
+			if _, err := s.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: sessions.Key(fmt.Sprint("k", i))}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	submit(0)
+	<-g.held
+	for i := range 20 {
+		submit(i + 1)
+	}
+	waitFor(t, s, 20)
+	close(g.hold)
+	wg.Wait()
+	if len(g.commits) != 2 || len(g.commits[1]) != 20 {
+		t.Errorf("%d commits: %v", len(g.commits), g.commits)
+	}
+}
+
+// A hook that fails before the commit leaves nothing behind; after it, the facts are there and repeating is harmless.
+func TestTraceFails(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{BeforeCommit, AfterCommit} {
+		g := newGate()
+		close(g.hold)
+		failing := true
+		g.fail = func(op, p string) {
+			if failing && op == "Submit" && p == phase {
+				failing = false
+				panic("killed " + phase)
+			}
+		}
+		s := open(t, Config{Dir: t.TempDir(), Trace: g.trace})
+		e := sessions.Effects{Source: "x", Session: &sessions.Session{Key: "k"}, Run: &sessions.Run{ID: "r", Key: "k", Input: sessions.Message{ID: "m", Role: sessions.User, Content: sessions.TextContent("hi")}}}
+		if _, err := s.Submit(t.Context(), e); err == nil || !strings.Contains(err.Error(), phase) {
+			t.Fatal(err)
+		}
+		acc, err := s.Submit(t.Context(), e)
+		if err != nil || acc.Duplicate != (phase == AfterCommit) || acc.Run.ID != "r" {
+			t.Fatalf("%s: %+v %v", phase, acc, err)
+		}
+		if r, ok, err := s.Claim(t.Context(), "k"); err != nil || !ok || r.ID != "r" {
+			t.Fatal(r, ok, err)
+		}
+	}
+}
+
+// What was committed and not indexed when the process died is found after the next start.
+func TestIndexCatchesUp(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 3)
+	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{"DELETE FROM words WHERE rowid > 2", "UPDATE meta SET value = 2 WHERE name = 'indexed'"} {
+		if _, err := c.exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Config{Dir: dir})
+	hits, err := s.Search(t.Context(), sessions.SearchQuery{Text: "Hamburg"})
+	if err != nil || len(hits) != 6 {
+		t.Fatal(len(hits), err)
+	}
+}
+
+// The messages of a deleted session are gone for good, from the table and from the index.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	swept := make(chan struct{}, 1000)
+	s := open(t, Config{Dir: dir, Trace: func(op, phase string) {
+		if op == "Sweep" && phase == AfterCommit {
+			swept <- struct{}{}
+		}
+	}})
+	for i := range 250 {
+		if err := life(t.Context(), s, 1, i, "secret", "secret"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, _ := chat(1)
+	if err := s.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 { // 200, 200, 100 and its transcript, nothing left
+		<-swept
+	}
+	for _, q := range []string{"SELECT count(*) FROM messages", "SELECT count(*) FROM transcripts", "SELECT count(*) FROM words WHERE words MATCH 'secret'"} {
+		if err := s.read(t.Context(), func(c *conn) error {
+			n, err := c.number(t.Context(), q)
+			if n != 0 {
+				t.Errorf("%s: %d", q, n)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"parley/sessions"
+)
+
+// Delete removes the session, all its transcripts and its runs. Deleting what is not there succeeds: it may have been done before.
+func (s *Store) Delete(ctx context.Context, key sessions.Key) error {
+	return s.write(ctx, "Delete", func(t *tx) error { return t.remove(key) })
+}
+
+// remove takes the session and its runs away at once. Its transcripts are only marked: nobody sees them any more, and their
+// messages are swept in small steps, so that a long transcript does not hold up the writer.
+func (t *tx) remove(key sessions.Key) error {
+	if _, err := t.exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
+		return err
+	}
+	if _, err := t.exec("DELETE FROM runs WHERE key = ?", string(key)); err != nil {
+		return err
+	}
+	err := t.each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r row) error {
+		t.mirror = append(t.mirror, line{transcript: r.int(0), path: t.s.TranscriptPath(sessions.AgentID(r.str(2)), sessions.ID(r.str(1))), remove: true})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.swept = true
+	_, err = t.exec("UPDATE transcripts SET gone = 1 WHERE key = ?", string(key))
+	return err
+}
+
+// Expire archives what is due and deletes old dedupe rows, a few hundred in a transaction.
+func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (keys []sessions.Key, err error) {
+	err = s.write(ctx, "Expire", func(t *tx) error {
+		keys = nil
+		err := t.each("SELECT key FROM sessions WHERE archive_at > 0 AND archived = 0 AND archive_at <= ? ORDER BY archive_at, num", []any{ms(now)}, func(r row) error {
+			keys = append(keys, sessions.Key(r.str(0)))
+			return nil
+		})
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		_, err = t.exec("UPDATE sessions SET archived = 1 WHERE archive_at > 0 AND archived = 0 AND archive_at <= ?", ms(now))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for more := true; more; {
+		if err := s.write(ctx, "Forget", func(t *tx) (err error) {
+			more, err = t.forget(now, now.Add(-keep))
+			return err
+		}); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+}
+
+// forget deletes a few dedupe rows older than limit, and pairing requests that are past their time. Rows are in order of time.
+func (t *tx) forget(now, limit time.Time) (more bool, err error) {
+	const step = 300
+	last, n, young := int64(0), 0, false
+	err = t.each("SELECT num, at FROM seen ORDER BY num LIMIT ?", []any{step}, func(r row) error {
+		if young = young || r.int(1) >= ms(limit); !young {
+			last, n = r.int(0), n+1
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	if n > 0 {
+		_, err = t.exec("DELETE FROM seen WHERE num <= ?", last)
+		return n == step, err
+	}
+	old, err := t.conn.number(t.ctx, "SELECT count(*) FROM pairings WHERE expires <= ?", ms(now))
+	if err == nil && old > 0 {
+		_, err = t.exec("DELETE FROM pairings WHERE expires <= ?", ms(now))
+	}
+	return false, err
+}
+
+// purge deletes a few messages of sessions that were deleted. It reports whether there may be more.
+func (t *tx) purge() (more bool, err error) {
+	const step = 200
+	if err := t.flushIndex(); err != nil {
+		return false, err
+	}
+	num, err := t.conn.number(t.ctx, "SELECT num FROM transcripts WHERE gone = 1 ORDER BY num LIMIT 1")
+	if err != nil || num == 0 {
+		return false, err
+	}
+	var seqs []int64
+	if err := t.each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r row) error {
+		seqs = append(seqs, r.int(0))
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	for _, seq := range seqs {
+		if !t.d.postgres {
+			if _, err := t.exec("DELETE FROM words WHERE rowid = ?", seq); err != nil {
+				return false, err
+			}
+		}
+		if _, err := t.exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
+			return false, err
+		}
+	}
+	if len(seqs) < step {
+		var where string
+		if _, err := t.one("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r row) error {
+			where = t.s.TranscriptPath(sessions.AgentID(r.str(1)), sessions.ID(r.str(0)))
+			return nil
+		}); err != nil {
+			return false, err
+		}
+		t.mirror = append(t.mirror, line{transcript: num, path: where, remove: true})
+		_, err = t.exec("DELETE FROM transcripts WHERE num = ?", num)
+	}
+	return true, err
+}

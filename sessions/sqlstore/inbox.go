@@ -1,0 +1,257 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// submitEvent is the event of a seen row that stands for a Source.
+const submitEvent = "submit"
+
+// The bounds of what is kept of unreadable events: how many for people to look at, how many bytes of each.
+const (
+	maxListed = 1000
+	maxRaw    = 4096
+)
+
+// sight is a seen row: one event or source, and what came of it.
+type sight struct{ msg, address, event, thread, skip string }
+
+// Accept commits one platform event and everything that it causes.
+func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
+	if e := a.Effects; a.Skip != "" && (e.Session != nil || e.Patch != nil || e.Reset || e.Stop || e.Run != nil || len(e.Deliveries) > 0 || e.Note != nil) {
+		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects", a.In.ID)
+	}
+	e, err := prepare(a.Effects)
+	if err != nil {
+		return acc, err
+	}
+	at := a.In.Address
+	thread := at.Thread
+	at.Thread = ""
+	seen := sight{msg: string(a.In.ID), address: at.String(), event: string(a.In.Event), thread: string(thread), skip: a.Skip}
+	err = s.write(ctx, "Accept", func(t *tx) (err error) {
+		if acc, err = t.once(seen, e); err != nil || acc.Duplicate {
+			return err
+		}
+		if a.Skip != "" && a.Listed {
+			if err := t.list(a); err != nil {
+				return err
+			}
+		}
+		if a.In.Cursor == "" {
+			return nil
+		}
+		_, err = t.exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",
+			account(at.Channel, at.Account), a.In.Cursor)
+		return err
+	})
+	return acc, err
+}
+
+// Submit commits work that does not come from a platform.
+func (s *Store) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
+	p, err := prepare(e)
+	if err != nil {
+		return acc, err
+	}
+	err = s.write(ctx, "Submit", func(t *tx) (err error) {
+		acc, err = t.once(sight{msg: e.Source, event: submitEvent}, p)
+		return err
+	})
+	return acc, err
+}
+
+// once applies effects unless the event was seen before, and remembers it.
+func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
+	if at.msg != "" {
+		var run string
+		found, err := t.one("SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?", []any{at.msg, at.address, at.event},
+			func(r row) error { run = r.str(0); return nil })
+		if err != nil {
+			return acc, err
+		}
+		if found {
+			return t.duplicate(e, sessions.RunID(run))
+		}
+	}
+	if e.Run != nil {
+		if _, _, err := t.run(e.Run.ID); err == nil {
+			return t.duplicate(e, e.Run.ID)
+		} else if !errors.Is(err, sessions.ErrNotFound) {
+			return acc, err
+		}
+	}
+	if acc, err = t.apply(e); err != nil || at.msg == "" {
+		return acc, err
+	}
+	first := int64(0)
+	if len(acc.Deliveries) > 0 {
+		first = acc.Deliveries[0].Seq
+	}
+	t.n.seen++
+	_, err = t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(acc.Run.ID), first, len(acc.Deliveries))
+	return acc, err
+}
+
+// duplicate says what the first one made, as far as it is still there.
+func (t *tx) duplicate(e *effects, run sessions.RunID) (acc sessions.Accepted, err error) {
+	acc.Duplicate = true
+	if run != "" {
+		if acc.Run, _, err = t.run(run); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return acc, err
+		}
+	}
+	if e.Session != nil {
+		at, err := t.session(e.Session.Key)
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return acc, err
+		}
+		acc.Session = at.Session
+	}
+	return acc, nil
+}
+
+// list keeps an unreadable event for people, and lets the oldest go.
+func (t *tx) list(a sessions.Arrival) error {
+	raw := string(a.In.Raw)
+	if len(raw) > maxRaw {
+		raw = strings.ToValidUTF8(raw[:maxRaw], "")
+	}
+	t.n.skipped++
+	if _, err := t.exec("INSERT INTO skipped (num, at, address, msg, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
+		t.n.skipped, ms(t.now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM skipped WHERE num <= ?", t.n.skipped-maxListed)
+	return err
+}
+
+// account is the key of an account in the store.
+func account(kind channels.Kind, id channels.AccountID) string {
+	return string(kind) + "/" + string(id)
+}
+
+// Cursor gives the cursor that was committed last for an account.
+func (s *Store) Cursor(ctx context.Context, kind channels.Kind, id channels.AccountID) (cursor string, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r row) error { cursor = r.str(0); return nil })
+		return err
+	})
+	return cursor, err
+}
+
+// Skipped lists the newest unreadable events. The newest 1,000 are kept.
+func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedEvent, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{orDefault(limit, 50)}, func(r row) error {
+			out = append(out, sessions.SkippedEvent{Time: r.time(0), Address: address(r.str(1)), ID: channels.MessageID(r.str(2)), Reason: r.str(3), Raw: r.str(4)})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// effects are checked and encoded effects, so that the writer only has to write.
+type effects struct {
+	sessions.Effects
+	runBody    string
+	deliveries []*parcel
+}
+
+// prepare checks effects and encodes what will be stored. It copies what the store fills in.
+func prepare(e sessions.Effects) (*effects, error) {
+	p := &effects{Effects: e}
+	if e.Session == nil && (e.Patch != nil || e.Reset || e.Stop) {
+		return nil, errors.New("a patch, reset or stop needs its session")
+	}
+	if e.Session != nil && e.Session.Key == "" {
+		return nil, errors.New("a session needs its key")
+	}
+	if e.Run != nil {
+		r := *e.Run
+		p.Run = &r
+		if r.Key == "" && e.Session != nil {
+			r.Key = e.Session.Key
+		}
+		if r.ID == "" {
+			r.ID = sessions.RunID(uuid.Must(uuid.NewV7()).String())
+		}
+		if r.Input.ID == "" && len(r.Input.Content) > 0 {
+			r.Input.ID = uuid.Must(uuid.NewV7()).String()
+		}
+		if r.Agent == "" && e.Session != nil {
+			r.Agent = e.Session.Agent
+		}
+		body, err := json.Marshal(requestOf(r))
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		*p.Run, p.runBody = r, string(body)
+	}
+	for _, d := range e.Deliveries {
+		x, err := wrap(d)
+		if err != nil {
+			return nil, err
+		}
+		p.deliveries = append(p.deliveries, x)
+	}
+	return p, nil
+}
+
+// apply commits effects in their order: session, patch, reset, stop, run, deliveries, note.
+func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
+	var at known
+	if e.Session != nil {
+		if at, err = t.upsert(*e.Session); err != nil {
+			return acc, err
+		}
+		if e.Patch != nil {
+			if err = t.patch(&at, *e.Patch); err != nil {
+				return acc, err
+			}
+		}
+		if e.Reset {
+			if err = t.reset(&at); err != nil {
+				return acc, err
+			}
+		}
+		if e.Stop {
+			if acc.Stopped, err = t.stop(&at); err != nil {
+				return acc, err
+			}
+		}
+		acc.Session = at.Session
+	}
+	if e.Run != nil {
+		if at.Key != e.Run.Key {
+			if at, err = t.session(e.Run.Key); err != nil {
+				return acc, err
+			}
+		}
+		if acc.Run, err = t.enqueue(at, *e.Run, e.runBody); err != nil {
+			return acc, err
+		}
+	}
+	for _, d := range e.deliveries {
+		made, err := t.post(d)
+		if err != nil {
+			return acc, err
+		}
+		acc.Deliveries = append(acc.Deliveries, made)
+	}
+	if n := e.Note; n != nil {
+		t.n.note++
+		_, err = t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now))
+	}
+	return acc, err
+}

@@ -1,0 +1,58 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+
+	"parley/sessions"
+)
+
+// List gives sessions, newest first.
+func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Session, err error) {
+	where, args := []string{"archived = ?"}, []any{q.Archived}
+	add := func(cond string, arg ...any) { where, args = append(where, cond), append(args, arg...) }
+	if q.Agent != "" {
+		add("agent = ?", string(q.Agent))
+	}
+	if q.SpawnedBy != "" {
+		add("spawned_by = ? AND spawned_by <> ''", string(q.SpawnedBy))
+	}
+	if q.Keys != nil {
+		if len(q.Keys) == 0 {
+			return nil, nil
+		}
+		keys := make([]any, len(q.Keys))
+		for i, k := range q.Keys {
+			keys[i] = string(k)
+		}
+		add("key IN ("+marks(len(keys))+")", keys...)
+	}
+	if q.Label != "" {
+		add("label = ?", q.Label)
+	}
+	if !q.Since.IsZero() {
+		add("updated >= ?", ms(q.Since))
+	}
+	if q.Search != "" {
+		add("find LIKE ? ESCAPE '!'", "%"+likeEscape.Replace(strings.ToLower(q.Search))+"%")
+	}
+	args = append(args, orDefault(q.Limit, 50), max(q.Offset, 0))
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE "+strings.Join(where, " AND ")+" ORDER BY updated DESC, num DESC LIMIT ? OFFSET ?", args, func(r row) error {
+			k, err := scanSession(r)
+			out = append(out, k.Session)
+			return err
+		})
+	})
+	return out, err
+}
+
+var likeEscape = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}

@@ -1,0 +1,101 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+// The schema changes, numbered, forward only, one folder for each engine with the same numbers.
+//
+//go:embed migrations
+var migrations embed.FS
+
+func (d dialect) folder() string {
+	if d.postgres {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+// latest gives the newest schema version that this program knows.
+func (d dialect) latest() (fs.FS, int64, error) {
+	dir, err := fs.Sub(migrations, "migrations/"+d.folder())
+	if err != nil {
+		return nil, 0, err
+	}
+	names, err := fs.Glob(dir, "*.sql")
+	if err != nil {
+		return nil, 0, err
+	}
+	newest := int64(0)
+	for _, name := range names {
+		number, _, _ := strings.Cut(name, "_")
+		v, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, 0, fmt.Errorf("migration %s: its name begins with no number", name)
+		}
+		newest = max(newest, v)
+	}
+	return dir, newest, nil
+}
+
+// version reads the schema version of a database; 0 = it is new.
+func (c *conn) version(ctx context.Context) (int64, error) {
+	q := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
+	if c.d.postgres {
+		q = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'goose_db_version'"
+	}
+	n, err := c.number(ctx, q)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return c.number(ctx, "SELECT max(version_id) FROM goose_db_version")
+}
+
+// migrate brings the schema up to date. One query tells that there is nothing to do.
+func (s *Store) migrate(ctx context.Context) error {
+	dir, newest, err := s.d.latest()
+	if err != nil {
+		return err
+	}
+	have, err := s.writer.version(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the schema version: %w", err)
+	}
+	switch {
+	case have == newest:
+		return nil
+	case have > newest:
+		return fmt.Errorf("the store in %s has schema version %d, this program knows versions up to %d: it was used by a newer parley; run that one", s.where(), have, newest)
+	}
+	name, engine, dsn := "sqlite", goose.DialectSQLite3, s.writeDSN
+	if have == 0 {
+		// The first real commit syncs the same log, and a log that was torn before it leaves an older schema, which is none: so a
+		// new store need not wait for the disk at every step.
+		dsn += "&_pragma=synchronous(OFF)"
+	}
+	if s.d.postgres {
+		name, engine, dsn = "pgx", goose.DialectPostgres, s.conf.DSN
+	}
+	db, err := sql.Open(name, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	p, err := goose.NewProvider(engine, db, dir, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("migrating the store: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrating the store in %s from schema version %d to %d: %w", s.where(), have, newest, err)
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package sqlstore
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/sessions"
+)
+
+// The bounds of the mirror: lines that wait in memory, files that are known, how long lines are collected to be written together.
+const (
+	maxLines   = 8192
+	maxFiles   = 1024
+	mirrorWait = 20 * time.Millisecond
+)
+
+// line is something to be written to the mirror file of a transcript after a commit.
+type line struct {
+	transcript int64
+	path       string // empty = to be looked up
+	seq        int64  // of a message, otherwise 0
+	delivery   string // id and state of a delivery that ended
+	text       string // without line end
+	remove     bool   // the file goes
+}
+
+// mirror appends to the JSONL files that people read (contract T1, T2). It runs behind the commits and never holds one up. The
+// store is the truth: a file is compared with it before the first append after a start or after lines had to be dropped, and what
+// is missing is written first.
+type mirror struct {
+	log  *slog.Logger
+	read func(context.Context, func(*conn) error) error
+	path func(sessions.AgentID, sessions.ID) string
+
+	mu      sync.Mutex
+	waiting []line
+	behind  map[int64]bool // transcripts whose lines were dropped
+	lost    bool           // more of them than can be remembered: no file is known any more
+	busy    bool
+	idle    *sync.Cond
+
+	wake  chan struct{}
+	done  chan struct{}
+	stop  chan struct{}
+	jobs  chan job // rebuilds
+	files map[int64]*file
+}
+
+// file is a mirror file that is known to be complete up to seq.
+type file struct {
+	path string
+	seq  int64
+	have map[string]bool // deliveries near its end; only until the first append
+}
+
+type job struct {
+	id   sessions.ID
+	done chan error
+}
+
+func newMirror(log *slog.Logger, read func(context.Context, func(*conn) error) error, path func(sessions.AgentID, sessions.ID) string) *mirror {
+	m := &mirror{log: log, read: read, path: path, behind: map[int64]bool{}, files: map[int64]*file{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: make(chan struct{}), jobs: make(chan job)}
+	m.idle = sync.NewCond(&m.mu)
+	return m
+}
+
+// add takes lines over. It copies them and never blocks.
+func (m *mirror) add(lines []line) {
+	if len(lines) == 0 {
+		return
+	}
+	m.mu.Lock()
+	for _, l := range lines {
+		if len(m.waiting) < maxLines || l.remove {
+			m.waiting = append(m.waiting, l)
+		} else if len(m.behind) < maxLines {
+			m.behind[l.transcript] = true
+		} else {
+			m.lost = true
+		}
+	}
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until stop is closed, then what is left.
+func (m *mirror) run(ctx context.Context) {
+	defer close(m.done)
+	wait := time.NewTimer(0)
+	defer wait.Stop()
+	for {
+		select {
+		case <-m.wake:
+		case j := <-m.jobs:
+			j.done <- m.rebuild(ctx, j.id)
+			continue
+		case <-m.stop:
+			for m.drain(ctx) {
+			}
+			return
+		}
+		wait.Reset(mirrorWait)
+		select {
+		case <-wait.C:
+		case <-m.stop:
+		}
+		m.drain(ctx)
+	}
+}
+
+// drain writes what waits and reports whether there was something.
+func (m *mirror) drain(ctx context.Context) bool {
+	m.mu.Lock()
+	lines, behind := m.waiting, m.behind
+	if m.lost {
+		clear(m.files)
+	}
+	m.waiting, m.behind, m.lost, m.busy = nil, map[int64]bool{}, false, true
+	m.mu.Unlock()
+	for num := range behind {
+		delete(m.files, num)
+	}
+	order := make([]int64, 0, 64)
+	group := map[int64][]line{}
+	for _, l := range lines {
+		if _, ok := group[l.transcript]; !ok {
+			order = append(order, l.transcript)
+		}
+		group[l.transcript] = append(group[l.transcript], l)
+	}
+	for num := range behind {
+		if _, ok := group[num]; !ok {
+			order, group[num] = append(order, num), nil
+		}
+	}
+	for _, num := range order {
+		if err := m.write(ctx, num, group[num]); err != nil {
+			delete(m.files, num) // the next append compares and fills
+			m.log.Warn("cannot write a transcript's mirror file; it will be completed at the next message, or by a rebuild", "transcript", num, "err", err)
+		}
+	}
+	m.mu.Lock()
+	m.busy = false
+	if len(m.waiting) == 0 {
+		m.idle.Broadcast()
+	}
+	m.mu.Unlock()
+	return len(order) > 0
+}
+
+// settled waits until everything that was committed so far is written.
+func (m *mirror) settled() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.waiting) > 0 || m.busy {
+		m.idle.Wait()
+	}
+}
+
+// write appends lines to one file.
+func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
+	for i, l := range lines {
+		if l.remove {
+			delete(m.files, num)
+			if err := os.Remove(l.path); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+			lines = lines[i+1:]
+			if len(lines) == 0 {
+				return nil
+			}
+			return m.write(ctx, num, lines)
+		}
+	}
+	f := m.files[num]
+	if f == nil {
+		var err error
+		if f, err = m.complete(ctx, num); err != nil || f == nil {
+			return err
+		}
+		if len(m.files) >= maxFiles {
+			clear(m.files) // comparing a file again costs one look at its end
+		}
+		m.files[num] = f
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		if l.seq > 0 && l.seq <= f.seq || l.delivery != "" && f.have[l.delivery] {
+			continue
+		}
+		b.WriteString(l.text)
+		b.WriteByte('\n')
+		f.seq = max(f.seq, l.seq)
+	}
+	if len(f.have) > 256 {
+		f.have = nil // by now none of them can come again
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	w, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(b.String())
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// complete compares a file with the store and writes what is missing. nil: the transcript is gone.
+func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
+	f := &file{have: map[string]bool{}}
+	var header string
+	err := m.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT id, key, agent, created FROM transcripts WHERE num = ? AND gone = 0", []any{num}, func(r row) error {
+			f.path, header = m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0))), headerLine(r)
+			return nil
+		})
+		return err
+	})
+	if err != nil || header == "" {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return nil, err
+	}
+	w, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	end, err := readEnd(w)
+	if err == nil {
+		f.have = end.have
+		if err = w.Truncate(end.keep); err == nil {
+			_, err = w.Seek(end.keep, 0)
+		}
+	}
+	if err == nil && end.keep == 0 {
+		_, err = w.WriteString(header + "\n")
+	}
+	if err == nil {
+		f.seq, err = m.fill(ctx, w, num, end)
+	}
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	return f, err
+}
+
+// fill writes the messages behind the end of a file and the deliveries that are missing, a page at a time. It gives the number
+// of the last message.
+func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (int64, error) {
+	last := end.seq
+	if end.first > 0 { // what ended meanwhile of messages that are in the file
+		var b strings.Builder
+		err := m.read(ctx, func(c *conn) error {
+			lines, err := endedLines(ctx, c, num, end.first, last, end.have)
+			for _, seq := range slices.Sorted(maps.Keys(lines)) {
+				b.WriteString(strings.Join(lines[seq], "\n") + "\n")
+			}
+			return err
+		})
+		if err != nil {
+			return last, err
+		}
+		if _, err := w.WriteString(b.String()); err != nil {
+			return last, err
+		}
+	}
+	for {
+		const page = 500
+		var b strings.Builder
+		n := 0
+		err := m.read(ctx, func(c *conn) error {
+			type message struct {
+				seq  int64
+				text string
+			}
+			var msgs []message
+			n = 0
+			b.Reset()
+			err := c.each(ctx, "SELECT seq, body FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT ?", []any{num, last, page}, func(r row) error {
+				msgs = append(msgs, message{r.int(0), messageLine(r.int(0), r.str(1))})
+				return nil
+			})
+			if err != nil || len(msgs) == 0 {
+				return err
+			}
+			n = len(msgs)
+			ended, err := endedLines(ctx, c, num, msgs[0].seq, msgs[n-1].seq, end.have)
+			if err != nil {
+				return err
+			}
+			for _, x := range msgs {
+				b.WriteString(x.text + "\n")
+				for _, l := range ended[x.seq] {
+					b.WriteString(l + "\n")
+				}
+			}
+			last = msgs[n-1].seq
+			return nil
+		})
+		if err != nil {
+			return last, err
+		}
+		if _, err := w.WriteString(b.String()); err != nil {
+			return last, err
+		}
+		if n < page {
+			return last, nil
+		}
+	}
+}

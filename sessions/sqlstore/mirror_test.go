@@ -1,0 +1,229 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/policy"
+	"parley/sessions"
+)
+
+type mirrorLine struct {
+	Type, ID, Key, Role, State, Rule, Message, Delivery string
+	Seq                                                 int64
+	Content                                             []sessions.Block
+}
+
+func readMirror(t *testing.T, path string) (out []mirrorLine) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(b)) {
+		var x mirrorLine
+		if err := json.Unmarshal([]byte(l), &x); err != nil || !strings.HasSuffix(l, "\n") {
+			t.Fatalf("%q: %v", l, err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// shape writes lines as words: s, u, a, d:state.
+func shape(lines []mirrorLine) string {
+	var out []string
+	for _, l := range lines {
+		switch l.Type {
+		case "message":
+			out = append(out, l.Role[:1])
+		case "delivery":
+			out = append(out, "d:"+l.State)
+		default:
+			out = append(out, l.Type[:1])
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// proves: T1, T2
+func TestMirror(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	ctx := t.Context()
+	key, addr := chat(1)
+	if err := life(ctx, s, 1, 1, "question", "answer"); err != nil {
+		t.Fatal(err)
+	}
+	at, err := s.Get(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := s.TranscriptPath("main", at.ID)
+	if want := filepath.Join(dir, "agents", "main", "sessions", string(at.ID)+".jsonl"); path != want {
+		t.Errorf("%s, want %s", path, want)
+	}
+	s.SyncMirror()
+	lines := readMirror(t, path)
+	if shape(lines) != "s u a d:sent" {
+		t.Fatal(shape(lines))
+	}
+	if l := lines; l[0].Key != string(key) || l[0].ID != string(at.ID) || l[1].Content[0].Text != "question" || l[2].Seq <= l[1].Seq || l[3].Message != l[2].ID || l[3].Rule != "session.sendPolicy.default" {
+		t.Errorf("%+v", lines)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Error(info.Mode(), err)
+	}
+	// A withheld one says so; one without a message is not in the file.
+	tail, err := s.Tail(ctx, at.ID, sessions.TailQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []sessions.Delivery{{ID: "w", Session: key, To: addr, Message: tail[1].ID}, {ID: "n", Session: key, To: addr}} {
+		if _, err := s.Submit(ctx, sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.SyncMirror()
+	lines = readMirror(t, path)
+	if shape(lines) != "s u a d:sent d:withheld" || lines[4].Rule != "r1" {
+		t.Error(shape(lines))
+	}
+	// A rebuild gives the same, but with each delivery behind its message.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RebuildMirror(ctx, at.ID); err != nil {
+		t.Fatal(err)
+	}
+	if again := readMirror(t, path); fmt.Sprint(again) != fmt.Sprint(lines) {
+		t.Errorf("rebuilt:\n%v\nwas:\n%v", again, lines)
+	}
+	if err := s.RebuildMirror(ctx, "nobody"); err == nil {
+		t.Error("rebuilt nothing")
+	}
+	// The file goes with its session.
+	if err := s.Delete(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	s.SyncMirror()
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Error("the file of a deleted session is still there:", err)
+	}
+}
+
+// Whatever a crash left of the file, the next message after the start completes it.
+func TestMirrorGap(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(b string) string{
+		"lines missing":        func(b string) string { return strings.Join(strings.SplitAfter(b, "\n")[:3], "") },
+		"a delivery missing":   func(b string) string { l := strings.SplitAfter(b, "\n"); return strings.Join(l[:len(l)-2], "") },
+		"last line torn":       func(b string) string { return b[:len(b)-20] },
+		"first line torn":      func(b string) string { return b[:20] },
+		"zeros at the end":     func(b string) string { return b[:len(b)/2] + strings.Repeat("\x00", 100) + "\n" },
+		"zeros without an end": func(b string) string { return b + strings.Repeat("\x00", 100) },
+		"empty":                func(string) string { return "" },
+		"whole":                func(b string) string { return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := open(t, Config{Dir: dir})
+			for i := range 3 {
+				if err := life(t.Context(), s, 1, i, fmt.Sprint("q", i), strings.Repeat("a", 30_000)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			key, _ := chat(1)
+			at, err := s.Get(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := s.TranscriptPath("main", at.ID)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(harm(string(b))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, Config{Dir: dir})
+			if err := life(t.Context(), s, 1, 9, "after", "after"); err != nil {
+				t.Fatal(err)
+			}
+			s.SyncMirror()
+			lines := readMirror(t, path)
+			if got := shape(lines); got != "s u a d:sent u a d:sent u a d:sent u a d:sent" {
+				t.Error(got)
+			}
+			for i := 1; i < len(lines); i++ {
+				if l := lines[i]; l.Type == "message" && l.Content[0].Text == "" {
+					t.Error(l)
+				}
+			}
+		})
+	}
+}
+
+// A mirror that cannot keep up drops lines from memory, never from the file.
+func TestMirrorBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	if err := life(t.Context(), s, 1, 1, "q", "a"); err != nil {
+		t.Fatal(err)
+	}
+	s.SyncMirror()
+	key, _ := chat(1)
+	at, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := s.mirror
+	m.mu.Lock()
+	m.waiting = make([]line, maxLines) // full of lines of a transcript that does not exist
+	m.mu.Unlock()
+	if err := life(t.Context(), s, 1, 2, "q2", "a2"); err != nil {
+		t.Fatal(err)
+	}
+	s.SyncMirror()
+	if got := shape(readMirror(t, s.TranscriptPath("main", at.ID))); got != "s u a d:sent u a d:sent" {
+		t.Error(got)
+	}
+}
+
+// No id can point outside the folder, and two ids never share a file.
+func TestTranscriptPath(t *testing.T) {
+	t.Parallel()
+	s := &Store{conf: Config{Dir: "/state"}}
+	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", ".", "..", "../..", "/etc/passwd", "a/b", `a\b`, "a\x00b", "..\u2215", "%2e%2e", strings.Repeat("x", 500), strings.Repeat("x", 501), "CON", "a.jsonl"}))
+	rapid.Check(t, func(t *rapid.T) {
+		a, i := hostile.Draw(t, "agent"), hostile.Draw(t, "id")
+		b, j := hostile.Draw(t, "agent2"), hostile.Draw(t, "id2")
+		p, q := s.TranscriptPath(sessions.AgentID(a), sessions.ID(i)), s.TranscriptPath(sessions.AgentID(b), sessions.ID(j))
+		part := strings.Split(p, "/")
+		if filepath.Clean(p) != p || len(part) != 6 || !strings.HasPrefix(p, "/state/agents/") || part[4] != "sessions" || len(part[3]) > 255 || len(part[5]) > 255 || strings.ContainsAny(p, "\x00\\") {
+			t.Fatalf("%q %q: %q", a, i, p)
+		}
+		if p == q && (a != b || i != j) {
+			t.Fatalf("%q %q and %q %q share %q", a, i, b, j, p)
+		}
+	})
+}

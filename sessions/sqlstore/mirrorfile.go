@@ -1,0 +1,194 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// fileEnd is what the end of a mirror file says.
+type fileEnd struct {
+	keep  int64           // bytes up to the last whole line; 0 = start anew
+	seq   int64           // of the last message
+	first int64           // of the first message that was looked at
+	have  map[string]bool // the deliveries whose ends are in it, as far as was looked
+}
+
+// mirrored is what is read of a line.
+type mirrored struct {
+	Type     string                 `json:"type"`
+	Seq      int64                  `json:"seq"`
+	Delivery string                 `json:"delivery"`
+	State    sessions.DeliveryState `json:"state"`
+}
+
+// readEnd looks at the last lines of a file, at so many that a message is among them.
+func readEnd(f *os.File) (end fileEnd, err error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return end, err
+	}
+	for window := int64(64 << 10); ; window *= 16 {
+		from := max(0, size-window)
+		b := make([]byte, size-from)
+		if _, err := f.ReadAt(b, from); err != nil && err != io.EOF {
+			return end, err
+		}
+		end = fileEnd{have: map[string]bool{}}
+		n := bytes.LastIndexByte(b, '\n') + 1
+		end.keep = from + int64(n)
+		b = b[:n]
+		if from > 0 { // the first line may have lost its beginning
+			b = b[bytes.IndexByte(b, '\n')+1:]
+		}
+		if !end.read(b) {
+			return fileEnd{have: map[string]bool{}}, nil // not ours, or damaged: write it anew
+		}
+		if end.seq > 0 || from == 0 {
+			return end, nil
+		}
+	}
+}
+
+func (e *fileEnd) read(b []byte) bool {
+	for raw := range bytes.Lines(b) {
+		var l mirrored
+		if json.Unmarshal(raw, &l) != nil {
+			return false
+		}
+		switch l.Type {
+		case "session":
+		case "message":
+			if e.first == 0 {
+				e.first = l.Seq
+			}
+			e.seq = l.Seq
+		case "delivery":
+			e.have[ended(l.Delivery, l.State)] = true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// ended names the end of a delivery: one that is sent again may end twice.
+func ended(id string, state sessions.DeliveryState) string { return id + " " + string(state) }
+
+// headerLine describes the session, from a row of id, key, agent, created.
+func headerLine(r row) string {
+	b, _ := json.Marshal(struct { // cannot fail: texts
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		Key     string `json:"key"`
+		Agent   string `json:"agentId"`
+		Created string `json:"timestamp"`
+	}{"session", r.str(0), r.str(1), r.str(2), r.time(3).UTC().Format(time.RFC3339Nano)})
+	return string(b)
+}
+
+// deliveryLine says what became of a message that was to leave.
+func deliveryLine(d sessions.Delivery) string {
+	b, _ := json.Marshal(struct { // cannot fail: texts
+		Type     string                 `json:"type"`
+		Delivery string                 `json:"delivery"`
+		Message  string                 `json:"message"`
+		State    sessions.DeliveryState `json:"state"`
+		To       string                 `json:"to"`
+		Rule     string                 `json:"rule,omitempty"`
+		Error    string                 `json:"error,omitempty"`
+		Time     string                 `json:"timestamp"`
+	}{"delivery", string(d.ID), d.Message, d.State, d.To.String(), rule(d.Verdict), d.Error, d.Updated.UTC().Format(time.RFC3339Nano)})
+	return string(b)
+}
+
+// endedLines collects the lines of deliveries that ended, by the number of the message that they carry.
+func endedLines(ctx context.Context, c *conn, transcript, lo, hi int64, have map[string]bool) (map[int64][]string, error) {
+	out := map[int64][]string{}
+	err := c.each(ctx, "SELECT "+deliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
+		[]any{lo, hi, transcript}, func(r row) error {
+			d, _, err := scanDelivery(r)
+			if name := ended(string(d.ID), d.State); err == nil && d.State.Final() && !have[name] {
+				have[name] = true
+				out[r.int(15)] = append(out[r.int(15)], deliveryLine(d))
+			}
+			return err
+		})
+	return out, err
+}
+
+// rebuild writes a transcript's file anew, beside the old one, and puts it in its place.
+func (m *mirror) rebuild(ctx context.Context, id sessions.ID) error {
+	var num int64
+	var header, path string
+	err := m.read(ctx, func(c *conn) error {
+		found, err := c.one(ctx, "SELECT id, key, agent, created, num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error {
+			num, header, path = r.int(4), headerLine(r), m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0)))
+			return nil
+		})
+		if err == nil && !found {
+			err = missing("session", id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	delete(m.files, num)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	w, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = w.WriteString(header + "\n"); err == nil {
+		_, err = m.fill(ctx, w, num, fileEnd{have: map[string]bool{}})
+	}
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("rebuilding %s: %w", path, err)
+	}
+	return os.Rename(path+".new", path)
+}
+
+// TranscriptPath is where the mirror of a session's transcript lies (contract T1).
+func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
+	return filepath.Join(s.conf.Dir, "agents", segment(string(agent)), "sessions", segment(string(id))+".jsonl")
+}
+
+// segment makes one path segment of an id. What is not a plain character is escaped, so that no id can point elsewhere and two ids
+// never share a file.
+func segment(id string) string {
+	const most = 120
+	var b strings.Builder
+	for i := 0; i < len(id); i++ {
+		c := id[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' && i > 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	switch s := b.String(); {
+	case s == "":
+		return "%"
+	case len(s) > most:
+		sum := sha256.Sum256([]byte(id))
+		return s[:most-34] + "%%" + hex.EncodeToString(sum[:16])
+	default:
+		return s
+	}
+}

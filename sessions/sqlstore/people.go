@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// PutPairing keeps a stranger's request and its notice, unless one is waiting already or max of the account are.
+func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
+	var notice *parcel
+	if p.Delivery != nil {
+		if notice, err = wrap(*p.Delivery); err != nil {
+			return false, err
+		}
+	}
+	err = s.write(ctx, "PutPairing", func(t *tx) error {
+		created = false
+		now := p.Created
+		if now.IsZero() {
+			now = t.now
+		}
+		waiting, mine := 0, false
+		if err := t.each("SELECT person FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), ms(now)}, func(r row) error {
+			waiting++
+			mine = mine || r.str(0) == string(p.User)
+			return nil
+		}); err != nil || mine || waiting >= limit {
+			return err
+		}
+		if _, err := t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), ms(now)); err != nil {
+			return err
+		}
+		t.n.pairing++
+		if _, err := t.exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, ms(now), ms(p.Expires)); err != nil {
+			return err
+		}
+		if notice != nil {
+			if _, err := t.post(notice); err != nil {
+				return err
+			}
+		}
+		created = true
+		return nil
+	})
+	return created, err
+}
+
+const pairingColumns = "channel, account, person, name, hash, created, expires"
+
+func scanPairing(r row) sessions.Pairing {
+	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6)}
+}
+
+// Pairings gives the requests that wait, oldest first.
+func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{ms(now)}, func(r row) error {
+			out = append(out, scanPairing(r))
+			return nil
+		})
+	})
+	return out, err
+}
+
+func noPairing(kind channels.Kind) error {
+	return &sentence{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", kind), sessions.ErrNotFound}
+}
+
+// Approve lets the person in whose request has this hash.
+func (s *Store) Approve(ctx context.Context, kind channels.Kind, hash string, now time.Time) (p sessions.Pairing, err error) {
+	err = s.write(ctx, "Approve", func(t *tx) error {
+		found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND expires > ?", []any{string(kind), hash, ms(now)}, func(r row) error {
+			p = scanPairing(r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if !found {
+			return noPairing(kind)
+		}
+		if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
+			string(p.Channel), string(p.Account), string(p.User), p.Name, ms(now)); err != nil {
+			return err
+		}
+		_, err = t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
+		return err
+	})
+	return p, err
+}
+
+// Reject forgets a request; ErrNotFound when none has this hash.
+func (s *Store) Reject(ctx context.Context, kind channels.Kind, hash string) error {
+	return s.write(ctx, "Reject", func(t *tx) error {
+		n, err := t.exec("DELETE FROM pairings WHERE channel = ? AND hash = ?", string(kind), hash)
+		if err == nil && n == 0 {
+			err = noPairing(kind)
+		}
+		return err
+	})
+}
+
+// Paired reports whether a person was let in.
+func (s *Store) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		ok, err = c.one(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(row) error { return nil })
+		return err
+	})
+	return ok, err
+}
+
+// Notes gives the notes of an agent that have all words of the query in them, newest first.
+func (s *Store) Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) (out []sessions.Note, err error) {
+	limit = orDefault(limit, 50)
+	want := strings.Fields(strings.ToLower(query))
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT num, key, body, at FROM notes WHERE agent = ? ORDER BY num DESC", []any{string(agent)}, func(r row) error {
+			text := strings.ToLower(r.str(2))
+			for _, w := range want {
+				if !strings.Contains(text, w) {
+					return nil
+				}
+			}
+			if len(out) < limit {
+				out = append(out, sessions.Note{ID: r.int(0), Key: sessions.Key(r.str(1)), Text: r.str(2), Time: r.time(3)})
+			}
+			return nil
+		})
+	})
+	return out, err
+}

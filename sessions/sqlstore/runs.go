@@ -1,0 +1,71 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+
+	"parley/sessions"
+)
+
+// Recover puts running runs back in the queue, those that a person stopped excepted, and finds the deliveries that were being sent.
+func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []sessions.Delivery, err error) {
+	err = s.write(ctx, "Recover", func(t *tx) error {
+		keys, ambiguous = nil, nil
+		if err := t.endStopped("status IN ('queued', 'running') AND status = 'running' AND stop = 1"); err != nil {
+			return err
+		}
+		if _, err := t.exec("UPDATE runs SET status = 'queued' WHERE status IN ('queued', 'running') AND status = 'running'"); err != nil {
+			return err
+		}
+		err := t.each("SELECT key FROM runs WHERE status IN ('queued', 'running') GROUP BY key ORDER BY min(seq)", nil, func(r row) error {
+			keys = append(keys, sessions.Key(r.str(0)))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r row) error {
+			d, _, err := scanDelivery(r)
+			ambiguous = append(ambiguous, d)
+			return err
+		})
+	})
+	return keys, ambiguous, err
+}
+
+// GetRun finds a run.
+func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		run, _, err = getRun(ctx, c, id)
+		return err
+	})
+	return run, err
+}
+
+// ListRuns gives runs, newest first.
+func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if q.Key != "" {
+		where, args = append(where, "key = ?"), append(args, string(q.Key))
+	}
+	if q.Parent != "" {
+		where, args = append(where, "parent = ? AND parent <> ''"), append(args, string(q.Parent))
+	}
+	if q.Status != "" {
+		cond := "status = ?"
+		if !q.Status.Final() {
+			cond += " AND status IN ('queued', 'running')" // names the index
+		}
+		where, args = append(where, cond), append(args, string(q.Status))
+	}
+	args = append(args, orDefault(q.Limit, 50))
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", args, func(r row) error {
+			run, _, err := scanRun(r)
+			out = append(out, run)
+			return err
+		})
+	})
+	return out, err
+}

@@ -1,0 +1,222 @@
+package sqlstore
+
+import (
+	"context"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+// Words are cut out of a text here and not by the database: so both engines find the same, no query syntax can leak through, and a
+// language without spaces is found character by character. SQLite indexes them behind the commits, a hundred messages at a time:
+// that costs a tenth of what indexing each in its own commit does. A search first brings the index up to date, and so does a
+// start after a crash, from a mark that is moved in the same transaction.
+const (
+	indexBatch = 128
+	indexDelay = 500 * time.Millisecond
+	maxWord    = 64   // bytes of a word that count
+	maxSnippet = 300  // characters
+	maxTerms   = 32   // words of a query that count
+	maxWords   = 8000 // different words of a message that count
+)
+
+// entry is a message whose words are to be indexed.
+type entry struct {
+	seq  int64
+	text string // its words, separated by spaces
+}
+
+// eachWord calls f with every word of a text in lower case and where it begins, until f says stop.
+func eachWord(s string, f func(word string, at int) bool) {
+	start := -1
+	for i, r := range s {
+		switch {
+		case alone(r):
+			if start >= 0 && !f(fold(s[start:i]), start) {
+				return
+			}
+			start = -1
+			if !f(string(r), i) {
+				return
+			}
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsNumber(r) || unicode.IsMark(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			if start >= 0 && !f(fold(s[start:i]), start) {
+				return
+			}
+			start = -1
+		}
+	}
+	if start >= 0 {
+		f(fold(s[start:]), start)
+	}
+}
+
+// alone reports whether a character is a word by itself: those of scripts that are written without spaces.
+func alone(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && !unicode.IsMark(r)
+}
+
+func fold(w string) string {
+	w = strings.ToLower(w)
+	if len(w) <= maxWord {
+		return w
+	}
+	n := maxWord
+	for n > 0 && !utf8.RuneStart(w[n]) {
+		n--
+	}
+	return w[:n]
+}
+
+// words gives the different words of a text.
+func words(s string) (out []string) {
+	seen := map[string]bool{}
+	eachWord(s, func(w string, _ int) bool {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+		return len(out) < maxWords
+	})
+	return out
+}
+
+// indexed adds to the words of a message those that stand for its session and its agent, so that a search in one session does not
+// walk through all others. They begin with characters that no word has.
+func indexed(words []string, to shelf) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	out := make([]string, 0, len(words)+2)
+	return append(append(out, words...), scope('\uE000', string(to.key)), scope('\uE001', string(to.agent)))
+}
+
+func scope(prefix rune, id string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // never fails
+	return string(prefix) + strconv.FormatUint(h.Sum64(), 36)
+}
+
+// flushIndex indexes what is left from earlier commits.
+func (t *tx) flushIndex() error {
+	todo := t.s.unindexed
+	if len(todo) == 0 {
+		return nil
+	}
+	for _, e := range todo {
+		if _, err := t.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text); err != nil {
+			return err
+		}
+	}
+	t.flushed = len(todo)
+	_, err := t.exec("UPDATE meta SET value = ? WHERE name = 'indexed'", todo[len(todo)-1].seq)
+	return err
+}
+
+// catchUp finds the messages that were committed and not indexed when the process died.
+func (s *Store) catchUp(ctx context.Context) error {
+	if s.d.postgres {
+		return nil
+	}
+	from, err := s.writer.number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
+	if err != nil {
+		return err
+	}
+	return s.writer.each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r row) error {
+		m, err := scanMessage(r)
+		if err != nil {
+			return err
+		}
+		w := words(m.Text())
+		if len(w) > 0 {
+			to := shelf{key: sessions.Key(r.str(2)), agent: sessions.AgentID(r.str(3))}
+			s.unindexed = append(s.unindexed, entry{seq: r.int(0), text: strings.Join(indexed(w, to), " ")})
+		}
+		return nil
+	})
+}
+
+// Search finds messages that have all the words, newest first.
+func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) (out []sessions.Hit, err error) {
+	terms := words(q.Text)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	terms = terms[:min(len(terms), maxTerms)]
+	find := map[string]bool{}
+	for _, w := range terms {
+		find[w] = true
+	}
+	if q.Key != "" {
+		terms = append(terms, scope('\uE000', string(q.Key)))
+	}
+	if q.Agent != "" {
+		terms = append(terms, scope('\uE001', string(q.Agent)))
+	}
+	query := `SELECT m.seq, m.body, t.key, t.id FROM words w JOIN messages m ON m.seq = w.rowid JOIN transcripts t ON t.num = m.transcript
+		WHERE w.words MATCH ? AND t.gone = 0 ORDER BY w.rowid DESC LIMIT ?`
+	match := `"` + strings.Join(terms, `" "`) + `"` // a word has only letters, digits and marks
+	if s.d.postgres {
+		query = `SELECT m.seq, m.body, t.key, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript
+			WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ?`
+		match = "'" + strings.Join(terms, "' & '") + "'"
+	} else if s.behind.Load() {
+		if err := s.write(ctx, "Index", (*tx).flushIndex); err != nil {
+			return nil, err
+		}
+	}
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, query, []any{match, orDefault(q.Limit, 10)}, func(r row) error {
+			m, err := scanMessage(r)
+			out = append(out, sessions.Hit{Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), find)})
+			return err
+		})
+	})
+	return out, err
+}
+
+// snippet gives at most 300 characters of a text around the first word that was looked for.
+func snippet(s string, find map[string]bool) string {
+	at := 0
+	eachWord(s, func(w string, i int) bool {
+		if find[w] {
+			at = i
+			return false
+		}
+		return true
+	})
+	const before = 80
+	start := at
+	for n := 0; n < before && start > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(s[:start])
+		start -= size
+	}
+	var b strings.Builder
+	n := 0
+	if start > 0 {
+		b.WriteRune('…')
+		n++
+	}
+	for _, r := range s[start:] {
+		if n == maxSnippet-1 {
+			b.WriteRune('…')
+			break
+		}
+		if r == '\n' || r == '\r' || r == '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

@@ -1,0 +1,304 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// known is a session with its numbers in the store.
+type known struct {
+	sessions.Session
+	num, transcript int64
+}
+
+const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated"
+
+func scanSession(r row) (k known, err error) {
+	k.num, k.transcript = r.int(0), r.int(3)
+	k.Session = sessions.Session{
+		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
+		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
+	}
+	if err = decode(r.str(9), &k.Settings); err == nil {
+		err = decode(r.str(10), &k.Usage)
+	}
+	return k, err
+}
+
+// decode reads a JSON body; the empty text is the zero value.
+func decode(s string, v any) error {
+	if s == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(s), v)
+}
+
+// encode writes a JSON body; the zero value is the empty text.
+func encode[T comparable](v T) (string, error) {
+	var zero T
+	if v == zero {
+		return "", nil
+	}
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// address reads an address back. Unlike ParseAddress it takes empty parts, which addresses made inside the host may have.
+func address(s string) channels.Address {
+	if a, err := channels.ParseAddress(s); err == nil {
+		return a
+	}
+	p := strings.SplitN(s, "/", 5)
+	for i := range p {
+		if v, err := url.PathUnescape(p[i]); err == nil {
+			p[i] = v
+		}
+	}
+	for len(p) < 5 {
+		p = append(p, "")
+	}
+	return channels.Address{Channel: channels.Kind(p[0]), Account: channels.AccountID(p[1]), Type: channels.ChatType(p[2]), Chat: channels.ChatID(p[3]), Thread: channels.ThreadID(p[4])}
+}
+
+func find(s sessions.Session) string {
+	return strings.ToLower(string(s.Key) + "\n" + s.Title + "\n" + s.Label)
+}
+
+// session reads a session, archived or not.
+func (t *tx) session(key sessions.Key) (known, error) { return getSession(t.ctx, t.conn, key) }
+
+func getSession(ctx context.Context, c *conn, key sessions.Key) (k known, err error) {
+	found, err := c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r row) (err error) {
+		k, err = scanSession(r)
+		return err
+	})
+	if err == nil && !found {
+		err = missing("session", key)
+	}
+	return k, err
+}
+
+// upsert makes a session or refreshes it: a new message came. An archived session lives again.
+func (t *tx) upsert(s sessions.Session) (known, error) {
+	s.ArchiveAt = fromMs(ms(s.ArchiveAt))
+	var k known
+	found, err := t.one("SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(s.Key)}, func(r row) (err error) {
+		k, err = scanSession(r)
+		return err
+	})
+	if err != nil {
+		return k, err
+	}
+	if !found {
+		return t.create(s)
+	}
+	was := k
+	if s.Title != "" {
+		k.Title = s.Title
+	}
+	if !s.Last.IsZero() {
+		k.Last = s.Last
+	}
+	if s.Label != "" {
+		k.Label = s.Label
+	}
+	if k.SpawnedBy == "" {
+		k.SpawnedBy = s.SpawnedBy
+	}
+	if !s.ArchiveAt.IsZero() {
+		k.ArchiveAt = s.ArchiveAt
+	}
+	k.Archived = false
+	if k.Label != "" && (k.Label != was.Label || was.Archived) {
+		err := t.freeLabel(k.Label, k.Key)
+		if err != nil && s.Label != "" {
+			return k, err
+		}
+		if err != nil {
+			k.Label = "" // another session got it while this one was archived
+		}
+	}
+	k.touch(s.Updated, t.now)
+	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
+		_, err = t.exec("UPDATE sessions SET updated = ? WHERE num = ?", ms(k.Updated), k.num)
+		return k, err
+	}
+	return k, t.save(k)
+}
+
+// touch moves Updated on; it never goes back.
+func (k *known) touch(given, now time.Time) {
+	if given.IsZero() {
+		given = now
+	}
+	if given.After(k.Updated) {
+		k.Updated = fromMs(ms(given))
+	}
+}
+
+func (t *tx) create(s sessions.Session) (known, error) {
+	if s.Agent == "" {
+		s.Agent = s.Key.Agent()
+	}
+	if s.Label != "" {
+		if err := t.freeLabel(s.Label, s.Key); err != nil {
+			return known{}, err
+		}
+	}
+	if s.ID == "" {
+		s.ID = newID()
+	}
+	s.Created, s.Archived = fromMs(ms(t.now)), false
+	k := known{Session: s}
+	k.Updated = time.Time{}
+	k.touch(s.Updated, t.now)
+	t.n.session++
+	k.num = t.n.session
+	if err := t.transcript(&k); err != nil {
+		return k, err
+	}
+	settings, err := encode(k.Settings)
+	if err != nil {
+		return k, err
+	}
+	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?)",
+		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
+		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), find(k.Session))
+	return k, err
+}
+
+func newID() sessions.ID { return sessions.ID(uuid.Must(uuid.NewV7()).String()) }
+
+// transcript gives the session an empty transcript under its id.
+func (t *tx) transcript(k *known) error {
+	t.n.transcript++
+	k.transcript = t.n.transcript
+	_, err := t.exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), ms(t.now))
+	return err
+}
+
+// save writes what may change in a session's row.
+func (t *tx) save(k known) error {
+	settings, err := encode(k.Settings)
+	if err != nil {
+		return err
+	}
+	usage, err := encode(k.Usage)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, settings = ?, usage = ?, context = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings, usage, k.Context, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
+	return err
+}
+
+// freeLabel refuses a label that another live session has.
+func (t *tx) freeLabel(label string, key sessions.Key) error {
+	var other string
+	if _, err := t.one("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0", []any{label}, func(r row) error { other = r.str(0); return nil }); err != nil {
+		return err
+	}
+	if other != "" && other != string(key) {
+		return wrong("the label %q is in use by session %s", label, other)
+	}
+	return nil
+}
+
+func (t *tx) patch(k *known, p sessions.Patch) error {
+	set(&k.Settings.SendPolicy, p.SendPolicy)
+	set(&k.Settings.Model, p.Model)
+	set(&k.Settings.Thinking, p.Thinking)
+	set(&k.Settings.Verbose, p.Verbose)
+	set(&k.Settings.Activation, p.Activation)
+	if p.Label != nil && *p.Label != k.Label {
+		if *p.Label != "" && !k.Archived {
+			if err := t.freeLabel(*p.Label, k.Key); err != nil {
+				return err
+			}
+		}
+		k.Label = *p.Label
+	}
+	return t.save(*k)
+}
+
+func set[T any](field *T, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// reset gives a session a new id and an empty transcript; what was set stays.
+func (t *tx) reset(k *known) error {
+	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
+	if err := t.transcript(k); err != nil {
+		return err
+	}
+	return t.save(*k)
+}
+
+// Get finds a session by key, archived or not.
+func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+	var k known
+	err := s.read(ctx, func(c *conn) (err error) {
+		k, err = getSession(ctx, c, key)
+		return err
+	})
+	return k.Session, err
+}
+
+// GetByID finds a session that is not archived by its current id.
+func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
+	var k known
+	err := s.read(ctx, func(c *conn) error {
+		found, err := c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r row) (err error) {
+			k, err = scanSession(r)
+			return err
+		})
+		if err == nil && !found {
+			err = missing("session", id)
+		}
+		return err
+	})
+	return k.Session, err
+}
+
+// onSession runs a change of a session that exists.
+func (s *Store) onSession(ctx context.Context, name string, key sessions.Key, change func(*tx, *known) error) (sessions.Session, error) {
+	var k known
+	err := s.write(ctx, name, func(t *tx) (err error) {
+		if k, err = t.session(key); err != nil {
+			return err
+		}
+		return change(t, &k)
+	})
+	return k.Session, err
+}
+
+// Patch changes settings of a session that exists.
+func (s *Store) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
+	return s.onSession(ctx, "Patch", key, func(t *tx, k *known) error { return t.patch(k, p) })
+}
+
+// Reset gives the session a new id and an empty transcript.
+func (s *Store) Reset(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+	return s.onSession(ctx, "Reset", key, (*tx).reset)
+}
+
+// Archive takes the session out of the lists; a new message brings it back.
+func (s *Store) Archive(ctx context.Context, key sessions.Key) error {
+	_, err := s.onSession(ctx, "Archive", key, (*tx).archive)
+	return err
+}
+
+func (t *tx) archive(k *known) error {
+	k.Archived = true
+	return t.save(*k)
+}

@@ -1,0 +1,276 @@
+// Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects.
+//
+// One goroutine writes. It takes all operations that wait, runs them in one transaction and answers them after its commit, so that
+// the price of a durable commit is shared by whoever is there. Readers have a few connections beside it. A user's message goes
+// into the transcript when its run is claimed for the first time: behind the answer of the turn before it, whatever was accepted
+// meanwhile; until then it is on the run's row.
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"parley/sessions"
+)
+
+// Config says where the store is.
+type Config struct {
+	Dir    string       // state folder: the database, the owner lock, the mirror
+	DSN    string       // postgres://…; empty = SQLite in <Dir>/parley.db
+	Logger *slog.Logger // nil = nothing is logged
+
+	Readers     int           // most connections that read at the same time; 0 = 4
+	CheckBudget time.Duration // how long Open waits for the check of the file; 0 = 250 ms
+	// Trace is called before and after each commit for each operation in it, in the writer's goroutine: a place for tests to fail
+	// or to kill the process. phase is BeforeCommit or AfterCommit. A panic before the commit rolls back; after it, the callers
+	// get an error although the facts are on disk.
+	Trace func(op, phase string)
+}
+
+// Store implements sessions.Store.
+type Store struct {
+	conf     Config
+	d        dialect
+	file     string // SQLite: the database file
+	writeDSN string
+	readDSN  string
+	folder   *folder
+
+	queue   chan *op
+	closing sync.RWMutex // held for reading while an operation enters the queue
+	closed  bool
+	written chan struct{} // closed when the writer has ended
+
+	// The writer goroutine's own.
+	writer    *conn
+	tx        tx
+	unindexed []entry
+
+	behind     atomic.Bool // unindexed is not empty
+	trouble    atomic.Pointer[error]
+	readers    readers
+	mirror     *mirror
+	sweep      chan struct{}
+	damaged    chan error
+	background sync.WaitGroup
+	cancel     context.CancelFunc
+}
+
+var _ sessions.Store = (*Store)(nil)
+
+// Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
+// database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
+func Open(ctx context.Context, conf Config) (*Store, error) {
+	s := &Store{conf: conf, d: sqliteDialect, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), sweep: make(chan struct{}, 1), damaged: make(chan error, 1)}
+	if conf.DSN != "" {
+		s.d = postgresDialect
+	}
+	if conf.Logger == nil {
+		s.conf.Logger = slog.New(slog.DiscardHandler)
+	}
+	if conf.CheckBudget <= 0 {
+		s.conf.CheckBudget = checkBudget
+	}
+	s.readers.init(orDefault(conf.Readers, 4))
+	var err error
+	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
+		return nil, fmt.Errorf("state folder %q: %w", conf.Dir, err)
+	}
+	s.file = filepath.Join(s.conf.Dir, "parley.db")
+	s.writeDSN, s.readDSN = s.dsn()
+	if s.folder, err = own(s.conf.Dir); err != nil {
+		return nil, err
+	}
+	var life context.Context
+	life, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.open(ctx, life); err != nil {
+		s.cancel()
+		s.background.Wait()
+		if s.writer != nil {
+			_ = s.writer.Close() // the first error counts
+		}
+		_ = s.folder.release()
+		return nil, s.diagnose(err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx, life context.Context) (err error) {
+	if !s.d.postgres {
+		if err := checkLost(s.conf.Dir, s.file); err != nil {
+			return err
+		}
+		if err := checkHeader(s.file); err != nil {
+			return err
+		}
+		private(s.file)
+	}
+	if s.writer, err = s.connectWriter(life); err != nil {
+		return fmt.Errorf("opening the store in %s: %w", s.where(), err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if !s.d.postgres {
+		if err := s.watch(life); err != nil {
+			return err
+		}
+	}
+	if s.tx.n, err = readNumbers(life, s.writer); err != nil {
+		return err
+	}
+	if err := s.catchUp(life); err != nil {
+		return err
+	}
+	s.behind.Store(len(s.unindexed) > 0)
+	gone, err := s.writer.number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
+	if err != nil {
+		return err
+	}
+	if gone != 0 {
+		s.sweep <- struct{}{}
+	}
+	s.mirror = newMirror(s.conf.Logger, s.read, s.TranscriptPath)
+	work := context.WithoutCancel(life)
+	go s.mirror.run(work)
+	go func() {
+		defer close(s.written)
+		s.run(work)
+	}()
+	s.background.Go(func() { s.sweepUp(life) })
+	return nil
+}
+
+// where names the database without its password.
+func (s *Store) where() string {
+	if !s.d.postgres {
+		return s.file
+	}
+	if u, err := url.Parse(s.conf.DSN); err == nil && u.Host != "" {
+		return u.Host + u.Path
+	}
+	return "PostgreSQL"
+}
+
+// dsn gives the data sources of the writer and of the readers.
+func (s *Store) dsn() (write, read string) {
+	if s.d.postgres {
+		return s.conf.DSN, s.conf.DSN
+	}
+	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)"
+	// FULL: a commit is on disk when it returns. The page caches add up to 7 MB.
+	// The writer itself moves the log into the database, at 4 MB: the log then stays one file of that size, which is written over
+	// and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
+	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
+	read = base + "&_pragma=query_only(1)&_pragma=cache_size(-750)"
+	return write, read
+}
+
+// connectWriter opens the writer's connection. On PostgreSQL the same connection holds the lock that makes this process the owner
+// of the database: when it breaks, the lock is gone with it, and nothing can be written without having the lock again.
+func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
+	c, err := s.d.connect(ctx, s.writeDSN)
+	if err != nil || !s.d.postgres {
+		return c, err
+	}
+	if err := s.lockDatabase(ctx, c); err != nil {
+		_ = c.Close() // the first error counts
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if _, err := c.number(ctx, "SELECT length(set_config('application_name', ?, false))", fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())); err != nil {
+		return err
+	}
+	const key = "hashtextextended('parley:' || current_schema(), 0)"
+	got := false
+	if _, err := c.one(ctx, "SELECT CASE WHEN pg_try_advisory_lock("+key+") THEN 1 ELSE 0 END", nil, func(r row) error { got = r.int(0) == 1; return nil }); err != nil || got {
+		return err
+	}
+	who := "another process"
+	if _, err := c.one(ctx, "SELECT a.application_name || ' since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS') FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (l.classid::bigint << 32 | l.objid::bigint) = "+key+" LIMIT 1",
+		nil, func(r row) error { who = r.str(0); return nil }); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, s.where(), who)
+}
+
+// Close waits for what was begun, writes the rest of the mirror and gives the folder back.
+func (s *Store) Close() error {
+	s.closing.Lock()
+	if s.closed {
+		s.closing.Unlock()
+		return errClosed
+	}
+	s.closed = true
+	close(s.queue)
+	s.closing.Unlock()
+	s.cancel()
+	<-s.written
+	close(s.mirror.stop)
+	<-s.mirror.done
+	s.background.Wait()
+	err := s.readers.close()
+	if e := s.writer.Close(); err == nil {
+		err = e
+	}
+	if e := s.folder.release(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Describe writes the address on which this host's API listens into the owner file, for the commands that look for it.
+func (s *Store) Describe(address string) error { return s.folder.describe(address) }
+
+// RebuildMirror writes the mirror file of a transcript anew from the store.
+func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
+	j := job{id: id, done: make(chan error, 1)}
+	select {
+	case s.mirror.jobs <- j:
+		return <-j.done
+	case <-s.mirror.done:
+		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, errClosed)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// SyncMirror returns when all that was committed before is in the mirror files.
+func (s *Store) SyncMirror() { s.mirror.settled() }
+
+// sweepUp deletes what deleted sessions left behind, a little at a time and behind everybody else.
+func (s *Store) sweepUp(ctx context.Context) {
+	for {
+		select {
+		case <-s.sweep:
+		case <-ctx.Done():
+			return
+		}
+		for more := true; more && ctx.Err() == nil; {
+			err := s.write(ctx, "Sweep", func(t *tx) (err error) {
+				more, err = t.purge()
+				return err
+			})
+			if err != nil {
+				if ctx.Err() == nil {
+					s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
+				}
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"parley/policy"
+	"parley/sessions"
+)
+
+// written is a message that is encoded for the store.
+type written struct {
+	id, role string
+	body     string   // the message in JSON, without what the store fills in
+	words    []string // nil for tool results
+}
+
+// encodeMessage encodes a message. Its run is filled in where it has none.
+func encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
+	if m.ID == "" {
+		return written{}, fmt.Errorf("run %s: a message without an id", run)
+	}
+	if m.Run == "" {
+		m.Run = run
+	}
+	m.Seq, m.Deliveries = 0, nil
+	body, err := json.Marshal(m)
+	if err != nil {
+		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
+	}
+	w := written{id: m.ID, role: string(m.Role), body: string(body)}
+	if m.Role == sessions.User || m.Role == sessions.Assistant {
+		w.words = words(m.Text())
+	}
+	return w, nil
+}
+
+func writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
+	out := make([]written, len(msgs))
+	for i, m := range msgs {
+		var err error
+		if out[i], err = encodeMessage(m, run); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// shelf is where a message goes: a transcript, and what finds it there.
+type shelf struct {
+	transcript int64
+	run        int64
+	key        sessions.Key
+	agent      sessions.AgentID
+	session    sessions.ID
+}
+
+// append puts messages at the end of a transcript. One that is there already is left alone. at maps ids to numbers of what is new.
+func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
+	for _, m := range msgs {
+		var n int64
+		var err error
+		seq := t.n.message + 1
+		if t.d.postgres {
+			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, words) VALUES (?, ?, ?, ?, ?, ?, array_to_tsvector(?)) ON CONFLICT (id) DO NOTHING",
+				seq, m.id, to.transcript, to.run, m.role, m.body, indexed(m.words, to))
+		} else {
+			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+				seq, m.id, to.transcript, to.run, m.role, m.body)
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		t.n.message = seq
+		if at != nil {
+			at[m.id] = seq
+		}
+		if !t.d.postgres && len(m.words) > 0 {
+			t.index = append(t.index, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
+		}
+		t.mirror = append(t.mirror, line{transcript: to.transcript, path: t.s.TranscriptPath(to.agent, to.session), seq: seq, text: messageLine(seq, m.body)})
+	}
+	return nil
+}
+
+// messageLine is the line of a message in the mirror: its raw transcript format with its type and number in front.
+func messageLine(seq int64, body string) string {
+	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:])
+}
+
+const messageColumns = "seq, body"
+
+func scanMessage(r row) (m sessions.Message, err error) {
+	if err = decode(r.str(1), &m); err != nil {
+		return m, fmt.Errorf("message %d: %w", r.int(0), err)
+	}
+	m.Seq = r.int(0)
+	return m, nil
+}
+
+// Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
+// reset are found by their own id.
+func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
+	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? "
+	if !q.IncludeTool {
+		query += "AND role <> 'toolResult' "
+	}
+	query += "ORDER BY seq DESC LIMIT ? OFFSET ?"
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		var num int64
+		found, err := c.one(ctx, "SELECT num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error { num = r.int(0); return nil })
+		if err != nil {
+			return err
+		}
+		if !found {
+			return missing("session", id)
+		}
+		err = c.each(ctx, query, []any{num, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
+			m, err := scanMessage(r)
+			out = append(out, m)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+			out[i], out[j] = out[j], out[i]
+		}
+		return fillMarks(ctx, c, out)
+	})
+	return out, err
+}
+
+// fillMarks says for each assistant message what became of its deliveries (contract T2).
+func fillMarks(ctx context.Context, c *conn, msgs []sessions.Message) error {
+	at := map[int64]int{}
+	for i, m := range msgs {
+		if m.Role == sessions.Assistant {
+			at[m.Seq] = i
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	// A range, not a list: the numbers of one transcript lie close together, and one statement serves all.
+	lo, hi := msgs[0].Seq, msgs[len(msgs)-1].Seq
+	if hi-lo > 20*int64(len(at))+1000 { // other sessions were busier: ask for each
+		for seq := range at {
+			if err := fillRange(ctx, c, msgs, at, seq, seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fillRange(ctx, c, msgs, at, lo, hi)
+}
+
+func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int64]int, lo, hi int64) error {
+	return c.each(ctx, "SELECT message_seq, id, state, address, result FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 ORDER BY message_seq, seq", []any{lo, hi}, func(r row) error {
+		i, ok := at[r.int(0)]
+		if !ok {
+			return nil
+		}
+		var res result
+		if err := decode(r.str(4), &res); err != nil {
+			return err
+		}
+		m := sessions.Mark{Delivery: sessions.DeliveryID(r.str(1)), State: sessions.DeliveryState(r.str(2)), To: r.str(3)}
+		m.Rule = rule(res.Verdict)
+		msgs[i].Deliveries = append(msgs[i].Deliveries, m)
+		return nil
+	})
+}
+
+func rule(v *policy.Verdict) string {
+	if v == nil {
+		return ""
+	}
+	return v.Rule
+}

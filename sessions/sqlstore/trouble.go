@@ -1,0 +1,80 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"parley/sessions"
+)
+
+// Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
+// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// still holds.
+func (s *Store) Trouble() error {
+	if e := s.trouble.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// Probe commits something tiny. When that works, Trouble is over; otherwise the error says why not. It returns when ctx ends, even
+// when a server hangs.
+func (s *Store) Probe(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() {
+		done <- s.write(ctx, "Probe", func(t *tx) error {
+			// Another value each time: SQLite writes nothing for a row that stays as it is.
+			_, err := t.exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
+			return err
+		})
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("probing the store in %s: %w", s.where(), ctx.Err())
+	}
+}
+
+// note remembers how a transaction went. One that wrote nothing proves nothing: it works on a full disk, too.
+func (s *Store) note(wrote bool, err error) {
+	switch {
+	case err == nil && wrote:
+		s.trouble.Store(nil)
+	case err != nil && s.fault(err):
+		e := fmt.Errorf("cannot write to %s: %w", s.where(), err)
+		s.trouble.Store(&e)
+	}
+}
+
+// fault reports whether an operation failed for a reason of the store, not one of its own.
+func (s *Store) fault(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+			sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return true
+		}
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// The classes of PostgreSQL's appendix A: connection, resources, operator, system, its own faults; 25006 is read-only.
+		for _, class := range []string{"08", "53", "57", "58", "F0", "XX", "25006"} {
+			if strings.HasPrefix(e.Code, class) {
+				return true
+			}
+		}
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || s.d.postgres && s.writer.gone
+}

@@ -1,0 +1,347 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"parley/sessions"
+)
+
+// The phases that Config.Trace is told.
+const (
+	BeforeCommit = "before-commit"
+	AfterCommit  = "after-commit"
+)
+
+// maxBatch bounds the operations that are committed together.
+const maxBatch = 256
+
+// op is one operation that waits for the writer. fn may be called twice (alone, after the batch that it was in failed), so it
+// sets its results anew each time.
+type op struct {
+	name  string
+	fn    func(*tx) error
+	taken atomic.Bool // by the writer, or by a caller that gave up
+	err   error
+	done  chan struct{}
+}
+
+// tx is the transaction that operations write in. Only the writer goroutine touches it.
+type tx struct {
+	*conn
+	ctx   context.Context
+	s     *Store
+	now   time.Time
+	dirty bool // something was written, or a statement failed: an operation that fails now takes the transaction with it
+	wrote bool // a row was written
+	mark
+}
+
+// mark is what has to be set back when a transaction is not committed.
+type mark struct {
+	n      numbers
+	index  []entry // words to be indexed after the commit
+	mirror []line  // lines for the mirror after the commit
+	swept  bool    // a session was deleted: its messages are to be swept
+
+	flushed int // entries of Store.unindexed that are indexed now
+}
+
+// numbers are the last ones given. There is one writer, so it counts by itself.
+type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note int64 }
+
+func (t *tx) exec(q string, args ...any) (int64, error) {
+	t.dirty = true
+	n, err := t.conn.exec(t.ctx, q, args...)
+	t.wrote = t.wrote || n > 0
+	return n, err
+}
+
+func (t *tx) one(q string, args []any, f func(row) error) (bool, error) {
+	found, err := t.conn.one(t.ctx, q, args, f)
+	t.dirty = t.dirty || err != nil
+	return found, err
+}
+
+func (t *tx) each(q string, args []any, f func(row) error) error {
+	err := t.conn.each(t.ctx, q, args, f)
+	t.dirty = t.dirty || err != nil
+	return err
+}
+
+var errClosed = errors.New("the store is closed")
+
+// write has fn run in a transaction and returns after its commit. When ctx ends before the writer took it up, it is not run at
+// all; once taken up, write waits for the end, so that its answer is true.
+func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o := &op{name: name, fn: fn, done: make(chan struct{})}
+	s.closing.RLock()
+	if s.closed {
+		s.closing.RUnlock()
+		return fmt.Errorf("%s: %w", name, errClosed)
+	}
+	select {
+	case s.queue <- o:
+		s.closing.RUnlock()
+	case <-ctx.Done():
+		s.closing.RUnlock()
+		return ctx.Err()
+	}
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		if o.taken.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+		<-o.done
+	}
+	if said, ok := errors.AsType[*sentence](o.err); ok {
+		return said
+	}
+	if o.err != nil {
+		return fmt.Errorf("%s: %w", name, o.err)
+	}
+	return nil
+}
+
+// run is the writer: it takes what waits, commits it together and answers. It ends when the queue is closed.
+func (s *Store) run(ctx context.Context) {
+	batch := make([]*op, 0, maxBatch)
+	lazy := time.NewTimer(time.Hour)
+	defer lazy.Stop()
+	for {
+		batch = batch[:0]
+		select {
+		case o, ok := <-s.queue:
+			if !ok {
+				s.commit(ctx, []*op{s.indexOp()}) // what it cannot do, the next start does
+				return
+			}
+			batch = appendTaken(batch, o)
+		case <-lazy.C: // nothing came for a while: index what was left for later
+			batch = append(batch, s.indexOp())
+		}
+	more:
+		for len(batch) < maxBatch {
+			select {
+			case o, ok := <-s.queue:
+				if !ok {
+					break more
+				}
+				batch = appendTaken(batch, o)
+			default:
+				break more
+			}
+		}
+		if len(s.unindexed) >= indexBatch {
+			batch = append(batch, s.indexOp())
+		}
+		s.commit(ctx, batch)
+		for _, o := range batch {
+			close(o.done)
+		}
+		if len(s.unindexed) > 0 {
+			lazy.Reset(indexDelay)
+		}
+	}
+}
+
+func appendTaken(batch []*op, o *op) []*op {
+	if o.taken.CompareAndSwap(false, true) {
+		return append(batch, o)
+	}
+	close(o.done) // the caller gave up; nobody reads it
+	return batch
+}
+
+func (s *Store) indexOp() *op {
+	return &op{name: "Index", fn: (*tx).flushIndex, done: make(chan struct{})}
+}
+
+// commit runs the operations in one transaction. When one fails after it has written something, all of it is rolled back and each
+// operation gets a transaction of its own, so that a bad one harms no other.
+func (s *Store) commit(ctx context.Context, batch []*op) {
+	if len(batch) == 0 {
+		return
+	}
+	if err := s.together(ctx, batch); err == nil {
+		return
+	} else if len(batch) == 1 {
+		batch[0].err = err
+		return
+	}
+	for i := range batch {
+		if err := s.together(ctx, batch[i:i+1]); err != nil {
+			batch[i].err = err
+		}
+	}
+}
+
+// together runs operations in one transaction. It returns an error when nothing of them was committed. An operation that fails
+// without having written keeps its error to itself.
+func (s *Store) together(ctx context.Context, batch []*op) error {
+	ctx, cancel := s.deadline(ctx)
+	defer cancel()
+	s.tx.wrote = false
+	err := s.transact(ctx, batch)
+	s.note(s.tx.wrote, err)
+	return err
+}
+
+func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	t := &s.tx
+	t.conn, t.ctx, t.s, t.now, t.dirty = s.writer, ctx, s, time.Now(), false
+	t.mark = mark{n: t.n, index: t.index[:0], mirror: t.mirror[:0]}
+	before := t.n
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a store operation: %v", p)
+		}
+		if err != nil {
+			t.n = before
+			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
+			err = s.damage(err)
+		}
+	}()
+	if _, err := t.conn.exec(ctx, t.d.begin); err != nil {
+		return err
+	}
+	for _, o := range batch {
+		m, dirty := t.mark, t.dirty
+		t.dirty = false
+		if o.err = o.fn(t); o.err != nil {
+			if t.dirty {
+				return o.err
+			}
+			t.mark = m
+		}
+		t.dirty = t.dirty || dirty
+	}
+	s.trace(batch, BeforeCommit)
+	if _, err := t.conn.exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	s.committed(t)
+	before = t.n
+	s.traceAfter(batch)
+	return nil
+}
+
+func (s *Store) trace(batch []*op, phase string) {
+	if s.conf.Trace == nil {
+		return
+	}
+	for _, o := range batch {
+		if o.err == nil {
+			s.conf.Trace(o.name, phase)
+		}
+	}
+}
+
+// traceAfter lets a hook that panics look to the callers like a commit whose answer was lost.
+func (s *Store) traceAfter(batch []*op) {
+	defer func() {
+		if p := recover(); p != nil {
+			for _, o := range batch {
+				o.err = fmt.Errorf("panic after the commit: %v", p)
+			}
+		}
+	}()
+	s.trace(batch, AfterCommit)
+}
+
+// deadline bounds a transaction on a server that may hang. A local file does not hang, and a context that may end costs a
+// goroutine for each statement there.
+func (s *Store) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !s.d.postgres {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, 30*time.Second)
+}
+
+// committed hands on what follows a commit.
+func (s *Store) committed(t *tx) {
+	if t.flushed > 0 {
+		s.unindexed = append(s.unindexed[:0], s.unindexed[t.flushed:]...)
+	}
+	s.unindexed = append(s.unindexed, t.index...)
+	s.behind.Store(len(s.unindexed) > 0)
+	s.mirror.add(t.mirror)
+	if t.swept {
+		select {
+		case s.sweep <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// ready makes sure that there is a connection that owns the database.
+func (s *Store) ready(ctx context.Context) error {
+	if !s.writer.gone {
+		return nil
+	}
+	c, err := s.connectWriter(ctx)
+	if err != nil {
+		return fmt.Errorf("reconnecting to the database: %w", err)
+	}
+	_ = s.writer.Close() // it is broken
+	s.writer = c
+	s.tx.n, err = readNumbers(ctx, c)
+	if err != nil {
+		c.gone = true
+	}
+	return err
+}
+
+var numberQueries = []struct {
+	table, column string
+	of            func(*numbers) *int64
+}{
+	{"transcripts", "num", func(n *numbers) *int64 { return &n.transcript }},
+	{"sessions", "num", func(n *numbers) *int64 { return &n.session }},
+	{"messages", "seq", func(n *numbers) *int64 { return &n.message }},
+	{"runs", "seq", func(n *numbers) *int64 { return &n.run }},
+	{"deliveries", "seq", func(n *numbers) *int64 { return &n.delivery }},
+	{"seen", "num", func(n *numbers) *int64 { return &n.seen }},
+	{"skipped", "num", func(n *numbers) *int64 { return &n.skipped }},
+	{"pairings", "num", func(n *numbers) *int64 { return &n.pairing }},
+	{"notes", "num", func(n *numbers) *int64 { return &n.note }},
+}
+
+func readNumbers(ctx context.Context, c *conn) (n numbers, err error) {
+	for _, q := range numberQueries {
+		if *q.of(&n), err = c.number(ctx, "SELECT max("+q.column+") FROM "+q.table); err != nil {
+			return n, err
+		}
+	}
+	indexed, err := c.number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
+	n.message = max(n.message, indexed) // a number that was indexed and deleted must not come back
+	return n, err
+}
+
+// wrong says that an operation does not fit the state that it found.
+func wrong(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", sessions.ErrConflict, fmt.Sprintf(format, args...))
+}
+
+// sentence is an error for people: its words stand by themselves, whatever it wraps.
+type sentence struct {
+	words string
+	is    error
+}
+
+func (e *sentence) Error() string { return e.words }
+func (e *sentence) Unwrap() error { return e.is }
+
+func missing(what string, id any) error {
+	return fmt.Errorf("%s %q: %w", what, fmt.Sprint(id), sessions.ErrNotFound)
+}

@@ -1,0 +1,270 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+)
+
+// The errors that callers act on; a store wraps them with what was asked for.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
+	ErrDamaged  = errors.New("the store is damaged")
+	ErrOwned    = errors.New("another process owns the store")
+)
+
+// Store keeps everything. Each method is one transaction, named after the fact that it commits: when it returns nil the fact is
+// on disk, when it returns an error nothing of it is. Methods may be called from any goroutine, block until the commit, and are
+// safe to repeat with the same ids: a repeated call changes nothing and succeeds.
+type Store interface {
+	Inbox
+	Runs
+	Deliveries
+	Sessions
+	// Close waits for commits under way and closes. Later calls fail.
+	Close() error
+}
+
+// Inbox is how things get in.
+type Inbox interface {
+	// Accept commits one platform event and everything that it causes. When the event was accepted before, nothing changes and
+	// Duplicate is true. The session is created when it is new, otherwise Last, Title and Updated are refreshed.
+	Accept(ctx context.Context, a Arrival) (Accepted, error)
+	// Submit commits work that does not come from a platform: API, cron, session tools. The same effects as Accept; the dedupe
+	// key is (Source) when it is not empty: a repeated Source gives back the first run.
+	Submit(ctx context.Context, e Effects) (Accepted, error)
+	// Cursor gives the newest committed cursor of an account; "" when there is none.
+	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
+	// Skipped lists the newest unreadable or refused events, for people.
+	Skipped(ctx context.Context, limit int) ([]SkippedEvent, error)
+}
+
+// Arrival is a platform event and what it causes.
+type Arrival struct {
+	In      channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
+	Skip    string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects must be empty
+	Listed  bool             // Skip is shown to people (unreadable), not only remembered for dedupe
+	Effects Effects
+}
+
+// Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries.
+type Effects struct {
+	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
+	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
+	Patch      *Patch     // on Session.Key
+	Reset      bool       // Session.Key gets a new ID; settings stay
+	Stop       bool       // every queued run of Session.Key but reply and announce steps ends as Stopped, the running one is marked: Accepted.Stopped names them
+	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
+	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
+	Note       *NewNote   // something an agent asked to remember
+}
+
+// Accepted is what a commit made.
+type Accepted struct {
+	Duplicate  bool
+	Session    Session // as it stands now; zero when Effects had none
+	Run        Run     // zero when Effects had none; for a duplicate Submit: the run of the first
+	Stopped    []RunID
+	Deliveries []Delivery // with Seq and Created filled
+}
+
+// SkippedEvent is an event that caused nothing.
+type SkippedEvent struct {
+	Time    time.Time          `json:"time,omitzero"`
+	Address channels.Address   `json:"address,omitzero"`
+	ID      channels.MessageID `json:"id"`
+	Reason  string             `json:"reason,omitzero"`
+	Raw     string             `json:"raw,omitzero"`
+}
+
+// Runs is the life of a run after it is queued.
+type Runs interface {
+	// Claim takes the next queued run of a session, in order of acceptance, and marks it running with one more attempt. ok is
+	// false when there is none. The first claim fixes Deadline = now + Timeout (when Timeout > 0).
+	Claim(ctx context.Context, key Key) (r Run, ok bool, err error)
+	// Record appends messages to the transcript of the run's session as they happen. A message id that is there already is
+	// left alone, so a resumed run may record again.
+	Record(ctx context.Context, run RunID, msgs ...Message) error
+	// Steps gives the messages that a run has recorded, oldest first: where a resumed run goes on.
+	Steps(ctx context.Context, run RunID) ([]Message, error)
+	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
+	// the run is final already: then nothing changes.
+	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
+	// Recover puts every running run back in the queue and every sending delivery's row aside: called once, before adapters
+	// start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending.
+	Recover(ctx context.Context) (keys []Key, ambiguous []Delivery, err error)
+	GetRun(ctx context.Context, id RunID) (Run, error)
+	// ListRuns gives the newest runs, of a session when key is not empty.
+	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
+	// Trace finds all that belongs to a message id, run id or delivery id: the path from update to receipt.
+	Trace(ctx context.Context, id string) ([]Trace, error)
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	Status     RunStatus
+	Messages   []Message // not recorded yet
+	Result     string
+	Error      string
+	Usage      Usage
+	Context    int        // tokens of the last call; 0 = unknown
+	Deliveries []Delivery // replies and notices
+	Next       *Effects   // the successor in the chain, with whatever session it needs
+	Archive    *Key       // this session is archived in the same commit (cleanup)
+	Delete     *Key       // this session is deleted in the same commit
+}
+
+// RunQuery selects runs.
+type RunQuery struct {
+	Key    Key
+	Parent Key // runs of sub-agents spawned by this session
+	Status RunStatus
+	Limit  int // default 50
+}
+
+// Trace is one path through the host.
+type Trace struct {
+	Accepted   time.Time        `json:"accepted,omitzero"`
+	Source     string           `json:"source,omitzero"` // platform message id or other source
+	Address    channels.Address `json:"address,omitzero"`
+	Skip       string           `json:"skip,omitzero"`
+	Run        *Run             `json:"run,omitzero"`
+	Steps      []Message        `json:"steps,omitzero"` // assistant messages and tool results of the run
+	Deliveries []Delivery       `json:"deliveries,omitzero"`
+}
+
+// Deliveries is the life of an outbound message. The gate is its only caller, besides people through the API.
+type Deliveries interface {
+	// Due lists pending deliveries, oldest first, NotBefore ignored: the gate keeps order per chat.
+	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
+	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
+	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
+	// Attempt one higher. Denied: the state is Withheld with the verdict. A delivery that is past Expires becomes Expired. One
+	// that is final already (dropped by a person) is returned as it is. The caller looks at State.
+	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict) (Delivery, error)
+	// PartSent stores the receipt of one part. last ends the delivery as Sent, otherwise it stays Sending for the next part.
+	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error
+	// Retry puts a sending delivery back to Pending, not before at. repeat marks that a part may show twice.
+	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, repeat bool) error
+	// EndDelivery makes a delivery final (or Held) with a reason. Address is replaced when moved is not empty.
+	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
+	// Readdress changes the chat of every delivery that is not final, and of the session's Last: a group became a supergroup.
+	Readdress(ctx context.Context, from, to channels.Address) error
+	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
+	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
+	// Requeue makes a failed, expired, held or dropped delivery pending again, with a new time to live: a person asked for it.
+	Requeue(ctx context.Context, id DeliveryID, expires time.Time) (Delivery, error)
+	// CountDeliveries gives the number of deliveries in each state.
+	CountDeliveries(ctx context.Context) (map[DeliveryState]int, error)
+}
+
+// DeliveryQuery selects deliveries, newest first.
+type DeliveryQuery struct {
+	State   DeliveryState
+	Session Key
+	Limit   int // default 50
+	Before  int64
+}
+
+// Sessions is what there is to know about sessions and their transcripts.
+type Sessions interface {
+	// Get finds a session by key.
+	Get(ctx context.Context, key Key) (Session, error)
+	// GetByID finds a live session by its UUID.
+	GetByID(ctx context.Context, id ID) (Session, error)
+	// List gives sessions, newest first.
+	List(ctx context.Context, q Query) ([]Session, error)
+	// Patch changes settings of a session that exists. ErrConflict when a label is in use.
+	Patch(ctx context.Context, key Key, p Patch) (Session, error)
+	// Tail gives the newest messages of a session's current transcript, oldest first, delivery marks filled in.
+	Tail(ctx context.Context, id ID, q TailQuery) ([]Message, error)
+	// Search finds messages by their words, newest first.
+	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
+	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
+	Reset(ctx context.Context, key Key) (Session, error)
+	Archive(ctx context.Context, key Key) error
+	// Delete removes the session, its transcript and its runs. Deliveries stay.
+	Delete(ctx context.Context, key Key) error
+	// Expire archives every session whose ArchiveAt has passed and deletes dedupe rows older than keep; it returns the keys archived.
+	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
+
+	// Pairing: codes are hashed by the caller; the store sees no code.
+	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, or max are waiting
+	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired
+	// Approve moves a waiting pairing to the allow list; ErrNotFound when none has this hash and is unexpired.
+	Approve(ctx context.Context, kind channels.Kind, hash string, now time.Time) (Pairing, error)
+	Reject(ctx context.Context, kind channels.Kind, hash string) error
+	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
+
+	// Notes are what an agent was asked to remember.
+	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
+}
+
+// Query selects sessions.
+type Query struct {
+	Agent     AgentID // empty = all
+	SpawnedBy Key
+	Keys      []Key  // only these
+	Search    string // part of key, title or label
+	Label     string
+	Archived  bool // only archived ones; default only live ones
+	Since     time.Time
+	Limit     int // default 50
+	Offset    int
+}
+
+// TailQuery selects messages.
+type TailQuery struct {
+	Limit       int  // default 200
+	Offset      int  // newest messages to leave out
+	IncludeTool bool // tool results too
+}
+
+// SearchQuery selects messages by words. Words are joined by AND; no query syntax leaks through.
+type SearchQuery struct {
+	Text  string
+	Agent AgentID
+	Key   Key
+	Limit int // default 10
+}
+
+// Hit is a message that was found.
+type Hit struct {
+	Key     Key
+	Session ID
+	Message string
+	Role    Role
+	Time    time.Time
+	Snippet string // at most 300 characters
+}
+
+// Pairing is a stranger's request to be let in.
+type Pairing struct {
+	Channel  channels.Kind      `json:"channel,omitzero"`
+	Account  channels.AccountID `json:"account,omitzero"`
+	User     channels.UserID    `json:"user,omitzero"`
+	Name     string             `json:"name,omitzero"`
+	Hash     string             `json:"hash,omitzero"`
+	Created  time.Time          `json:"created,omitzero"`
+	Expires  time.Time          `json:"expires,omitzero"`
+	Delivery *Delivery          `json:"delivery,omitzero"` // the notice with the code, in the same commit
+}
+
+// NewNote is something to remember; Note is something remembered.
+type NewNote struct {
+	Agent AgentID
+	Key   Key
+	Text  string
+}
+
+// Note is something remembered.
+type Note struct {
+	ID   int64
+	Text string
+	Key  Key
+	Time time.Time
+}

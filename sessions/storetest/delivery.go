@@ -1,0 +1,308 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+var denied = policy.Verdict{Action: policy.Deny, Rule: "session.sendPolicy.rules[0]", Reason: "no groups"}
+
+func deny(sessions.Session) policy.Verdict { return denied }
+
+// proves: P5, P6
+func beginSend(_ *testing.T, f *fixture) {
+	d := f.post(delivery("", addr("1"), "x"))
+	got := f.begin(d.ID)
+	if got.State != sessions.Sending || got.Attempt != 1 || got.Verdict == nil || *got.Verdict != allowed {
+		f.t.Fatalf("%+v", got)
+	}
+	f.equal(f.delivery(d.ID), got)
+	f.equal(f.begin(d.ID).Attempt, 2) // the same part again
+	no := f.post(delivery("", addr("1"), "x"))
+	got, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny)
+	f.ok(err)
+	if got.State != sessions.Withheld || got.Attempt != 0 || *got.Verdict != denied {
+		f.t.Errorf("%+v", got)
+	}
+	f.equal(f.delivery(no.ID), got)
+	again, err := f.BeginSend(f.ctx, no.ID, time.Now(), func(sessions.Session) policy.Verdict {
+		f.t.Error("a final delivery was decided again")
+		return allowed
+	})
+	f.ok(err)
+	f.equal(again, got)
+	// Denied between two parts.
+	if got, err = f.BeginSend(f.ctx, d.ID, time.Now(), deny); err != nil || got.State != sessions.Withheld {
+		f.t.Error(got, err)
+	}
+	_, err = f.BeginSend(f.ctx, "nobody", time.Now(), allow)
+	f.is(err, sessions.ErrNotFound)
+}
+
+func beginSendExpired(_ *testing.T, f *fixture) {
+	now := fromMilli(time.Now())
+	d := delivery("", addr("1"), "x")
+	d.Expires = now.Add(time.Minute)
+	f.post(d)
+	never := func(sessions.Session) policy.Verdict {
+		f.t.Error("decided about what is past its time")
+		return allowed
+	}
+	got, err := f.BeginSend(f.ctx, d.ID, now.Add(time.Minute), never)
+	f.ok(err)
+	if got.State != sessions.Expired || got.Error == "" {
+		f.t.Errorf("%+v", got)
+	}
+	fresh := delivery("", addr("1"), "x")
+	fresh.Expires = now.Add(time.Minute)
+	f.post(fresh)
+	if got, err = f.BeginSend(f.ctx, fresh.ID, now, allow); err != nil || got.State != sessions.Sending {
+		f.t.Error(got, err)
+	}
+}
+
+func beginSendGranted(_ *testing.T, f *fixture) {
+	d := delivery("", addr("1"), "send policy: off")
+	granted := policy.Verdict{Action: policy.Allow, Rule: "before the flip", Reason: "answer to /send"}
+	d.Granted = &granted
+	f.post(d)
+	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny)
+	f.ok(err)
+	if got.State != sessions.Sending || *got.Verdict != granted {
+		f.t.Errorf("%+v", got)
+	}
+}
+
+// proves: P7
+func beginSendSession(_ *testing.T, f *fixture) {
+	k := key("1")
+	f.session(k)
+	d := f.post(delivery(k, addr("1"), "x"))
+	off := policy.Deny
+	if _, err := f.Patch(f.ctx, k, sessions.Patch{SendPolicy: &off}); err != nil {
+		f.t.Fatal(err)
+	}
+	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), func(s sessions.Session) policy.Verdict {
+		if s.Key != k {
+			f.t.Errorf("decided about session %q", s.Key)
+		}
+		return policy.Verdict{Action: s.Settings.SendPolicy}
+	})
+	f.ok(err)
+	f.equal(got.State, sessions.Withheld) // the flip was committed before
+	none := f.post(delivery("", addr("1"), "x"))
+	if _, err := f.BeginSend(f.ctx, none.ID, time.Now(), func(s sessions.Session) policy.Verdict {
+		f.equal(s, sessions.Session{})
+		return allowed
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	gone := f.post(delivery(key("gone"), addr("1"), "x"))
+	if _, err := f.BeginSend(f.ctx, gone.ID, time.Now(), func(s sessions.Session) policy.Verdict {
+		f.equal(s.Key, key("gone")) // rules about keys still apply
+		return allowed
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func parts(_ *testing.T, f *fixture) {
+	d := f.post(delivery("", addr("1"), "long"))
+	at := time.UnixMilli(1_700_000_000_000)
+	r1, r2 := channels.Receipt{ID: "1", At: at}, channels.Receipt{ID: "2", At: at}
+	f.is(f.PartSent(f.ctx, d.ID, r1, false), sessions.ErrConflict) // not begun
+	f.begin(d.ID)
+	f.ok(f.PartSent(f.ctx, d.ID, r1, false))
+	f.ok(f.PartSent(f.ctx, d.ID, r1, false)) // repeated
+	if got := f.delivery(d.ID); got.State != sessions.Sending || got.Part != 1 || got.Attempt != 0 || len(got.Receipts) != 1 {
+		f.t.Fatalf("%+v", got)
+	}
+	f.equal(f.begin(d.ID).Attempt, 1)
+	f.ok(f.PartSent(f.ctx, d.ID, r2, true))
+	f.ok(f.PartSent(f.ctx, d.ID, r2, true)) // repeated
+	got := f.delivery(d.ID)
+	if got.State != sessions.Sent || got.Part != 2 {
+		f.t.Errorf("%+v", got)
+	}
+	f.equal(got.Receipts, []channels.Receipt{r1, r2})
+	f.is(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "3", At: at}, true), sessions.ErrConflict)
+}
+
+func retry(_ *testing.T, f *fixture) {
+	d := f.post(delivery("", addr("1"), "x"))
+	at := time.Now().Add(time.Minute)
+	f.is(f.Retry(f.ctx, d.ID, at, "why", false), sessions.ErrConflict)
+	f.begin(d.ID)
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", true))
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", true)) // repeated
+	got := f.delivery(d.ID)
+	if got.State != sessions.Pending || got.NotBefore.UnixMilli() != at.UnixMilli() || got.Error != "429" || !got.Repeat || got.Attempt != 1 {
+		f.t.Errorf("%+v", got)
+	}
+	f.equal(f.begin(d.ID).Attempt, 2)
+	f.ok(f.Retry(f.ctx, d.ID, at, "again", false))
+	f.equal(f.delivery(d.ID).Repeat, true) // once a repeat, always
+}
+
+func endDelivery(_ *testing.T, f *fixture) {
+	for _, state := range []sessions.DeliveryState{sessions.DeliveryFail, sessions.Dropped, sessions.Held, sessions.Expired, sessions.Withheld} {
+		d := f.post(delivery("", addr("1"), "x"))
+		f.begin(d.ID)
+		f.ok(f.EndDelivery(f.ctx, d.ID, state, "why"))
+		f.ok(f.EndDelivery(f.ctx, d.ID, state, "other")) // repeated
+		if got := f.delivery(d.ID); got.State != state || got.Error != "why" {
+			f.t.Errorf("%+v", got)
+		}
+	}
+	d := f.post(delivery("", addr("1"), "x"))
+	f.ok(f.EndDelivery(f.ctx, d.ID, sessions.Held, "ambiguous"))
+	f.ok(f.EndDelivery(f.ctx, d.ID, sessions.Dropped, "by a person"))
+	s := f.post(delivery("", addr("1"), "x"))
+	f.sent(s.ID)
+	f.is(f.EndDelivery(f.ctx, s.ID, sessions.Dropped, "x"), sessions.ErrConflict)
+	if err := f.EndDelivery(f.ctx, s.ID, sessions.Pending, "x"); err == nil {
+		f.t.Error("ended as pending")
+	}
+	f.is(f.EndDelivery(f.ctx, "nobody", sessions.Dropped, "x"), sessions.ErrNotFound)
+}
+
+func requeue(_ *testing.T, f *fixture) {
+	until := time.Now().Add(time.Hour)
+	for _, state := range []sessions.DeliveryState{sessions.DeliveryFail, sessions.Expired, sessions.Held, sessions.Dropped} {
+		d := f.post(delivery("", addr("1"), "x"))
+		f.begin(d.ID)
+		f.ok(f.EndDelivery(f.ctx, d.ID, state, "why"))
+		got, err := f.Requeue(f.ctx, d.ID, until)
+		f.ok(err)
+		if got.State != sessions.Pending || got.Expires.UnixMilli() != until.UnixMilli() || got.Error != "" || got.Attempt != 0 || !got.NotBefore.IsZero() {
+			f.t.Errorf("%s: %+v", state, got)
+		}
+		f.equal(got.Repeat, state == sessions.Held) // it may have arrived
+		f.equal(f.delivery(d.ID), got)
+	}
+	for _, end := range []func(sessions.DeliveryID){f.sent, func(d sessions.DeliveryID) { f.begin(d) }} {
+		d := f.post(delivery("", addr("1"), "x"))
+		end(d.ID)
+		_, err := f.Requeue(f.ctx, d.ID, until)
+		f.is(err, sessions.ErrConflict)
+		f.equal(err.Error(), fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", d.ID, f.delivery(d.ID).State))
+	}
+}
+
+func readdress(_ *testing.T, f *fixture) {
+	from := channels.Address{Channel: "telegram", Account: "default", Chat: "-5", Type: channels.Group}
+	to := from
+	to.Chat = "-1005"
+	topic, moved := from, to
+	topic.Thread, moved.Thread = "7", "7"
+	near := from
+	near.Chat = "-50"
+	k := sessions.Key("agent:main:telegram:group:-5")
+	for i, a := range []channels.Address{from, topic, near} {
+		f.submit(sessions.Effects{Session: &sessions.Session{Key: k + sessions.Key(fmt.Sprint(":", i)), Agent: "main", Last: a}})
+	}
+	open, inTopic, other, sending, done := f.post(delivery("", from, "x")), f.post(delivery("", topic, "x")), f.post(delivery("", near, "x")), f.post(delivery("", from, "x")), f.post(delivery("", from, "x"))
+	f.begin(sending.ID)
+	f.sent(done.ID)
+	f.ok(f.Readdress(f.ctx, from, to))
+	f.ok(f.Readdress(f.ctx, from, to))
+	for d, want := range map[sessions.DeliveryID]channels.Address{open.ID: to, inTopic.ID: moved, other.ID: near, sending.ID: to, done.ID: from} {
+		f.equal(f.delivery(d).To, want)
+	}
+	for i, want := range []channels.Address{to, moved, near} {
+		f.equal(f.get(k+sessions.Key(fmt.Sprint(":", i))).Last, want)
+	}
+}
+
+func due(_ *testing.T, f *fixture) {
+	var all []sessions.Delivery
+	for i := range 6 {
+		d := delivery(key("1"), addr(fmt.Sprint(i%2)), fmt.Sprint(i))
+		d.NotBefore = time.Now().Add(time.Hour) // ignored here
+		all = append(all, f.post(d))
+		if i > 0 && all[i].Seq <= all[i-1].Seq {
+			f.t.Fatalf("numbers %d, %d", all[i-1].Seq, all[i].Seq)
+		}
+	}
+	f.sent(all[0].ID)
+	f.begin(all[1].ID)
+	f.ok(f.EndDelivery(f.ctx, all[2].ID, sessions.Dropped, "x"))
+	got, err := f.Due(f.ctx, 10, 0)
+	f.ok(err)
+	f.equal(got, all[3:])
+	got, err = f.Due(f.ctx, 1, all[3].Seq)
+	f.ok(err)
+	f.equal(got, all[4:5])
+	// A retry keeps its place.
+	f.ok(f.Retry(f.ctx, all[1].ID, time.Now(), "r", false))
+	got, err = f.Due(f.ctx, 1, 0)
+	f.ok(err)
+	f.equal(got[0].ID, all[1].ID)
+
+	for _, c := range []struct {
+		q    sessions.DeliveryQuery
+		want []int
+	}{
+		{sessions.DeliveryQuery{}, []int{5, 4, 3, 2, 1, 0}}, {sessions.DeliveryQuery{Limit: 2}, []int{5, 4}}, {sessions.DeliveryQuery{Before: all[2].Seq}, []int{1, 0}},
+		{sessions.DeliveryQuery{State: sessions.Sent}, []int{0}}, {sessions.DeliveryQuery{State: sessions.Pending, Limit: 1}, []int{5}},
+		{sessions.DeliveryQuery{Session: key("1"), State: sessions.Dropped}, []int{2}}, {sessions.DeliveryQuery{Session: key("2")}, nil},
+	} {
+		list, err := f.ListDeliveries(f.ctx, c.q)
+		f.ok(err)
+		var got []int
+		for _, d := range list {
+			for i := range all {
+				if all[i].ID == d.ID {
+					got = append(got, i)
+				}
+			}
+		}
+		f.equal(got, c.want)
+	}
+	// The same delivery again makes no second one.
+	again := all[3]
+	again.Text = "other"
+	f.equal(f.post(again), all[3])
+}
+
+func countDeliveries(_ *testing.T, f *fixture) {
+	n, err := f.CountDeliveries(f.ctx)
+	f.ok(err)
+	f.equal(len(n), 0)
+	for range 3 {
+		f.sent(f.post(delivery("", addr("1"), "x")).ID)
+	}
+	f.begin(f.post(delivery("", addr("1"), "x")).ID)
+	f.post(delivery("", addr("1"), "x"))
+	n, err = f.CountDeliveries(f.ctx)
+	f.ok(err)
+	f.equal(n, map[sessions.DeliveryState]int{sessions.Sent: 3, sessions.Sending: 1, sessions.Pending: 1})
+}
+
+// proves: T2, P5
+func marks(_ *testing.T, f *fixture) {
+	a := f.accept(message("1", "1", "q"))
+	f.claim(key("1"))
+	m := assistant("answer")
+	step := assistant("step")
+	f.ok(f.Record(f.ctx, a.Run.ID, step))
+	d1, d2 := delivery(key("1"), addr("1"), "answer"), delivery(key("1"), addr("2"), "answer")
+	d1.Message, d2.Message = m.ID, m.ID
+	f.finish(a.Run.ID, sessions.Outcome{Messages: []sessions.Message{m}, Deliveries: []sessions.Delivery{d1, d2}})
+	late := delivery(key("1"), addr("3"), "step")
+	late.Message = step.ID
+	f.post(late) // made after its message
+	f.sent(d1.ID)
+	if _, err := f.BeginSend(f.ctx, d2.ID, time.Now(), deny); err != nil {
+		f.t.Fatal(err)
+	}
+	got := f.tail(a.Session.ID, sessions.TailQuery{})
+	f.equal(got[2].Deliveries, []sessions.Mark{{Delivery: d1.ID, State: sessions.Sent, To: addr("1").String(), Rule: allowed.Rule}, {Delivery: d2.ID, State: sessions.Withheld, To: addr("2").String(), Rule: denied.Rule}})
+	f.equal(got[1].Deliveries, []sessions.Mark{{Delivery: late.ID, State: sessions.Pending, To: addr("3").String()}})
+	f.equal(len(got[0].Deliveries), 0)
+}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"parley/sessions"
+
+	"pgregory.net/rapid"
+)
+
+// random runs random operations on a few sessions against a model: the queue of each session, what is at work, and its transcript.
+func random(t *testing.T, f *fixture) {
+	type state struct {
+		queue      []string // inputs
+		running    sessions.RunID
+		transcript []string
+		id         sessions.ID
+		accepted   int
+	}
+	round := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		round++
+		model := map[string]*state{}
+		for i := range 3 {
+			model[fmt.Sprintf("r%dc%d", round, i)] = &state{}
+		}
+		chats := []string{fmt.Sprintf("r%dc0", round), fmt.Sprintf("r%dc1", round), fmt.Sprintf("r%dc2", round)}
+		n := 0
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			chat := rapid.SampledFrom(chats).Draw(rt, "chat")
+			m := model[chat]
+			switch rapid.IntRange(0, 6).Draw(rt, "op") {
+			case 0, 1:
+				m.accepted++
+				text := fmt.Sprintf("%s %d", chat, m.accepted)
+				acc := f.accept(message(chat, fmt.Sprint(m.accepted), text))
+				m.queue, m.id = append(m.queue, text), acc.Session.ID
+			case 2:
+				if m.accepted > 0 && !f.accept(message(chat, fmt.Sprint(rapid.IntRange(1, m.accepted).Draw(rt, "again")), "again")).Duplicate {
+					rt.Fatal("a duplicate was accepted")
+				}
+			case 3:
+				r, ok, err := f.Claim(f.ctx, key(chat))
+				f.ok(err)
+				if want := m.running == "" && len(m.queue) > 0; ok != want {
+					rt.Fatalf("claimed: %v, want %v", ok, want)
+				}
+				if ok {
+					if r.Input.Text() != m.queue[0] {
+						rt.Fatalf("claimed %q, want %q", r.Input.Text(), m.queue[0])
+					}
+					if r.Attempt == 1 {
+						m.transcript = append(m.transcript, m.queue[0])
+					}
+					m.running = r.ID
+				}
+			case 4:
+				if m.running != "" {
+					n++
+					answer := fmt.Sprint("answer ", n)
+					f.finish(m.running, sessions.Outcome{Messages: []sessions.Message{assistant(answer)}})
+					m.running, m.queue, m.transcript = "", m.queue[1:], append(m.transcript, answer)
+				}
+			case 5:
+				if m.running != "" {
+					n++
+					step := fmt.Sprint("step ", n)
+					f.ok(f.Record(f.ctx, m.running, assistant(step)))
+					m.transcript = append(m.transcript, step)
+				}
+			case 6:
+				if _, _, err := f.Recover(f.ctx); err != nil {
+					rt.Fatal(err)
+				}
+				for _, m := range model {
+					m.running = ""
+				}
+			}
+		}
+		for chat, m := range model {
+			if m.id != "" {
+				f.equal(texts(f.tail(m.id, sessions.TailQuery{IncludeTool: true, Limit: 1000})), m.transcript)
+			}
+			_ = chat
+		}
+	})
+}

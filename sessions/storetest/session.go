@@ -1,0 +1,456 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+func list(_ *testing.T, f *fixture) {
+	base := time.Now().Add(time.Hour)
+	for i := range 6 {
+		agent := []sessions.AgentID{"main", "ops"}[i%2]
+		s := &sessions.Session{Key: sessions.Key(fmt.Sprintf("agent:%s:telegram:direct:%d", agent, i)), Agent: agent, Title: fmt.Sprintf("Räume %d%%", i), Updated: base.Add(time.Duration(i) * time.Second)}
+		if i > 3 {
+			s.SpawnedBy = key("parent")
+		}
+		if i == 2 {
+			s.Label = "Lab_el"
+		}
+		f.submit(sessions.Effects{Session: s})
+	}
+	k := func(i int) sessions.Key {
+		return sessions.Key(fmt.Sprintf("agent:%s:telegram:direct:%d", []string{"main", "ops"}[i%2], i))
+	}
+	f.ok(f.Archive(f.ctx, k(0)))
+	for name, c := range map[string]struct {
+		q    sessions.Query
+		want []int
+	}{
+		"all":             {sessions.Query{}, []int{5, 4, 3, 2, 1}},
+		"limit":           {sessions.Query{Limit: 2}, []int{5, 4}},
+		"offset":          {sessions.Query{Limit: 2, Offset: 2}, []int{3, 2}},
+		"agent":           {sessions.Query{Agent: "ops"}, []int{5, 3, 1}},
+		"parent":          {sessions.Query{SpawnedBy: key("parent")}, []int{5, 4}},
+		"keys":            {sessions.Query{Keys: []sessions.Key{k(1), k(3), k(0), "x"}}, []int{3, 1}},
+		"no keys":         {sessions.Query{Keys: []sessions.Key{}}, nil},
+		"archived":        {sessions.Query{Archived: true}, []int{0}},
+		"label":           {sessions.Query{Label: "Lab_el"}, []int{2}},
+		"since":           {sessions.Query{Since: base.Add(3 * time.Second)}, []int{5, 4, 3}},
+		"title":           {sessions.Query{Search: "RÄUME 3"}, []int{3}},
+		"percent":         {sessions.Query{Search: "4%"}, []int{4}},
+		"underscore":      {sessions.Query{Search: "lab_"}, []int{2}},
+		"no wildcard":     {sessions.Query{Search: "r_ume"}, nil},
+		"key":             {sessions.Query{Search: ":ops:"}, []int{5, 3, 1}},
+		"agent and since": {sessions.Query{Agent: "ops", Since: base.Add(4 * time.Second)}, []int{5}},
+	} {
+		got, err := f.List(f.ctx, c.q)
+		f.ok(err)
+		var want []sessions.Key
+		for _, i := range c.want {
+			want = append(want, k(i))
+		}
+		if !slices.Equal(keys(got), want) {
+			f.t.Errorf("%s: %v, want %v", name, keys(got), want)
+		}
+	}
+	f.equal(f.get(k(0)).Archived, true)
+	// A message moves a session to the front.
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: k(1), Updated: base.Add(time.Minute)}})
+	got, err := f.List(f.ctx, sessions.Query{Limit: 1})
+	f.ok(err)
+	f.equal(keys(got), []sessions.Key{k(1)})
+}
+
+// proves: P3
+func patch(_ *testing.T, f *fixture) {
+	k := key("1")
+	_, err := f.Patch(f.ctx, k, sessions.Patch{})
+	f.is(err, sessions.ErrNotFound)
+	made := f.session(k)
+	deny, model, think := policy.Deny, "p/m", "high"
+	s, err := f.Patch(f.ctx, k, sessions.Patch{SendPolicy: &deny, Model: &model, Thinking: &think})
+	f.ok(err)
+	f.equal(s.Settings, sessions.Settings{SendPolicy: policy.Deny, Model: model, Thinking: think})
+	f.equal(s.Updated, made.Updated)
+	empty, verbose, activation := "", "on", "always"
+	s, err = f.Patch(f.ctx, k, sessions.Patch{Model: &empty, Verbose: &verbose, Activation: &activation})
+	f.ok(err)
+	want := sessions.Settings{SendPolicy: policy.Deny, Thinking: think, Verbose: verbose, Activation: activation}
+	f.equal(s.Settings, want)
+	// Settings survive a reset and later messages.
+	if s, err = f.Reset(f.ctx, k); err != nil || s.Settings != want {
+		f.t.Error(s, err)
+	}
+	f.accept(message("1", "1", "x"))
+	f.equal(f.get(k).Settings, want)
+}
+
+func labels(_ *testing.T, f *fixture) {
+	lab, other, none := "lab", "other", ""
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1"), Label: lab}})
+	_, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: key("2"), Label: lab}})
+	f.is(err, sessions.ErrConflict)
+	f.session(key("2"))
+	_, err = f.Patch(f.ctx, key("2"), sessions.Patch{Label: &lab})
+	f.is(err, sessions.ErrConflict)
+	if _, err = f.Patch(f.ctx, key("1"), sessions.Patch{Label: &lab}); err != nil {
+		f.t.Error("its own label is refused:", err)
+	}
+	// An archived session's label is free.
+	f.ok(f.Archive(f.ctx, key("1")))
+	if _, err = f.Patch(f.ctx, key("2"), sessions.Patch{Label: &lab}); err != nil {
+		f.t.Fatal(err)
+	}
+	// When it comes back, the label belongs to the other one.
+	if s := f.accept(message("1", "1", "x")).Session; s.Archived || s.Label != "" {
+		f.t.Errorf("%+v", s)
+	}
+	for _, l := range []*string{&other, &none} {
+		s, err := f.Patch(f.ctx, key("2"), sessions.Patch{Label: l})
+		f.ok(err)
+		f.equal(s.Label, *l)
+	}
+	f.ok(f.Delete(f.ctx, key("2")))
+	if _, err = f.Patch(f.ctx, key("1"), sessions.Patch{Label: &lab}); err != nil {
+		f.t.Error(err)
+	}
+}
+
+func reset(_ *testing.T, f *fixture) {
+	k := key("1")
+	a := f.accept(message("1", "1", "old words"))
+	f.finish(f.claim(k).ID, sessions.Outcome{Usage: sessions.Usage{Input: 5}, Context: 7})
+	old := f.get(k)
+	s, err := f.Reset(f.ctx, k)
+	f.ok(err)
+	want := old
+	want.ID, want.Usage, want.Context, want.Updated = s.ID, sessions.Usage{}, 0, s.Updated
+	f.equal(s, want)
+	if s.ID == old.ID || s.ID == "" {
+		f.t.Fatal("the id stayed")
+	}
+	f.equal(f.get(k), s)
+	if got, err := f.GetByID(f.ctx, s.ID); err != nil || got.Key != k {
+		f.t.Error(got, err)
+	}
+	_, err = f.GetByID(f.ctx, old.ID)
+	f.is(err, sessions.ErrNotFound)
+	f.equal(len(f.tail(s.ID, sessions.TailQuery{})), 0)
+	f.equal(texts(f.tail(a.Session.ID, sessions.TailQuery{})), []string{"old words"})
+	_, err = f.Reset(f.ctx, key("nobody"))
+	f.is(err, sessions.ErrNotFound)
+}
+
+func archive(_ *testing.T, f *fixture) {
+	k := key("1")
+	a := f.accept(message("1", "1", "x"))
+	f.ok(f.Archive(f.ctx, k))
+	f.ok(f.Archive(f.ctx, k))
+	_, err := f.GetByID(f.ctx, a.Session.ID)
+	f.is(err, sessions.ErrNotFound)
+	f.claim(k)
+	f.equal(texts(f.tail(a.Session.ID, sessions.TailQuery{})), []string{"x"}) // still readable
+	s := f.accept(message("1", "2", "y")).Session
+	if s.Archived || s.ID != a.Session.ID {
+		f.t.Errorf("a new message did not bring it back: %+v", s)
+	}
+	f.is(f.Archive(f.ctx, key("nobody")), sessions.ErrNotFound)
+}
+
+func remove(_ *testing.T, f *fixture) {
+	k := key("1")
+	a := f.accept(message("1", "1", "secret words"))
+	f.claim(k)
+	d := delivery(k, addr("1"), "kept")
+	f.finish(a.Run.ID, sessions.Outcome{Deliveries: []sessions.Delivery{d}})
+	old := f.get(k).ID
+	if _, err := f.Reset(f.ctx, k); err != nil {
+		f.t.Fatal(err)
+	}
+	queued := f.accept(message("1", "2", "more secret words"))
+	f.claim(k)
+	other := f.accept(message("2", "1", "secret of another"))
+	f.claim(key("2"))
+	f.ok(f.Delete(f.ctx, k))
+	f.ok(f.Delete(f.ctx, k)) // repeated
+	_, err := f.Get(f.ctx, k)
+	f.is(err, sessions.ErrNotFound)
+	for _, s := range []sessions.ID{old, queued.Session.ID} {
+		_, err = f.Tail(f.ctx, s, sessions.TailQuery{})
+		f.is(err, sessions.ErrNotFound)
+	}
+	for _, r := range []sessions.RunID{a.Run.ID, queued.Run.ID} {
+		_, err = f.GetRun(f.ctx, r)
+		f.is(err, sessions.ErrNotFound)
+	}
+	hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: "secret"})
+	f.ok(err)
+	if len(hits) != 1 || hits[0].Message != other.Run.Input.ID {
+		f.t.Errorf("%+v", hits)
+	}
+	f.equal(f.delivery(d.ID).Text, "kept")
+	// The key is free for a new session.
+	if s := f.accept(message("1", "3", "fresh")).Session; s.ID == queued.Session.ID {
+		f.t.Error("the id came back")
+	}
+	f.claim(k)
+	f.equal(len(f.tail(f.get(k).ID, sessions.TailQuery{})), 1)
+}
+
+// proves: N14
+func expire(_ *testing.T, f *fixture) {
+	now := time.Now()
+	for i, at := range []time.Time{now.Add(-time.Minute), now.Add(time.Hour), {}} {
+		f.submit(sessions.Effects{Source: fmt.Sprint("s", i), Session: &sessions.Session{Key: key(fmt.Sprint(i)), ArchiveAt: at}})
+	}
+	ks, err := f.Expire(f.ctx, now, 30*24*time.Hour)
+	f.ok(err)
+	f.equal(ks, []sessions.Key{key("0")})
+	f.equal(f.get(key("0")).Archived, true)
+	f.equal(f.get(key("1")).Archived, false)
+	if ks, err = f.Expire(f.ctx, now, 30*24*time.Hour); err != nil || len(ks) != 0 {
+		f.t.Error(ks, err)
+	}
+	for i := range 700 {
+		f.accept(sessions.Arrival{In: message("9", fmt.Sprint(i), "x").In, Skip: "x"})
+	}
+	first := f.accept(message("9", "run", "x"))
+	// Young rows stay, old ones go, however many.
+	if _, err = f.Expire(f.ctx, time.Now(), time.Hour); err != nil {
+		f.t.Fatal(err)
+	}
+	if !f.accept(message("9", "run", "x")).Duplicate {
+		f.t.Error("forgotten too early")
+	}
+	if _, err = f.Expire(f.ctx, time.Now().Add(2*time.Hour), time.Hour); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, id := range []string{"0", "699", "run"} {
+		if f.accept(message("9", id, "x")).Duplicate {
+			f.t.Errorf("%s is remembered for ever", id)
+		}
+	}
+	f.equal(f.run(first.Run.ID).Status, sessions.Queued)
+}
+
+func tail(_ *testing.T, f *fixture) {
+	a := f.accept(message("1", "1", "q"))
+	f.claim(key("1"))
+	var want []string
+	for i := range 10 {
+		m := assistant(fmt.Sprint(i))
+		if i%2 == 1 {
+			m = toolResult("c", fmt.Sprint(i))
+		}
+		f.ok(f.Record(f.ctx, a.Run.ID, m))
+		want = append(want, fmt.Sprint(i))
+	}
+	for _, c := range []struct {
+		q    sessions.TailQuery
+		want []string
+	}{
+		{sessions.TailQuery{IncludeTool: true}, append([]string{"q"}, want...)},
+		{sessions.TailQuery{}, []string{"q", "0", "2", "4", "6", "8"}},
+		{sessions.TailQuery{Limit: 2}, []string{"6", "8"}},
+		{sessions.TailQuery{Limit: 2, Offset: 1}, []string{"4", "6"}},
+		{sessions.TailQuery{Limit: 3, Offset: 1, IncludeTool: true}, []string{"6", "7", "8"}},
+		{sessions.TailQuery{Offset: 100}, nil},
+	} {
+		f.equal(texts(f.tail(a.Session.ID, c.q)), c.want)
+	}
+	_, err := f.Tail(f.ctx, "nobody", sessions.TailQuery{})
+	f.is(err, sessions.ErrNotFound)
+}
+
+// say puts a user message and an answer into a transcript.
+func (f *fixture) say(chat, platformID, question, answer string) (q, a sessions.Message) {
+	f.t.Helper()
+	f.accept(message(chat, platformID, question))
+	r := f.claim(key(chat))
+	m := assistant(answer)
+	f.finish(r.ID, sessions.Outcome{Messages: []sessions.Message{m}})
+	return r.Input, m
+}
+
+func search(_ *testing.T, f *fixture) {
+	q1, a1 := f.say("1", "1", "Where is the blue bicycle?", "The bicycle is in the cellar.")
+	q2, a2 := f.say("2", "1", "A bicycle, please", strings.Repeat("long ", 300)+"bicycle "+strings.Repeat("tail ", 300))
+	ops := sessions.Key("agent:ops:main")
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: ops, Agent: "ops"}, Run: &sessions.Run{ID: "ops-run", Kind: sessions.TurnRun, Key: ops, Input: sessions.Message{ID: "ops-in", Role: sessions.User, Content: sessions.TextContent("bicycle of ops")}}})
+	f.claim(ops)
+	hidden := assistant("")
+	hidden.Content = []sessions.Block{{Type: sessions.ThinkingBlock, Text: "unicorn"}, {Type: sessions.ToolCallBlock, ID: "c", Name: "unicorn"}}
+	f.ok(f.Record(f.ctx, "ops-run", hidden, toolResult("c", "unicorn")))
+	for name, c := range map[string]struct {
+		q    sessions.SearchQuery
+		want []string
+	}{
+		"newest first":  {sessions.SearchQuery{Text: "bicycle"}, []string{"ops-in", a2.ID, q2.ID, a1.ID, q1.ID}},
+		"limit":         {sessions.SearchQuery{Text: "bicycle", Limit: 2}, []string{"ops-in", a2.ID}},
+		"all words":     {sessions.SearchQuery{Text: "BLUE bicycle!"}, []string{q1.ID}},
+		"agent":         {sessions.SearchQuery{Text: "bicycle", Agent: "ops"}, []string{"ops-in"}},
+		"key":           {sessions.SearchQuery{Text: "bicycle", Key: key("1")}, []string{a1.ID, q1.ID}},
+		"nobody's key":  {sessions.SearchQuery{Text: "bicycle", Key: key("7")}, nil},
+		"no thoughts":   {sessions.SearchQuery{Text: "unicorn"}, nil},
+		"part of word":  {sessions.SearchQuery{Text: "bicyc"}, nil},
+		"nothing":       {sessions.SearchQuery{Text: " ?! "}, nil},
+		"unknown words": {sessions.SearchQuery{Text: "bicycle zebra"}, nil},
+	} {
+		hits, err := f.Search(f.ctx, c.q)
+		f.ok(err)
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.Message)
+			if n := utf8.RuneCountInString(h.Snippet); n > 300 || !strings.Contains(strings.ToLower(h.Snippet), "bicycle") {
+				f.t.Errorf("%s: snippet of %d characters: %s", name, n, h.Snippet)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			f.t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: "cellar"})
+	f.ok(err)
+	if h := hits[0]; h.Key != key("1") || h.Session != f.get(key("1")).ID || h.Role != sessions.Assistant || !h.Time.Equal(a1.Time) {
+		f.t.Errorf("%+v", h)
+	}
+	// The transcript from before a reset is found too.
+	if _, err := f.Reset(f.ctx, key("1")); err != nil {
+		f.t.Fatal(err)
+	}
+	if hits, err = f.Search(f.ctx, sessions.SearchQuery{Text: "cellar", Key: key("1")}); err != nil || len(hits) != 1 {
+		f.t.Error(hits, err)
+	}
+}
+
+func searchWords(_ *testing.T, f *fixture) {
+	f.say("1", "1", "foo-bar_baz user@example.com C++ 3.14 Straße ÄPFEL naïve 東京タワー привет", "NEAR AND OR NOT col:x \"quoted\" it's "+strings.Repeat("x", 500))
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"foo-bar", 1}, {"baz", 1}, {"user@example.com", 1}, {"c++", 1}, {"3.14", 1}, {"straße", 1}, {"äpfel", 1}, {"NAÏVE", 1}, {"東京", 1}, {"タワー", 1}, {"ПРИВЕТ", 1},
+		{"大阪", 0}, {"NEAR", 1}, {"AND OR NOT", 1}, {"col:x", 1}, {`"quoted"`, 1}, {"it's", 1}, {`x" OR "y`, 0}, {"foo*", 1}, {"fo*", 0}, {"-foo", 1}, {"^foo", 1}, {"(foo", 1}, {"foo & !bar", 1}, {"foo | zzz", 0}, {"'; DROP TABLE messages", 0}, {"\x00foo", 1},
+		{strings.Repeat("x", 500), 1}, {strings.Repeat("foo ", 1000), 1},
+	} {
+		hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: c.text})
+		if err != nil {
+			f.t.Errorf("%.30q: %v", c.text, err)
+		} else if len(hits) != c.want {
+			f.t.Errorf("%.30q: %d hits, want %d", c.text, len(hits), c.want)
+		}
+	}
+}
+
+func pairing(_ *testing.T, f *fixture) {
+	now := time.Now()
+	put := func(user, hash string, account channels.AccountID) (bool, sessions.DeliveryID) {
+		d := delivery("", addr(user), "code")
+		ok, err := f.PutPairing(f.ctx, sessions.Pairing{Channel: "telegram", Account: account, User: channels.UserID(user), Name: "N" + user, Hash: hash, Created: now, Expires: now.Add(time.Hour), Delivery: &d}, 2)
+		f.ok(err)
+		return ok, d.ID
+	}
+	ok, d := put("1", "h1", "default")
+	f.equal(ok, true)
+	f.equal(f.delivery(d).State, sessions.Pending)
+	ok, d = put("1", "h1b", "default")
+	f.equal(ok, false) // one code for a person
+	_, err := f.GetDelivery(f.ctx, d)
+	f.is(err, sessions.ErrNotFound)
+	ok, _ = put("2", "h2", "default")
+	f.equal(ok, true)
+	ok, _ = put("3", "h3", "default")
+	f.equal(ok, false) // two wait
+	ok, _ = put("3", "h3", "second")
+	f.equal(ok, true) // another account
+	waiting, err := f.Pairings(f.ctx, now)
+	f.ok(err)
+	if len(waiting) != 3 || waiting[0].User != "1" || waiting[0].Hash != "h1" || waiting[0].Name != "N1" || !waiting[0].Expires.Equal(fromMilli(now.Add(time.Hour))) {
+		f.t.Fatalf("%+v", waiting)
+	}
+	if ok, err := f.Paired(f.ctx, "telegram", "default", "1"); err != nil || ok {
+		f.t.Error(ok, err)
+	}
+	const unknown = "no pairing on telegram is waiting for this code (it may have expired or been used)" // people read it
+	_, err = f.Approve(f.ctx, "telegram", "wrong", now)
+	f.is(err, sessions.ErrNotFound)
+	f.equal(err.Error(), unknown)
+	err = f.Reject(f.ctx, "telegram", "wrong")
+	f.is(err, sessions.ErrNotFound)
+	f.equal(err.Error(), unknown)
+	_, err = f.Approve(f.ctx, "discord", "h1", now)
+	f.is(err, sessions.ErrNotFound)
+	_, err = f.Approve(f.ctx, "telegram", "h1", now.Add(time.Hour))
+	f.is(err, sessions.ErrNotFound) // past its time
+	p, err := f.Approve(f.ctx, "telegram", "h1", now)
+	f.ok(err)
+	f.equal(p.User, channels.UserID("1"))
+	for _, c := range []struct {
+		account channels.AccountID
+		user    channels.UserID
+		want    bool
+	}{{"default", "1", true}, {"second", "1", false}, {"default", "2", false}} {
+		ok, err := f.Paired(f.ctx, "telegram", c.account, c.user)
+		f.ok(err)
+		f.equal(ok, c.want)
+	}
+	f.ok(f.Reject(f.ctx, "telegram", "h2"))
+	f.is(f.Reject(f.ctx, "telegram", "h2"), sessions.ErrNotFound)
+	later := now.Add(2 * time.Hour)
+	if waiting, err = f.Pairings(f.ctx, later); err != nil || len(waiting) != 0 {
+		f.t.Error(waiting, err)
+	}
+	// What is past its time makes room, for the same person too.
+	ok, err = f.PutPairing(f.ctx, sessions.Pairing{Channel: "telegram", Account: "second", User: "3", Hash: "h4", Created: later, Expires: later.Add(time.Hour)}, 1)
+	f.ok(err)
+	f.equal(ok, true)
+}
+
+func fromMilli(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()) }
+
+func notes(_ *testing.T, f *fixture) {
+	for i, text := range []string{"The cat is called Mimi", "Mimi likes FISH", "dogs"} {
+		f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "main", Key: key(fmt.Sprint(i)), Text: text}})
+	}
+	f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "ops", Key: key("9"), Text: "Mimi"}})
+	for _, c := range []struct {
+		query string
+		limit int
+		want  []string
+	}{{"mimi", 0, []string{"Mimi likes FISH", "The cat is called Mimi"}}, {"fish mimi", 0, []string{"Mimi likes FISH"}}, {"", 2, []string{"dogs", "Mimi likes FISH"}}, {"%", 0, nil}} {
+		list, err := f.Notes(f.ctx, "main", c.query, c.limit)
+		f.ok(err)
+		var got []string
+		for _, n := range list {
+			got = append(got, n.Text)
+			if n.ID == 0 || n.Key == "" || n.Time.IsZero() {
+				f.t.Errorf("%+v", n)
+			}
+		}
+		f.equal(got, c.want)
+	}
+}
+
+func notFound(_ *testing.T, f *fixture) {
+	_, err := f.Get(f.ctx, "agent:main:main")
+	f.is(err, sessions.ErrNotFound)
+	_, err = f.GetByID(f.ctx, "x")
+	f.is(err, sessions.ErrNotFound)
+	_, err = f.GetRun(f.ctx, "x")
+	f.is(err, sessions.ErrNotFound)
+	_, err = f.GetDelivery(f.ctx, "x")
+	f.is(err, sessions.ErrNotFound)
+	_, err = f.Steps(f.ctx, "x")
+	f.is(err, sessions.ErrNotFound)
+	if !strings.Contains(err.Error(), "x") {
+		f.t.Errorf("%v does not say what was looked for", err)
+	}
+}

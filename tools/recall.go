@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+
+	"parley/sessions"
+)
+
+//go:embed recall.md
+var recallText string
+
+const (
+	recallDefault = 20
+	recallMost    = 100
+	recallScan    = 2000      // notes looked at: those of sessions that the caller does not see are left out
+	recallBytes   = 16 * 1024 // of a result
+)
+
+type recallArgs struct {
+	Query string  `json:"query,omitempty" jsonschema:"words to look for; empty = the newest notes"`
+	Limit integer `json:"limit,omitzero" jsonschema:"default 20, at most 100"`
+}
+
+type recallResult struct {
+	Count     int         `json:"count"`
+	Notes     []noteShown `json:"notes"` // newest first
+	Truncated bool        `json:"truncated,omitempty"`
+}
+
+type noteShown struct {
+	Text string `json:"text"`
+	When string `json:"when"` // RFC 3339, UTC
+	From string `json:"from"` // the session it was noted in
+}
+
+type recall struct{ deps Deps }
+
+// Recall is the tool recall: it finds notes of the agent, those that were made in sessions which the caller may see (contract V4).
+func Recall(d Deps) Tool { return recall{d} }
+
+var recallSchema = schemaOf[recallArgs](nil)
+
+func (recall) Spec() Spec { return Spec{Name: "recall", Description: recallText, Schema: recallSchema} }
+
+func (t recall) Call(ctx context.Context, c Call) (Result, error) {
+	args, bad := decode[recallArgs](c.Args)
+	if bad != nil {
+		return bad.result(), nil
+	}
+	limit := min(max(args.Limit.or(recallDefault), 1), recallMost)
+	notes, err := t.deps.Store.Notes(ctx, c.Caller.Session.Agent, strings.TrimSpace(args.Query), recallScan)
+	if err != nil {
+		return Result{}, err
+	}
+	show := shown{redact: t.deps.Redact, block: noteMost}
+	r := recallResult{Notes: []noteShown{}}
+	room := recallBytes - slack
+	known := map[sessions.Key]bool{}
+	for _, n := range notes {
+		see, ok := known[n.Key]
+		if !ok {
+			if see, err = t.sees(ctx, c.Caller, n.Key); err != nil {
+				return Result{}, err
+			}
+			known[n.Key] = see
+		}
+		if !see {
+			continue
+		}
+		row := noteShown{Text: show.text(n.Text), When: n.Time.UTC().Format("2006-01-02T15:04:05Z"), From: t.deps.name(c.Caller, n.Key)}
+		size := len(encode(row)) + 1
+		if len(r.Notes) == limit || size > room {
+			r.Truncated = true
+			break
+		}
+		room -= size
+		r.Notes = append(r.Notes, row)
+	}
+	r.Count = len(r.Notes)
+	return reply(r), nil
+}
+
+// sees decides about a note by the session that it was made in; one that is gone counts by its key alone.
+func (t recall) sees(ctx context.Context, c Caller, key sessions.Key) (bool, error) {
+	if key == c.Session.Key {
+		return true, nil
+	}
+	s, err := t.deps.Store.Get(ctx, key)
+	if errors.Is(err, sessions.ErrNotFound) {
+		s = sessions.Session{Key: key, Agent: c.Session.Agent}
+	} else if err != nil {
+		return false, err
+	}
+	return t.deps.sees(c, s), nil
+}

@@ -1,0 +1,161 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// Store is what the tools need of the store.
+type Store interface {
+	Get(ctx context.Context, key sessions.Key) (sessions.Session, error)
+	GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error)
+	List(ctx context.Context, q sessions.Query) ([]sessions.Session, error)
+	Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error)
+	Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) ([]sessions.Note, error)
+	Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error)
+}
+
+// Deps is what the session tools work with. Store, Host and Rules are required. What may change while the host runs is a func,
+// asked at each call.
+type Deps struct {
+	Store Store
+	Host  Host
+	Rules func() sessions.Rules // who sees whom (contract V)
+	Scope sessions.Scope        // session.scope
+	// Limits gives session.agentToAgent; nil, and a limit of 0, mean the defaults.
+	Limits func() sessions.AgentToAgent
+	// AllowAgents gives agents.list[].subagents.allowAgents of an agent; nil = none.
+	AllowAgents func(sessions.AgentID) []string
+	// ModelOf gives the model that a session uses, provider/model; nil = only what the session itself sets.
+	ModelOf func(sessions.Session) string
+	// TranscriptPath gives where the transcript of a session is (contract T1); nil = not shown.
+	TranscriptPath func(agent sessions.AgentID, id sessions.ID) string
+	// Redact takes the secrets that the host knows out of a text (contract H5); nil = there are none.
+	Redact func(string) string
+	Now    func() time.Time // nil = time.Now
+}
+
+// All gives the tools that come with parley.
+func All(d Deps) []Tool {
+	return []Tool{SessionsList(d), SessionsHistory(d), SessionsSend(d), SessionsSpawn(d), AgentsList(d), Remember(d), Recall(d)}
+}
+
+// now gives the time by the host's clock.
+func (d Deps) now() time.Time {
+	if d.Now == nil {
+		return time.Now()
+	}
+	return d.Now()
+}
+
+// find is the one place where a tool turns a reference into a session (contract K9, V4). What the reference means comes first,
+// whether the caller may see it second: a key that the caller named and may not see is `forbidden`; a session id that it may not
+// see looks like one that does not exist. action words the refusal.
+func (d Deps) find(ctx context.Context, c Caller, ref, action string) (sessions.Session, *problem, error) {
+	if strings.TrimSpace(ref) == "" {
+		return sessions.Session{}, mistake("sessionKey is required: a key or session id from sessions_list, main, or current"), nil
+	}
+	if strings.EqualFold(strings.TrimSpace(ref), currentWord) {
+		return c.Session, nil, nil
+	}
+	r, err := sessions.Resolve(ref, c.Session.Agent, d.Scope)
+	if err != nil {
+		return sessions.Session{}, mistake("%v", err), nil
+	}
+	s, err := d.lookup(ctx, r)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound), err == nil && d.reserved(s):
+		return sessions.Session{}, unknownSession(ref), nil
+	case err != nil:
+		return sessions.Session{}, nil, fmt.Errorf("%s: find session: %w", action, err)
+	}
+	ok, why := d.Rules().See(d.viewer(c), s)
+	switch {
+	case ok:
+		return s, nil, nil
+	case r.ID != "":
+		return sessions.Session{}, unknownSession(ref), nil
+	}
+	return sessions.Session{}, forbidden("Session %s not permitted: %s", action, why), nil
+}
+
+// currentWord means the caller's own session.
+const currentWord = "current"
+
+func unknownSession(ref string) *problem {
+	ref, _ = clip(strings.TrimSpace(ref), 200)
+	return mistake("Session not found: %s (use a key or session id that sessions_list shows)", ref)
+}
+
+func (d Deps) lookup(ctx context.Context, r sessions.Ref) (sessions.Session, error) {
+	if r.ID != "" {
+		return d.Store.GetByID(ctx, r.ID)
+	}
+	return d.Store.Get(ctx, r.Key)
+}
+
+// sees applies the rule of visibility to a session that nobody named.
+func (d Deps) sees(c Caller, s sessions.Session) bool {
+	ok, _ := d.Rules().See(d.viewer(c), s)
+	return ok
+}
+
+func (d Deps) reserved(s sessions.Session) bool { return s.Key.Reserved(d.Scope) }
+
+// display gives a session's key as the caller passes it.
+func (d Deps) display(c Caller, s sessions.Session) string { return d.name(c, s.Key) }
+
+func (d Deps) name(c Caller, k sessions.Key) string { return k.Display(c.Session.Agent, d.Scope) }
+
+func (d Deps) kind(s sessions.Session) string { return string(s.Key.Kind()) }
+
+// channel says where a session is (contract L4).
+func (d Deps) channel(s sessions.Session) string {
+	switch s.Key.Kind() {
+	case sessions.KindCron, sessions.KindHook, sessions.KindNode:
+		return "internal"
+	case sessions.KindGroup:
+		if p, err := s.Key.Parse(); err == nil && s.Last.Channel == "" && p.Channel != "" {
+			return string(p.Channel)
+		}
+	}
+	if s.Last.Channel == "" {
+		return "unknown"
+	}
+	return string(s.Last.Channel)
+}
+
+// limits gives session.agentToAgent with its defaults filled in.
+func (d Deps) limits() sessions.AgentToAgent {
+	var l sessions.AgentToAgent
+	if d.Limits != nil {
+		l = d.Limits()
+	}
+	if l.MaxHops <= 0 {
+		l.MaxHops = 4
+	}
+	if l.MaxPerMinute <= 0 {
+		l.MaxPerMinute = 20
+	}
+	return l
+}
+
+// orError gives the result of a problem, or the fault of the host when there is one.
+func (p *problem) orError(err error) (Result, error) {
+	if err != nil {
+		return Result{}, err
+	}
+	return p.result(), nil
+}
+
+func (d Deps) viewer(c Caller) sessions.Viewer {
+	return sessions.Viewer{Key: c.Session.Key, Agent: c.Session.Agent, Sandboxed: c.Sandboxed}
+}
+
+// mode is the visibility in force for a caller.
+func (d Deps) mode(c Caller) Visibility { return Visibility(d.Rules().Effective(d.viewer(c))) }

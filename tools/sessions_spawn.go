@@ -1,0 +1,163 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+//go:embed sessions_spawn.md
+var sessionsSpawnText string
+
+const (
+	spawnTimeoutMost = 7 * 24 * 3600 // seconds
+	labelMost        = 64            // characters
+)
+
+var cleanups = []string{"keep", "delete"}
+
+type spawnArgs struct {
+	Task              string  `json:"task" jsonschema:"what to do, complete in itself: the sub-agent does not see this chat"`
+	Label             string  `json:"label,omitempty" jsonschema:"short name, at most 64 characters"`
+	AgentID           string  `json:"agentId,omitempty" jsonschema:"an agent of agents_list; default your own"`
+	Model             string  `json:"model,omitempty" jsonschema:"provider/model; default the agent's"`
+	RunTimeoutSeconds integer `json:"runTimeoutSeconds,omitzero" jsonschema:"end it after this long; default 0 = no limit"`
+	Cleanup           string  `json:"cleanup,omitempty" jsonschema:"keep (default) or delete the sub-agent's session after its report"`
+}
+
+type spawnResult struct {
+	Status          string         `json:"status"`
+	RunID           sessions.RunID `json:"runId"`
+	ChildSessionKey string         `json:"childSessionKey"`
+}
+
+type sessionsSpawn struct{ deps Deps }
+
+// SessionsSpawn is the tool sessions_spawn (contract N2–N6, N8).
+func SessionsSpawn(d Deps) Tool { return sessionsSpawn{d} }
+
+var sessionsSpawnSchema = schemaOf[spawnArgs](map[string][]string{"cleanup": cleanups})
+
+func (sessionsSpawn) Spec() Spec {
+	return Spec{Name: "sessions_spawn", Description: sessionsSpawnText, Schema: sessionsSpawnSchema}
+}
+
+func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
+	args, bad := decode[spawnArgs](c.Args)
+	if bad != nil {
+		return bad.result(), nil
+	}
+	if subagent(c.Caller.Session) {
+		return forbidden("sessions_spawn is not allowed from sub-agent sessions. Do the task yourself.").result(), nil
+	}
+	q := SpawnRequest{
+		Source: c.Source(), From: c.Caller, Task: args.Task, Label: strings.TrimSpace(args.Label), Model: strings.TrimSpace(args.Model),
+		Timeout: args.RunTimeoutSeconds.or(0), Cleanup: args.Cleanup,
+	}
+	if q.Cleanup == "" {
+		q.Cleanup = "keep"
+	}
+	if bad := spawnArguments(args, q); bad != nil {
+		return bad.result(), nil
+	}
+	if q.Agent, bad = t.deps.spawnable(c.Caller.Session.Agent, args.AgentID); bad != nil {
+		return bad.result(), nil
+	}
+	if q.Model != "" {
+		if err := t.deps.Host.ModelKnown(q.Model); err != nil {
+			return mistake("model %q cannot be used: %v", q.Model, err).result(), nil
+		}
+	}
+	run, err := t.deps.Host.Spawn(ctx, q)
+	if err != nil {
+		return refusal(err)
+	}
+	return reply(spawnResult{Status: "accepted", RunID: run.ID, ChildSessionKey: string(run.Key)}), nil
+}
+
+func spawnArguments(a spawnArgs, q SpawnRequest) *problem {
+	switch {
+	case strings.TrimSpace(a.Task) == "":
+		return mistake("task is required: what the sub-agent is to do")
+	case len(a.Task) > textMost:
+		return mistake("task has %d bytes; %d are allowed", len(a.Task), textMost)
+	case utf8.RuneCountInString(q.Label) > labelMost:
+		return mistake("label has more than %d characters", labelMost)
+	}
+	if bad := oneOf("cleanup", q.Cleanup, cleanups); bad != nil {
+		return bad
+	}
+	return seconds("runTimeoutSeconds", a.RunTimeoutSeconds, spawnTimeoutMost, "no limit")
+}
+
+// allowed gives the agents that from may spawn, itself first and the others sorted, and whether it may spawn any (contract N1, N3).
+func (d Deps) allowed(from sessions.AgentID) (ids []AgentInfo, anyAgent bool) {
+	var list []string
+	if d.AllowAgents != nil {
+		list = d.AllowAgents(from)
+	}
+	own := AgentInfo{ID: from}
+	for _, a := range d.Host.Agents() {
+		for _, p := range list {
+			anyAgent = anyAgent || strings.TrimSpace(p) == "*"
+		}
+		named := slices.ContainsFunc(list, func(p string) bool { return strings.EqualFold(strings.TrimSpace(p), string(a.ID)) })
+		switch {
+		case a.ID == from:
+			own = a
+		case anyAgent || named:
+			ids = append(ids, a)
+		}
+	}
+	slices.SortFunc(ids, func(a, b AgentInfo) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return append([]AgentInfo{own}, ids...), anyAgent
+}
+
+// spawnable gives the agent that from asks for, its own when it names none.
+func (d Deps) spawnable(from sessions.AgentID, name string) (sessions.AgentID, *problem) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	ids, anyAgent := d.allowed(from)
+	if name == "" {
+		return from, nil
+	}
+	names := make([]string, len(ids))
+	for i, a := range ids {
+		if strings.EqualFold(string(a.ID), name) {
+			return a.ID, nil
+		}
+		names[i] = string(a.ID)
+	}
+	if anyAgent {
+		return "", mistake("agent %q does not exist; there are: %s", name, strings.Join(names, ", "))
+	}
+	return "", forbidden("agent %q is not allowed for sessions_spawn (allowed: %s). agents.list[].subagents.allowAgents allows more.", name, strings.Join(names, ", "))
+}
+
+// refusal turns what a Host said no to into an answer for the model. A fault of the host stays an error.
+func refusal(err error) (Result, error) {
+	if r, ok := errors.AsType[*Refused](err); ok {
+		return forbidden("%s", r.Reason).result(), nil
+	}
+	if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+		return mistake("%v", err).result(), nil
+	}
+	return Result{}, fmt.Errorf("session tool: %w", err)
+}
+
+// resultStatus reads the status of a tool result.
+func resultStatus(text string) (string, bool) {
+	var v struct {
+		Status string `json:"status"`
+	}
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return "", false
+	}
+	return v.Status, v.Status != ""
+}

@@ -1,0 +1,88 @@
+// Package tools holds the Tool contract and the tools that come with parley: one file a tool, with the text that the model reads
+// in a .md file of the same name.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+
+	"parley/sessions"
+)
+
+// Spec is what a model is told about a tool.
+type Spec struct {
+	Name        string
+	Description string          // from the tool's .md file
+	Schema      json.RawMessage // JSON Schema of the arguments: an object, closed
+}
+
+// Caller is on whose behalf a tool is called: the session whose agent is at work.
+type Caller struct {
+	Session   sessions.Session
+	Run       sessions.Run
+	Sandboxed bool
+}
+
+// Call is one tool call of a model.
+type Call struct {
+	ID     string          // the model's tool call id, unique inside the run; effects are keyed by (run, ID), so a repeated call has no second effect (contract S14)
+	Args   json.RawMessage // valid against Schema: the loop has checked it
+	Caller Caller
+}
+
+// Source is the dedupe key of the call's effects.
+func (c Call) Source() string { return "tool:" + string(c.Caller.Run.ID) + ":" + c.ID }
+
+// Result is what the model gets to see.
+type Result struct {
+	Text    string // usually JSON
+	IsError bool
+	Yield   bool // the turn ends here: no further model call
+}
+
+// Tool is one thing that a model can do. Call may block for as long as its ctx allows. An error is a fault of the host (the store
+// failed): the run fails and is tried again. What the model did wrong, or may not do, is a Result that tells it what to do next.
+type Tool interface {
+	Spec() Spec
+	Call(ctx context.Context, c Call) (Result, error)
+}
+
+// Host is what the session tools need from the router. Its methods are durable when they return.
+type Host interface {
+	// Ask queues message as a run in the target session and gives the run's id. A repeated source gives the same run.
+	Ask(ctx context.Context, q AskRequest) (sessions.Run, error)
+	// Spawn makes a child session with a queued run. A repeated source gives the same child.
+	Spawn(ctx context.Context, q SpawnRequest) (sessions.Run, error)
+	// Wait blocks until the run is final or ctx ends (then ctx's error). While it waits the calling run holds no slot.
+	Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error)
+	// Agents lists the configured agents.
+	Agents() []AgentInfo
+	// ModelKnown reports whether provider/model can be used; the error says which names can.
+	ModelKnown(name string) error
+}
+
+// AskRequest is sessions_send.
+type AskRequest struct {
+	Source  string
+	From    Caller
+	To      sessions.Key
+	Message string
+}
+
+// SpawnRequest is sessions_spawn.
+type SpawnRequest struct {
+	Source  string
+	From    Caller
+	Agent   sessions.AgentID
+	Task    string
+	Label   string
+	Model   string
+	Timeout int // seconds, 0 = none
+	Cleanup string
+}
+
+// AgentInfo is one configured agent.
+type AgentInfo struct {
+	ID   sessions.AgentID
+	Name string
+}
