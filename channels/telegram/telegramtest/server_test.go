@@ -80,6 +80,7 @@ func TestLongPollAndConfirmation(t *testing.T) {
 			if a := call(t, srv, "getUpdates", "timeout", "30"); !strings.Contains(string(a.Result), `"one"`) || time.Since(began) > 5*time.Second {
 				t.Errorf("%+v after %s", a, time.Since(began))
 			}
+			synctest.Wait() // the second text is said as well
 		}
 		if a := call(t, srv, "getUpdates", "offset", "1000002"); strings.Contains(string(a.Result), `"one"`) || !strings.Contains(string(a.Result), `"two"`) {
 			t.Errorf("after confirming the first: %s", a.Result)
