@@ -31,6 +31,8 @@ type Subagents struct {
 	ArchiveAfterMinutes int    `yaml:"archiveAfterMinutes" default:"60" min:"0" max:"525600" doc:"A sub-agent's session is archived after this many minutes; 0 = never."`
 	MaxConcurrent       int    `yaml:"maxConcurrent" default:"8" min:"1" max:"10000" doc:"Sub-agents at work at the same time."`
 	MaxChildrenPerAgent int    `yaml:"maxChildrenPerAgent" default:"5" min:"1" max:"10000" doc:"Unfinished sub-agents of one session."`
+	MaxSpawnDepth       int    `yaml:"maxSpawnDepth" default:"1" min:"1" max:"5" doc:"1: sub-agents cannot spawn; more: sub-agents above that depth can, and have the results of theirs."`
+	Announce            string `yaml:"announce" enum:"direct,requester" default:"direct" doc:"direct: a sub-agent's result is posted into the chat that asked for it. requester: it goes to the session there, whose agent words the update."`
 	Model               string `yaml:"model" doc:"provider/model of sub-agents; empty = the agent's."`
 }
 

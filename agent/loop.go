@@ -55,7 +55,13 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			if err != nil {
 				return Outcome{}, err
 			}
-			if yield || len(last.ToolCalls()) == 0 {
+			more := false
+			if !yield {
+				if more, err = r.take(ctx); err != nil {
+					return Outcome{}, err
+				}
+			}
+			if yield || len(last.ToolCalls()) == 0 && !more {
 				return r.outcome(*last, yield), nil
 			}
 		}
@@ -64,7 +70,14 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if len(next.ToolCalls()) == 0 {
-			return r.outcome(next, false), nil
+			more, err := r.waiting(ctx)
+			if err != nil {
+				return Outcome{}, err
+			}
+			if !more {
+				return r.outcome(next, false), nil
+			}
+			// The answer becomes a step of the turn, which goes on with what came in.
 		}
 		if err := r.record(next); err != nil {
 			return Outcome{}, err
@@ -107,9 +120,30 @@ func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Mes
 			if done != nil {
 				done[m.ToolCallID] = *m
 			}
+		case sessions.User:
+			last, done = nil, nil // it came in after that answer, and has none yet
 		}
 	}
 	return last, done
+}
+
+// waiting says whether the turn is to go on with what came in meanwhile.
+func (r *turnRun) waiting(ctx context.Context) (bool, error) {
+	if r.Waiting == nil || r.Take == nil {
+		return false, nil
+	}
+	return r.Waiting(ctx)
+}
+
+// take puts what came in meanwhile behind what the model is shown.
+func (r *turnRun) take(ctx context.Context) (bool, error) {
+	more, err := r.waiting(ctx)
+	if err != nil || !more {
+		return false, err
+	}
+	msgs, err := r.Take(ctx)
+	r.msgs = append(r.msgs, msgs...)
+	return len(msgs) > 0, err
 }
 
 // ask calls the model once and makes a message of its answer.

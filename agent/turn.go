@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+
 	"parley/sessions"
 	"parley/tools"
 )
@@ -23,6 +25,10 @@ type Turn struct {
 	// results. An error ends the run with that error. The last assistant message is not recorded: it is in Outcome.Final, so that
 	// it can be committed together with what follows from it.
 	Record func(msgs ...sessions.Message) error
+	// Waiting says whether something came in for this session that the turn at work is to answer as well, and Take takes it over:
+	// user messages, recorded already. They are asked between two model calls and before the turn ends. Both may be nil.
+	Waiting func(ctx context.Context) (bool, error)
+	Take    func(ctx context.Context) ([]sessions.Message, error)
 	// OnText is called with the text of the answer so far whenever it grows; may be nil. It must not block.
 	OnText func(soFar string)
 }

@@ -20,6 +20,7 @@ import (
 	"parley/gateway/config"
 	"parley/router"
 	"parley/sessions/sqlstore"
+	"parley/tools"
 )
 
 // Adapter is one row of the program's table of channel kinds.
@@ -108,7 +109,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	h.router = router.New(router.Deps{
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
 		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
-		Tools: h.tools,
+		Tools: tools.All, Redact: h.redact,
 	})
 	h.openAccounts(c)
 	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}

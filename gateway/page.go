@@ -7,9 +7,7 @@ import (
 	"parley/channels"
 	"parley/channels/webchat"
 	"parley/gateway/web"
-	"parley/router"
 	"parley/sessions"
-	"parley/tools"
 )
 
 // pageHandler serves the chat page and its API, when the web chat is switched on.
@@ -50,17 +48,4 @@ func (h *Host) pageInfo(context.Context) web.Info {
 		info.Suggestions = []string{"What can you do?", "List my sessions", "Remember that the bins go out on Tuesday", "In the background, what time is it?"}
 	}
 	return info
-}
-
-// tools makes the tools; they obey the settings in force at each call.
-func (h *Host) tools(host tools.Host) []tools.Tool {
-	set := func() *router.Settings { return h.router.Settings() }
-	return tools.All(tools.Deps{
-		Store: h.store, Host: host, Scope: h.deps.Config.Config().Session.Scope,
-		Limits:         func() sessions.AgentToAgent { return set().Session.AgentToAgent },
-		Rules:          func() sessions.Rules { return set().Visibility() },
-		AllowAgents:    func(a sessions.AgentID) []string { return set().AllowAgents(a) },
-		ModelOf:        func(s sessions.Session) string { return set().ModelOf(s) },
-		TranscriptPath: h.store.TranscriptPath, Redact: h.redact,
-	})
 }

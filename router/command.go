@@ -107,7 +107,7 @@ func cmdWhoami(_ context.Context, _ *Router, c commandCall) (string, sessions.Ef
 
 func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
 	model := firstOf(c.session.Settings.Model, c.set.entry(c.session.Agent).Model)
-	return "✅ New session started · model: " + model, sessions.Effects{Stop: true, Reset: true}, nil
+	return "✅ New session started · model: " + model, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}, nil
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
@@ -128,7 +128,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	case len(open) > 1:
 		answer += fmt.Sprintf(" %d messages that waited are dropped.", len(open)-1)
 	}
-	return answer, sessions.Effects{Stop: true}, nil
+	return answer, sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
 }
 
 func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"parley/agent"
@@ -122,12 +121,14 @@ func (l *lanes) at(key sessions.Key, id sessions.RunID) {
 	}
 }
 
-// abort ends the run at work in a session when it is one of those named: the next one may be at work already.
-func (l *lanes) abort(key sessions.Key, ids []sessions.RunID) {
+// abort ends those of the runs that are at work: the next one of a session may be at work already.
+func (l *lanes) abort(stopped []sessions.StoppedRun) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if x := l.m[key]; x != nil && x.abort != nil && slices.Contains(ids, x.run) {
-		x.abort(errStopped)
+	for _, s := range stopped {
+		if x := l.m[s.Key]; x != nil && x.abort != nil && x.run == s.ID {
+			x.abort(errStopped)
+		}
 	}
 }
 

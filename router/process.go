@@ -58,7 +58,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	}
 	r.metrics.ran(run.Kind, out.Status, time.Since(began))
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
-	r.ends.tell(run.ID)
+	r.ends.tell(string(run.ID))
 	r.follow(acc)
 	return true
 }

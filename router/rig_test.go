@@ -142,12 +142,7 @@ func (g *rig) start() {
 			}
 			return g.model, "m", nil
 		},
-		Tools: func(h tools.Host) []tools.Tool {
-			set := func() *Settings { return g.r.Settings() }
-			return tools.All(tools.Deps{Store: store, Host: h, AllowAgents: func(a sessions.AgentID) []string { return set().AllowAgents(a) },
-				Scope: g.set.Session.Scope, Limits: func() sessions.AgentToAgent { return set().Session.AgentToAgent },
-				Rules: func() sessions.Rules { return set().Visibility() }, ModelOf: func(s sessions.Session) string { return set().ModelOf(s) }})
-		},
+		Tools:          tools.All,
 		TranscriptPath: store.TranscriptPath})
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)

@@ -41,7 +41,8 @@ type Deps struct {
 	Settings *Settings
 	// Model finds a model by provider/model. The error names what is known.
 	Model   func(name string) (m agent.Model, providerName string, err error)
-	Tools   func(h tools.Host) []tools.Tool // called once; nil = none
+	Tools   func(d tools.Deps) []tools.Tool // called once, with what the session tools work with; nil = none
+	Redact  func(string) string             // takes the secrets that the host knows out of a text; nil = there are none
 	Log     *slog.Logger
 	Metrics *Metrics
 	Version string
@@ -60,6 +61,7 @@ type Router struct {
 	lanes     *lanes
 	loop      agent.Loop
 	histories *histories
+	kit       tools.Deps // what the session tools, and the commands that show the same things, work with
 	tools     []tools.Tool
 	commands  []command
 	ends      ends
@@ -74,10 +76,24 @@ func New(d Deps) *Router {
 	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.commands = commandTable()
+	r.kit = r.toolDeps()
 	if d.Tools != nil {
-		r.tools = d.Tools(r)
+		r.tools = d.Tools(r.kit)
 	}
 	return r
+}
+
+// toolDeps gives the session tools what they work with. What a reload may change is asked at each call.
+func (r *Router) toolDeps() tools.Deps {
+	set := r.settings.Load
+	return tools.Deps{
+		Store: r.store, Host: r, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
+		Rules:       func() sessions.Rules { return set().Visibility() },
+		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
+		SpawnDepth:  func() int { return orDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
+		AllowAgents: func(id sessions.AgentID) []string { return set().AllowAgents(id) },
+		ModelOf:     func(s sessions.Session) string { return set().ModelOf(s) },
+	}
 }
 
 // Settings gives the settings in force.
@@ -192,9 +208,9 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accep
 // follow sets in motion what a commit made.
 func (r *Router) follow(acc sessions.Accepted) {
 	if len(acc.Stopped) > 0 {
-		r.lanes.abort(acc.Session.Key, acc.Stopped)
-		for _, id := range acc.Stopped {
-			r.ends.tell(id)
+		r.lanes.abort(acc.Stopped)
+		for _, s := range acc.Stopped {
+			r.ends.tell(string(s.ID))
 		}
 	}
 	if len(acc.Deliveries) > 0 {
@@ -202,6 +218,7 @@ func (r *Router) follow(acc sessions.Accepted) {
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		r.lanes.wake(acc.Run.Key)
+		r.ends.tell(string(acc.Run.Key))
 	}
 }
 
@@ -261,18 +278,19 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 // Working lists the sessions whose agent is at work.
 func (r *Router) Working() []sessions.Key { return r.lanes.working() }
 
-// ends wakes those who wait for a run. The truth is in the store: a wake-up only says "look again".
+// ends wakes those who wait for a run to end, by its id, or for something to be queued in a session, by its key. The truth is in
+// the store: a wake-up only says "look again".
 type ends struct {
 	mu   sync.Mutex
-	wait map[sessions.RunID][]chan struct{}
+	wait map[string][]chan struct{}
 }
 
-func (e *ends) subscribe(id sessions.RunID) (ended <-chan struct{}, cancel func()) {
+func (e *ends) subscribe(id string) (ended <-chan struct{}, cancel func()) {
 	ch := make(chan struct{}, 1)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.wait == nil {
-		e.wait = make(map[sessions.RunID][]chan struct{})
+		e.wait = make(map[string][]chan struct{})
 	}
 	e.wait[id] = append(e.wait[id], ch)
 	return ch, func() {
@@ -289,10 +307,10 @@ func (e *ends) subscribe(id sessions.RunID) (ended <-chan struct{}, cancel func(
 func (e *ends) awaited(id sessions.RunID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.wait[id]) > 0
+	return len(e.wait[string(id)]) > 0
 }
 
-func (e *ends) tell(id sessions.RunID) {
+func (e *ends) tell(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, ch := range e.wait[id] {

@@ -35,7 +35,8 @@ type DeliveryKind string
 const (
 	Reply    DeliveryKind = "reply"
 	Announce DeliveryKind = "announce"
-	Notice   DeliveryKind = "notice" // the host's own words: answers to commands, error notices, pairing
+	Notice   DeliveryKind = "notice"  // the host's own words: answers to commands, error notices, pairing
+	Posted   DeliveryKind = "message" // by the tool message
 )
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.

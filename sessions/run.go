@@ -35,7 +35,12 @@ const (
 	ReplyRun    RunKind = "reply"    // a reply-back step of an ask (contract S9)
 	ChildRun    RunKind = "child"    // a sub-agent at work
 	AnnounceRun RunKind = "announce" // the last step of a chain: what is posted into a chat
+	ResultRun   RunKind = "result"   // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
+	PostRun     RunKind = "post"     // no turn: puts into the transcript what the host posted into the session's chat
 )
+
+// ByAgent reports whether another agent causes such a run. Those turns are counted by themselves, and capped (contract S12).
+func (k RunKind) ByAgent() bool { return k == AskRun || k == ReplyRun || k == ResultRun }
 
 // Run is one agent turn in a session, from the queue to its end.
 type Run struct {
@@ -83,4 +88,6 @@ type Chain struct {
 	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
+	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
+	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
 }

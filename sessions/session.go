@@ -26,8 +26,11 @@ type Session struct {
 	Label     string           // given by a spawn or a person; unique among live sessions
 	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
 	SpawnedBy Key              // the parent of a sub-agent; set once
+	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
 	Usage     Usage // sum over all runs since the last reset
+	Turns     int   // runs that ended since the last reset
+	ByAgents  int   // those of them that other agents caused (contract S12)
 	Context   int   // tokens of the last model call: how full the window is
 	Aborted   bool  // the last run was stopped by a person
 	Archived  bool

@@ -51,13 +51,13 @@ type Arrival struct {
 	Effects Effects
 }
 
-// Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries.
+// Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries, note.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Patch      *Patch     // on Session.Key
 	Reset      bool       // Session.Key gets a new ID; settings stay
-	Stop       bool       // every queued run of Session.Key but reply and announce steps ends as Stopped, the running one is marked: Accepted.Stopped names them
+	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both. Reply, result, announce and post steps are spared
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
@@ -68,8 +68,14 @@ type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when Effects had none
 	Run        Run     // zero when Effects had none; for a duplicate Submit: the run of the first
-	Stopped    []RunID
+	Stopped    []StoppedRun
 	Deliveries []Delivery // with Seq and Created filled
+}
+
+// StoppedRun is a run that Effects.Stop ended or marked.
+type StoppedRun struct {
+	Key Key
+	ID  RunID
 }
 
 // SkippedEvent is an event that caused nothing.
@@ -91,6 +97,9 @@ type Runs interface {
 	Record(ctx context.Context, run RunID, msgs ...Message) error
 	// Steps gives the messages that a run has recorded, oldest first: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
+	// Absorb lets the running run take up the messages that wait in its session: those queued runs of the given kind end as Done,
+	// their inputs go into the transcript as steps of the running one, and are returned, oldest first.
+	Absorb(ctx context.Context, run RunID, kind RunKind) ([]Message, error)
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
 	// the run is final already: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
@@ -98,8 +107,10 @@ type Runs interface {
 	// start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending.
 	Recover(ctx context.Context) (keys []Key, ambiguous []Delivery, err error)
 	GetRun(ctx context.Context, id RunID) (Run, error)
-	// ListRuns gives the newest runs, of a session when key is not empty.
+	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
+	// CountByAgents counts the runs of a session that other agents caused and that were queued after since, up to most.
+	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)
 	// Trace finds all that belongs to a message id, run id or delivery id: the path from update to receipt.
 	Trace(ctx context.Context, id string) ([]Trace, error)
 }
@@ -115,7 +126,7 @@ type Outcome struct {
 	Deliveries []Delivery // replies and notices
 	Next       *Effects   // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
-	Delete     *Key       // this session is deleted in the same commit
+	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work
 }
 
 // RunQuery selects runs.
@@ -172,6 +183,8 @@ type DeliveryQuery struct {
 
 // Sessions is what there is to know about sessions and their transcripts.
 type Sessions interface {
+	// Known gives the sessions that a chat has written to, newest first: an address that nobody wrote from gives none.
+	Known(ctx context.Context, from channels.Address) ([]Key, error)
 	// Get finds a session by key.
 	Get(ctx context.Context, key Key) (Session, error)
 	// GetByID finds a live session by its UUID.
@@ -189,7 +202,7 @@ type Sessions interface {
 	Archive(ctx context.Context, key Key) error
 	// Delete removes the session, its transcript and its runs. Deliveries stay.
 	Delete(ctx context.Context, key Key) error
-	// Expire archives every session whose ArchiveAt has passed and deletes dedupe rows older than keep; it returns the keys archived.
+	// Expire archives every session whose ArchiveAt has passed and which has no open run, and deletes dedupe rows older than keep; it returns the keys archived.
 	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
 
 	// Pairing: codes are hashed by the caller; the store sees no code.
@@ -226,10 +239,11 @@ type TailQuery struct {
 
 // SearchQuery selects messages by words. Words are joined by AND; no query syntax leaks through.
 type SearchQuery struct {
-	Text  string
-	Agent AgentID
-	Key   Key
-	Limit int // default 10
+	Text   string
+	Agents []AgentID // only sessions of these; empty = all
+	Keys   []Key     // only these sessions; empty = all
+	Offset int       // newest hits to leave out
+	Limit  int       // default 10
 }
 
 // Hit is a message that was found.

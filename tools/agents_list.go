@@ -42,7 +42,7 @@ func (t agentsList) Call(_ context.Context, c Call) (Result, error) {
 	ids, anyAgent := t.deps.allowed(from)
 	r := agentsResult{Requester: from, AllowAny: anyAgent}
 	for _, a := range ids {
-		r.Agents = append(r.Agents, agentRow(a))
+		r.Agents = append(r.Agents, agentRow{ID: a.ID, Name: a.Name})
 	}
 	return reply(r), nil
 }

@@ -231,3 +231,25 @@ func toolResult(id, s string) sessions.Message {
 	m.ToolCallID, m.ToolName = id, "look"
 	return m
 }
+
+func (w *world) Search(context.Context, sessions.SearchQuery) ([]sessions.Hit, error) { return nil, w.fault }
+
+func (w *world) ListRuns(context.Context, sessions.RunQuery) ([]sessions.Run, error) { return nil, w.fault }
+
+func (w *world) CountByAgents(context.Context, sessions.Key, time.Time, int) (int, error) {
+	return 0, w.fault
+}
+
+func (w *world) Known(context.Context, channels.Address) ([]sessions.Key, error) { return nil, w.fault }
+
+func (w *world) Steer(context.Context, SteerRequest) (sessions.Run, error) {
+	return sessions.Run{}, w.refuse
+}
+
+func (w *world) Cancel(context.Context, string, sessions.Key) (int, error) { return 0, w.refuse }
+
+func (w *world) Post(context.Context, PostRequest) (PostResult, error) {
+	return PostResult{}, w.refuse
+}
+
+func (w *world) Idle(context.Context, Caller) error { return nil }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -18,6 +19,10 @@ type Store interface {
 	Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error)
 	Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) ([]sessions.Note, error)
 	Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error)
+	Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error)
+	ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error)
+	CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (int, error)
+	Known(ctx context.Context, from channels.Address) ([]sessions.Key, error)
 }
 
 // Deps is what the session tools work with. Store, Host and Rules are required. What may change while the host runs is a func,
@@ -35,6 +40,8 @@ type Deps struct {
 	ModelOf func(sessions.Session) string
 	// TranscriptPath gives where the transcript of a session is (contract T1); nil = not shown.
 	TranscriptPath func(agent sessions.AgentID, id sessions.ID) string
+	// SpawnDepth gives agents.defaults.subagents.maxSpawnDepth; nil = 1: sub-agents cannot spawn.
+	SpawnDepth func() int
 	// Redact takes the secrets that the host knows out of a text (contract H5); nil = there are none.
 	Redact func(string) string
 	Now    func() time.Time // nil = time.Now

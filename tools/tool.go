@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -53,6 +55,17 @@ type Host interface {
 	Ask(ctx context.Context, q AskRequest) (sessions.Run, error)
 	// Spawn makes a child session with a queued run. A repeated source gives the same child.
 	Spawn(ctx context.Context, q SpawnRequest) (sessions.Run, error)
+	// Steer gives a sub-agent a further message: the turn at work takes it up at its next step, otherwise a follow-up begins, whose
+	// result is reported like the first. A repeated source gives the same run.
+	Steer(ctx context.Context, q SteerRequest) (sessions.Run, error)
+	// Cancel ends what a sub-agent and those below it are at, and says how many runs that were. Canceled children report nothing.
+	Cancel(ctx context.Context, source string, child sessions.Key) (int, error)
+	// Post sends a text into a session's chat, or to another address that has written to that session, under its send policy, and
+	// puts it into its transcript. A repeated source posts once.
+	Post(ctx context.Context, q PostRequest) (PostResult, error)
+	// Idle blocks until something waits for the caller's own turn, no child of it is at work any more, or ctx ends (then ctx's
+	// error). While it waits the calling run holds no slot.
+	Idle(ctx context.Context, c Caller) error
 	// Wait blocks until the run is final or ctx ends (then ctx's error). While it waits the calling run holds no slot.
 	Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error)
 	// Agents lists the configured agents.
@@ -81,8 +94,32 @@ type SpawnRequest struct {
 	Cleanup string
 }
 
+// SteerRequest is `subagents` with action steer, and /subagents send.
+type SteerRequest struct {
+	Source  string
+	From    sessions.Session // who says it
+	Child   sessions.Key
+	Message string
+}
+
+// PostRequest is the tool message.
+type PostRequest struct {
+	Source  string
+	From    Caller
+	Session sessions.Key     // whose chat it is: its send policy decides
+	To      channels.Address // the chat
+	Text    string
+}
+
+// PostResult says what becomes of a post.
+type PostResult struct {
+	Delivery sessions.DeliveryID // "" when the policy of the caller's own session forbids it: nothing was made
+	Verdict  policy.Verdict      // how the policy stands now; the gate decides when it is sent
+}
+
 // AgentInfo is one configured agent.
 type AgentInfo struct {
-	ID   sessions.AgentID
-	Name string
+	ID    sessions.AgentID
+	Name  string
+	Model string // provider/model that its sessions use; "" = unknown
 }

@@ -215,7 +215,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 	key, _ := chat(777)
 	for name, q := range map[string]sessions.SearchQuery{"Common": {Text: "train hamburg"}, "Rare": {Text: "needle"}, "None": {Text: "unheard"}, "CommonAndRare": {Text: "train needle"}, "AllCommonNone": {Text: "train platform unheard"},
-		"Key": {Text: "train", Key: key}, "Agent": {Text: "needle train", Agent: "main"}, "TwoTowns": {Text: "hamburg berlin"}} {
+		"Key": {Text: "train", Keys: []sessions.Key{key}}, "Agent": {Text: "needle train", Agents: []sessions.AgentID{"main"}}, "TwoTowns": {Text: "hamburg berlin"}} {
 		b.Run("Search"+name, func(b *testing.B) {
 			spread(b, func(int) error { _, err := s.Search(ctx, q); return err })
 		})

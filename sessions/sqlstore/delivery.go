@@ -302,6 +302,9 @@ func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error 
 			}
 		}
 		p := from.String()
+		if err := t.rehear(p, from, to); err != nil {
+			return err
+		}
 		moved := map[int64]string{}
 		err = t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
 			if a, ok := move(address(r.str(1)), from, to); ok {
@@ -380,4 +383,25 @@ func (s *Store) CountDeliveries(ctx context.Context) (map[sessions.DeliveryState
 		return err
 	})
 	return out, err
+}
+
+// rehear moves what is known about who wrote from a chat.
+func (t *tx) rehear(p string, from, to channels.Address) error {
+	type row2 struct{ was, now, key string }
+	var rows []row2
+	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", []any{p, p + "/", p + "0"}, func(r row) error {
+		if a, ok := move(address(r.str(0)), from, to); ok {
+			rows = append(rows, row2{r.str(0), a.String(), r.str(1)})
+		}
+		return nil
+	})
+	for _, r := range rows {
+		if err == nil {
+			_, err = t.exec("INSERT INTO heard (address, key, at) SELECT ?, key, at FROM heard WHERE address = ? AND key = ? ON CONFLICT (address, key) DO NOTHING", r.now, r.was, r.key)
+		}
+		if err == nil {
+			_, err = t.exec("DELETE FROM heard WHERE address = ? AND key = ?", r.was, r.key)
+		}
+	}
+	return err
 }

@@ -18,8 +18,10 @@ func (t *tx) remove(key sessions.Key) error {
 	if _, err := t.exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
 		return err
 	}
-	if _, err := t.exec("DELETE FROM runs WHERE key = ?", string(key)); err != nil {
-		return err
+	for _, table := range []string{"runs", "heard"} {
+		if _, err := t.exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
+			return err
+		}
 	}
 	err := t.each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r row) error {
 		t.mirror = append(t.mirror, line{transcript: r.int(0), path: t.s.TranscriptPath(sessions.AgentID(r.str(2)), sessions.ID(r.str(1))), remove: true})
@@ -37,14 +39,15 @@ func (t *tx) remove(key sessions.Key) error {
 func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (keys []sessions.Key, err error) {
 	err = s.write(ctx, "Expire", func(t *tx) error {
 		keys = nil
-		err := t.each("SELECT key FROM sessions WHERE archive_at > 0 AND archived = 0 AND archive_at <= ? ORDER BY archive_at, num", []any{ms(now)}, func(r row) error {
+		const due = "archive_at > 0 AND archived = 0 AND archive_at <= ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = sessions.key AND runs.status IN ('queued', 'running'))"
+		err := t.each("SELECT key FROM sessions WHERE "+due+" ORDER BY archive_at, num", []any{ms(now)}, func(r row) error {
 			keys = append(keys, sessions.Key(r.str(0)))
 			return nil
 		})
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		_, err = t.exec("UPDATE sessions SET archived = 1 WHERE archive_at > 0 AND archived = 0 AND archive_at <= ?", ms(now))
+		_, err = t.exec("UPDATE sessions SET archived = 1 WHERE "+due, ms(now))
 		return err
 	})
 	if err != nil {

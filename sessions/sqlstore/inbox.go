@@ -27,7 +27,7 @@ type sight struct{ msg, address, event, thread, skip string }
 
 // Accept commits one platform event and everything that it causes.
 func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
-	if e := a.Effects; a.Skip != "" && (e.Session != nil || e.Patch != nil || e.Reset || e.Stop || e.Run != nil || len(e.Deliveries) > 0 || e.Note != nil) {
+	if e := a.Effects; a.Skip != "" && (e.Session != nil || e.Patch != nil || e.Reset || len(e.Stop) > 0 || e.Run != nil || len(e.Deliveries) > 0 || e.Note != nil) {
 		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects", a.In.ID)
 	}
 	e, err := prepare(a.Effects)
@@ -171,8 +171,8 @@ type effects struct {
 // prepare checks effects and encodes what will be stored. It copies what the store fills in.
 func prepare(e sessions.Effects) (*effects, error) {
 	p := &effects{Effects: e}
-	if e.Session == nil && (e.Patch != nil || e.Reset || e.Stop) {
-		return nil, errors.New("a patch, reset or stop needs its session")
+	if e.Session == nil && (e.Patch != nil || e.Reset) {
+		return nil, errors.New("a patch or reset needs its session")
 	}
 	if e.Session != nil && e.Session.Key == "" {
 		return nil, errors.New("a session needs its key")
@@ -225,13 +225,18 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 				return acc, err
 			}
 		}
-		if e.Stop {
-			if acc.Stopped, err = t.stop(&at); err != nil {
+	}
+	if len(e.Stop) > 0 {
+		if acc.Stopped, err = t.stopAll(e.Stop); err != nil {
+			return acc, err
+		}
+		if at.Key != "" { // it may be one of them
+			if at, err = t.session(at.Key); err != nil {
 				return acc, err
 			}
 		}
-		acc.Session = at.Session
 	}
+	acc.Session = at.Session
 	if e.Run != nil {
 		if at.Key != e.Run.Key {
 			if at, err = t.session(e.Run.Key); err != nil {

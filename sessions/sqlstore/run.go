@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/channels"
@@ -101,14 +102,57 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 		parent = string(run.Chain.Requester)
 	}
 	t.n.run++
-	_, err := t.exec("INSERT INTO runs (seq, id, key, transcript, session, parent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, ms(run.Created), body)
+	_, err := t.exec("INSERT INTO runs (seq, id, key, transcript, session, parent, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, run.Kind.ByAgent(), ms(run.Created), body)
 	return run, err
 }
 
+// maxBelow bounds how far down stop follows sub-agents of sub-agents.
+const maxBelow = 16
+
+// stopAll stops sessions and the sub-agents below them, each once.
+func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err error) {
+	done := map[sessions.Key]bool{}
+	for depth := 0; len(keys) > 0 && depth < maxBelow; depth++ {
+		var below []sessions.Key
+		for _, key := range keys {
+			if done[key] {
+				continue
+			}
+			done[key] = true
+			k, err := t.session(key)
+			if errors.Is(err, sessions.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			ids, err := t.stop(&k)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				stopped = append(stopped, sessions.StoppedRun{Key: key, ID: id})
+			}
+			err = t.each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> ''", []any{string(key)}, func(r row) error {
+				below = append(below, sessions.Key(r.str(0)))
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		keys = below
+	}
+	return stopped, nil
+}
+
+// spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
+var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
+
 // stop ends the queued runs of a session and marks the one at work, which its owner then ends; if the host dies before that, it is
 // not taken up again. The inputs of the queued ones stay on their rows and do not go into the transcript: the turn at work is
-// still writing there. Reply and announce steps are spared: they bring other sessions' work to its end (contract S11, N15).
+// still writing there.
 func (t *tx) stop(k *known) (ids []sessions.RunID, err error) {
 	var seqs []int64
 	err = t.each("SELECT seq, id, body FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq", []any{string(k.Key)}, func(r row) error {
@@ -116,7 +160,7 @@ func (t *tx) stop(k *known) (ids []sessions.RunID, err error) {
 		if err := decode(r.str(2), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)
 		}
-		if q.Kind != sessions.ReplyRun && q.Kind != sessions.AnnounceRun {
+		if !slices.Contains(spared, q.Kind) {
 			seqs, ids = append(seqs, r.int(0)), append(ids, sessions.RunID(r.str(1)))
 		}
 		return nil
@@ -240,6 +284,66 @@ func steps(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []ses
 	return out, err
 }
 
+// Absorb ends the queued runs of a kind and gives their inputs to the run at work.
+func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.RunKind) (taken []sessions.Message, err error) {
+	if open, err := s.waiting(ctx, id); err != nil || !open { // mostly there is nothing: no commit for that
+		return nil, err
+	}
+	err = s.write(ctx, "Absorb", func(t *tx) error {
+		taken = nil
+		run, at, err := t.run(id)
+		if err != nil {
+			return err
+		}
+		if run.Status != sessions.Running {
+			return wrong("run %s is %s, not running", id, run.Status)
+		}
+		var queued []sessions.Run
+		var seqs []int64
+		err = t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') ORDER BY seq", []any{string(run.Key)}, func(r row) error {
+			q, w, err := scanRun(r)
+			if err == nil && q.Kind == kind && q.Session == run.Session && len(q.Input.Content) > 0 {
+				queued, seqs = append(queued, q), append(seqs, w.seq)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		o, err := encode(outcome{Result: "taken up by run " + string(id)})
+		if err != nil {
+			return err
+		}
+		for i, q := range queued {
+			m := q.Input
+			m.Run = id
+			w, err := encodeMessage(m, id)
+			if err != nil {
+				return err
+			}
+			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
+				return err
+			}
+			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE seq = ?", ms(t.now), ms(t.now), o, seqs[i]); err != nil {
+				return err
+			}
+			taken = append(taken, m)
+		}
+		return nil
+	})
+	return taken, err
+}
+
+// waiting reports whether the session of a run has queued ones.
+func (s *Store) waiting(ctx context.Context, id sessions.RunID) (found bool, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		found, err = c.one(ctx, "SELECT seq FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?) AND status = 'queued' AND status IN ('queued', 'running') LIMIT 1",
+			[]any{string(id)}, func(row) error { return nil })
+		return err
+	})
+	return found, err
+}
+
 // Finish ends a run.
 func (s *Store) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcome) (acc sessions.Accepted, err error) {
 	f, err := s.finishing(id, o)
@@ -344,10 +448,14 @@ func (t *tx) clear(f *ending) error {
 			return err
 		}
 	}
-	if f.Delete != nil {
-		return t.remove(*f.Delete)
+	if f.Delete == nil {
+		return nil
 	}
-	return nil
+	open, err := t.conn.number(t.ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
+	if err != nil || open > 0 { // the last of them deletes it
+		return err
+	}
+	return t.remove(*f.Delete)
 }
 
 // settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
@@ -366,12 +474,18 @@ func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
 			k.Context = f.Context
 		}
 		k.Aborted = f.Status == sessions.Stopped
+		if run.Kind != sessions.PostRun {
+			k.Turns++
+		}
+		if run.Kind.ByAgent() {
+			k.ByAgents++
+		}
 	}
 	k.touch(time.Time{}, t.now)
 	usage, err := encode(k.Usage)
 	if err != nil {
 		return k.Session, err
 	}
-	_, err = t.exec("UPDATE sessions SET usage = ?, context = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Aborted, ms(k.Updated), k.num)
+	_, err = t.exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, ms(k.Updated), k.num)
 	return k.Session, err
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"strings"
+	"time"
 
 	"parley/sessions"
 )
@@ -31,6 +32,16 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 		})
 	})
 	return keys, ambiguous, err
+}
+
+// CountByAgents counts the runs of a session that other agents caused.
+func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS some", string(key), ms(since), most)
+		n = int(found)
+		return err
+	})
+	return n, err
 }
 
 // GetRun finds a run.

@@ -100,6 +100,14 @@ func indexed(words []string, to shelf) []string {
 	return append(append(out, words...), scope('\uE000', string(to.key)), scope('\uE001', string(to.agent)))
 }
 
+func scoped[T ~string](prefix rune, ids []T) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = scope(prefix, string(id))
+	}
+	return out
+}
+
 func scope(prefix rune, id string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id)) // never fails
@@ -156,19 +164,26 @@ func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) (out []sessi
 	for _, w := range terms {
 		find[w] = true
 	}
-	if q.Key != "" {
-		terms = append(terms, scope('\uE000', string(q.Key)))
+	var scopes [][]string // one of each
+	if len(q.Keys) > 0 {
+		scopes = append(scopes, scoped('\uE000', q.Keys))
 	}
-	if q.Agent != "" {
-		terms = append(terms, scope('\uE001', string(q.Agent)))
+	if len(q.Agents) > 0 {
+		scopes = append(scopes, scoped('\uE001', q.Agents))
 	}
 	query := `SELECT m.seq, m.body, t.key, t.id FROM words w JOIN messages m ON m.seq = w.rowid JOIN transcripts t ON t.num = m.transcript
-		WHERE w.words MATCH ? AND t.gone = 0 ORDER BY w.rowid DESC LIMIT ?`
-	match := `"` + strings.Join(terms, `" "`) + `"` // a word has only letters, digits and marks
+		WHERE w.words MATCH ? AND t.gone = 0 ORDER BY w.rowid DESC LIMIT ? OFFSET ?`
+	match := `"` + strings.Join(terms, `" AND "`) + `"` // a word has only letters, digits and marks
+	for _, one := range scopes {
+		match += ` AND ("` + strings.Join(one, `" OR "`) + `")`
+	}
 	if s.d.postgres {
 		query = `SELECT m.seq, m.body, t.key, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript
-			WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ?`
+			WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ? OFFSET ?`
 		match = "'" + strings.Join(terms, "' & '") + "'"
+		for _, one := range scopes {
+			match += " & ('" + strings.Join(one, "' | '") + "')"
+		}
 	} else if s.behind.Load() {
 		if err := s.write(ctx, "Index", (*tx).flushIndex); err != nil {
 			return nil, err
@@ -176,7 +191,7 @@ func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) (out []sessi
 	}
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		return c.each(ctx, query, []any{match, orDefault(q.Limit, 10)}, func(r row) error {
+		return c.each(ctx, query, []any{match, orDefault(q.Limit, 10), max(q.Offset, 0)}, func(r row) error {
 			m, err := scanMessage(r)
 			out = append(out, sessions.Hit{Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), find)})
 			return err

@@ -19,18 +19,35 @@ type known struct {
 	num, transcript int64
 }
 
-const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated"
+const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents"
 
 func scanSession(r row) (k known, err error) {
 	k.num, k.transcript = r.int(0), r.int(3)
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
 		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
+		Above: agents(r.str(17)), Turns: int(r.int(18)), ByAgents: int(r.int(19)),
 	}
 	if err = decode(r.str(9), &k.Settings); err == nil {
 		err = decode(r.str(10), &k.Usage)
 	}
 	return k, err
+}
+
+// agents reads a list of agents back.
+func agents(s string) (out []sessions.AgentID) {
+	for id := range strings.FieldsSeq(s) {
+		out = append(out, sessions.AgentID(id))
+	}
+	return out
+}
+
+func joined(ids []sessions.AgentID) string {
+	s := make([]string, len(ids))
+	for i, id := range ids {
+		s[i] = string(id)
+	}
+	return strings.Join(s, " ")
 }
 
 // decode reads a JSON body; the empty text is the zero value.
@@ -131,7 +148,33 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		_, err = t.exec("UPDATE sessions SET updated = ? WHERE num = ?", ms(k.Updated), k.num)
 		return k, err
 	}
+	if k.Last != was.Last {
+		if err := t.heard(k); err != nil {
+			return k, err
+		}
+	}
 	return k, t.save(k)
+}
+
+// heard remembers that the session's chat has written to it.
+func (t *tx) heard(k known) error {
+	if k.Last.IsZero() {
+		return nil
+	}
+	_, err := t.exec("INSERT INTO heard (address, key, at) VALUES (?, ?, ?) ON CONFLICT (address, key) DO NOTHING", k.Last.String(), string(k.Key), ms(t.now))
+	return err
+}
+
+// Known gives the sessions that a chat has written to.
+func (s *Store) Known(ctx context.Context, from channels.Address) (keys []sessions.Key, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		keys = nil
+		return c.each(ctx, "SELECT key FROM heard WHERE address = ? ORDER BY at DESC, key", []any{from.String()}, func(r row) error {
+			keys = append(keys, sessions.Key(r.str(0)))
+			return nil
+		})
+	})
+	return keys, err
 }
 
 // touch moves Updated on; it never goes back.
@@ -169,9 +212,12 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if err != nil {
 		return k, err
 	}
-	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?)",
+	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), find(k.Session))
+		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), joined(k.Above), find(k.Session))
+	if err == nil {
+		err = t.heard(k)
+	}
 	return k, err
 }
 
@@ -195,8 +241,8 @@ func (t *tx) save(k known) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, settings = ?, usage = ?, context = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings, usage, k.Context, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
+	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
 	return err
 }
 
@@ -238,6 +284,7 @@ func set[T any](field *T, to *T) {
 // reset gives a session a new id and an empty transcript; what was set stays.
 func (t *tx) reset(k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
+	k.Turns, k.ByAgents = 0, 0
 	if err := t.transcript(k); err != nil {
 		return err
 	}

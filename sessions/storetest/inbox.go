@@ -154,9 +154,9 @@ func effectsOrder(_ *testing.T, f *fixture) {
 	k := key("1")
 	old := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main"}, Run: newRun(k, "old")})
 	deny, label := policy.Deny, "lab"
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "T"}, Patch: &sessions.Patch{SendPolicy: &deny, Label: &label}, Reset: true, Stop: true, Run: newRun(k, "new"),
+	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "T"}, Patch: &sessions.Patch{SendPolicy: &deny, Label: &label}, Reset: true, Stop: []sessions.Key{k}, Run: newRun(k, "new"),
 		Deliveries: []sessions.Delivery{delivery(k, addr("1"), "a"), delivery(k, addr("1"), "b")}})
-	f.equal(acc.Stopped, []sessions.RunID{old.Run.ID})
+	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: old.Run.ID}})
 	if s := acc.Session; s.Title != "T" || s.Settings.SendPolicy != policy.Deny || s.Label != label || s.ID == old.Session.ID || !s.Aborted {
 		f.t.Errorf("%+v", s)
 	}
@@ -174,7 +174,7 @@ func effectsOrder(_ *testing.T, f *fixture) {
 		f.t.Fatal("a label was given twice")
 	}
 	f.equal(f.get(key("2")).Title, "")
-	for _, e := range []sessions.Effects{{Stop: true}, {Reset: true}, {Patch: &sessions.Patch{}}} {
+	for _, e := range []sessions.Effects{{Reset: true}, {Patch: &sessions.Patch{}}} {
 		if _, err := f.Submit(f.ctx, e); err == nil {
 			f.t.Errorf("%+v accepted without a session", e)
 		}
@@ -208,9 +208,10 @@ func stop(_ *testing.T, f *fixture) {
 		ids = append(ids, f.accept(message("1", fmt.Sprint(i), "m")).Run.ID)
 	}
 	f.claim(k)
+	stopped := []sessions.StoppedRun{{Key: k, ID: ids[0]}, {Key: k, ID: ids[1]}, {Key: k, ID: ids[2]}}
 	other := f.accept(message("2", "1", "m")).Run.ID
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Stop: true})
-	f.equal(acc.Stopped, ids)
+	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Stop: []sessions.Key{k}})
+	f.equal(acc.Stopped, stopped)
 	f.equal(acc.Session.Aborted, true)
 	f.equal(f.run(ids[0]).Status, sessions.Running) // its owner ends it
 	for _, id := range ids[1:] {
@@ -223,7 +224,7 @@ func stop(_ *testing.T, f *fixture) {
 	f.nothingToClaim(k) // the one at work is still there
 	f.finish(ids[0], sessions.Outcome{Status: sessions.Stopped})
 	f.equal(f.claim(k).ID, next)
-	if acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: key("3")}, Stop: true}); len(acc.Stopped) != 0 || acc.Session.Aborted {
+	if acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: key("3")}, Stop: []sessions.Key{key("3")}}); len(acc.Stopped) != 0 || acc.Session.Aborted {
 		f.t.Errorf("nothing to stop, but %+v", acc)
 	}
 }
@@ -231,7 +232,7 @@ func stop(_ *testing.T, f *fixture) {
 func stopRecover(_ *testing.T, f *fixture) {
 	r := f.accept(message("1", "1", "m")).Run.ID
 	f.claim(key("1"))
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1")}, Stop: true})
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1")}, Stop: []sessions.Key{key("1")}})
 	ks, _, err := f.Recover(f.ctx)
 	f.ok(err)
 	if got := f.run(r); len(ks) != 0 || got.Status != sessions.Stopped {

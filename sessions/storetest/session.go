@@ -132,7 +132,7 @@ func reset(_ *testing.T, f *fixture) {
 	s, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	want := old
-	want.ID, want.Usage, want.Context, want.Updated = s.ID, sessions.Usage{}, 0, s.Updated
+	want.ID, want.Usage, want.Turns, want.Context, want.Updated = s.ID, sessions.Usage{}, 0, 0, s.Updated
 	f.equal(s, want)
 	if s.ID == old.ID || s.ID == "" {
 		f.t.Fatal("the id stayed")
@@ -296,9 +296,9 @@ func search(_ *testing.T, f *fixture) {
 		"newest first":  {sessions.SearchQuery{Text: "bicycle"}, []string{"ops-in", a2.ID, q2.ID, a1.ID, q1.ID}},
 		"limit":         {sessions.SearchQuery{Text: "bicycle", Limit: 2}, []string{"ops-in", a2.ID}},
 		"all words":     {sessions.SearchQuery{Text: "BLUE bicycle!"}, []string{q1.ID}},
-		"agent":         {sessions.SearchQuery{Text: "bicycle", Agent: "ops"}, []string{"ops-in"}},
-		"key":           {sessions.SearchQuery{Text: "bicycle", Key: key("1")}, []string{a1.ID, q1.ID}},
-		"nobody's key":  {sessions.SearchQuery{Text: "bicycle", Key: key("7")}, nil},
+		"agent":         {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops"}}, []string{"ops-in"}},
+		"key":           {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{key("1")}}, []string{a1.ID, q1.ID}},
+		"nobody's key":  {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{key("7")}}, nil},
 		"no thoughts":   {sessions.SearchQuery{Text: "unicorn"}, nil},
 		"part of word":  {sessions.SearchQuery{Text: "bicyc"}, nil},
 		"nothing":       {sessions.SearchQuery{Text: " ?! "}, nil},
@@ -326,7 +326,7 @@ func search(_ *testing.T, f *fixture) {
 	if _, err := f.Reset(f.ctx, key("1")); err != nil {
 		f.t.Fatal(err)
 	}
-	if hits, err = f.Search(f.ctx, sessions.SearchQuery{Text: "cellar", Key: key("1")}); err != nil || len(hits) != 1 {
+	if hits, err = f.Search(f.ctx, sessions.SearchQuery{Text: "cellar", Keys: []sessions.Key{key("1")}}); err != nil || len(hits) != 1 {
 		f.t.Error(hits, err)
 	}
 }

@@ -27,9 +27,12 @@ CREATE TABLE sessions (
   label       text COLLATE "C" NOT NULL,
   last        text COLLATE "C" NOT NULL,
   spawned_by  text COLLATE "C" NOT NULL,
+  above       text COLLATE "C" NOT NULL, -- agents above a sub-agent, its parent's first, separated by spaces
   settings    text COLLATE "C" NOT NULL,
   usage       text COLLATE "C" NOT NULL,
   context     bigint NOT NULL,
+  turns       bigint NOT NULL,
+  by_agents   bigint NOT NULL, -- turns that other agents caused
   aborted     bigint NOT NULL,
   archived    bigint NOT NULL,
   archive_at  bigint NOT NULL,
@@ -42,6 +45,15 @@ CREATE INDEX sessions_agent ON sessions(agent, archived, updated);
 CREATE INDEX sessions_parent ON sessions(spawned_by, updated) WHERE spawned_by <> '';
 CREATE UNIQUE INDEX sessions_label ON sessions(label) WHERE label <> '' AND archived = 0;
 CREATE INDEX sessions_archive ON sessions(archive_at) WHERE archive_at > 0 AND archived = 0;
+
+-- Which chats have written to which sessions.
+CREATE TABLE heard (
+  address text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  at      bigint NOT NULL,
+  PRIMARY KEY (address, key)
+);
+CREATE INDEX heard_key ON heard(key);
 
 CREATE TABLE messages (
   seq        bigint PRIMARY KEY,
@@ -62,6 +74,7 @@ CREATE TABLE runs (
   transcript bigint NOT NULL,
   session    text COLLATE "C" NOT NULL,
   parent     text COLLATE "C" NOT NULL, -- the requester of a spawn
+  by_agent   bigint NOT NULL, -- 1: another agent caused it
   status     text COLLATE "C" NOT NULL,
   stop       bigint NOT NULL DEFAULT 0,
   attempt    bigint NOT NULL DEFAULT 0,
@@ -76,6 +89,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_key ON runs(key, seq);
 CREATE INDEX runs_active ON runs(key, seq) WHERE status IN ('queued', 'running');
 CREATE INDEX runs_parent ON runs(parent, seq) WHERE parent <> '';
+CREATE INDEX runs_by_agent ON runs(key, created) WHERE by_agent = 1;
 
 CREATE TABLE deliveries (
   seq         bigint PRIMARY KEY,

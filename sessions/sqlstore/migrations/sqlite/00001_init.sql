@@ -27,9 +27,12 @@ CREATE TABLE sessions (
   label       TEXT NOT NULL,
   last        TEXT NOT NULL,
   spawned_by  TEXT NOT NULL,
+  above       TEXT NOT NULL, -- agents above a sub-agent, its parent's first, separated by spaces
   settings    TEXT NOT NULL,
   usage       TEXT NOT NULL,
   context     INTEGER NOT NULL,
+  turns       INTEGER NOT NULL,
+  by_agents   INTEGER NOT NULL, -- turns that other agents caused
   aborted     INTEGER NOT NULL,
   archived    INTEGER NOT NULL,
   archive_at  INTEGER NOT NULL,
@@ -42,6 +45,15 @@ CREATE INDEX sessions_agent ON sessions(agent, archived, updated);
 CREATE INDEX sessions_parent ON sessions(spawned_by, updated) WHERE spawned_by <> '';
 CREATE UNIQUE INDEX sessions_label ON sessions(label) WHERE label <> '' AND archived = 0;
 CREATE INDEX sessions_archive ON sessions(archive_at) WHERE archive_at > 0 AND archived = 0;
+
+-- Which chats have written to which sessions.
+CREATE TABLE heard (
+  address TEXT NOT NULL,
+  key     TEXT NOT NULL,
+  at      INTEGER NOT NULL,
+  PRIMARY KEY (address, key)
+) WITHOUT ROWID;
+CREATE INDEX heard_key ON heard(key);
 
 CREATE TABLE messages (
   seq        INTEGER PRIMARY KEY,
@@ -62,6 +74,7 @@ CREATE TABLE runs (
   transcript INTEGER NOT NULL,
   session    TEXT NOT NULL,
   parent     TEXT NOT NULL, -- the requester of a spawn
+  by_agent   INTEGER NOT NULL, -- 1: another agent caused it
   status     TEXT NOT NULL,
   stop       INTEGER NOT NULL DEFAULT 0,
   attempt    INTEGER NOT NULL DEFAULT 0,
@@ -76,6 +89,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_key ON runs(key, seq);
 CREATE INDEX runs_active ON runs(key, seq) WHERE status IN ('queued', 'running');
 CREATE INDEX runs_parent ON runs(parent, seq) WHERE parent <> '';
+CREATE INDEX runs_by_agent ON runs(key, created) WHERE by_agent = 1;
 
 CREATE TABLE deliveries (
   seq         INTEGER PRIMARY KEY,
