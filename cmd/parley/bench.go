@@ -28,6 +28,7 @@ type benchCmd struct {
 	Burst    int    `default:"1000" help:"Messages at once."`
 	Chats    int    `default:"100" help:"Chats of the burst."`
 	Program  string `help:"Measure this program instead of this one."`
+	Agents   bool   `default:"true" negatable:"" help:"Sub-agents: spawning, reporting, a thousand at once."`
 	State    string `help:"Start on a copy of this state folder (for large stores)."`
 }
 
@@ -81,7 +82,7 @@ state: state
 gateway: {listen: "127.0.0.1:0"}
 log: {level: warn}
 models: {providers: {mock: {api: openai, baseUrl: %s/v1, apiKey: x}}}
-agents: {defaults: {model: mock/mock-1}}
+agents: {defaults: {model: mock/mock-1, subagents: {maxChildrenPerAgent: 100}}}
 channels:
   telegram: {token: %q, apiUrl: %s, dmPolicy: open, allowFrom: ["*"], pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
 `, b.model.URL(), b.tg.Token(), b.tg.URL())
@@ -142,6 +143,13 @@ func (b *bench) work() error {
 		return err
 	}
 	if err := b.burst(pid); err != nil {
+		return err
+	}
+	fmt.Printf("RSS after               %.1f MB\n", rss(pid))
+	if !b.Agents {
+		return nil
+	}
+	if err := b.agents(); err != nil {
 		return err
 	}
 	fmt.Printf("RSS after               %.1f MB\n", rss(pid))
