@@ -46,7 +46,7 @@ type Delivery struct {
 	Kind      DeliveryKind       `json:"kind,omitzero"`
 	Session   Key                `json:"session,omitzero"` // whose policy applies; empty = no session (pairing notices)
 	Run       RunID              `json:"run,omitzero"`     // empty = a command's answer
-	Message   string             `json:"message,omitzero"` // the transcript message that it carries; empty = none
+	Message   string             `json:"message,omitzero"` // the transcript message that it carries, which may be the input of a PostRun that is queued; empty = none
 	To        channels.Address   `json:"to,omitzero"`
 	ReplyTo   channels.MessageID `json:"replyTo,omitzero"`
 	Text      string             `json:"text,omitzero"` // Markdown, whole

@@ -29,10 +29,10 @@ type Session struct {
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
 	Usage     Usage // sum over all runs since the last reset
-	Turns     int   // runs that ended since the last reset
+	Turns     int   // turns that ended since the last reset, posts left out
 	ByAgents  int   // those of them that other agents caused (contract S12)
 	Context   int   // tokens of the last model call: how full the window is
-	Aborted   bool  // the last run was stopped by a person
+	Aborted   bool  // the last turn was stopped by a person, or what a sub-agent's session waits for; steps that stop spares leave it as it is
 	Archived  bool
 	ArchiveAt time.Time // stored deadline of a sub-agent's session; zero = never
 	Created   time.Time

@@ -57,7 +57,7 @@ type Effects struct {
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Patch      *Patch     // on Session.Key
 	Reset      bool       // Session.Key gets a new ID; settings stay
-	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both. Reply, result, announce and post steps are spared
+	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both, oldest first. Reply, result, announce and post steps are spared. Their sessions are Aborted, and so are sub-agents above them, up to the one named
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
@@ -97,8 +97,10 @@ type Runs interface {
 	Record(ctx context.Context, run RunID, msgs ...Message) error
 	// Steps gives the messages that a run has recorded, oldest first: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
-	// Absorb lets the running run take up the messages that wait in its session: those queued runs of the given kind end as Done,
-	// their inputs go into the transcript as steps of the running one, and are returned, oldest first.
+	// Absorb lets the running run take up the user messages that wait in its session: those queued runs of the given kind end as
+	// Done with no turn of their own, their inputs go into the transcript as steps of the running one, and are returned, oldest
+	// first. Called again before a further step is recorded, it gives the same once more. A run that was interrupted stays in the
+	// queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
 	Absorb(ctx context.Context, run RunID, kind RunKind) ([]Message, error)
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
 	// the run is final already: then nothing changes.
@@ -109,7 +111,8 @@ type Runs interface {
 	GetRun(ctx context.Context, id RunID) (Run, error)
 	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
-	// CountByAgents counts the runs of a session that other agents caused and that were queued after since, up to most.
+	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
+	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)
 	// Trace finds all that belongs to a message id, run id or delivery id: the path from update to receipt.
 	Trace(ctx context.Context, id string) ([]Trace, error)
@@ -126,7 +129,7 @@ type Outcome struct {
 	Deliveries []Delivery // replies and notices
 	Next       *Effects   // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
-	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work
+	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }
 
 // RunQuery selects runs.
@@ -161,9 +164,10 @@ type Deliveries interface {
 	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error
 	// Retry puts a sending delivery back to Pending, not before at. repeat marks that a part may show twice.
 	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, repeat bool) error
-	// EndDelivery makes a delivery final (or Held) with a reason. Address is replaced when moved is not empty.
+	// EndDelivery makes a delivery final (or Held) with a reason.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
-	// Readdress changes the chat of every delivery that is not final, and of the session's Last: a group became a supergroup.
+	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became
+	// a supergroup.
 	Readdress(ctx context.Context, from, to channels.Address) error
 	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
@@ -183,7 +187,8 @@ type DeliveryQuery struct {
 
 // Sessions is what there is to know about sessions and their transcripts.
 type Sessions interface {
-	// Known gives the sessions that a chat has written to, newest first: an address that nobody wrote from gives none.
+	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address that nobody wrote from
+	// gives none, and so does one whose sessions are deleted.
 	Known(ctx context.Context, from channels.Address) ([]Key, error)
 	// Get finds a session by key.
 	Get(ctx context.Context, key Key) (Session, error)
@@ -202,7 +207,8 @@ type Sessions interface {
 	Archive(ctx context.Context, key Key) error
 	// Delete removes the session, its transcript and its runs. Deliveries stay.
 	Delete(ctx context.Context, key Key) error
-	// Expire archives every session whose ArchiveAt has passed and which has no open run, and deletes dedupe rows older than keep; it returns the keys archived.
+	// Expire archives every session whose ArchiveAt has passed and which has no open run (a later call finds it when they have
+	// ended), and deletes dedupe rows older than keep; it returns the keys archived.
 	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
 
 	// Pairing: codes are hashed by the caller; the store sees no code.
@@ -221,7 +227,7 @@ type Sessions interface {
 type Query struct {
 	Agent     AgentID // empty = all
 	SpawnedBy Key
-	Keys      []Key  // only these
+	Keys      []Key  // only these; nil = all, empty = none
 	Search    string // part of key, title or label
 	Label     string
 	Archived  bool // only archived ones; default only live ones
@@ -240,8 +246,8 @@ type TailQuery struct {
 // SearchQuery selects messages by words. Words are joined by AND; no query syntax leaks through.
 type SearchQuery struct {
 	Text   string
-	Agents []AgentID // only sessions of these; empty = all
-	Keys   []Key     // only these sessions; empty = all
+	Agents []AgentID // only sessions of these; nil = all, empty = none
+	Keys   []Key     // only these sessions; nil = all, empty = none
 	Offset int       // newest hits to leave out
 	Limit  int       // default 10
 }

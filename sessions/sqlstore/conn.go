@@ -56,6 +56,8 @@ type conn struct {
 	args  []driver.NamedValue
 	vals  []driver.Value
 	gone  bool // the connection is of no use any more
+	// failing: a statement failed. PostgreSQL then takes back the whole transaction, whatever COMMIT answers.
+	failing bool
 	// interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
 	// ones have it.
 	interruptible bool
@@ -219,6 +221,7 @@ func (c *conn) number(ctx context.Context, q string, args ...any) (n int64, err 
 }
 
 func (c *conn) failed(q string, err error) error {
+	c.failing = true
 	if errors.Is(err, driver.ErrBadConn) || c.d.postgres && lost(c.dc) {
 		c.gone = true
 	}

@@ -76,17 +76,22 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
+	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
-		if _, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil }); err != nil {
+		found, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil })
+		if err != nil {
 			return d, err
+		}
+		if !found {
+			awaits = d.Message // it comes when its run is claimed
 		}
 	}
 	d.State, d.Part, d.Attempt, d.Repeat, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, false, nil, nil, ""
 	d.Seq = t.n.delivery + 1
 	d.Created = fromMs(ms(t.now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
-	n, err := t.exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, d.To.String(), ms(d.NotBefore), ms(d.Expires), ms(d.Created), ms(d.Updated), p.body)
+	n, err := t.exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), ms(d.NotBefore), ms(d.Expires), ms(d.Created), ms(d.Updated), p.body)
 	if err != nil {
 		return d, err
 	}
@@ -301,10 +306,10 @@ func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error 
 				}
 			}
 		}
-		p := from.String()
-		if err := t.rehear(p, from, to); err != nil {
+		if err := t.rehear(from, to); err != nil {
 			return err
 		}
+		p := from.String()
 		moved := map[int64]string{}
 		err = t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
 			if a, ok := move(address(r.str(1)), from, to); ok {
@@ -383,25 +388,4 @@ func (s *Store) CountDeliveries(ctx context.Context) (map[sessions.DeliveryState
 		return err
 	})
 	return out, err
-}
-
-// rehear moves what is known about who wrote from a chat.
-func (t *tx) rehear(p string, from, to channels.Address) error {
-	type row2 struct{ was, now, key string }
-	var rows []row2
-	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-		if a, ok := move(address(r.str(0)), from, to); ok {
-			rows = append(rows, row2{r.str(0), a.String(), r.str(1)})
-		}
-		return nil
-	})
-	for _, r := range rows {
-		if err == nil {
-			_, err = t.exec("INSERT INTO heard (address, key, at) SELECT ?, key, at FROM heard WHERE address = ? AND key = ? ON CONFLICT (address, key) DO NOTHING", r.now, r.was, r.key)
-		}
-		if err == nil {
-			_, err = t.exec("DELETE FROM heard WHERE address = ? AND key = ?", r.was, r.key)
-		}
-	}
-	return err
 }

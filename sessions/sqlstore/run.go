@@ -107,89 +107,6 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 	return run, err
 }
 
-// maxBelow bounds how far down stop follows sub-agents of sub-agents.
-const maxBelow = 16
-
-// stopAll stops sessions and the sub-agents below them, each once.
-func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err error) {
-	done := map[sessions.Key]bool{}
-	for depth := 0; len(keys) > 0 && depth < maxBelow; depth++ {
-		var below []sessions.Key
-		for _, key := range keys {
-			if done[key] {
-				continue
-			}
-			done[key] = true
-			k, err := t.session(key)
-			if errors.Is(err, sessions.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			ids, err := t.stop(&k)
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
-				stopped = append(stopped, sessions.StoppedRun{Key: key, ID: id})
-			}
-			err = t.each("SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> ''", []any{string(key)}, func(r row) error {
-				below = append(below, sessions.Key(r.str(0)))
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-		keys = below
-	}
-	return stopped, nil
-}
-
-// spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
-var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
-
-// stop ends the queued runs of a session and marks the one at work, which its owner then ends; if the host dies before that, it is
-// not taken up again. The inputs of the queued ones stay on their rows and do not go into the transcript: the turn at work is
-// still writing there.
-func (t *tx) stop(k *known) (ids []sessions.RunID, err error) {
-	var seqs []int64
-	err = t.each("SELECT seq, id, body FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq", []any{string(k.Key)}, func(r row) error {
-		var q request
-		if err := decode(r.str(2), &q); err != nil {
-			return fmt.Errorf("run %s: %w", r.str(1), err)
-		}
-		if !slices.Contains(spared, q.Kind) {
-			seqs, ids = append(seqs, r.int(0)), append(ids, sessions.RunID(r.str(1)))
-		}
-		return nil
-	})
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	for _, seq := range seqs {
-		if err := t.endStopped("seq = ? AND status = 'queued'", seq); err != nil {
-			return nil, err
-		}
-		if _, err := t.exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
-			return nil, err
-		}
-	}
-	k.Aborted = true
-	return ids, t.save(*k)
-}
-
-// endStopped ends the runs that a condition names as stopped by a person.
-func (t *tx) endStopped(where string, args ...any) error {
-	o, err := encode(outcome{Error: "stopped by a person"})
-	if err != nil {
-		return err
-	}
-	_, err = t.exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{ms(t.now), o}, args...)...)
-	return err
-}
-
 // Claim takes the next queued run of a session. At the first claim its input goes into the transcript: behind the answer of the
 // turn before it, in one commit with the claim.
 func (s *Store) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool, err error) {
@@ -212,16 +129,10 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 	if err != nil || !ok || busy {
 		return sessions.Run{}, false, err
 	}
-	if run.Attempt == 0 && run.Input.ID != "" {
-		w, err := encodeMessage(run.Input, run.ID)
-		if err != nil {
-			return run, false, err
-		}
-		if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
-			return run, false, err
-		}
-	}
 	if run.Attempt == 0 {
+		if err := t.begin(run, at); err != nil {
+			return run, false, err
+		}
 		at.first = t.n.message
 	}
 	run.Status, run.Started = sessions.Running, fromMs(ms(t.now))
@@ -282,66 +193,6 @@ func steps(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []ses
 		return err
 	})
 	return out, err
-}
-
-// Absorb ends the queued runs of a kind and gives their inputs to the run at work.
-func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.RunKind) (taken []sessions.Message, err error) {
-	if open, err := s.waiting(ctx, id); err != nil || !open { // mostly there is nothing: no commit for that
-		return nil, err
-	}
-	err = s.write(ctx, "Absorb", func(t *tx) error {
-		taken = nil
-		run, at, err := t.run(id)
-		if err != nil {
-			return err
-		}
-		if run.Status != sessions.Running {
-			return wrong("run %s is %s, not running", id, run.Status)
-		}
-		var queued []sessions.Run
-		var seqs []int64
-		err = t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') ORDER BY seq", []any{string(run.Key)}, func(r row) error {
-			q, w, err := scanRun(r)
-			if err == nil && q.Kind == kind && q.Session == run.Session && len(q.Input.Content) > 0 {
-				queued, seqs = append(queued, q), append(seqs, w.seq)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		o, err := encode(outcome{Result: "taken up by run " + string(id)})
-		if err != nil {
-			return err
-		}
-		for i, q := range queued {
-			m := q.Input
-			m.Run = id
-			w, err := encodeMessage(m, id)
-			if err != nil {
-				return err
-			}
-			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
-				return err
-			}
-			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE seq = ?", ms(t.now), ms(t.now), o, seqs[i]); err != nil {
-				return err
-			}
-			taken = append(taken, m)
-		}
-		return nil
-	})
-	return taken, err
-}
-
-// waiting reports whether the session of a run has queued ones.
-func (s *Store) waiting(ctx context.Context, id sessions.RunID) (found bool, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
-		found, err = c.one(ctx, "SELECT seq FROM runs WHERE key = (SELECT key FROM runs WHERE id = ?) AND status = 'queued' AND status IN ('queued', 'running') LIMIT 1",
-			[]any{string(id)}, func(row) error { return nil })
-		return err
-	})
-	return found, err
 }
 
 // Finish ends a run.
@@ -452,7 +303,7 @@ func (t *tx) clear(f *ending) error {
 		return nil
 	}
 	open, err := t.conn.number(t.ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
-	if err != nil || open > 0 { // the last of them deletes it
+	if err != nil || open > 0 { // a follow-up has the same chain: its end asks again
 		return err
 	}
 	return t.remove(*f.Delete)
@@ -473,7 +324,9 @@ func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
 		if f.Context > 0 {
 			k.Context = f.Context
 		}
-		k.Aborted = f.Status == sessions.Stopped
+		if !slices.Contains(spared, run.Kind) { // those go on after a stop and say nothing about it
+			k.Aborted = f.Status == sessions.Stopped
+		}
 		if run.Kind != sessions.PostRun {
 			k.Turns++
 		}

@@ -2,8 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"hash/fnv"
-	"strconv"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 	"unicode"
@@ -108,10 +108,10 @@ func scoped[T ~string](prefix rune, ids []T) []string {
 	return out
 }
 
+// scope names an id by its hash, one for which nobody can find a second id: what stands under a key is seen under that key alone.
 func scope(prefix rune, id string) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id)) // never fails
-	return string(prefix) + strconv.FormatUint(h.Sum64(), 36)
+	h := sha256.Sum256([]byte(id))
+	return string(prefix) + hex.EncodeToString(h[:16])
 }
 
 // flushIndex indexes what is left from earlier commits.
@@ -164,11 +164,14 @@ func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) (out []sessi
 	for _, w := range terms {
 		find[w] = true
 	}
+	if q.Keys != nil && len(q.Keys) == 0 || q.Agents != nil && len(q.Agents) == 0 {
+		return nil, nil
+	}
 	var scopes [][]string // one of each
-	if len(q.Keys) > 0 {
+	if q.Keys != nil {
 		scopes = append(scopes, scoped('\uE000', q.Keys))
 	}
-	if len(q.Agents) > 0 {
+	if q.Agents != nil {
 		scopes = append(scopes, scoped('\uE001', q.Agents))
 	}
 	query := `SELECT m.seq, m.body, t.key, t.id FROM words w JOIN messages m ON m.seq = w.rowid JOIN transcripts t ON t.num = m.transcript

@@ -26,28 +26,15 @@ func scanSession(r row) (k known, err error) {
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
 		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
-		Above: agents(r.str(17)), Turns: int(r.int(18)), ByAgents: int(r.int(19)),
+		Turns: int(r.int(18)), ByAgents: int(r.int(19)),
 	}
 	if err = decode(r.str(9), &k.Settings); err == nil {
 		err = decode(r.str(10), &k.Usage)
 	}
+	if err == nil {
+		err = decode(r.str(17), &k.Above)
+	}
 	return k, err
-}
-
-// agents reads a list of agents back.
-func agents(s string) (out []sessions.AgentID) {
-	for id := range strings.FieldsSeq(s) {
-		out = append(out, sessions.AgentID(id))
-	}
-	return out
-}
-
-func joined(ids []sessions.AgentID) string {
-	s := make([]string, len(ids))
-	for i, id := range ids {
-		s[i] = string(id)
-	}
-	return strings.Join(s, " ")
 }
 
 // decode reads a JSON body; the empty text is the zero value.
@@ -62,6 +49,15 @@ func decode(s string, v any) error {
 func encode[T comparable](v T) (string, error) {
 	var zero T
 	if v == zero {
+		return "", nil
+	}
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// encodeList writes a list; the empty one is the empty text.
+func encodeList[T any](v []T) (string, error) {
+	if len(v) == 0 {
 		return "", nil
 	}
 	b, err := json.Marshal(v)
@@ -130,6 +126,9 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	if k.SpawnedBy == "" {
 		k.SpawnedBy = s.SpawnedBy
 	}
+	if len(k.Above) == 0 {
+		k.Above = s.Above
+	}
 	if !s.ArchiveAt.IsZero() {
 		k.ArchiveAt = s.ArchiveAt
 	}
@@ -144,7 +143,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		}
 	}
 	k.touch(s.Updated, t.now)
-	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
+	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
 		_, err = t.exec("UPDATE sessions SET updated = ? WHERE num = ?", ms(k.Updated), k.num)
 		return k, err
 	}
@@ -154,27 +153,6 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		}
 	}
 	return k, t.save(k)
-}
-
-// heard remembers that the session's chat has written to it.
-func (t *tx) heard(k known) error {
-	if k.Last.IsZero() {
-		return nil
-	}
-	_, err := t.exec("INSERT INTO heard (address, key, at) VALUES (?, ?, ?) ON CONFLICT (address, key) DO NOTHING", k.Last.String(), string(k.Key), ms(t.now))
-	return err
-}
-
-// Known gives the sessions that a chat has written to.
-func (s *Store) Known(ctx context.Context, from channels.Address) (keys []sessions.Key, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		keys = nil
-		return c.each(ctx, "SELECT key FROM heard WHERE address = ? ORDER BY at DESC, key", []any{from.String()}, func(r row) error {
-			keys = append(keys, sessions.Key(r.str(0)))
-			return nil
-		})
-	})
-	return keys, err
 }
 
 // touch moves Updated on; it never goes back.
@@ -212,9 +190,13 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if err != nil {
 		return k, err
 	}
+	above, err := encodeList(k.Above)
+	if err != nil {
+		return k, err
+	}
 	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), joined(k.Above), find(k.Session))
+		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, find(k.Session))
 	if err == nil {
 		err = t.heard(k)
 	}
@@ -241,8 +223,12 @@ func (t *tx) save(k known) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
+	above, err := encodeList(k.Above)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
 	return err
 }
 

@@ -35,7 +35,7 @@ type tx struct {
 	ctx   context.Context
 	s     *Store
 	now   time.Time
-	dirty bool // something was written, or a statement failed: an operation that fails now takes the transaction with it
+	dirty bool // something was written: an operation that fails now takes the transaction with it
 	wrote bool // a row was written
 	mark
 }
@@ -61,15 +61,11 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 }
 
 func (t *tx) one(q string, args []any, f func(row) error) (bool, error) {
-	found, err := t.conn.one(t.ctx, q, args, f)
-	t.dirty = t.dirty || err != nil
-	return found, err
+	return t.conn.one(t.ctx, q, args, f)
 }
 
 func (t *tx) each(q string, args []any, f func(row) error) error {
-	err := t.conn.each(t.ctx, q, args, f)
-	t.dirty = t.dirty || err != nil
-	return err
+	return t.conn.each(t.ctx, q, args, f)
 }
 
 var errClosed = errors.New("the store is closed")
@@ -217,9 +213,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	}
 	for _, o := range batch {
 		m, dirty := t.mark, t.dirty
-		t.dirty = false
+		t.dirty, t.failing = false, false
 		if o.err = o.fn(t); o.err != nil {
-			if t.dirty {
+			if t.dirty || t.failing {
 				return o.err
 			}
 			t.mark = m

@@ -27,7 +27,7 @@ CREATE TABLE sessions (
   label       TEXT NOT NULL,
   last        TEXT NOT NULL,
   spawned_by  TEXT NOT NULL,
-  above       TEXT NOT NULL, -- agents above a sub-agent, its parent's first, separated by spaces
+  above       TEXT NOT NULL, -- agents above a sub-agent, its parent's first
   settings    TEXT NOT NULL,
   usage       TEXT NOT NULL,
   context     INTEGER NOT NULL,
@@ -50,7 +50,6 @@ CREATE INDEX sessions_archive ON sessions(archive_at) WHERE archive_at > 0 AND a
 CREATE TABLE heard (
   address TEXT NOT NULL,
   key     TEXT NOT NULL,
-  at      INTEGER NOT NULL,
   PRIMARY KEY (address, key)
 ) WITHOUT ROWID;
 CREATE INDEX heard_key ON heard(key);
@@ -98,6 +97,7 @@ CREATE TABLE deliveries (
   run         INTEGER NOT NULL, -- runs.seq, 0 = none
   transcript  INTEGER NOT NULL, -- of the message that it carries, 0 = none
   message_seq INTEGER NOT NULL, -- messages.seq of it, 0 = none
+  awaits      TEXT NOT NULL, -- the id of that message while it is in no transcript yet
   address     TEXT NOT NULL,
   state       TEXT NOT NULL,
   part        INTEGER NOT NULL DEFAULT 0,
@@ -114,6 +114,7 @@ CREATE INDEX deliveries_open ON deliveries(state, seq) WHERE state <> 'sent';
 CREATE INDEX deliveries_session ON deliveries(session, seq) WHERE session <> '';
 CREATE INDEX deliveries_run ON deliveries(run) WHERE run > 0;
 CREATE INDEX deliveries_message ON deliveries(message_seq) WHERE message_seq > 0;
+CREATE INDEX deliveries_awaits ON deliveries(awaits) WHERE awaits <> '';
 
 -- Every event and source that was accepted, for dedupe and for tracing.
 CREATE TABLE seen (

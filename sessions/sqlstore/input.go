@@ -1,0 +1,118 @@
+package sqlstore
+
+import (
+	"context"
+
+	"parley/sessions"
+)
+
+// begin puts the input of a run into the transcript, where its turn has come.
+func (t *tx) begin(run sessions.Run, at runRow) error {
+	if run.Input.ID == "" {
+		return nil
+	}
+	w, err := encodeMessage(run.Input, run.ID)
+	if err != nil {
+		return err
+	}
+	seqs := map[string]int64{}
+	if err := t.append(t.shelf(run, at), []written{w}, seqs); err != nil {
+		return err
+	}
+	if seq := seqs[w.id]; seq > 0 && run.Input.Role == sessions.Assistant {
+		return t.link(w.id, seq, at.transcript)
+	}
+	return nil
+}
+
+// link gives the deliveries of a message that were made before it was there its place (contract T2). Only what the host posts is
+// delivered before it is in the transcript, so nothing else asks.
+func (t *tx) link(message string, seq, transcript int64) error {
+	found := false
+	err := t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r row) error {
+		d, _, err := scanDelivery(r)
+		if d.State.Final() {
+			t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(d)})
+		}
+		found = true
+		return err
+	})
+	if err != nil || !found {
+		return err
+	}
+	_, err = t.exec("UPDATE deliveries SET transcript = ?, message_seq = ?, awaits = '' WHERE awaits = ? AND awaits <> ''", transcript, seq, message)
+	return err
+}
+
+// Absorb ends the queued runs of a kind and gives their inputs to the run at work.
+func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.RunKind) (taken []sessions.Message, err error) {
+	some := false
+	err = s.read(ctx, func(c *conn) error { // mostly there is nothing: no commit for that
+		run, at, queued, err := absorbable(ctx, c, id, kind)
+		if some = len(queued) > 0; err != nil || some {
+			return err
+		}
+		taken, err = unanswered(ctx, c, run, at)
+		return err
+	})
+	if err != nil || !some {
+		return taken, err
+	}
+	err = s.write(ctx, "Absorb", func(t *tx) error {
+		run, at, queued, err := absorbable(t.ctx, t.conn, id, kind)
+		if err != nil {
+			return err
+		}
+		o, err := encode(outcome{Result: "taken up by run " + string(id)})
+		if err != nil {
+			return err
+		}
+		for _, q := range queued {
+			q.Input.Run = id
+			w, err := encodeMessage(q.Input, id)
+			if err != nil {
+				return err
+			}
+			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
+				return err
+			}
+			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(q.ID)); err != nil {
+				return err
+			}
+		}
+		taken, err = unanswered(t.ctx, t.conn, run, at)
+		return err
+	})
+	return taken, err
+}
+
+// absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
+// that a person stopped takes nothing up: what came after the stop is to be answered.
+func absorbable(ctx context.Context, c *conn, id sessions.RunID, kind sessions.RunKind) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
+	if run, at, err = getRun(ctx, c, id); err != nil {
+		return run, at, nil, err
+	}
+	if run.Status != sessions.Running {
+		return run, at, nil, wrong("run %s is %s, not running", id, run.Status)
+	}
+	if at.stop {
+		return run, at, nil, nil
+	}
+	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r row) error {
+		q, _, err := scanRun(r)
+		if q.Kind == kind && q.Input.Role == sessions.User && q.Input.ID != "" {
+			queued = append(queued, q)
+		}
+		return err
+	})
+	return run, at, queued, err
+}
+
+// unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated Absorb gives the same.
+func unanswered(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
+	all, err := steps(ctx, c, run, at)
+	for i := len(all) - 1; i >= 0 && all[i].Role == sessions.User; i-- {
+		out = all[i:]
+	}
+	return out, err
+}

@@ -1,0 +1,95 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+
+	"parley/sessions"
+)
+
+// spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
+var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
+
+// stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
+// if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
+// the transcript: the turn at work is still writing there.
+//
+// It begins at the runs that are open and looks up from them: those are few, while a session may have had thousands of sub-agents.
+func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err error) {
+	args := make([]any, len(keys))
+	for i, k := range keys {
+		args[i] = string(k)
+	}
+	var seqs []int64
+	err = t.each(`WITH RECURSIVE up (seq, key) AS (
+			SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
+			UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '')
+		SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (`+marks(len(keys))+`)) ORDER BY seq`, args, func(r row) error {
+		var q request
+		if err := decode(r.str(3), &q); err != nil {
+			return fmt.Errorf("run %s: %w", r.str(1), err)
+		}
+		if !slices.Contains(spared, q.Kind) {
+			seqs, stopped = append(seqs, r.int(0)), append(stopped, sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1))})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	told := map[sessions.Key]bool{}
+	for i, seq := range seqs {
+		if err := t.endStopped("seq = ? AND status = 'queued'", seq); err != nil {
+			return nil, err
+		}
+		if _, err := t.exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
+			return nil, err
+		}
+		if key := stopped[i].Key; !told[key] {
+			told[key] = true
+			if err := t.aborted(key, keys); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return stopped, nil
+}
+
+// aborted marks a session whose run was stopped, and the sub-agents above it up to the session that the stop was for: they may be
+// between two turns, and the result that they wait for does not come.
+func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
+	var path []sessions.Key
+	most := 0
+	for key != "" && !slices.Contains(path, key) {
+		path = append(path, key)
+		if slices.Contains(named, key) {
+			most = len(path)
+		}
+		above := ""
+		if _, err := t.one("SELECT spawned_by FROM sessions WHERE key = ?", []any{string(key)}, func(r row) error { above = r.str(0); return nil }); err != nil {
+			return err
+		}
+		key = sessions.Key(above)
+	}
+	const mark = "UPDATE sessions SET aborted = 1 WHERE key = ? AND aborted = 0"
+	for i, k := range path[:most] {
+		q := mark
+		if i > 0 { // a chat's own last run was not stopped
+			q += " AND spawned_by <> ''"
+		}
+		if _, err := t.exec(q, string(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endStopped ends the runs that a condition names as stopped by a person.
+func (t *tx) endStopped(where string, args ...any) error {
+	o, err := encode(outcome{Error: "stopped by a person"})
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{ms(t.now), o}, args...)...)
+	return err
+}
