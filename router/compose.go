@@ -126,10 +126,14 @@ func (r *Router) toolsFor(set *Settings, e agent.Entry, s sessions.Session, run 
 		return nil
 	}
 	var above []tools.Rights
-	if s.SpawnedBy != "" {
+	if len(s.Above) == 0 && s.SpawnedBy != "" {
 		above = append(above, set.entry(s.SpawnedBy.Agent()).Tools)
 	}
-	return tools.Permitted(r.tools, tools.Rules(set.Tools, e.Tools, isSubagent(run.Key), above...)...)
+	for _, id := range s.Above {
+		above = append(above, set.entry(id).Tools)
+	}
+	orchestrates := tools.Depth(s) < r.kit.SpawnDepth()
+	return tools.Permitted(r.tools, tools.Rules(set.Tools, e.Tools, isSubagent(run.Key), orchestrates, above...)...)
 }
 
 func firstOf(names ...string) string {

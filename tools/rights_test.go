@@ -39,7 +39,7 @@ func TestPermitted(t *testing.T) {
 		{"a child has no more than its parent", Config{}, Rights{}, true, []Rights{{Deny: []string{"remember"}}}, "recall"},
 		{"nor than its parent's parent", Config{}, Rights{}, true, []Rights{{}, {Allow: []string{"remember"}}}, "remember"},
 	} {
-		if got := names(Permitted(all, Rules(c.cfg, c.agent, c.sub, c.parents...)...)); got != c.want {
+		if got := names(Permitted(all, Rules(c.cfg, c.agent, c.sub, false, c.parents...)...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
