@@ -126,6 +126,72 @@ func TestMirror(t *testing.T) {
 	}
 }
 
+// What a turn takes up is in the file where it was taken up, and what the host posted has the end of its delivery behind it, also
+// when that came first. A rebuild gives the same.
+//
+// proves: T1, T2
+func TestMirrorAbsorbAndPost(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	ctx := t.Context()
+	key, addr := chat(1)
+	queue := func(id string, kind sessions.RunKind, role sessions.Role, deliveries ...sessions.Delivery) {
+		t.Helper()
+		_, err := s.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}, Deliveries: deliveries,
+			Run: &sessions.Run{ID: sessions.RunID(id), Kind: kind, Input: sessions.Message{ID: "in " + id, Role: role, Content: sessions.TextContent(id)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(answer ...sessions.Message) {
+		t.Helper()
+		run, ok, err := s.Claim(ctx, key)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if len(answer) > 0 {
+			queue("more", sessions.TurnRun, sessions.User)
+			if _, err := s.Absorb(ctx, run.ID, sessions.TurnRun); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Finish(ctx, run.ID, sessions.Outcome{Status: sessions.Done, Messages: answer}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queue("turn", sessions.TurnRun, sessions.User)
+	queue("post", sessions.PostRun, sessions.Assistant, sessions.Delivery{ID: "d", Session: key, To: addr, Message: "in post", Text: "post"}, sessions.Delivery{ID: "waits", Session: key, To: addr, Message: "in post"})
+	if _, err := s.BeginSend(ctx, "d", time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }); err != nil {
+		t.Fatal(err)
+	}
+	next(sessions.Message{ID: "answer", Role: sessions.Assistant, Content: sessions.TextContent("answer")})
+	s.SyncMirror()
+	next()
+	at, err := s.Get(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := s.TranscriptPath("main", at.ID)
+	s.SyncMirror()
+	lines := readMirror(t, path)
+	if shape(lines) != "s u u a a d:withheld" || lines[2].Content[0].Text != "more" || lines[5].Message != "in post" || lines[5].Rule != "r1" {
+		t.Fatalf("%s: %+v", shape(lines), lines)
+	}
+	if err := s.EndDelivery(ctx, "waits", sessions.Dropped, "x"); err != nil {
+		t.Fatal(err)
+	}
+	s.SyncMirror()
+	if got := shape(readMirror(t, path)); got != "s u u a a d:withheld d:dropped" {
+		t.Error(got)
+	}
+	if err := s.RebuildMirror(ctx, at.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := shape(readMirror(t, path)); got != "s u u a a d:withheld d:dropped" {
+		t.Error("rebuilt:", got)
+	}
+}
+
 // Whatever a crash left of the file, the next message after the start completes it.
 func TestMirrorGap(t *testing.T) {
 	t.Parallel()

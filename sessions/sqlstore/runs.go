@@ -37,7 +37,7 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 // CountByAgents counts the runs of a session that other agents caused.
 func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		found, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS some", string(key), ms(since), most)
+		found, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), ms(since), most)
 		n = int(found)
 		return err
 	})

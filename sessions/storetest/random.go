@@ -30,7 +30,7 @@ func random(t *testing.T, f *fixture) {
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			chat := rapid.SampledFrom(chats).Draw(rt, "chat")
 			m := model[chat]
-			switch rapid.IntRange(0, 6).Draw(rt, "op") {
+			switch rapid.IntRange(0, 7).Draw(rt, "op") {
 			case 0, 1:
 				m.accepted++
 				text := fmt.Sprintf("%s %d", chat, m.accepted)
@@ -70,6 +70,12 @@ func random(t *testing.T, f *fixture) {
 					m.transcript = append(m.transcript, step)
 				}
 			case 6:
+				if m.running != "" {
+					_, err := f.Absorb(f.ctx, m.running, sessions.TurnRun)
+					f.ok(err)
+					m.queue, m.transcript = m.queue[:1], append(m.transcript, m.queue[1:]...)
+				}
+			case 7:
 				if _, _, err := f.Recover(f.ctx); err != nil {
 					rt.Fatal(err)
 				}

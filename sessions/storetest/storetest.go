@@ -23,13 +23,14 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		run  func(*testing.T, *fixture)
 	}{
 		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"EffectsOrder", effectsOrder},
-		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover},
+		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopSpares", stopSpares},
+		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishNext", finishNext},
 		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt},
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"List", list}, {"Patch", patch}, {"Labels", labels}, {"Reset", reset}, {"Archive", archive}, {"Delete", remove}, {"Expire", expire},
-		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"Pairing", pairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
+		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"Pairing", pairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Random", random},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+func search(_ *testing.T, f *fixture) {
+	q1, a1 := f.say("1", "1", "Where is the blue bicycle?", "The bicycle is in the cellar.")
+	q2, a2 := f.say("2", "1", "A bicycle, please", strings.Repeat("long ", 300)+"bicycle "+strings.Repeat("tail ", 300))
+	ops := sessions.Key("agent:ops:main")
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: ops, Agent: "ops"}, Run: &sessions.Run{ID: "ops-run", Kind: sessions.TurnRun, Key: ops, Input: sessions.Message{ID: "ops-in", Role: sessions.User, Content: sessions.TextContent("bicycle of ops")}}})
+	f.claim(ops)
+	hidden := assistant("")
+	hidden.Content = []sessions.Block{{Type: sessions.ThinkingBlock, Text: "unicorn"}, {Type: sessions.ToolCallBlock, ID: "c", Name: "unicorn"}}
+	f.ok(f.Record(f.ctx, "ops-run", hidden, toolResult("c", "unicorn")))
+	for name, c := range map[string]struct {
+		q    sessions.SearchQuery
+		want []string
+	}{
+		"newest first":  {sessions.SearchQuery{Text: "bicycle"}, []string{"ops-in", a2.ID, q2.ID, a1.ID, q1.ID}},
+		"limit":         {sessions.SearchQuery{Text: "bicycle", Limit: 2}, []string{"ops-in", a2.ID}},
+		"all words":     {sessions.SearchQuery{Text: "BLUE bicycle!"}, []string{q1.ID}},
+		"agent":         {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops"}}, []string{"ops-in"}},
+		"key":           {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{key("1")}}, []string{a1.ID, q1.ID}},
+		"two keys":      {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{ops, key("2"), key("7")}}, []string{"ops-in", a2.ID, q2.ID}},
+		"two agents":    {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops", "main"}, Limit: 2}, []string{"ops-in", a2.ID}},
+		"key and agent": {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops"}, Keys: []sessions.Key{key("1"), key("2")}}, nil},
+		"offset":        {sessions.SearchQuery{Text: "bicycle", Limit: 2, Offset: 2}, []string{q2.ID, a1.ID}},
+		"past the end":  {sessions.SearchQuery{Text: "bicycle", Offset: 9}, nil},
+		"no keys":       {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{}}, nil},
+		"no agents":     {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{}}, nil},
+		"nobody's key":  {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{key("7")}}, nil},
+		"no thoughts":   {sessions.SearchQuery{Text: "unicorn"}, nil},
+		"part of word":  {sessions.SearchQuery{Text: "bicyc"}, nil},
+		"nothing":       {sessions.SearchQuery{Text: " ?! "}, nil},
+		"unknown words": {sessions.SearchQuery{Text: "bicycle zebra"}, nil},
+	} {
+		hits, err := f.Search(f.ctx, c.q)
+		f.ok(err)
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.Message)
+			if n := utf8.RuneCountInString(h.Snippet); n > 300 || !strings.Contains(strings.ToLower(h.Snippet), "bicycle") {
+				f.t.Errorf("%s: snippet of %d characters: %s", name, n, h.Snippet)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			f.t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: "cellar"})
+	f.ok(err)
+	if h := hits[0]; h.Key != key("1") || h.Session != f.get(key("1")).ID || h.Role != sessions.Assistant || !h.Time.Equal(a1.Time) {
+		f.t.Errorf("%+v", h)
+	}
+	// The transcript from before a reset is found too.
+	if _, err := f.Reset(f.ctx, key("1")); err != nil {
+		f.t.Fatal(err)
+	}
+	if hits, err = f.Search(f.ctx, sessions.SearchQuery{Text: "cellar", Keys: []sessions.Key{key("1")}}); err != nil || len(hits) != 1 {
+		f.t.Error(hits, err)
+	}
+}
+
+func searchWords(_ *testing.T, f *fixture) {
+	f.say("1", "1", "foo-bar_baz user@example.com C++ 3.14 Straße ÄPFEL naïve 東京タワー привет", "NEAR AND OR NOT col:x \"quoted\" it's "+strings.Repeat("x", 500))
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"foo-bar", 1}, {"baz", 1}, {"user@example.com", 1}, {"c++", 1}, {"3.14", 1}, {"straße", 1}, {"äpfel", 1}, {"NAÏVE", 1}, {"東京", 1}, {"タワー", 1}, {"ПРИВЕТ", 1},
+		{"大阪", 0}, {"NEAR", 1}, {"AND OR NOT", 1}, {"col:x", 1}, {`"quoted"`, 1}, {"it's", 1}, {`x" OR "y`, 0}, {"foo*", 1}, {"fo*", 0}, {"-foo", 1}, {"^foo", 1}, {"(foo", 1}, {"foo & !bar", 1}, {"foo | zzz", 0}, {"'; DROP TABLE messages", 0}, {"\x00foo", 1},
+		{strings.Repeat("x", 500), 1}, {strings.Repeat("foo ", 1000), 1},
+	} {
+		hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: c.text})
+		if err != nil {
+			f.t.Errorf("%.30q: %v", c.text, err)
+		} else if len(hits) != c.want {
+			f.t.Errorf("%.30q: %d hits, want %d", c.text, len(hits), c.want)
+		}
+	}
+}
+
+// A search in some sessions finds nothing of others, whatever their keys look like and however many they are.
+//
+// proves: V4
+func searchKeys(_ *testing.T, f *fixture) {
+	odd := []sessions.Key{`agent:a:x" OR "train`, `agent:a:x') | 'train`, "agent:a:NEAR(train)", "agent:a:*", "agent:a:train", "agent:a:\uE000train", "agent:a:", "agent:a:ü/%_!?"}
+	ids := make(map[sessions.Key]string)
+	for _, k := range odd {
+		run := newRun(k, "the train")
+		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "a"}, Run: run})
+		ids[k] = f.claim(k).Input.ID
+	}
+	found := func(keys ...sessions.Key) (out []string) {
+		hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: keys})
+		f.ok(err)
+		for _, h := range hits {
+			out = append(out, h.Message)
+		}
+		return out
+	}
+	for i, k := range odd {
+		f.equal(found(k), []string{ids[k]})
+		f.equal(len(found(k+"x", "train", k[:len(k)-1]+"é")), 0)
+		if i > 0 {
+			f.equal(found(odd[0], k), []string{ids[k], ids[odd[0]]})
+		}
+	}
+	many := make([]sessions.Key, 3000)
+	for i := range many {
+		many[i] = key(fmt.Sprint(i))
+	}
+	f.equal(found(append(many, odd[3])...), []string{ids[odd[3]]})
+}
