@@ -211,4 +211,3 @@ func TestTraceFails(t *testing.T) {
 		}
 	}
 }
-
