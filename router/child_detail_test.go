@@ -85,15 +85,15 @@ func TestWhatAChildReports(t *testing.T) {
 		want  []string // what the post says; nil = silence
 		steps int
 	}{
-		"success":                {child{}, []string{"Status: success", "Result:\nfine", "Notes:\n- (none)"}, 2},
+		"success":                {child{}, []string{"Status: success", "Result:\nfine", "Notes:\n- (none)"}, 3},
 		"skipped by the child":   {child{work: saying("ANNOUNCE_SKIP")}, nil, 1},
 		"skipped by the step":    {child{announce: saying("\nANNOUNCE_SKIP ")}, nil, 2},
-		"the child fails":        {child{work: failed}, []string{"Status: error", "Result:\nfine", "- Error: Something went wrong"}, 2},
-		"both fail":              {child{work: failed, announce: failed}, []string{"Status: error", "Result:\n(not available)", "- Error: Something went wrong"}, 2},
-		"an empty answer":        {child{work: noted(""), announce: saying("")}, []string{"Status: success", `{"status":"ok"}`}, 2},
-		"a tool and words":       {child{work: noted("noted"), announce: failed}, []string{"Status: success", "Result:\nnoted"}, 2},
-		"notes and an error":     {child{work: failed, announce: saying("Result: none\nNotes: sorry")}, []string{"Notes:\nsorry\n- Error: "}, 2},
-		"words without sections": {child{announce: saying("just words")}, []string{"Result:\njust words\n"}, 2},
+		"the child fails":        {child{work: failed}, []string{"Status: error", "Result:\nfine", "- Error: Something went wrong"}, 3},
+		"both fail":              {child{work: failed, announce: failed}, []string{"Status: error", "Result:\n(not available)", "- Error: Something went wrong"}, 3},
+		"an empty answer":        {child{work: noted(""), announce: saying("")}, []string{"Status: success", `{"status":"ok"}`}, 3},
+		"a tool and words":       {child{work: noted("noted"), announce: failed}, []string{"Status: success", "Result:\nnoted"}, 3},
+		"notes and an error":     {child{work: failed, announce: saying("Result: none\nNotes: sorry")}, []string{"Notes:\nsorry\n- Error: "}, 3},
+		"words without sections": {child{announce: saying("just words")}, []string{"Result:\njust words\n"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

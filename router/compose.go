@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -22,6 +23,7 @@ type promptFacts struct {
 	Instructions, Name, Title  string
 	Agent                      sessions.AgentID
 	Group, Repeat, Carry       bool
+	Spawns, Chat               bool
 	Session, Requester, Target string
 	Channel, Side              string
 	Request, Round1, Latest    string
@@ -56,15 +58,16 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 			return agent.Turn{}, fmt.Errorf("reading the steps: %w", err)
 		}
 	}
-	system, err := r.system(ctx, set, entry, s, run)
+	kit := r.toolsFor(set, entry, s, run)
+	system, err := r.system(ctx, set, entry, s, run, kit)
 	if err != nil {
 		return agent.Turn{}, err
 	}
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
-	return agent.Turn{
+	t := agent.Turn{
 		Model: model, Name: provider, Label: name, System: system,
 		History: history, Steps: steps,
-		Tools: r.toolsFor(set, entry, s, run), Caller: caller,
+		Tools: kit, Caller: caller,
 		Thinking: s.Settings.Thinking, MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
@@ -73,11 +76,16 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 			r.histories.add(run.Session, limit, msgs...)
 			return nil
 		},
-	}, nil
+	}
+	if run.Kind == sessions.ChildRun { // one turn, and one report, for what comes in meanwhile
+		t.Waiting = func(ctx context.Context) (bool, error) { return r.waiting(ctx, run) }
+		t.Take = func(ctx context.Context) ([]sessions.Message, error) { return r.absorb(ctx, run) }
+	}
+	return t, nil
 }
 
 // system words the system prompt: the stable part first, what is special about this run last.
-func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run) (string, error) {
+func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key)}
 	c := run.Chain
@@ -89,17 +97,18 @@ func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s ses
 			f.Side, f.Repeat = "requester", c.Waited
 			f.Carry = c.Waited && !r.repliedInline(ctx, run.Source)
 		}
-		f.Channel = string(c.From.Channel)
+		f.Channel, f.Chat = string(c.From.Channel), !c.Origin.IsZero()
 	}
 	base := "turn"
 	if isSubagent(s.Key) {
 		base, f.Requester = "child", show(s.SpawnedBy)
+		f.Spawns = tools.Depth(s) < r.kit.SpawnDepth() && slices.ContainsFunc(kit, func(t tools.Tool) bool { return t.Spec().Name == "sessions_spawn" })
 	}
 	text, err := prompt(base, f)
 	if err != nil || c == nil {
 		return text, err
 	}
-	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce"}[run.Kind]
+	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result"}[run.Kind]
 	if run.Kind == sessions.AnnounceRun && c.Kind == chainSpawn {
 		step = "report"
 	}

@@ -151,8 +151,8 @@ func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
 	out := make([]sessions.Message, 0, len(msgs)+1)
 	found := false
 	for _, m := range msgs {
-		if m.Run == run.ID && m.Role != sessions.User {
-			continue
+		if m.Run == run.ID && m.ID != run.Input.ID {
+			continue // a step, or a message that the turn has taken up
 		}
 		found = found || m.ID == run.Input.ID
 		out = append(out, m)

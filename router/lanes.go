@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"parley/agent"
@@ -29,6 +30,7 @@ type lane struct {
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
+	ended []sessions.RunID        // runs that were aborted while the next one was being claimed: it may be one of them
 }
 
 // errStopped is the cause of a run that a person stopped.
@@ -109,7 +111,7 @@ func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, s *slot) {
 func (l *lanes) set(x *lane, abort context.CancelCauseFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x.abort, x.busy, x.run = abort, abort != nil, ""
+	x.abort, x.busy, x.run, x.ended = abort, abort != nil, "", nil
 }
 
 // at says which run a session's lane is at.
@@ -117,7 +119,10 @@ func (l *lanes) at(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
-		x.run = id
+		if x.run = id; x.abort != nil && slices.Contains(x.ended, id) {
+			x.abort(errStopped)
+		}
+		x.ended = nil
 	}
 }
 
@@ -126,8 +131,12 @@ func (l *lanes) abort(stopped []sessions.StoppedRun) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stopped {
-		if x := l.m[s.Key]; x != nil && x.abort != nil && x.run == s.ID {
+		switch x := l.m[s.Key]; {
+		case x == nil || x.abort == nil:
+		case x.run == s.ID:
 			x.abort(errStopped)
+		case x.run == "":
+			x.ended = append(x.ended, s.ID)
 		}
 	}
 }
@@ -212,6 +221,13 @@ func (s *slots) acquire(ctx context.Context) bool {
 	return false
 }
 
+// take takes a slot even when all are in use.
+func (s *slots) take() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used++
+}
+
 func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +240,8 @@ type slot struct{ pool *slots }
 
 type slotKey struct{}
 
-// unslotted runs wait without the lane's slot. The slot is taken again before it returns, even when ctx has ended.
+// unslotted runs wait without the lane's slot. The slot is taken again before it returns: when ctx has ended, also if there is none,
+// because a run that is over must not wait for others in order to end (contract N9).
 func unslotted(ctx context.Context, wait func()) {
 	s, ok := ctx.Value(slotKey{}).(*slot)
 	if !ok {
@@ -233,7 +250,9 @@ func unslotted(ctx context.Context, wait func()) {
 	}
 	s.pool.release()
 	wait()
-	s.pool.acquire(context.WithoutCancel(ctx))
+	if !s.pool.acquire(ctx) {
+		s.pool.take()
+	}
 }
 
 // isSubagent reports whether a session is a sub-agent's (contract K5).

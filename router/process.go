@@ -32,35 +32,62 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 		r.histories.drop(run.Session)
 	}
 	began := time.Now()
-	out := r.turn(ctx, run)
-	if out == nil {
-		return false // handed over
-	}
-	if errors.Is(context.Cause(ctx), errStopped) && out.Status != sessions.Done {
-		*out = sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error(), Usage: out.Usage}
-	}
-	var acc sessions.Accepted
-	ended := true
-	if !r.insist(ctx, "finish", func(ctx context.Context) (err error) {
-		acc, err = r.store.Finish(ctx, run.ID, *out)
-		if ended = !errors.Is(err, sessions.ErrConflict); !ended {
-			return nil // by a person, meanwhile
+	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
+	if run.Kind != sessions.PostRun {
+		if out = r.stopped(ctx, run, r.turn(ctx, run)); out == nil {
+			return false // handed over
 		}
-		return err
-	}) {
+	}
+	acc, ok := r.finish(ctx, run, *out)
+	if !ok {
 		return false
 	}
-	if ended {
-		r.histories.add(run.Session, r.historyLimit(), out.Messages...)
-	} else { // or by a commit whose answer was lost: what it made is in the store
-		r.histories.drop(run.Session)
-		r.heal(ctx)
+	if run.Kind != sessions.PostRun { // which is no turn
+		r.metrics.ran(run.Kind, out.Status, time.Since(began))
 	}
-	r.metrics.ran(run.Kind, out.Status, time.Since(began))
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
 	r.follow(acc)
 	return true
+}
+
+// stopped makes the outcome of a run that a person stopped. An answer that was ready leaves all the same; a sub-agent that was
+// stopped reports nothing, whatever it had.
+func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
+	switch {
+	case !errors.Is(context.Cause(ctx), errStopped):
+		return out
+	case out == nil || out.Status != sessions.Done:
+		stopped := &sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error()}
+		if out != nil {
+			stopped.Usage = out.Usage
+		}
+		return stopped
+	case run.Kind == sessions.ChildRun:
+		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, errStopped.Error(), nil, nil
+	}
+	return out
+}
+
+// finish commits the end of a run. It is false when the host stops before that.
+func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome) (acc sessions.Accepted, ok bool) {
+	var ended error
+	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
+		acc, err = r.store.Finish(ctx, run.ID, out)
+		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
+			return nil // ended by a person meanwhile, or deleted with its session
+		}
+		return err
+	})
+	switch {
+	case !ok:
+	case ended == nil:
+		r.histories.add(run.Session, r.historyLimit(), out.Messages...)
+	default: // or ended by a commit whose answer was lost: what it made is in the store
+		r.histories.drop(run.Session)
+		r.heal(ctx)
+	}
+	return acc, ok
 }
 
 // claim takes the next run of a session. The lane is the only one that claims there: a run that is at work although the lane is
@@ -106,37 +133,26 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := r.settings.Load()
 	switch {
 	case run.Attempt > maxAttempts:
-		return r.failure(set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	case run.Attempt <= 1 && run.Kind == sessions.TurnRun && time.Since(run.Created) > set.Delivery.ttl(sessions.Reply):
 		why := fmt.Sprintf("it waited %s, longer than a reply may be late", time.Since(run.Created).Round(time.Second))
 		r.log.Warn("a message is not answered any more", keyRun, run.ID, keySession, run.Key, keyReason, why)
 		return &sessions.Outcome{Status: sessions.Failed, Error: why}
 	}
-	limit := run.Timeout
-	switch {
-	case limit > 0:
-	case run.Kind == sessions.ChildRun:
-		limit = longestChild
-	default:
-		limit = set.timeout()
-	}
-	deadline := run.Deadline
-	if deadline.IsZero() {
-		deadline = time.Now().Add(limit)
-	}
+	limit, deadline := limits(set, run)
 	work, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 
 	out, err := r.think(work, set, run)
 	switch {
 	case err == nil:
-		return r.success(set, run, out)
+		return r.success(ctx, set, run, out)
 	case errors.Is(context.Cause(ctx), errStopped):
 		return &sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error()}
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(work.Err(), context.DeadlineExceeded):
-		return r.failure(set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
+		return r.failure(ctx, set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
 			fmt.Errorf("timed out after %s", limit))
 	}
 	notice := "Something went wrong while I was working on this. The details are in the log."
@@ -145,7 +161,34 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	} else if errors.Is(err, agent.ErrTooManySteps) {
 		notice = "I stopped: this took more steps than one answer may take."
 	}
-	return r.failure(set, run, sessions.Failed, notice, err)
+	return r.failure(ctx, set, run, sessions.Failed, notice, err)
+}
+
+// leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
+const leastTurn = time.Second
+
+// limits says how long a run may take and when that is over. What a sub-agent is asked later ends with its first time limit.
+func limits(set *Settings, run sessions.Run) (limit time.Duration, deadline time.Time) {
+	switch limit = run.Timeout; {
+	case limit > 0:
+	case run.Kind == sessions.ChildRun:
+		limit = longestChild
+	default:
+		limit = set.timeout()
+	}
+	if deadline = run.Deadline; deadline.IsZero() {
+		deadline = time.Now().Add(limit)
+	}
+	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
+		return limit, deadline
+	}
+	if until := run.Chain.Until; until.Before(deadline) {
+		deadline = until
+	}
+	if run.Attempt <= 1 && time.Until(deadline) < leastTurn {
+		deadline = time.Now()
+	}
+	return limit, deadline
 }
 
 // think builds the turn and runs the loop.
@@ -166,25 +209,29 @@ func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (ou
 	return r.loop.Run(ctx, t)
 }
 
-// success turns what the agent said into what is committed.
-func (r *Router) success(set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+// success turns what the agent said into what is committed; nil when the host stops before that is known.
+func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
 	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text)}
 	}
-	r.handOn(set, run, out, "", o)
+	if !r.handOn(ctx, set, run, out, "", o) {
+		return nil
+	}
 	return o
 }
 
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
-func (r *Router) failure(set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
+func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: err.Error()}
 	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}}
 	if !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice)}
 	}
-	r.handOn(set, run, agent.Outcome{}, notice, o)
+	if !r.handOn(ctx, set, run, agent.Outcome{}, notice, o) {
+		return nil
+	}
 	return o
 }
 

@@ -1,0 +1,155 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// childEnded decides where a sub-agent's result goes (contract N10, N15, N16): to the sub-agent that asked for it, to the agent of
+// the session that asked for it, or, worded by the sub-agent itself, into the chat there. Only its own ANNOUNCE_SKIP is silence.
+func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+	c.Status, c.Error = o.Status, notice
+	c.Latest = firstOf(out.Text, out.Newest)
+	c.StartedMs, c.EndedMs, c.Usage = run.Started.UnixMilli(), time.Now().UnixMilli(), o.Usage
+	if out.Control == agent.AnnounceSkip {
+		return r.cleanup(ctx, c, o)
+	}
+	if c.Parent != nil {
+		return r.toParent(ctx, run, c, o)
+	}
+	_, found, ok := r.find(ctx, c.Requester)
+	switch {
+	case !ok:
+		return false
+	case found && (c.Origin.IsZero() || set.Agents.Defaults.Subagents.Announce == "requester"):
+		o.Next = r.step(run, c.Requester, sessions.ResultRun, c, r.report(c, run, c.Latest), fromChild(c))
+		o.Next.Run.Reply = c.Origin
+	case c.Origin.IsZero():
+		r.unreported(run, o, "the session that asked for it does not exist any more, and there is no chat to report to")
+	default:
+		o.Next = r.announceStep(run, c)
+	}
+	return true
+}
+
+// toParent hands a result to the sub-agent that asked for it: its turn at work takes it up, otherwise a further one begins. That
+// one's result is reported like its first.
+func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+	parent, found, ok := r.find(ctx, c.Requester)
+	stopped := false
+	if ok && found && parent.Aborted { // it may have begun something new since it was stopped
+		ok = r.insist(ctx, "list runs", func(ctx context.Context) error {
+			open, err := r.open(ctx, sessions.RunQuery{Key: c.Requester, Limit: 50})
+			stopped = !slices.ContainsFunc(open, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun })
+			return err
+		})
+	}
+	switch {
+	case !ok:
+		return false
+	case !found:
+		r.unreported(run, o, "the sub-agent that asked for it does not exist any more")
+		return true
+	case stopped:
+		r.unreported(run, o, "the sub-agent that asked for it was stopped")
+		return true
+	}
+	var first sessions.Run // of the parent: what holds for its further runs as well
+	if !r.insist(ctx, "get run", func(ctx context.Context) (err error) {
+		if first, err = r.store.GetRun(ctx, c.Parent.Root); errors.Is(err, sessions.ErrNotFound) {
+			return nil
+		}
+		return err
+	}) {
+		return false
+	}
+	o.Next = r.step(run, c.Requester, sessions.ChildRun, *c.Parent, r.report(c, run, c.Latest), fromChild(c))
+	o.Next.Session.SpawnedBy, o.Next.Session.Above = parent.SpawnedBy, parent.Above
+	next := o.Next.Run
+	next.Model, next.Label, next.Timeout = first.Model, first.Label, first.Timeout
+	if until := c.Parent.Until; !until.IsZero() {
+		next.Timeout = max(time.Until(until), time.Millisecond)
+	}
+	return r.cleanup(ctx, c, o)
+}
+
+// fromChild is where a sub-agent's report comes from.
+func fromChild(c sessions.Chain) *sessions.Provenance {
+	return &sessions.Provenance{Kind: sessions.InterSession, Source: c.Target, Tool: "sessions_spawn"}
+}
+
+// unreported ends a sub-agent's run whose result nobody is there to have: it is listed with the reason (contract N15). Its session
+// stays, or there would be nothing to list.
+func (r *Router) unreported(run sessions.Run, o *sessions.Outcome, why string) {
+	r.log.Warn("a sub-agent's result is not reported", keyRun, run.ID, keySession, run.Key, keyReason, why)
+	if o.Status == sessions.Done {
+		o.Status = sessions.Stopped
+	}
+	o.Error = strings.TrimPrefix(o.Error+"; not reported: "+why, "; ")
+}
+
+// announceEnded posts what the announce step says. Only the one word is silence (contract N15): when the step failed or said
+// nothing, the host posts the stored result (N11).
+func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+	if out.Control == agent.AnnounceSkip {
+		return r.cleanup(ctx, c, o)
+	}
+	text := ""
+	if o.Status == sessions.Done {
+		text = out.Text
+	}
+	requester, found, ok := r.find(ctx, c.Requester)
+	if !ok {
+		return false
+	}
+	// What becomes of the post is marked in the requester's transcript: that is where people and its agent look. The announce
+	// step's own message has a mark only when there is no such transcript any more.
+	d := r.announce(set, run, c, o.Messages[len(o.Messages)-1].ID, r.report(c, run, text))
+	if found {
+		o.Next = r.posted(c.Requester, requester.Agent, run.Source, d.Text)
+		d.Message = o.Next.Run.Input.ID
+	}
+	o.Deliveries = append(o.Deliveries, d)
+	return r.cleanup(ctx, c, o)
+}
+
+// resultEnded posts what the requester's agent says about a sub-agent's result. When its step failed or said nothing, the host
+// posts the report (contract N11). Without a chat the agent is all there is to tell.
+func (r *Router) resultEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+	switch {
+	case c.Origin.IsZero(), out.Control == agent.NoReply, out.Control == agent.AnnounceSkip:
+	case o.Status == sessions.Done && spoke(out):
+		o.Deliveries = append(o.Deliveries, r.announce(set, run, c, out.Final.ID, out.Text))
+	default:
+		msg := postedMessage(run.ID, run.Input.Text())
+		o.Messages = append(o.Messages, msg)
+		o.Deliveries = append(o.Deliveries, r.announce(set, run, c, msg.ID, msg.Text()))
+	}
+	return r.cleanup(ctx, c, o)
+}
+
+// cleanup deletes a sub-agent's session when the spawn asked for it (contract N14). The store leaves it as long as further runs of
+// it wait, and it is left as long as sub-agents of its own are at work: what their results cause deletes it.
+func (r *Router) cleanup(ctx context.Context, c sessions.Chain, o *sessions.Outcome) bool {
+	if c.Cleanup != "delete" {
+		return true
+	}
+	below := 0
+	if !r.insist(ctx, "list runs", func(ctx context.Context) error {
+		open, err := r.open(ctx, sessions.RunQuery{Parent: c.Target, Limit: 1})
+		below = len(open)
+		return err
+	}) {
+		return false
+	}
+	if below == 0 {
+		o.Delete = &c.Target
+	}
+	return true
+}

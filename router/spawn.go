@@ -1,0 +1,169 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Spawn implements tools.Host: it makes a child session with a queued run (contract N5, N6). The address that the announce goes
+// to is captured now, whole.
+func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
+	set := r.settings.Load()
+	from := q.From.Session
+	if again, err := r.maySpawn(ctx, set, from, q.Source); err != nil || again.ID != "" {
+		return again, err
+	}
+	parent, err := r.chainAbove(ctx, q.From)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	origin := q.From.Run.Reply
+	switch {
+	case !origin.IsZero():
+	case parent != nil:
+		origin = parent.Origin
+	default:
+		origin = from.Last
+	}
+	id := sessions.RunID(uuid.NewString())
+	key := sessions.SubagentKey(q.Agent, uuid.NewString())
+	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...)}
+	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
+		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
+	}
+	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: from.Last, Target: key, Request: q.Task, Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	acc, err := r.Submit(ctx, sessions.Effects{
+		Source:  q.Source,
+		Session: child,
+		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: key, Agent: q.Agent, Source: q.Source, Chain: chain, Label: q.Label,
+			Model: firstOf(q.Model, set.Agents.Defaults.Subagents.Model), Timeout: time.Duration(q.Timeout) * time.Second,
+			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Task), Time: time.Now(), Run: id,
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_spawn"}}},
+	})
+	return runOf(acc, err)
+}
+
+// runOf gives the run that a tool call made, also when it made it before a crash and calls again.
+func runOf(acc sessions.Accepted, err error) (sessions.Run, error) {
+	if err == nil && acc.Run.ID == "" {
+		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
+	}
+	return acc.Run, err
+}
+
+// maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8) and maxChildrenPerAgent (N16). The same call
+// again, after a crash, is refused nothing: again is what it made.
+func (r *Router) maySpawn(ctx context.Context, set *Settings, from sessions.Session, source string) (again sessions.Run, err error) {
+	sub := set.Agents.Defaults.Subagents
+	depth, most := orDefault(sub.MaxSpawnDepth, 1), orDefault(sub.MaxChildrenPerAgent, 5)
+	refused := &tools.Refused{}
+	if at := tools.Depth(from); at >= depth {
+		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
+	} else {
+		open, err := r.openChildren(ctx, from.Key, most)
+		if err != nil || len(open) < most {
+			return again, err
+		}
+		refused.Reason = fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most)
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: from.Key, Limit: 200})
+	if err != nil {
+		return again, err
+	}
+	if i := slices.IndexFunc(runs, func(x sessions.Run) bool { return source != "" && x.Source == source }); i >= 0 {
+		return runs[i], nil
+	}
+	return again, refused
+}
+
+// chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
+func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
+	if !isSubagent(c.Session.Key) {
+		return nil, nil
+	}
+	run := c.Run
+	if run.Kind != sessions.ChildRun || run.Chain == nil { // another session has asked it something
+		var err error
+		if run, err = r.newestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
+			return nil, err
+		}
+	}
+	up := afresh(*run.Chain)
+	if !run.Status.Final() && !run.Deadline.IsZero() {
+		up.Until = run.Deadline
+	}
+	return &up, nil
+}
+
+// newestTask finds the newest run of a sub-agent's own; zero when there is none.
+func (r *Router) newestTask(ctx context.Context, key sessions.Key) (sessions.Run, error) {
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 200})
+	if i := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun && x.Chain != nil }); err == nil && i >= 0 {
+		return runs[i], nil
+	}
+	return sessions.Run{}, err
+}
+
+// afresh is a sub-agent's chain without what an earlier run of it has left there.
+func afresh(c sessions.Chain) sessions.Chain {
+	c.Status, c.Error, c.Latest, c.StartedMs, c.EndedMs, c.Usage, c.Until = "", "", "", 0, 0, sessions.Usage{}, time.Time{}
+	return c
+}
+
+// Steer implements tools.Host.
+func (r *Router) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
+	e, err := r.followUp(ctx, q)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	return runOf(r.Submit(ctx, e))
+}
+
+// followUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
+// As a run of its own it has the child's whole time limit again.
+func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
+	child, err := r.store.Get(ctx, q.Child)
+	if err != nil {
+		return sessions.Effects{}, err
+	}
+	task, err := r.newestTask(ctx, q.Child)
+	if err != nil {
+		return sessions.Effects{}, err
+	}
+	if task.Chain == nil {
+		return sessions.Effects{}, &tools.Refused{Reason: "this session is no sub-agent's, or what it was asked for is not known any more"}
+	}
+	c := afresh(*task.Chain)
+	c.Request = q.Message
+	if root, err := r.store.GetRun(ctx, c.Root); err == nil {
+		task.Timeout = root.Timeout
+	} else if !errors.Is(err, sessions.ErrNotFound) {
+		return sessions.Effects{}, err
+	}
+	if c.Parent != nil { // whose time may have run out, or begun again
+		up, err := r.chainAbove(ctx, tools.Caller{Session: sessions.Session{Key: c.Requester}})
+		if err != nil {
+			return sessions.Effects{}, err
+		}
+		if up != nil {
+			c.Parent = up
+		}
+	}
+	id := sessions.RunID(uuid.NewString())
+	return sessions.Effects{
+		Source:  q.Source,
+		Session: &sessions.Session{Key: child.Key, Agent: child.Agent},
+		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
+			Model: task.Model, Timeout: task.Timeout,
+			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: q.From.Key, Channel: q.From.Last.Channel, Tool: "subagents"}}},
+	}, nil
+}

@@ -1,0 +1,125 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// lookAgainEvery is how often those who wait look into the store unasked: for ends that nobody told of.
+const lookAgainEvery = 30 * time.Second
+
+// Idle implements tools.Host.
+func (r *Router) Idle(ctx context.Context, c tools.Caller) error {
+	queued, cancel := r.ends.subscribe(string(c.Run.Key))
+	defer cancel()
+	for {
+		if waits, err := r.waiting(ctx, c.Run); err != nil || waits {
+			return err
+		}
+		open, err := r.openChildren(ctx, c.Run.Key, 1)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		if err := r.idleFor(ctx, queued, open[0].ID); err != nil {
+			return err
+		}
+	}
+}
+
+// idleFor waits until something is queued, a child's run may have ended, or ctx ends (then ctx's error).
+func (r *Router) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
+	ended, cancel := r.ends.subscribe(string(child))
+	defer cancel()
+	if now, err := r.store.GetRun(ctx, child); errors.Is(err, sessions.ErrNotFound) {
+		return nil // deleted with its session
+	} else if err != nil || now.Status.Final() {
+		return err
+	}
+	return r.pause(ctx, queued, ended)
+}
+
+// pause waits for a wake-up without holding the caller's slot.
+func (r *Router) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
+	unslotted(ctx, func() {
+		again := time.NewTimer(lookAgainEvery)
+		defer again.Stop()
+		select {
+		case <-wake[0]:
+		case <-wake[len(wake)-1]:
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	})
+	return ctx.Err()
+}
+
+// waiting reports whether there is something that a sub-agent's turn at work takes up: a result of a sub-agent of its own, a
+// further message.
+func (r *Router) waiting(ctx context.Context, run sessions.Run) (bool, error) {
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
+	return slices.ContainsFunc(queued, func(q sessions.Run) bool {
+		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what Absorb takes
+	}), err
+}
+
+// absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it.
+func (r *Router) absorb(ctx context.Context, run sessions.Run) ([]sessions.Message, error) {
+	taken, err := r.store.Absorb(ctx, run.ID, sessions.ChildRun)
+	if err != nil {
+		r.histories.drop(run.Session) // it may be there all the same
+		return nil, err
+	}
+	r.histories.add(run.Session, r.historyLimit(), taken...)
+	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Done, Limit: len(taken) + 100})
+	if err != nil { // they look again themselves
+		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
+	}
+	for _, x := range ended {
+		if slices.ContainsFunc(taken, func(m sessions.Message) bool { return m.ID == x.Input.ID }) {
+			r.ends.tell(string(x.ID))
+		}
+	}
+	return taken, nil
+}
+
+// openChildren lists the runs of a session's sub-agents that have not ended, up to most of each status.
+func (r *Router) openChildren(ctx context.Context, parent sessions.Key, most int) ([]sessions.Run, error) {
+	return r.open(ctx, sessions.RunQuery{Parent: parent, Limit: most})
+}
+
+// open lists the runs of a query that have not ended, up to its limit of each status.
+func (r *Router) open(ctx context.Context, q sessions.RunQuery) (open []sessions.Run, err error) {
+	seen := make(map[sessions.RunID]bool) // a run that begins between the two looks is one
+	for _, q.Status = range []sessions.RunStatus{sessions.Queued, sessions.Running} {
+		runs, err := r.store.ListRuns(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs {
+			if !seen[run.ID] {
+				seen[run.ID], open = true, append(open, run)
+			}
+		}
+	}
+	return open, nil
+}
+
+// Wait implements tools.Host: it blocks until a run is final, without holding the caller's slot (contract S6).
+func (r *Router) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	ended, cancel := r.ends.subscribe(string(id))
+	defer cancel()
+	for {
+		run, err := r.store.GetRun(ctx, id)
+		if err != nil || run.Status.Final() {
+			return run, err
+		}
+		if err := r.pause(ctx, ended); err != nil {
+			return run, err
+		}
+	}
+}
