@@ -55,8 +55,10 @@ func parent(t *testing.T, c child, fs ...func(*Settings)) *rig {
 
 func (g *rig) spawn(q tools.SpawnRequest) sessions.Run {
 	g.t.Helper()
-	q.From.Session = g.session(keyA)
-	q.Task = "compute"
+	if q.From.Session.Key == "" {
+		q.From.Session = g.session(keyA)
+	}
+	q.Task = firstOf(q.Task, "compute")
 	if q.Agent == "" {
 		q.Agent = "main"
 	}
