@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 type world struct {
 	t     *testing.T
 	tg    *telegramtest.Server
+	two   *telegramtest.Server // a second bot; nil where there is one
 	model *modeltest.Server
 	dir   string
 }
@@ -254,20 +256,36 @@ func (w *world) ctx() context.Context {
 // sent waits for the n-th message of the bot in a chat.
 func (w *world) sent(chat int64, n int) []telegramtest.Message {
 	w.t.Helper()
-	if err := w.tg.Wait(w.ctx(), func() bool { return len(w.tg.SentTo(chat)) >= n }); err != nil {
-		w.t.Fatalf("chat %d shows %d messages, not %d: %v", chat, len(w.tg.SentTo(chat)), n, err)
+	return w.sentBy(w.tg, chat, n)
+}
+
+// sentBy is sent for one of several bots.
+func (w *world) sentBy(bot *telegramtest.Server, chat int64, n int) []telegramtest.Message {
+	w.t.Helper()
+	if err := bot.Wait(w.ctx(), func() bool { return len(bot.SentTo(chat)) >= n }); err != nil {
+		w.t.Fatalf("chat %d shows %d messages, not %d: %v", chat, len(bot.SentTo(chat)), n, err)
 	}
-	return w.tg.SentTo(chat)
+	return bot.SentTo(chat)
+}
+
+// api asks the running host, as the commands do.
+func api[T any](w *world, path string, q url.Values) T {
+	w.t.Helper()
+	v, err := ask[T](&env{ctx: w.ctx(), config: filepath.Join(w.dir, "config.yaml")}, http.MethodGet, path, q, nil)
+	if err != nil {
+		w.t.Fatalf("%s: %v", path, err)
+	}
+	return v
 }
 
 // quiet waits until all that people said has been taken and the host has nothing to do.
 func (w *world) quiet() {
 	w.t.Helper()
 	w.until(20*time.Second, "the host has nothing to do", func() bool {
-		if w.tg.Pending() > 0 {
+		if w.tg.Pending() > 0 || w.two != nil && w.two.Pending() > 0 {
 			return false
 		}
-		s := fromCLI[gateway.HostStatus](w, "status")
+		s := api[gateway.HostStatus](w, "/api/status", nil)
 		return len(s.Working) == 0 && s.Deliveries["pending"]+s.Deliveries["sending"] == 0
 	})
 }
