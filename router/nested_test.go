@@ -1,0 +1,251 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// rest is a tool that waits for sub-agents, as sessions_yield does in a sub-agent.
+type rest struct{ host tools.Host }
+
+func (rest) Spec() tools.Spec { return tools.Spec{Name: "rest", Schema: json.RawMessage(`{"type":"object"}`)} }
+
+func (r rest) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
+	if err := r.host.Idle(ctx, c.Caller); err != nil {
+		return tools.Result{}, err
+	}
+	return tools.Result{Text: "rested"}, nil
+}
+
+// delegates is a tool that spawns, for sub-agents that have not got the real one.
+type delegates struct{ host tools.Host }
+
+func (delegates) Spec() tools.Spec {
+	return tools.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (d delegates) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
+	var q tools.SpawnRequest
+	if err := json.Unmarshal(c.Args, &q); err != nil {
+		return tools.Result{}, err
+	}
+	q.Source, q.From = c.Source(), c.Caller
+	if q.Agent == "" {
+		q.Agent = "main"
+	}
+	run, err := d.host.Spawn(ctx, q)
+	var no *tools.Refused
+	if errors.As(err, &no) {
+		return tools.Result{Text: "refused: " + no.Reason, IsError: true}, nil
+	}
+	return tools.Result{Text: string(run.Key)}, err
+}
+
+// tree is a rig whose sub-agents may have sub-agents. What the agent of a task does next is asked of plan: it gets the task and
+// what the model is shown.
+type tree struct {
+	*rig
+	mu    sync.Mutex
+	plan  map[string]func(ctx context.Context, p agent.Prompt) (agent.Answer, error)
+	calls map[string]int // model calls by task, announce steps left out
+}
+
+// taskOf is the task of the sub-agent that is asked: its first message.
+func taskOf(p agent.Prompt) string {
+	for _, m := range p.Messages {
+		if m.Role == sessions.User {
+			return m.Text()
+		}
+	}
+	return ""
+}
+
+func newTree(t *testing.T, depth int, fs ...func(*Settings)) *tree {
+	t.Helper()
+	x := &tree{plan: map[string]func(context.Context, agent.Prompt) (agent.Answer, error){}, calls: map[string]int{}}
+	fs = append([]func(*Settings){func(s *Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = depth }}, fs...)
+	x.rig = &rig{t: t, dir: t.TempDir(), set: settingsFor(fs...), fake: channeltest.NewFake(channeltest.Options{}), model: &script{},
+		kit: func(d tools.Deps) []tools.Tool { return append(tools.All(d), rest{d.Host}, delegates{d.Host}) }}
+	x.start()
+	x.say(groupChat("a"), guest, "hello")
+	x.shown(1)
+	x.rig.idle(1)
+	x.model.set(x.answer)
+	return x
+}
+
+func (x *tree) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	if strings.Contains(p.System, "announce step") {
+		return text("Result: announced " + taskOf(p)), nil
+	}
+	if !strings.Contains(p.System, "You are a sub-agent") {
+		return text("echo: " + lastUser(p)), nil
+	}
+	task := taskOf(p)
+	x.mu.Lock()
+	x.calls[task]++
+	plan := x.plan[task]
+	x.mu.Unlock()
+	if plan == nil {
+		return text("done " + task), nil
+	}
+	return plan(ctx, p)
+}
+
+// steps plays answers one after the other, by how many answers the prompt shows already; the last one again and again.
+func steps(list ...agent.Answer) func(context.Context, agent.Prompt) (agent.Answer, error) {
+	return func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+		n := 0
+		for _, m := range p.Messages {
+			if m.Role == sessions.Assistant {
+				n++
+			}
+		}
+		return list[min(n, len(list)-1)], nil
+	}
+}
+
+func delegate(id, task string, more ...any) agent.Answer {
+	args := map[string]any{"Task": task}
+	for i := 0; i+1 < len(more); i += 2 {
+		args[more[i].(string)] = more[i+1]
+	}
+	return call(id, "delegate", args)
+}
+
+func resting(id string) agent.Answer { return call(id, "rest", map[string]any{}) }
+
+// task gives the runs of the sub-agent that was started for a task, oldest first.
+func (x *tree) task(task string) (list []sessions.Run) {
+	x.t.Helper()
+	var key sessions.Key
+	for _, run := range x.runs() {
+		if run.Kind == sessions.ChildRun && run.Input.Text() == task {
+			key = run.Key
+		}
+		if key != "" && run.Key == key {
+			list = append(list, run)
+		}
+	}
+	if key == "" {
+		x.t.Fatalf("no sub-agent has the task %s", task)
+	}
+	return list
+}
+
+func kinds(list []sessions.Run) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, string(r.Kind)+" "+string(r.Status))
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestOrchestrator has a sub-agent spawn one of its own and wait for it: one turn, one report, from the outermost alone.
+//
+// proves: N8, N10, N15, N16, S8
+func TestOrchestrator(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		var shown []string
+		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			shown = wordsOf(p)
+			return steps(delegate("c1", "inner"), resting("c2"), text("both done"))(ctx, p)
+		}
+		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		list := x.rig.idle(5)
+		if got := kinds(x.task("outer")); got != "child done, child done, announce done" { // the second one was taken up by the first
+			t.Errorf("the outer one: %s", got)
+		}
+		inner := x.task("inner")
+		if got := kinds(inner); got != "child done" {
+			t.Errorf("the inner one: %s", got)
+		}
+		if len(list) != 6 || x.calls["outer"] != 3 || x.calls["inner"] != 1 {
+			t.Errorf("%d runs, model calls %v", len(list), x.calls)
+		}
+		if got := shown[len(shown)-1]; len(shown) != 6 || !strings.HasPrefix(got, "user:Status: success\n\nResult:\ndone inner") || !strings.Contains(got, string(inner[0].Key)) {
+			t.Errorf("the outer one is shown %q", shown)
+		}
+		posts := x.ended(2)
+		if d := posts[1]; !strings.Contains(d.Text, "announced outer") || d.To != groupChat("a") || d.State != sessions.Sent {
+			t.Errorf("%+v", d)
+		}
+		above := x.session(inner[0].Key).Above
+		if len(above) != 2 || x.session(run.Key).SpawnedBy != keyA || x.session(inner[0].Key).SpawnedBy != run.Key {
+			t.Errorf("above the inner one are %v", above)
+		}
+		report := x.task("outer")[1]
+		if p := report.Input.Provenance; p == nil || p.Kind != sessions.InterSession || p.Source != inner[0].Key || p.Tool != "sessions_spawn" || report.Attempt != 0 {
+			t.Errorf("the report: %+v", report)
+		}
+	})
+}
+
+// TestResultAfterTheParentsTurn has a sub-agent end before the one that it spawned: the result is a further turn of it, and what
+// comes of that is reported as well.
+//
+// proves: N10, N15, N16
+func TestResultAfterTheParentsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		x.plan["outer"] = steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))
+		x.plan["inner"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			sleep(ctx, time.Minute)
+			return text("done inner"), nil
+		}
+		first := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Model: "mock/special", Label: "outer one", Timeout: 600, Cleanup: "delete"})
+		x.ended(2)
+		if _, err := x.store.Get(t.Context(), first.Key); err != nil {
+			t.Fatalf("after its first report, with a sub-agent at work: %v", err)
+		}
+		further := x.task("outer")
+		x.until("the second report", func() bool { return len(x.deliveries()) == 3 })
+		posts := x.ended(3)
+		for _, d := range posts[1:] {
+			if !strings.Contains(d.Text, "announced outer") || d.To != groupChat("a") {
+				t.Errorf("%+v", d)
+			}
+		}
+		if got := kinds(further); got != "child done, announce done" {
+			t.Errorf("before: %s", got)
+		}
+		if _, err := x.store.Get(t.Context(), first.Key); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("after its second report: %v", err)
+		}
+	})
+}
+
+// TestFurtherTurnOfAParent looks at the run that a nested result begins.
+//
+// proves: N9, N16
+func TestFurtherTurnOfAParent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		x.plan["outer"] = steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))
+		x.plan["inner"] = slowly(time.Minute)
+		first := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Model: "mock/special", Label: "outer one", Timeout: 600})
+		x.ended(3)
+		runs := x.task("outer")
+		if got := kinds(runs); got != "child done, announce done, child done, announce done" {
+			t.Fatalf("%s", got)
+		}
+		got := runs[2]
+		if got.Model != "mock/special" || got.Label != "outer one" || got.Chain.Requester != keyA || got.Chain.Root != first.ID || got.Chain.Origin != groupChat("a") || got.Chain.Parent != nil {
+			t.Errorf("%+v, chain %+v", got, got.Chain)
+		}
+		if began := runs[0].Started; got.Deadline.Sub(began).Round(time.Second) != 10*time.Minute {
+			t.Errorf("the first run ends by %s, the second by %s", runs[0].Deadline, got.Deadline)
+		}
+	})
+}
