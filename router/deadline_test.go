@@ -1,0 +1,120 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// around reports whether a time is within a second of what it should be.
+func around(got, want time.Duration) bool { return got > want-time.Second && got < want+time.Second }
+
+// TestDeadlineWhileResting ends a sub-agent at its time limit while it waits for one of its own, with every slot in use, and also
+// when the host was restarted meanwhile.
+//
+// proves: N9
+func TestDeadlineWhileResting(t *testing.T) {
+	for name, restart := range map[string]bool{"one host": false, "restarted": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+				x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("never said"))
+				x.plan["inner"] = slowly(time.Hour)
+				began := time.Now()
+				run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
+				<-time.After(time.Minute)
+				if restart {
+					x.stop()
+					x.start()
+				}
+				<-time.After(38 * time.Second)
+				x.until("the outer one has ended", func() bool { return x.task("outer")[0].Status.Final() })
+				got, err := x.store.GetRun(t.Context(), run.ID)
+				if err != nil || got.Status != sessions.TimedOut || !around(got.Ended.Sub(began), 100*time.Second) {
+					t.Errorf("%s after %s (%v)", got.Status, got.Ended.Sub(began), err)
+				}
+				if x.calls["outer"] != 2 || x.calls["inner"] != 1+map[bool]int{true: 1}[restart] {
+					t.Errorf("model calls %v", x.calls)
+				}
+				x.until("the report", func() bool { return len(x.deliveries()) > 1 })
+				if d := x.deliveries()[1]; !strings.Contains(d.Text, "Status: timeout") {
+					t.Errorf("%s", d.Text)
+				}
+			})
+		})
+	}
+}
+
+// TestDeadlineOfFurtherTurns has a result come when its parent has little or no time left.
+//
+// proves: N9, N11
+func TestDeadlineOfFurtherTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		inner  time.Duration // how long the inner one works
+		second time.Duration // how long the outer one's second turn would take
+		ends   time.Duration
+		calls  int
+		status sessions.RunStatus
+	}{
+		"time left":      {30 * time.Second, 10 * time.Second, 40 * time.Second, 3, sessions.Done},
+		"too little":     {30 * time.Second, time.Hour, 60 * time.Second, 3, sessions.TimedOut},
+		"under a second": {59*time.Second + 500*time.Millisecond, time.Second / 4, 59*time.Second + 500*time.Millisecond, 2, sessions.TimedOut},
+		"none":           {90 * time.Second, time.Second, 90 * time.Second, 2, sessions.TimedOut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				x := newTree(t, 2)
+				x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if len(p.Messages) > 4 && !sleep(ctx, c.second) {
+						return agent.Answer{}, ctx.Err()
+					}
+					return steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))(ctx, p)
+				}
+				x.plan["inner"] = slowly(c.inner)
+				began := time.Now()
+				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+				<-time.After(min(c.ends, time.Minute) - 2*time.Second)
+				posts := x.ended(3)
+				runs := x.task("outer")
+				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.calls["outer"] != c.calls {
+					t.Errorf("%s, ended after %s, model calls %v", kinds(runs), runs[2].Ended.Sub(began), x.calls)
+				}
+				if want := "Status: " + statusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
+					t.Errorf("not %s: %s", want, posts[2].Text)
+				}
+			})
+		})
+	}
+}
+
+// TestFurtherTurnWaitsForASlot counts the time that it waits: the limit is a point in time.
+//
+// proves: N9
+func TestFurtherTurnWaitsForASlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if len(p.Messages) > 6 && !sleep(ctx, time.Hour) {
+				return agent.Answer{}, ctx.Err()
+			}
+			return steps(delegate("c1", "inner"), delegate("c2", "other"), text("it is under way"))(ctx, p)
+		}
+		x.plan["inner"] = slowly(20 * time.Second)
+		x.plan["other"] = slowly(50 * time.Second) // takes the slot before the outer one's second turn does
+		began := time.Now()
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
+		<-time.After(98 * time.Second)
+		x.until("the second turn has ended", func() bool {
+			runs := x.task("outer")
+			return len(runs) > 2 && runs[2].Status.Final()
+		})
+		if run := x.task("outer")[2]; run.Status != sessions.TimedOut || !around(run.Ended.Sub(began), 100*time.Second) || !around(run.Started.Sub(began), 70*time.Second) {
+			t.Errorf("%s; began after %s, ended after %s", run.Status, run.Started.Sub(began), run.Ended.Sub(began))
+		}
+	})
+}
