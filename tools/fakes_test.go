@@ -28,6 +28,19 @@ type world struct {
 	fault    error // every call of the store fails with it
 	queries  []sessions.Query
 
+	hits     []sessions.Hit // newest first
+	searches []sessions.SearchQuery
+	list     []sessions.Run // oldest first
+	heard    map[channels.Address][]sessions.Key
+
+	steered  []SteerRequest
+	canceled []string
+	stopped  int // what Cancel says
+	posted   []PostRequest
+	post     PostResult
+	idle     func(context.Context, Caller) error
+	depth    int
+
 	asked   []AskRequest
 	spawned []SpawnRequest
 	runs    map[string]sessions.Run // by source
@@ -82,7 +95,8 @@ func (w *world) deps() Deps {
 		TranscriptPath: func(a sessions.AgentID, id sessions.ID) string {
 			return "/state/" + string(a) + "/" + string(id) + ".jsonl"
 		},
-		Now: func() time.Time { return noon },
+		SpawnDepth: func() int { return max(w.depth, 1) },
+		Now:        func() time.Time { return noon },
 	}
 }
 
@@ -127,7 +141,7 @@ func (w *world) List(_ context.Context, q sessions.Query) ([]sessions.Session, e
 	w.queries = append(w.queries, q)
 	var out []sessions.Session
 	for _, s := range w.sessions {
-		if q.Agent != "" && s.Agent != q.Agent || q.SpawnedBy != "" && s.SpawnedBy != q.SpawnedBy || len(q.Keys) > 0 && !slices.Contains(q.Keys, s.Key) ||
+		if q.Agent != "" && s.Agent != q.Agent || q.SpawnedBy != "" && s.SpawnedBy != q.SpawnedBy || q.Keys != nil && !slices.Contains(q.Keys, s.Key) ||
 			q.Label != "" && s.Label != q.Label || q.Archived != s.Archived || s.Updated.Before(q.Since) ||
 			q.Search != "" && !strings.Contains(strings.ToLower(string(s.Key)+" "+s.Title+" "+s.Label), strings.ToLower(q.Search)) {
 			continue
@@ -232,24 +246,62 @@ func toolResult(id, s string) sessions.Message {
 	return m
 }
 
-func (w *world) Search(context.Context, sessions.SearchQuery) ([]sessions.Hit, error) { return nil, w.fault }
-
-func (w *world) ListRuns(context.Context, sessions.RunQuery) ([]sessions.Run, error) { return nil, w.fault }
-
-func (w *world) CountByAgents(context.Context, sessions.Key, time.Time, int) (int, error) {
-	return 0, w.fault
+func (w *world) Search(_ context.Context, q sessions.SearchQuery) ([]sessions.Hit, error) {
+	w.searches = append(w.searches, q)
+	var out []sessions.Hit
+	for _, h := range w.hits { // newest first
+		s, _ := w.Get(context.Background(), h.Key)
+		if strings.Contains(h.Snippet, q.Text) && (q.Keys == nil || slices.Contains(q.Keys, h.Key)) && (q.Agents == nil || slices.Contains(q.Agents, s.Agent)) {
+			out = append(out, h)
+		}
+	}
+	out = out[min(q.Offset, len(out)):]
+	return out[:min(q.Limit, len(out))], w.fault
 }
 
-func (w *world) Known(context.Context, channels.Address) ([]sessions.Key, error) { return nil, w.fault }
-
-func (w *world) Steer(context.Context, SteerRequest) (sessions.Run, error) {
-	return sessions.Run{}, w.refuse
+func (w *world) ListRuns(_ context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	var out []sessions.Run
+	for _, r := range slices.Backward(w.list) {
+		s, _ := w.Get(context.Background(), r.Key)
+		if (q.Key == "" || r.Key == q.Key) && (q.Parent == "" || s.SpawnedBy == q.Parent) && (q.Status == "" || r.Status == q.Status) && len(out) < q.Limit {
+			out = append(out, r)
+		}
+	}
+	return out, w.fault
 }
 
-func (w *world) Cancel(context.Context, string, sessions.Key) (int, error) { return 0, w.refuse }
-
-func (w *world) Post(context.Context, PostRequest) (PostResult, error) {
-	return PostResult{}, w.refuse
+func (w *world) CountByAgents(_ context.Context, key sessions.Key, since time.Time, most int) (int, error) {
+	n := 0
+	for _, r := range w.list {
+		if r.Key == key && r.Kind.ByAgent() && r.Created.After(since) && n < most {
+			n++
+		}
+	}
+	return n, w.fault
 }
 
-func (w *world) Idle(context.Context, Caller) error { return nil }
+func (w *world) Known(_ context.Context, from channels.Address) ([]sessions.Key, error) {
+	return w.heard[from], w.fault
+}
+
+func (w *world) Steer(_ context.Context, q SteerRequest) (sessions.Run, error) {
+	w.steered = append(w.steered, q)
+	return sessions.Run{ID: "steer-1", Key: q.Child}, w.refuse
+}
+
+func (w *world) Cancel(_ context.Context, source string, child sessions.Key) (int, error) {
+	w.canceled = append(w.canceled, source+" "+string(child))
+	return w.stopped, w.refuse
+}
+
+func (w *world) Post(_ context.Context, q PostRequest) (PostResult, error) {
+	w.posted = append(w.posted, q)
+	return w.post, w.refuse
+}
+
+func (w *world) Idle(ctx context.Context, c Caller) error {
+	if w.idle == nil {
+		return nil
+	}
+	return w.idle(ctx, c)
+}

@@ -49,7 +49,8 @@ type Deps struct {
 
 // All gives the tools that come with parley.
 func All(d Deps) []Tool {
-	return []Tool{SessionsList(d), SessionsHistory(d), SessionsSend(d), SessionsSpawn(d), AgentsList(d), Remember(d), Recall(d)}
+	return []Tool{SessionsList(d), SessionsHistory(d), SessionsSearch(d), SessionStatus(d), SessionsSend(d), SessionsSpawn(d), SessionsYield(d),
+		SubagentsTool(d), AgentsList(d), Message(d), Remember(d), Recall(d)}
 }
 
 // now gives the time by the host's clock.
@@ -148,6 +149,9 @@ func (d Deps) limits() sessions.AgentToAgent {
 	}
 	if l.MaxPerMinute <= 0 {
 		l.MaxPerMinute = 20
+	}
+	if l.MaxTurnsPerHour <= 0 {
+		l.MaxTurnsPerHour = 120
 	}
 	return l
 }

@@ -52,12 +52,25 @@ func TestFind(t *testing.T) {
 // proves: V4
 func TestEveryToolAsksTheSameRule(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []func(Deps) Tool{SessionsHistory, SessionsSend} {
+	for _, c := range []struct {
+		tool func(Deps) Tool
+		args string
+		want string
+	}{
+		{SessionsHistory, `{"sessionKey":"agent:main:subagent:1"}`, "forbidden"},
+		{SessionsSend, `{"sessionKey":"agent:main:subagent:1","message":"hi"}`, "forbidden"},
+		{SessionsSearch, `{"sessionKey":"agent:main:subagent:1","query":"x"}`, "forbidden"},
+		{SessionStatus, `{"sessionKey":"agent:main:subagent:1"}`, "forbidden"},
+		{Message, `{"to":"agent:main:subagent:1","text":"hi"}`, "forbidden"},
+		{SubagentsTool, `{"action":"log","id":"agent:main:subagent:1"}`, "error"}, // looks like none of its own
+		{SubagentsTool, `{"action":"cancel","id":"sheep"}`, "error"},
+		{SubagentsTool, `{"action":"steer","id":"last","message":"hi"}`, "error"},
+	} {
 		w := family()
 		w.rules = sessions.Rules{Mode: "self"}
-		r := call[problem](t, w, tool(w.deps()), `{"sessionKey":"agent:main:subagent:1"`+map[bool]string{true: `,"message":"hi"`}[tool(w.deps()).Spec().Name == "sessions_send"]+`}`)
-		if r.Status != "forbidden" || len(w.asked) > 0 {
-			t.Errorf("%s: %+v", tool(w.deps()).Spec().Name, r)
+		r := call[problem](t, w, c.tool(w.deps()), c.args)
+		if r.Status != c.want || len(w.asked)+len(w.canceled)+len(w.steered)+len(w.posted) > 0 {
+			t.Errorf("%s(%s): %+v", c.tool(w.deps()).Spec().Name, c.args, r)
 		}
 	}
 }
@@ -70,7 +83,8 @@ func TestFaultsOfTheStoreAreErrors(t *testing.T) {
 	w.fault = errors.New("disk full")
 	args := map[string]string{
 		"sessions_list": `{}`, "sessions_history": `{"sessionKey":"cron:daily"}`, "sessions_send": `{"sessionKey":"cron:daily","message":"x"}`,
-		"remember": `{"text":"x"}`, "recall": `{}`,
+		"remember": `{"text":"x"}`, "recall": `{}`, "sessions_search": `{"query":"x"}`, "session_status": `{"sessionKey":"cron:daily"}`,
+		"sessions_yield": `{}`, "subagents": `{"action":"list"}`, "message": `{"to":"cron:daily","text":"x"}`,
 	}
 	for _, tool := range All(w.deps()) {
 		a, ok := args[tool.Spec().Name]

@@ -3,6 +3,8 @@ package tools
 import (
 	"strings"
 	"testing"
+
+	"parley/sessions"
 )
 
 func names(all []Tool) string {
@@ -13,34 +15,62 @@ func names(all []Tool) string {
 	return strings.Join(out, " ")
 }
 
-// proves: N7
+// proves: N7, N8
 func TestPermitted(t *testing.T) {
 	t.Parallel()
 	all := All(newWorld().deps())
-	const every = "sessions_list sessions_history sessions_send sessions_spawn agents_list remember recall"
+	const every = "sessions_list sessions_history sessions_search session_status sessions_send sessions_spawn sessions_yield subagents agents_list message remember recall"
+	deny := func(names ...string) Config { return Config{Deny: names} }
+	named := func(allow ...string) Config { return Config{Subagents: Subagents{Tools: Rights{Allow: allow}}} }
+	chat := turnOf{}
+	leaf, middle := turnOf{sub: true}, turnOf{sub: true, orchestrates: true}
 	for _, c := range []struct {
 		name    string
 		cfg     Config
 		agent   Rights
-		sub     bool
+		turn    turnOf
 		parents []Rights
 		want    string
 	}{
-		{"nothing set", Config{}, Rights{}, false, nil, every},
-		{"a sub-agent has no session tools", Config{}, Rights{}, true, nil, "remember recall"},
-		{"tools.deny", Config{Deny: []string{"sessions_*"}}, Rights{}, false, nil, "agents_list remember recall"},
-		{"tools.allow", Config{Allow: []string{"recall", "group:sessions"}}, Rights{}, false, nil, "sessions_list sessions_history sessions_send sessions_spawn recall"},
-		{"the agent's rights are inside the host's", Config{Allow: []string{"recall", "remember"}}, Rights{Allow: []string{"recall", "sessions_list"}}, false, nil, "recall"},
-		{"an allowed name gives a session tool back", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"sessions_list", "recall"}}}}, Rights{}, true, nil, "sessions_list recall"},
-		{"a pattern names as well", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"sessions_h*"}}}}, Rights{}, true, nil, "sessions_history"},
-		{"a lone star names nothing", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"*"}}}}, Rights{}, true, nil, "remember recall"},
-		{"deny wins", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"*", "sessions_list"}, Deny: []string{"remember", "sessions_list"}}}}, Rights{}, true, nil, "recall"},
-		{"a list for sub-agents does not bind others", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"*"}}}}, Rights{}, false, nil, every},
-		{"a child has no more than its parent", Config{}, Rights{}, true, []Rights{{Deny: []string{"remember"}}}, "recall"},
-		{"nor than its parent's parent", Config{}, Rights{}, true, []Rights{{}, {Allow: []string{"remember"}}}, "remember"},
+		{"nothing set", Config{}, Rights{}, chat, nil, every},
+		{"a sub-agent has no session tools", Config{}, Rights{}, leaf, nil, "remember recall"},
+		{"tools.deny", deny("session*", "subagents", "message"), Rights{}, chat, nil, "agents_list remember recall"},
+		{"tools.allow", Config{Allow: []string{"recall", "group:sessions"}}, Rights{}, chat, nil, "sessions_list sessions_history session_status sessions_send sessions_spawn recall"},
+		{"the agent's rights are inside the host's", Config{Allow: []string{"recall", "remember"}}, Rights{Allow: []string{"recall", "sessions_list"}}, chat, nil, "recall"},
+		{"an allowed name gives a session tool back", named("sessions_list", "recall"), Rights{}, leaf, nil, "sessions_list recall"},
+		{"a pattern names as well", named("sessions_h*"), Rights{}, leaf, nil, "sessions_history"},
+		{"a lone star names nothing", named("*"), Rights{}, leaf, nil, "remember recall"},
+		{"deny wins", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"*", "sessions_list"}, Deny: []string{"remember", "sessions_list"}}}}, Rights{}, leaf, nil, "recall"},
+		{"a list for sub-agents does not bind others", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"*"}}}}, Rights{}, chat, nil, every},
+		{"a child has no more than its parent", Config{}, Rights{}, leaf, []Rights{{Deny: []string{"remember"}}}, "recall"},
+		{"nor than its parent's parent", Config{}, Rights{}, leaf, []Rights{{}, {Allow: []string{"remember"}}}, "remember"},
+		{"one that may spawn", Config{}, Rights{}, middle, nil, "sessions_spawn sessions_yield subagents agents_list remember recall"},
+		{"one that may spawn, denied", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"subagents"}}}}, Rights{}, middle, nil, "sessions_spawn sessions_yield agents_list remember recall"},
+		{"one that may spawn, below one that may not", Config{}, Rights{}, middle, []Rights{{}, {Deny: []string{"sessions_spawn"}}}, "sessions_yield subagents agents_list remember recall"},
 	} {
-		if got := names(Permitted(all, Rules(c.cfg, c.agent, c.sub, false, c.parents...)...)); got != c.want {
+		if got := names(Permitted(all, Rules(c.cfg, c.agent, c.turn.sub, c.turn.orchestrates, c.parents...)...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// turnOf is whose turn it is.
+type turnOf struct{ sub, orchestrates bool }
+
+// proves: N8
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		s    sessions.Session
+		want int
+	}{
+		{sessions.Session{Key: "agent:main:main"}, 0},
+		{sessions.Session{Key: "agent:main:subagent:1", SpawnedBy: "agent:main:main", Above: []sessions.AgentID{"main"}}, 1},
+		{sessions.Session{Key: "agent:main:subagent:1", SpawnedBy: "agent:main:main"}, 1},
+		{sessions.Session{Key: "agent:main:subagent:2", SpawnedBy: "agent:main:subagent:1", Above: []sessions.AgentID{"main", "work"}}, 2},
+	} {
+		if got := Depth(c.s); got != c.want {
+			t.Errorf("%s: %d, want %d", c.s.Key, got, c.want)
 		}
 	}
 }

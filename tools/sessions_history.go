@@ -59,24 +59,37 @@ func (t sessionsHistory) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil || bad != nil {
 		return bad.orError(err)
 	}
-	limit := min(max(args.Limit.or(historyDefault), 1), historyMost)
-	offset := max(args.Offset.or(0), 0)
-	margin := 0
-	if args.IncludeTools {
-		margin = historyMargin
-	}
-	skip := max(offset-margin, 0) // where the read starts, counted from the newest
-	msgs, err := t.deps.Store.Tail(ctx, s.ID, sessions.TailQuery{Limit: (offset - skip) + limit + 1 + margin, Offset: skip, IncludeTool: args.IncludeTools})
+	r, err := t.deps.history(ctx, c.Caller, s, reading{min(max(args.Limit.or(historyDefault), 1), historyMost), max(args.Offset.or(0), 0), args.IncludeTools})
 	if errors.Is(err, sessions.ErrNotFound) { // it went away since it was found
 		return unknownSession(args.SessionKey).result(), nil
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	p := page{msgs: msgs, skip: offset - skip, limit: limit, pairs: args.IncludeTools, show: shown{redact: t.deps.Redact, block: maxBlock}}
-	r := historyResult{SessionKey: t.deps.display(c.Caller, s), SessionID: s.ID}
-	p.fill(&r, offset)
 	return reply(r), nil
+}
+
+// reading says which part of a transcript is wanted.
+type reading struct {
+	limit, offset int
+	tools         bool
+}
+
+// history reads a transcript as it is shown to a model.
+func (d Deps) history(ctx context.Context, c Caller, s sessions.Session, want reading) (historyResult, error) {
+	margin := 0
+	if want.tools {
+		margin = historyMargin
+	}
+	skip := max(want.offset-margin, 0) // where the read starts, counted from the newest
+	msgs, err := d.Store.Tail(ctx, s.ID, sessions.TailQuery{Limit: (want.offset - skip) + want.limit + 1 + margin, Offset: skip, IncludeTool: want.tools})
+	if err != nil {
+		return historyResult{}, err
+	}
+	p := page{msgs: msgs, skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: shown{redact: d.Redact, block: maxBlock}}
+	r := historyResult{SessionKey: d.display(c, s), SessionID: s.ID}
+	p.fill(&r, want.offset)
+	return r, nil
 }
 
 // page takes the newest messages that fit out of a piece of a transcript.

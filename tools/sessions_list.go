@@ -189,13 +189,15 @@ func (l *listing) result(ctx context.Context) (listResult, error) {
 	if r.HasMore {
 		r.NextOffset = l.offset + used
 	}
-	r.Visibility = l.visibility()
+	r.Visibility = l.deps.visibility(l.caller, l.hidden)
 	return r, nil
 }
 
-func (l *listing) visibility() listVisibility {
-	mode := l.deps.mode(l.caller)
-	v := listVisibility{Mode: string(mode), Restricted: mode != VisibleAll || l.hidden}
+// visibility says which mode is in force for a caller, and whether it leaves something out (contract L6). hidden tells of sessions
+// that the mode all has left out.
+func (d Deps) visibility(c Caller, hidden bool) listVisibility {
+	mode := d.mode(c)
+	v := listVisibility{Mode: string(mode), Restricted: mode != VisibleAll || hidden}
 	switch {
 	case !v.Restricted:
 	case mode == VisibleAll:
@@ -299,7 +301,7 @@ func (l *listing) row(ctx context.Context, s sessions.Session) (Row, error) {
 	name := shown{redact: l.deps.Redact, block: 200}
 	r := Row{
 		Key: l.deps.display(l.caller, s), Kind: l.deps.kind(s), Channel: l.deps.channel(s), Label: name.text(s.Label),
-		UpdatedAt: s.Updated.UnixMilli(), SessionID: s.ID, Model: s.Settings.Model, ContextTokens: s.Context, TotalTokens: s.Usage.Total(),
+		UpdatedAt: s.Updated.UnixMilli(), SessionID: s.ID, Model: l.deps.model(s), ContextTokens: s.Context, TotalTokens: s.Usage.Total(),
 		ThinkingLevel: s.Settings.Thinking, VerboseLevel: s.Settings.Verbose, SystemSent: s.Context > 0 || s.Usage.Total() > 0,
 		AbortedLastRun: s.Aborted, SendPolicy: string(s.Settings.SendPolicy), LastChannel: string(s.Last.Channel), LastTo: string(s.Last.Chat),
 	}
@@ -307,9 +309,6 @@ func (l *listing) row(ctx context.Context, s sessions.Session) (Row, error) {
 		if r.DisplayName = name.text(s.Title); r.DisplayName == "" {
 			r.DisplayName = r.Channel + ":" + string(s.Last.Chat)
 		}
-	}
-	if l.deps.ModelOf != nil {
-		r.Model = l.deps.ModelOf(s)
 	}
 	if a := s.Last; !a.IsZero() {
 		r.DeliveryContext = &DeliveryContext{Channel: string(a.Channel), To: string(a.Chat), AccountID: string(a.Account), ThreadID: string(a.Thread)}

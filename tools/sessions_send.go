@@ -73,8 +73,8 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil || bad != nil {
 		return bad.orError(err)
 	}
-	if bad := t.storm(c, target.Key); bad != nil {
-		return bad.result(), nil
+	if bad, err := t.storm(ctx, c, target.Key); err != nil || bad != nil {
+		return bad.orError(err)
 	}
 	wait := time.Duration(args.TimeoutSeconds.or(sendWait)) * time.Second
 	run, err := t.deps.Host.Ask(ctx, AskRequest{Source: c.Source(), From: c.Caller, To: target.Key, Message: args.Message})
@@ -143,10 +143,10 @@ func (r *sendResult) ended(run sessions.Run) {
 }
 
 // storm refuses what would make agents talk in circles (contract S12).
-func (t sessionsSend) storm(c Call, to sessions.Key) *problem {
+func (t sessionsSend) storm(ctx context.Context, c Call, to sessions.Key) (*problem, error) {
 	from := c.Caller.Session.Key
 	if to == from {
-		return forbidden("A session cannot send to itself. Say it in your own reply instead.")
+		return forbidden("A session cannot send to itself. Say it in your own reply instead."), nil
 	}
 	var chain []sessions.Key
 	if ch := c.Caller.Run.Chain; ch != nil {
@@ -156,16 +156,30 @@ func (t sessionsSend) storm(c Call, to sessions.Key) *problem {
 		chain = append(chain, from)
 	}
 	if slices.Contains(chain, to) {
-		return forbidden("This chain of messages has been through that session already: %s. Answer with what you have.", t.chain(c.Caller, append(chain, to)))
+		return forbidden("This chain of messages has been through that session already: %s. Answer with what you have.", t.chain(c.Caller, append(chain, to))), nil
 	}
 	limits := t.deps.limits()
 	if len(chain) > limits.MaxHops {
-		return forbidden("This chain of messages is %d hops long, the most that session.agentToAgent.maxHops allows: %s. Answer with what you have.", limits.MaxHops, t.chain(c.Caller, chain))
+		return forbidden("This chain of messages is %d hops long, the most that session.agentToAgent.maxHops allows: %s. Answer with what you have.", limits.MaxHops, t.chain(c.Caller, chain)), nil
+	}
+	if full, err := t.deps.full(ctx, c, to, limits.MaxTurnsPerHour); err != nil || full {
+		return forbidden("Other agents have caused %d turns of that session within an hour, the most that session.agentToAgent.maxTurnsPerHour allows. Go on without it.", limits.MaxTurnsPerHour), err
 	}
 	if !t.pace.allow(route{from, to}, c.Source(), t.deps.now(), limits.MaxPerMinute) {
-		return forbidden("More than %d messages to that session within a minute (session.agentToAgent.maxPerMinute). Wait, or say it in one message.", limits.MaxPerMinute)
+		return forbidden("More than %d messages to that session within a minute (session.agentToAgent.maxPerMinute). Wait, or say it in one message.", limits.MaxPerMinute), nil
 	}
-	return nil
+	return nil, nil
+}
+
+// full reports whether a session has had as many turns by other agents as it may have within an hour. A call that is repeated has
+// its turn already (contract S14).
+func (d Deps) full(ctx context.Context, c Call, key sessions.Key, most int) (bool, error) {
+	n, err := d.Store.CountByAgents(ctx, key, d.now().Add(-time.Hour), most)
+	if err != nil || n < most {
+		return false, err
+	}
+	runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 2 * most})
+	return !slices.ContainsFunc(runs, func(r sessions.Run) bool { return r.Source == c.Source() }), err
 }
 
 func (t sessionsSend) chain(c Caller, keys []sessions.Key) string {

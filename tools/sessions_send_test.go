@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -210,6 +211,42 @@ func TestPaceNeverLetsMoreThrough(t *testing.T) {
 			rt.Logf("few calls: %d", len(passed))
 		}
 	})
+}
+
+// Turns that other agents cause are counted apart and capped; a call that is repeated has its turn already.
+//
+// proves: S12, S14
+func TestSessionsSendHoldsTurnsByAgentsToTheirCap(t *testing.T) {
+	t.Parallel()
+	const to = sessions.Key("agent:main:telegram:group:-1001")
+	run := func(kind sessions.RunKind, source string, ago time.Duration) sessions.Run {
+		return sessions.Run{Key: to, Kind: kind, Source: source, Created: noon.Add(-ago)}
+	}
+	for _, c := range []struct {
+		name string
+		had  []sessions.Run
+		most int
+		want string
+	}{
+		{"none", nil, 2, "accepted"},
+		{"one less", []sessions.Run{run(sessions.AskRun, "", time.Minute)}, 2, "accepted"},
+		{"as many", []sessions.Run{run(sessions.AskRun, "", time.Minute), run(sessions.ReplyRun, "", 59*time.Minute)}, 2, "forbidden"},
+		{"people's turns do not count", []sessions.Run{run(sessions.TurnRun, "", 0), run(sessions.TurnRun, "", 0), run(sessions.AskRun, "", 0)}, 2, "accepted"},
+		{"those of long ago do not count", []sessions.Run{run(sessions.AskRun, "", 61*time.Minute), run(sessions.AskRun, "", 0)}, 2, "accepted"},
+		{"this call's own", []sessions.Run{run(sessions.AskRun, "tool:run-1:call-1", 0), run(sessions.AskRun, "", 0)}, 2, "accepted"},
+		{"by default", slices.Repeat([]sessions.Run{run(sessions.AskRun, "", 0)}, 119), 0, "accepted"},
+		{"by default, as many", slices.Repeat([]sessions.Run{run(sessions.AskRun, "", 0)}, 120), 0, "forbidden"},
+	} {
+		w := family()
+		w.limits.MaxTurnsPerHour, w.list = c.most, c.had
+		r := call[sendResult](t, w, SessionsSend(w.deps()), `{`+group+`,"message":"x","timeoutSeconds":0}`)
+		if r.Status != c.want || (len(w.asked) > 0) != (c.want == "accepted") {
+			t.Errorf("%s: %+v, want %s", c.name, r, c.want)
+		}
+		if says := map[int]string{0: "120 turns", 2: "2 turns"}[c.most]; c.want == "forbidden" && (!strings.Contains(r.Error, "session.agentToAgent.maxTurnsPerHour") || !strings.Contains(r.Error, says)) {
+			t.Errorf("%s: %s; want it to say %s", c.name, r.Error, says)
+		}
+	}
 }
 
 // proves: S13

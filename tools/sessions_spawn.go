@@ -54,8 +54,8 @@ func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
 	if bad != nil {
 		return bad.result(), nil
 	}
-	if subagent(c.Caller.Session) {
-		return forbidden("sessions_spawn is not allowed from sub-agent sessions. Do the task yourself.").result(), nil
+	if bad := t.deps.deep(c.Caller.Session); bad != nil {
+		return bad.result(), nil
 	}
 	q := SpawnRequest{
 		Source: c.Source(), From: c.Caller, Task: args.Task, Label: strings.TrimSpace(args.Label), Model: strings.TrimSpace(args.Model),
@@ -80,6 +80,21 @@ func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
 		return refusal(err)
 	}
 	return reply(spawnResult{Status: "accepted", RunID: run.ID, ChildSessionKey: string(run.Key)}), nil
+}
+
+// deep refuses a sub-agent that is as deep as sub-agents may be (contract N8).
+func (d Deps) deep(s sessions.Session) *problem {
+	depth, most := Depth(s), 1
+	if d.SpawnDepth != nil {
+		most = d.SpawnDepth()
+	}
+	switch {
+	case depth < most:
+		return nil
+	case depth == 1:
+		return forbidden("sessions_spawn is not allowed from sub-agent sessions. Do the task yourself.")
+	}
+	return forbidden("sessions_spawn is not allowed at this depth (depth %d, agents.defaults.subagents.maxSpawnDepth is %d). Do the task yourself.", depth, most)
 }
 
 func spawnArguments(a spawnArgs, q SpawnRequest) *problem {

@@ -75,6 +75,33 @@ func TestSessionsSpawnRefuses(t *testing.T) {
 	}
 }
 
+// proves: N8
+func TestSessionsSpawnByDepth(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		above []sessions.AgentID
+		most  int
+		says  string // "" = spawned
+	}{
+		{nil, 1, ""},
+		{[]sessions.AgentID{"main"}, 1, "sessions_spawn is not allowed from sub-agent sessions."},
+		{[]sessions.AgentID{"main"}, 2, ""},
+		{[]sessions.AgentID{"main", "main"}, 2, "depth 2, agents.defaults.subagents.maxSpawnDepth is 2"},
+		{[]sessions.AgentID{"main", "main"}, 1, "depth 2, agents.defaults.subagents.maxSpawnDepth is 1"},
+		{[]sessions.AgentID{"main", "main"}, 3, ""},
+	} {
+		w := newWorld()
+		w.depth = c.most
+		if c.above != nil {
+			w.caller.Session = w.add("agent:main:subagent:1", spawnedBy("agent:main:main"), func(s *sessions.Session) { s.Above = c.above })
+		}
+		r := call[problem](t, w, SessionsSpawn(w.deps()), `{"task":"t"}`)
+		if spawned := len(w.spawned) == 1; spawned != (c.says == "") || !spawned && (r.Status != "forbidden" || !strings.Contains(r.Error, c.says)) {
+			t.Errorf("depth %d of %d: %+v, want %q", len(c.above), c.most, r, c.says)
+		}
+	}
+}
+
 // proves: N1, N3
 func TestAgentsList(t *testing.T) {
 	t.Parallel()

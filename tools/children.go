@@ -1,0 +1,274 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// The bounds of what is looked at below a session.
+const (
+	treeDepth = 8    // levels
+	treeMost  = 1000 // sub-agents of one session, those that were at work last
+	childRuns = 50   // runs of one sub-agent, the newest
+)
+
+// Child is a sub-agent that a session may look at and direct: one below it, which the rule of visibility lets it see (contract V4,
+// N16). All runs of one sub-agent, follow-ups included, are one Child.
+type Child struct {
+	Index   int // its number in the list, 1 = started last; 0 = it is archived, so in no list
+	Session sessions.Session
+	Run     sessions.Run // the run that says how it stands; zero when none is kept
+	Label   string       // secrets taken out
+	Task    string       // what it was started for, secrets taken out
+	Model   string
+
+	runs []sessions.RunID // newest first
+}
+
+// Status says how the sub-agent stands: queued, running, done, failed, timeout, aborted, or unknown.
+func (c Child) Status() string {
+	if c.Run.ID == "" {
+		return "unknown"
+	}
+	return string(c.Run.Status)
+}
+
+// Runtime is how long its run has taken, up to now.
+func (c Child) Runtime(now time.Time) time.Duration {
+	switch {
+	case c.Run.Started.IsZero():
+		return 0
+	case !c.Run.Ended.IsZero():
+		now = c.Run.Ended
+	}
+	return now.Sub(c.Run.Started)
+}
+
+// NoChild is what Deps.Child says of an id that means no sub-agent, or several.
+type NoChild struct{ Reason string }
+
+func (n *NoChild) Error() string { return n.Reason }
+
+func noChild(format string, a ...any) error { return &NoChild{fmt.Sprintf(format, a...)} }
+
+// Children gives the live sub-agents below the caller's session, the one that was started last first: up to most of them, and how
+// many there are.
+func (d Deps) Children(ctx context.Context, c Caller, most int) (list []Child, total int, err error) {
+	all, err := d.tree(ctx, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	list = all[:min(most, len(all))]
+	for i := range list {
+		if err := d.describe(ctx, &list[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	return list, len(all), nil
+}
+
+// Child finds a sub-agent below the caller's session: by its number in the list, `last`, its label, the beginning of a run id, or
+// its key, which finds archived ones as well. An id that finds none, or several, is a *NoChild. What is there and not visible, and
+// what belongs to another session, is not told from what is not there.
+func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
+	id = strings.TrimSpace(id)
+	if id == "" {
+		return Child{}, noChild("which sub-agent? Give its number in the list, last, its label, the beginning of its run id, or its key")
+	}
+	if p, err := sessions.Key(id).Parse(); err == nil && p.Form == sessions.FormSubagent {
+		return d.childByKey(ctx, c, sessions.Key(id))
+	}
+	all, err := d.tree(ctx, c)
+	if err != nil {
+		return Child{}, err
+	}
+	if len(all) == 0 {
+		return Child{}, noChild("this session has no sub-agents")
+	}
+	if strings.EqualFold(id, "last") {
+		return all[0], d.describe(ctx, &all[0])
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "#"))
+	number := err == nil
+	if number && n >= 1 && n <= len(all) {
+		return all[n-1], d.describe(ctx, &all[n-1])
+	}
+	for i := range all {
+		if all[i].Session.Label == id {
+			return all[i], d.describe(ctx, &all[i])
+		}
+	}
+	found, err := d.byRun(ctx, all, strings.ToLower(id))
+	switch {
+	case err != nil:
+		return Child{}, err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var which []string
+		for _, f := range found[:min(len(found), 10)] {
+			which = append(which, fmt.Sprintf("%d (run %s)", f.Index, f.Run.ID))
+		}
+		return Child{}, noChild("the run id %s means %d sub-agents: %s; give more of it, or the number", id, len(found), strings.Join(which, ", "))
+	case number:
+		return Child{}, noChild("there is no sub-agent number %d; there are %d", n, len(all))
+	}
+	short, _ := clip(id, 100)
+	return Child{}, noChild("no sub-agent of this session has the label or run id %s; there are %d, which action list shows", short, len(all))
+}
+
+// byRun gives those that have a run whose id begins like this.
+func (d Deps) byRun(ctx context.Context, all []Child, prefix string) (found []Child, err error) {
+	for i := range all {
+		if err := d.describe(ctx, &all[i]); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all[i].runs, func(id sessions.RunID) bool { return strings.HasPrefix(string(id), prefix) }) {
+			found = append(found, all[i])
+		}
+	}
+	return found, nil
+}
+
+// childByKey climbs from a session to the caller's.
+func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child, error) {
+	none := noChild("%s is no sub-agent of this session", key)
+	var child Child
+	at := key
+	for depth := 0; depth < treeDepth; depth++ {
+		s, err := d.Store.Get(ctx, at)
+		if errors.Is(err, sessions.ErrNotFound) {
+			return Child{}, none
+		}
+		if err != nil {
+			return Child{}, err
+		}
+		if depth == 0 {
+			child = Child{Session: s}
+		}
+		switch s.SpawnedBy {
+		case "":
+			return Child{}, none
+		case c.Session.Key:
+			if !d.sees(c, child.Session) {
+				return Child{}, none
+			}
+			return child, d.describe(ctx, &child)
+		}
+		at = s.SpawnedBy
+	}
+	return Child{}, none
+}
+
+// tree gives the live sub-agents below a session which it sees, numbered, without their runs. The numbers go by when they were
+// started: what they do meanwhile does not move them.
+func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
+	var all []Child
+	parents := []sessions.Key{c.Session.Key}
+	for depth := 0; len(parents) > 0 && depth < treeDepth; depth++ {
+		var below []sessions.Key
+		for _, p := range parents {
+			kids, err := d.kids(ctx, p, false)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range kids {
+				below = append(below, s.Key)
+				if d.sees(c, s) {
+					all = append(all, Child{Session: s})
+				}
+			}
+		}
+		if m := d.mode(c); m == VisibleSelf || m == VisibleTree {
+			break // what its sub-agents spawned is hidden from it
+		}
+		parents = below
+	}
+	slices.SortFunc(all, func(a, b Child) int {
+		if n := b.Session.Created.Compare(a.Session.Created); n != 0 {
+			return n
+		}
+		return strings.Compare(string(a.Session.Key), string(b.Session.Key))
+	})
+	for i := range all {
+		all[i].Index = i + 1
+	}
+	return all, nil
+}
+
+// kids lists what a session spawned.
+func (d Deps) kids(ctx context.Context, parent sessions.Key, archived bool) ([]sessions.Session, error) {
+	if parent == "" {
+		return nil, nil
+	}
+	return d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Archived: archived, Limit: treeMost})
+}
+
+// describe fills in what a sub-agent's runs tell.
+func (d Deps) describe(ctx context.Context, c *Child) error {
+	if c.runs != nil {
+		return nil
+	}
+	runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Limit: childRuns})
+	if err != nil {
+		return err
+	}
+	runs = slices.DeleteFunc(runs, func(r sessions.Run) bool { return r.Kind != sessions.ChildRun })
+	show := shown{redact: d.Redact, block: maxBlock}
+	c.Label, c.Model = show.text(c.Session.Label), d.model(c.Session)
+	c.runs = []sessions.RunID{}
+	for _, r := range runs {
+		c.runs = append(c.runs, r.ID)
+		if weight(r) > weight(c.Run) {
+			c.Run = r
+		}
+	}
+	if c.Run.Model != "" {
+		c.Model = c.Run.Model
+	}
+	if n := len(runs); n > 0 && runs[n-1].Chain != nil {
+		c.Task = show.text(runs[n-1].Chain.Request)
+	}
+	return nil
+}
+
+// weight orders the runs of a sub-agent by how much they say about how it stands; among equals the newest does. A message that a
+// turn at work took up was a run as well, done without a turn of its own.
+func weight(r sessions.Run) int {
+	switch {
+	case r.ID == "":
+		return 0
+	case r.Status == sessions.Done && r.Attempt == 0:
+		return 1
+	case r.Status == sessions.Running:
+		return 3
+	}
+	return 2
+}
+
+// atWork gives the sub-agents of a session that have a run under way.
+func (d Deps) atWork(ctx context.Context, parent sessions.Key) ([]sessions.Key, error) {
+	var keys []sessions.Key
+	if parent == "" {
+		return nil, nil
+	}
+	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
+		runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Parent: parent, Status: status, Limit: treeMost})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if !slices.Contains(keys, r.Key) {
+				keys = append(keys, r.Key)
+			}
+		}
+	}
+	return keys, nil
+}

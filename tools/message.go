@@ -1,0 +1,119 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+//go:embed message.md
+var messageText string
+
+type messageArgs struct {
+	To   string `json:"to" jsonschema:"current, a session key or id, or an address channel/account/type/chat[/thread]"`
+	Text string `json:"text" jsonschema:"what to post, Markdown"`
+}
+
+type messageResult struct {
+	Status     string              `json:"status"` // queued, withheld, forbidden
+	To         string              `json:"to"`
+	DeliveryID sessions.DeliveryID `json:"deliveryId,omitempty"`
+	Rule       string              `json:"rule,omitempty"`  // of the send policy, that holds it back
+	Error      string              `json:"error,omitempty"` // what that means
+}
+
+type message struct{ deps Deps }
+
+// Message is the tool message: it posts into the chat of a session that the caller sees. Where it may go is one rule with the
+// other session tools (contract V4); whether it leaves is the send policy's (P4).
+func Message(d Deps) Tool { return message{d} }
+
+var messageSchema = schemaOf[messageArgs](nil)
+
+func (message) Spec() Spec {
+	return Spec{Name: "message", Description: messageText, Schema: messageSchema}
+}
+
+func (t message) Call(ctx context.Context, c Call) (Result, error) {
+	args, bad := decode[messageArgs](c.Args)
+	if bad != nil {
+		return bad.result(), nil
+	}
+	switch {
+	case strings.TrimSpace(args.To) == "":
+		return mistake("to is required: current, a session key or id, or an address").result(), nil
+	case strings.TrimSpace(args.Text) == "":
+		return mistake("text is required: what to post").result(), nil
+	case len(args.Text) > textMost:
+		return mistake("text has %d bytes; %d are allowed", len(args.Text), textMost).result(), nil
+	}
+	q := PostRequest{Source: c.Source(), From: c.Caller, Text: args.Text}
+	var err error
+	if q.Session, q.To, bad, err = t.chat(ctx, c.Caller, strings.TrimSpace(args.To)); err != nil || bad != nil {
+		return bad.orError(err)
+	}
+	made, err := t.deps.Host.Post(ctx, q)
+	if err != nil {
+		return refusal(err)
+	}
+	r := messageResult{Status: "queued", To: q.To.String(), DeliveryID: made.Delivery}
+	switch {
+	case made.Verdict.Allowed():
+	case made.Delivery == "":
+		r.Status, r.Rule = statusForbidden, made.Verdict.Rule
+		r.Error = "The send policy of this session lets nothing out to there: " + made.Verdict.Reason
+	default:
+		r.Status, r.Rule = "withheld", made.Verdict.Rule
+		r.Error = "It is recorded and not sent, by the send policy of that session: " + made.Verdict.Reason
+	}
+	out := reply(r)
+	out.IsError = r.Status == statusForbidden
+	return out, nil
+}
+
+// chat finds the chat that is meant, and the session whose chat it is.
+func (t message) chat(ctx context.Context, c Caller, to string) (sessions.Key, channels.Address, *problem, error) {
+	if a, err := channels.ParseAddress(to); err == nil {
+		if _, err := sessions.Resolve(to, c.Session.Agent, t.deps.Scope); err != nil {
+			return t.known(ctx, c, a)
+		}
+	}
+	s, bad, err := t.deps.find(ctx, c, to, "message")
+	if err != nil || bad != nil {
+		return "", channels.Address{}, bad, err
+	}
+	at := s.Last
+	if s.Key == c.Session.Key && !c.Run.Reply.IsZero() {
+		at = c.Run.Reply // of its chats the one that is being answered
+	}
+	if at.IsZero() {
+		return "", at, mistake("Session %s has no chat, so nothing can be posted there. sessions_send reaches its agent.", t.deps.display(c, s)), nil
+	}
+	return s.Key, at, nil, nil
+}
+
+// known finds a session that the caller sees among those that a chat has written to. A chat that only others see is not told from
+// one that nobody has heard of.
+func (t message) known(ctx context.Context, c Caller, a channels.Address) (sessions.Key, channels.Address, *problem, error) {
+	keys, err := t.deps.Store.Known(ctx, a)
+	if err != nil {
+		return "", a, nil, err
+	}
+	for _, key := range keys {
+		s, err := t.deps.Store.Get(ctx, key)
+		switch {
+		case errors.Is(err, sessions.ErrNotFound):
+		case err != nil:
+			return "", a, nil, fmt.Errorf("message: find session: %w", err)
+		case !t.deps.reserved(s) && t.deps.sees(c, s):
+			return key, a, nil, nil
+		}
+	}
+	short, _ := clip(a.String(), 200)
+	return "", a, mistake("No session that you can see has heard from %s. You can post only where somebody has written from.", short), nil
+}

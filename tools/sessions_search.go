@@ -1,0 +1,243 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+//go:embed sessions_search.md
+var sessionsSearchText string
+
+// The bounds of sessions_search.
+const (
+	searchDefault = 10
+	searchMost    = 25
+	searchQuery   = 4096      // characters
+	searchBytes   = 32 * 1024 // of a result
+	searchScan    = 2000      // hits looked at: the rule of visibility has the last word about each
+	searchPage    = 200       // hits asked for at a time
+)
+
+type searchArgs struct {
+	Query      string  `json:"query" jsonschema:"words; messages that have all of them are found"`
+	SessionKey string  `json:"sessionKey,omitempty" jsonschema:"only this session: key or session id"`
+	Limit      integer `json:"limit,omitzero" jsonschema:"default 10, at most 25"`
+	Offset     integer `json:"offset,omitzero" jsonschema:"nextOffset of the page before"`
+}
+
+type searchResult struct {
+	Count      int            `json:"count"`
+	Hits       []searchHit    `json:"hits"` // newest first
+	HasMore    bool           `json:"hasMore"`
+	NextOffset int            `json:"nextOffset,omitempty"`
+	Truncated  bool           `json:"truncated,omitempty"` // the result was full, or there was too much to look at
+	Visibility listVisibility `json:"visibility"`
+}
+
+type searchHit struct {
+	SessionKey string        `json:"sessionKey"`
+	SessionID  sessions.ID   `json:"sessionId"` // of the transcript: a session that was reset has had others
+	MessageID  string        `json:"messageId"`
+	Role       sessions.Role `json:"role"`
+	Timestamp  time.Time     `json:"timestamp"`
+	Snippet    string        `json:"snippet"`
+}
+
+type sessionsSearch struct{ deps Deps }
+
+// SessionsSearch is the tool sessions_search: messages by their words, in the sessions that the caller sees (contract V4).
+func SessionsSearch(d Deps) Tool { return sessionsSearch{d} }
+
+var sessionsSearchSchema = schemaOf[searchArgs](nil)
+
+func (sessionsSearch) Spec() Spec {
+	return Spec{Name: "sessions_search", Description: sessionsSearchText, Schema: sessionsSearchSchema}
+}
+
+func (t sessionsSearch) Call(ctx context.Context, c Call) (Result, error) {
+	args, bad := decode[searchArgs](c.Args)
+	if bad != nil {
+		return bad.result(), nil
+	}
+	query := strings.TrimSpace(args.Query)
+	if query == "" {
+		return mistake("query is required: words to look for").result(), nil
+	}
+	if n := utf8.RuneCountInString(query); n > searchQuery {
+		return mistake("query has %d characters; %d are allowed", n, searchQuery).result(), nil
+	}
+	s := search{deps: t.deps, caller: c.Caller, limit: min(max(args.Limit.or(searchDefault), 1), searchMost), offset: max(args.Offset.or(0), 0),
+		seen: map[sessions.Key]bool{}, show: shown{redact: t.deps.Redact, block: maxBlock}}
+	var err error
+	if strings.TrimSpace(args.SessionKey) == "" {
+		s.query, s.hidden, err = t.deps.searchable(ctx, c.Caller)
+	} else {
+		var one sessions.Session
+		if one, bad, err = t.deps.find(ctx, c.Caller, args.SessionKey, "search"); bad != nil {
+			return bad.result(), nil
+		}
+		s.query.Keys = []sessions.Key{one.Key}
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	s.query.Text = query
+	r, err := s.result(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return reply(r), nil
+}
+
+// searchable turns the rule of visibility into what the store is asked: no more than the caller may see, so that what is hidden
+// costs it nothing. hidden says that the mode all leaves agents out.
+func (d Deps) searchable(ctx context.Context, c Caller) (q sessions.SearchQuery, hidden bool, err error) {
+	own := c.Session
+	switch d.mode(c) {
+	case VisibleSelf:
+		q.Keys = []sessions.Key{own.Key}
+	case VisibleTree:
+		q.Keys = []sessions.Key{own.Key}
+		for _, archived := range []bool{false, true} {
+			kids, err := d.kids(ctx, own.Key, archived)
+			if err != nil {
+				return q, false, err
+			}
+			for _, s := range kids {
+				if d.sees(c, s) {
+					q.Keys = append(q.Keys, s.Key)
+				}
+			}
+		}
+	case VisibleAgent:
+		q.Agents = []sessions.AgentID{own.Agent}
+	case VisibleAll:
+		q.Agents = d.visibleAgents(c)
+		hidden = q.Agents != nil
+	}
+	return q, hidden, nil
+}
+
+// visibleAgents gives the agents whose sessions the mode all lets through; nil means that there are no others.
+func (d Deps) visibleAgents(c Caller) []sessions.AgentID {
+	ids := []sessions.AgentID{c.Session.Agent}
+	all := true
+	for _, a := range d.Host.Agents() {
+		switch {
+		case slices.Contains(ids, a.ID):
+		case d.sees(c, sessions.Session{Key: sessions.MainKey(a.ID), Agent: a.ID}):
+			ids = append(ids, a.ID)
+		default:
+			all = false
+		}
+	}
+	if all {
+		return nil // sessions of agents that are configured no more are decided about one by one
+	}
+	return ids
+}
+
+// search is one call of sessions_search.
+type search struct {
+	deps   Deps
+	caller Caller
+	query  sessions.SearchQuery
+	limit  int
+	offset int // hits that the caller sees
+	seen   map[sessions.Key]bool
+	hidden bool // something was left out for its visibility
+	show   shown
+}
+
+func (s *search) result(ctx context.Context) (searchResult, error) {
+	r := searchResult{Hits: []searchHit{}}
+	room, skip := searchBytes-slack, s.offset
+	s.query.Limit = min(s.offset+s.limit+1, searchPage)
+	for scanned := 0; ; {
+		if scanned >= searchScan {
+			r.Truncated = true
+			break
+		}
+		hits, err := s.deps.Store.Search(ctx, s.query)
+		if err != nil {
+			return r, err
+		}
+		for _, h := range hits {
+			ok, err := s.sees(ctx, h.Key)
+			switch {
+			case err != nil:
+				return r, err
+			case !ok:
+				continue
+			case skip > 0:
+				skip--
+				continue
+			}
+			hit := s.hit(h)
+			size := len(encode(hit)) + 1
+			if len(r.Hits) == s.limit || size > room {
+				r.Truncated = size > room && len(r.Hits) < s.limit
+				r.HasMore = true
+				break
+			}
+			room -= size
+			r.Hits = append(r.Hits, hit)
+		}
+		if r.HasMore || len(hits) < s.query.Limit {
+			break
+		}
+		scanned += len(hits)
+		s.query.Offset, s.query.Limit = s.query.Offset+len(hits), searchPage
+	}
+	r.Count, r.Visibility = len(r.Hits), s.deps.visibility(s.caller, s.hidden)
+	if r.HasMore {
+		r.NextOffset = s.offset + r.Count
+	}
+	return r, nil
+}
+
+// sees decides about the session of a hit. One that is gone shows nothing.
+func (s *search) sees(ctx context.Context, key sessions.Key) (bool, error) {
+	if see, ok := s.seen[key]; ok {
+		return see, nil
+	}
+	x, err := s.deps.Store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return false, err
+	}
+	s.seen[key] = false
+	if err == nil && !s.deps.reserved(x) {
+		s.seen[key] = s.deps.sees(s.caller, x)
+		s.hidden = s.hidden || !s.seen[key]
+	}
+	return s.seen[key], nil
+}
+
+func (s *search) hit(h sessions.Hit) searchHit {
+	text := h.Snippet
+	if s.show.redact != nil {
+		text = wholeWords(text)
+	}
+	return searchHit{SessionKey: s.deps.name(s.caller, h.Key), SessionID: h.Session, MessageID: h.Message, Role: h.Role, Timestamp: h.Time, Snippet: s.show.text(text)}
+}
+
+// wholeWords takes the pieces of words off the ends of a snippet that was cut there: a piece of a secret cannot be known as one
+// (contract H5).
+func wholeWords(snippet string) string {
+	const cut = "…"
+	secret := func(r rune) bool { return r > ' ' && r < 0x7f }
+	if rest, ok := strings.CutPrefix(snippet, cut); ok {
+		snippet = cut + strings.TrimLeftFunc(rest, secret)
+	}
+	if rest, ok := strings.CutSuffix(snippet, cut); ok {
+		snippet = strings.TrimRightFunc(rest, secret) + cut
+	}
+	return snippet
+}
