@@ -18,7 +18,9 @@ import (
 // rest is a tool that waits for sub-agents, as sessions_yield does in a sub-agent.
 type rest struct{ host tools.Host }
 
-func (rest) Spec() tools.Spec { return tools.Spec{Name: "rest", Schema: json.RawMessage(`{"type":"object"}`)} }
+func (rest) Spec() tools.Spec {
+	return tools.Spec{Name: "rest", Schema: json.RawMessage(`{"type":"object"}`)}
+}
 
 func (r rest) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 	if err := r.host.Idle(ctx, c.Caller); err != nil {
