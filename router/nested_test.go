@@ -60,6 +60,8 @@ type tree struct {
 	mu    sync.Mutex
 	plan  map[string]func(ctx context.Context, p agent.Prompt) (agent.Answer, error)
 	calls map[string]int // model calls by task, announce steps left out
+
+	announces time.Duration // how long an announce step takes
 }
 
 // taskOf is the task of the sub-agent that is asked: its first message.
@@ -86,8 +88,16 @@ func newTree(t *testing.T, depth int, fs ...func(*Settings)) *tree {
 	return x
 }
 
+// does says what the agent of a task does from now on.
+func (x *tree) does(task string, plan func(context.Context, agent.Prompt) (agent.Answer, error)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.plan[task] = plan
+}
+
 func (x *tree) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	if strings.Contains(p.System, "announce step") {
+		sleep(ctx, x.announces)
 		return text("Result: announced " + taskOf(p)), nil
 	}
 	if !strings.Contains(p.System, "You are a sub-agent") {
