@@ -232,3 +232,36 @@ func TestAnnounceOfAnAskMeetsItsTargetsPolicy(t *testing.T) {
 		}
 	})
 }
+
+// TestTurnsByAgentsAreCapped ends an exchange when the session whose turn would be next has had its share of turns by other agents
+// within the hour. What is left to say is announced.
+//
+// proves: S9, S10, S12
+func TestTurnsByAgentsAreCapped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := twoChats(t, nil, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+		ask, reply, announce := string(sessions.AskRun), string(sessions.ReplyRun), string(sessions.AnnounceRun)
+		n := 2
+		for i, want := range []string{
+			fmt.Sprint(ask, " b, ", reply, " a, ", reply, " b, ", reply, " a, ", announce, " b"), // then both have had two
+			fmt.Sprint(ask, " b, ", announce, " b"),
+		} {
+			g.askB(fmt.Sprint("x", i))
+			list := g.ended(3 + i)
+			if d := list[2+i]; d.Kind != sessions.Announce || d.State != sessions.Sent {
+				t.Errorf("%+v", d)
+			}
+			all := g.idle(n + 2)
+			if got := path(all[n:]); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			n = len(all)
+		}
+		<-time.After(61 * time.Minute)
+		g.askB("x2")
+		g.ended(5)
+		if got := path(g.idle(n + 5)[n:]); strings.Count(got, reply) != 3 {
+			t.Errorf("an hour later: %s", got)
+		}
+	})
+}

@@ -118,3 +118,26 @@ func TestFurtherTurnWaitsForASlot(t *testing.T) {
 		}
 	})
 }
+
+// TestSteerBelowAParentWhoseTimeIsUp tells an inner sub-agent something long after all has ended: its parent's further turn has the
+// parent's time limit anew.
+//
+// proves: N9
+func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("both done"))
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+		x.ended(2)
+		<-time.After(time.Hour)
+		x.steer("inner", "once more")
+		posts := x.ended(3)
+		runs := x.task("outer")
+		if got := runs[len(runs)-2]; got.Status != sessions.Done || got.Timeout != time.Minute || got.Chain.Until != (time.Time{}) {
+			t.Errorf("%s, %s, until %s", kinds(runs), got.Timeout, got.Chain.Until)
+		}
+		if !strings.HasPrefix(posts[2].Text, "Status: success") {
+			t.Errorf("%s", posts[2].Text)
+		}
+	})
+}

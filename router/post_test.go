@@ -161,3 +161,57 @@ func (g *rig) chatless() sessions.Session {
 	}
 	return acc.Session
 }
+
+// TestPost has an agent post into another chat: once, known there, marked, under both policies.
+//
+// proves: S14, P4, P5, T2
+func TestPost(t *testing.T) {
+	deny := policy.Deny
+	for name, c := range map[string]struct {
+		own, target policy.Override
+		state       sessions.DeliveryState // "" = nothing is made
+	}{
+		"allowed":             {"", "", sessions.Sent},
+		"denied to the agent": {deny, "", ""},
+		"denied in the chat":  {"", deny, sessions.Withheld},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := twoChats(t, nil)
+				for key, o := range map[sessions.Key]*policy.Override{keyA: &c.own, keyB: &c.target} {
+					if _, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: o}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				run := g.runs()[0]
+				q := tools.PostRequest{Source: "tool:r1:c1", From: tools.Caller{Session: g.session(keyA), Run: run}, Session: keyB, To: groupChat("b"), Text: "news"}
+				res, err := g.r.Post(t.Context(), q)
+				if err != nil || res.Verdict.Allowed() != (c.state == sessions.Sent) || (res.Delivery == "") != (c.state == "") {
+					t.Fatalf("%+v (%v)", res, err)
+				}
+				g.idle(2)
+				if c.state == "" {
+					if len(g.deliveries()) != 2 || len(g.runs()) != 2 {
+						t.Errorf("%d deliveries, %d runs", len(g.deliveries()), len(g.runs()))
+					}
+					return
+				}
+				d := g.ended(3)[2]
+				if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &deny}); err != nil {
+					t.Fatal(err)
+				}
+				again, err := g.r.Post(t.Context(), q) // after a crash; the policy has changed since
+				if err != nil || again.Delivery != res.Delivery || len(g.ended(3)) != 3 {
+					t.Errorf("again: %+v (%v)", again, err)
+				}
+				if d.ID != res.Delivery || d.State != c.state || d.Kind != sessions.Posted || d.Session != keyB || d.Run != run.ID || d.To != groupChat("b") {
+					t.Errorf("%+v", d)
+				}
+				msgs := g.transcript(keyB)
+				if m := msgs[len(msgs)-1]; len(msgs) != 3 || m.Text() != "news" || m.Role != sessions.Assistant || len(m.Deliveries) != 1 || m.Deliveries[0].State != c.state {
+					t.Errorf("the transcript ends with %+v", m)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// brittle is a store whose host dies at a commit.
+type brittle struct {
+	sessions.Store
+	die func() // after an Absorb that took something up; nil = it lives
+}
+
+func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, kind sessions.RunKind) ([]sessions.Message, error) {
+	taken, err := b.Store.Absorb(ctx, run, kind)
+	if b.die != nil && len(taken) > 0 {
+		b.die()
+		b.die = nil
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return taken, err
+}
+
+// TestTakenUpOnceOverARestart kills the host between the commit that takes a result up and the model call that answers it.
+//
+// proves: N15
+func TestTakenUpOnceOverARestart(t *testing.T) {
+	for name, more := range map[string]string{"the result alone": "", "a message with it": "hurry"} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				x := newTree(t, 2)
+				var shown []string
+				x.plan["inner"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if sleep(ctx, 30*time.Second); more != "" {
+						x.steer("outer", more)
+					}
+					return text("done inner"), nil
+				}
+				b := &brittle{}
+				x.wrap = func(s sessions.Store) sessions.Store { b.Store = s; return b }
+				x.stop()
+				x.start()
+				dead := make(chan struct{})
+				b.die = func() { close(dead) }
+				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					shown = wordsOf(p)
+					if len(p.Messages) == 3 {
+						sleep(ctx, time.Minute) // the result is there when this call ends
+					}
+					return steps(delegate("c1", "inner"), text("not yet"), text("both done"))(ctx, p)
+				})
+				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+				<-dead
+				x.stop()
+				x.start()
+				posts := x.ended(2)
+				count := strings.Count(strings.Join(shown, "\n"), "user:Status: success")
+				if count != 1 || len(shown) != 5+len(more)/5 || shown[3] != "assistant:not yet" || more != "" && strings.Count(strings.Join(shown, "\n"), "user:"+more) != 1 {
+					t.Errorf("the resumed turn is shown\n%q", shown)
+				}
+				if outer := x.task("outer"); outer[0].Attempt != 2 || outer[0].Status != sessions.Done || outer[0].Result != "both done" {
+					t.Errorf("attempt %d, %s: %s", outer[0].Attempt, outer[0].Status, outer[0].Result)
+				}
+				if !strings.HasPrefix(posts[1].Text, "Status: success") || x.calls["inner"] != 1 {
+					t.Errorf("%d calls of the inner one; posted\n%s", x.calls["inner"], posts[1].Text)
+				}
+				x.steer("outer", "and then?")
+				x.ended(3)
+				if got := strings.Count(strings.Join(shown, "\n"), "user:Status: success"); got != 1 || shown[len(shown)-1] != "user:and then?" {
+					t.Errorf("the turn after it is shown\n%q", shown)
+				}
+			})
+		})
+	}
+}
+
+// TestTakenUpIsInTheHistory compares what a sub-agent's later turn is shown with what the store holds.
+func TestTakenUpIsInTheHistory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		var shown []string
+		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			shown = wordsOf(p)
+			return steps(delegate("c1", "inner"), resting("c2"), text("both done"))(ctx, p)
+		}
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		x.ended(2)
+		x.steer("outer", "and then?")
+		x.ended(3)
+		msgs := x.transcript(x.task("outer")[0].Key)
+		i := len(msgs) - 1
+		for ; i > 0 && msgs[i].Text() != "and then?"; i-- {
+		}
+		if want := wordsOf(agent.Prompt{Messages: msgs[:i+1]}); strings.Join(shown, "\n") != strings.Join(want, "\n") || len(want) != 10 {
+			t.Errorf("it is shown\n%q, the store holds\n%q", shown, want)
+		}
+	})
+}
