@@ -62,7 +62,7 @@ func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
 	return ok
 }
 
-// proves: P1, P2
+// proves: P1, P2, P6
 func TestDecideIsTheContract(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -201,19 +201,61 @@ func TestSendPolicyCheck(t *testing.T) {
 	}
 }
 
-// What Check calls shadowed never decides.
-func TestShadowedRulesNeverDecide(t *testing.T) {
+// drawSubject draws a delivery as the host makes them: the key and the address go together where the key names a chat.
+func drawSubject(t *rapid.T) Subject {
+	a := drawAddress(t)
+	chat := string(a.Channel)
+	if a.Account != channels.DefaultAccount {
+		chat += ":" + string(a.Account)
+	}
+	chat += ":" + string(a.Type) + ":" + string(a.Chat)
+	if a.Thread != "" {
+		chat += ":" + map[channels.ChatType]string{channels.Group: "topic"}[a.Type] + ":7"
+		chat = strings.Replace(chat, "::7", ":thread:7", 1)
+	}
+	stripped := rapid.SampledFrom([]string{chat, chat, chat, "main", "cron:x", "hook:telegram:group", "node-1", "subagent:u"}).Draw(t, "stripped")
+	if stripped == "main" && a.Type != channels.Direct {
+		stripped = chat
+	}
+	key := "agent:" + rapid.SampledFrom([]string{"main", "ops"}).Draw(t, "agent") + ":" + stripped
+	return Subject{Key: key, StrippedKey: stripped, To: a}
+}
+
+// What Check says can never match, or never decide, does not.
+// proves: P2
+func TestReportedRulesNeverMatch(t *testing.T) {
 	t.Parallel()
+	prefixes := []string{
+		"", "", "", "cron:", "corn:", "main", "mainly", "telegram:", "TELEGRAM:group:", "telegram:work:group:", "discord:direct:", "signal:", "agent:main:",
+		"agent:ops:telegram:channel:", "agent:main:discord:work:direct:2", "node-", "hook:telegram:", "subagent:u", "telegram:direct:2:thread:",
+	}
+	draw := func(t *rapid.T) SendMatch {
+		return SendMatch{
+			Channel:      rapid.SampledFrom([]channels.Kind{"", "", "telegram", "Discord", "signal"}).Draw(t, "m.channel"),
+			ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
+			KeyPrefix:    rapid.SampledFrom(prefixes).Draw(t, "m.keyPrefix"),
+			RawKeyPrefix: rapid.SampledFrom(prefixes).Draw(t, "m.rawKeyPrefix"),
+			AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", "work"}).Draw(t, "m.account"),
+			To: rapid.SampledFrom([]string{
+				"", "", "", "-1", "telegram/default/group/-1", "telegram/work/channel/2/7", "discord/default/direct/2", "signal/default/group/-1",
+			}).Draw(t, "m.to"),
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var p SendPolicy
 		for range rapid.IntRange(1, 5).Draw(t, "rules") {
-			p.Rules = append(p.Rules, SendRule{drawMatch(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
+			p.Rules = append(p.Rules, SendRule{draw(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
 		}
-		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
-		v := p.Decide(Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t)})
+		s := drawSubject(t)
+		v := p.Decide(s)
 		for _, pr := range p.Check([]channels.Kind{"telegram", "discord"}) {
 			if pr.Path == v.Rule {
-				t.Fatalf("%v, but it decided: %+v", pr, v)
+				t.Fatalf("%v, but it decided on %+v: %+v", pr, s, v)
+			}
+			for i, r := range p.Rules {
+				if strings.HasPrefix(pr.Path, rulePath(i)+".match") && modelMatches(r.Match, s.Key, s.StrippedKey, s.To) {
+					t.Fatalf("%v, but %+v matches %+v", pr, r.Match, s)
+				}
 			}
 		}
 	})

@@ -121,8 +121,18 @@ func TestNoTwoChatsShareASession(t *testing.T) {
 		}}
 		x, y := in.Draw(t, "x"), in.Draw(t, "y")
 		if rapid.Bool().Draw(t, "near") {
+			z := in.Draw(t, "z")
 			y.Address = x.Address
-			y.Address.Chat = in.Draw(t, "z").Address.Chat
+			switch rapid.IntRange(0, 3).Draw(t, "field") {
+			case 0:
+				y.Address.Chat = z.Address.Chat
+			case 1:
+				y.Address.Account, y.Sender = z.Address.Account, x.Sender
+			case 2:
+				y.Address.Channel, y.Sender = z.Address.Channel, x.Sender
+			case 3:
+				y.Address.Thread, y.Sender = z.Address.Thread, x.Sender
+			}
 		}
 		kx, _, _ := r.Key(x)
 		ky, _, _ := r.Key(y)
@@ -141,6 +151,54 @@ func TestNoTwoChatsShareASession(t *testing.T) {
 			t.Fatalf("strangers on %s and %s share %q", x.Address.Channel, y.Address.Channel, kx)
 		}
 	})
+}
+
+// Who shares a direct session with whom, for every pair of people who could be mistaken for one another.
+// proves: K7, K8
+func TestWhoSharesADirectSession(t *testing.T) {
+	t.Parallel()
+	var all []channels.Inbound
+	for _, kind := range []channels.Kind{"telegram", "discord", "direct"} {
+		for _, user := range []channels.UserID{"1001", "5", "6", "ada", "bob", "main"} {
+			for _, account := range []channels.AccountID{channels.DefaultAccount, "work"} {
+				for _, thread := range []channels.ThreadID{"", "7"} {
+					in := dm(kind, account, user)
+					in.Address.Thread = thread
+					all = append(all, in)
+				}
+			}
+		}
+	}
+	links := map[string][]string{"ada": {"telegram:5", "discord:6"}, "bob": {"telegram:6"}, "main": {"direct:5"}}
+	for _, scope := range []DMScope{"", OwnerMain, DMMain, PerPeer, PerChannelPeer, PerAccountChannelPeer} {
+		r := Routes{Default: "main", Owners: policy.Owners{"telegram:1001"}, Config: Config{DMScope: scope, IdentityLinks: links}}
+		for _, x := range all {
+			for _, y := range all {
+				kx, _, _ := r.Key(x)
+				ky, _, _ := r.Key(y)
+				if want := modelPerson(scope, x) == modelPerson(scope, y) && x.Address.Thread == y.Address.Thread; (kx == ky) != want {
+					t.Fatalf("scope %q: %s has %q, %s has %q; want them to share one: %v", scope, x.Address, kx, y.Address, ky, want)
+				}
+			}
+		}
+	}
+}
+
+// modelPerson says with whom somebody's direct chats share a session, in the words of the contract.
+func modelPerson(scope DMScope, in channels.Inbound) [4]string {
+	channel, account, id := string(in.Address.Channel), string(in.Address.Account), string(in.Sender.ID)
+	joined := map[string]string{"telegram 5": "ada", "discord 6": "ada", "telegram 6": "bob", "direct 5": "main"}[channel+" "+id]
+	switch {
+	case scope == DMMain, (scope == OwnerMain || scope == "") && channel == "telegram" && id == "1001":
+		return [4]string{"main"}
+	case joined != "":
+		return [4]string{"a linked person", joined}
+	case scope == PerPeer && id != "ada" && id != "bob" && id != "main": // nobody becomes a linked person by being called like one
+		return [4]string{"a peer", id}
+	case scope == PerAccountChannelPeer:
+		return [4]string{"a peer of an account", channel, account, id}
+	}
+	return [4]string{"a peer of a channel", channel, id}
 }
 
 // proves: K10

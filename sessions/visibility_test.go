@@ -18,15 +18,16 @@ func modelSees(r Rules, v Viewer, all []Session) map[Key]bool {
 			}
 		}
 	}
-	level := map[string]int{"self": 0, "tree": 1, "agent": 2, "all": 3}[r.Mode]
-	if v.Sandboxed && r.Clamp == "spawned" {
+	level := map[string]int{"self": 0, "": 1, "tree": 1, "agent": 2, "all": 3}[r.Mode] // a word that means nothing shows nothing
+	if v.Sandboxed && (r.Clamp == "spawned" || r.Clamp == "") {
 		level = min(level, 1)
 	}
+	owner := func(s Session) AgentID { return AgentID(strings.Split(string(s.Key), ":")[1]) }
 	if level >= 1 {
-		add(func(s Session) bool { return s.SpawnedBy == v.Key && s.Agent == v.Agent })
+		add(func(s Session) bool { return s.SpawnedBy == v.Key && owner(s) == v.Agent })
 	}
 	if level >= 2 {
-		add(func(s Session) bool { return s.Agent == v.Agent })
+		add(func(s Session) bool { return owner(s) == v.Agent })
 	}
 	named := func(a AgentID) bool {
 		for _, p := range r.A2AAllow {
@@ -37,7 +38,7 @@ func modelSees(r Rules, v Viewer, all []Session) map[Key]bool {
 		return len(r.A2AAllow) == 0
 	}
 	if level == 3 && r.A2AEnabled && named(v.Agent) {
-		add(func(s Session) bool { return named(s.Agent) })
+		add(func(s Session) bool { return named(owner(s)) })
 	}
 	return sees
 }
@@ -48,29 +49,35 @@ func TestVisibility(t *testing.T) {
 	agents := []AgentID{"main", "ops", "Ops2"}
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Session
-		for i := range rapid.IntRange(1, 8).Draw(t, "sessions") {
+		for i := range rapid.IntRange(1, 12).Draw(t, "sessions") {
 			a := rapid.SampledFrom(agents).Draw(t, "agent")
 			s := Session{Key: Parts{Form: FormGroup, Agent: a, Channel: "x", Account: "default", ID: fmt.Sprint(i)}.Key(), Agent: a}
 			if i > 0 && rapid.Bool().Draw(t, "child") {
 				s.Key = SubagentKey(a, fmt.Sprint(i))
 				s.SpawnedBy = all[rapid.IntRange(0, i-1).Draw(t, "parent")].Key
 			}
+			if rapid.Bool().Draw(t, "bare") { // only the key says whose it is
+				s.Agent = ""
+			}
 			all = append(all, s)
 		}
 		r := Rules{
-			Mode:       rapid.SampledFrom([]string{"self", "tree", "agent", "all"}).Draw(t, "mode"),
-			Clamp:      rapid.SampledFrom([]string{"spawned", "all"}).Draw(t, "clamp"),
+			Mode:       rapid.SampledFrom([]string{"self", "tree", "agent", "all", "", "everything"}).Draw(t, "mode"),
+			Clamp:      rapid.SampledFrom([]string{"spawned", "all", ""}).Draw(t, "clamp"),
 			A2AEnabled: rapid.Bool().Draw(t, "a2a"),
 			A2AAllow:   rapid.SliceOfN(rapid.SampledFrom([]string{"*", "main", "ops", "OPS*", "op", ""}), 0, 2).Draw(t, "allow"),
 		}
 		who := rapid.SampledFrom(all).Draw(t, "viewer")
-		v := Viewer{who.Key, who.Agent, rapid.Bool().Draw(t, "sandboxed")}
+		v := Viewer{who.Key, who.Key.Agent(), rapid.Bool().Draw(t, "sandboxed")}
 		want := modelSees(r, v, all)
 		for _, s := range all {
 			ok, why := r.See(v, s)
 			if ok != want[s.Key] || ok != (why == "") {
 				t.Fatalf("%+v, %+v sees %s (of %s, from %s): %v %q, want %v", r, v, s.Key, s.Agent, s.SpawnedBy, ok, why, want[s.Key])
 			}
+		}
+		if ok, _ := r.See(v, Session{Key: UnknownKey, Agent: v.Agent, SpawnedBy: v.Key}); ok {
+			t.Fatalf("%+v, %+v sees what is reserved", r, v)
 		}
 	})
 }

@@ -77,6 +77,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
+// proves: K3
 func TestMessageContent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
