@@ -214,8 +214,15 @@ func BenchmarkLarge(b *testing.B) {
 		})
 	}
 	key, _ := chat(777)
+	keys := func(n int) (out []sessions.Key) { // all over the store
+		for i := range n {
+			k, _ := chat(i * 97 % 100_000)
+			out = append(out, k)
+		}
+		return out
+	}
 	for name, q := range map[string]sessions.SearchQuery{"Common": {Text: "train hamburg"}, "Rare": {Text: "needle"}, "None": {Text: "unheard"}, "CommonAndRare": {Text: "train needle"}, "AllCommonNone": {Text: "train platform unheard"},
-		"Key": {Text: "train", Keys: []sessions.Key{key}}, "Agent": {Text: "needle train", Agents: []sessions.AgentID{"main"}}, "TwoTowns": {Text: "hamburg berlin"}} {
+		"Key": {Text: "train", Keys: []sessions.Key{key}}, "Keys50": {Text: "train", Keys: keys(50)}, "Keys1000": {Text: "train hamburg", Keys: keys(1000)}, "KeysNone": {Text: "needle", Keys: keys(50)}, "Agent": {Text: "needle train", Agents: []sessions.AgentID{"main"}}, "TwoTowns": {Text: "hamburg berlin"}} {
 		b.Run("Search"+name, func(b *testing.B) {
 			spread(b, func(int) error { _, err := s.Search(ctx, q); return err })
 		})
