@@ -54,6 +54,9 @@ func commandTable() []command {
 		{name: "stop", about: "Stop what I am doing here", who: allowed, alone: true, run: cmdStop},
 		{name: "send", args: "on|off|inherit", about: "Let my messages out of this session, or hold them back", who: ownerOnly, alone: true,
 			argOK: func(a string) bool { return !strings.ContainsAny(a, " \t") }, run: cmdSend},
+		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, run: cmdSessions},
+		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, run: cmdSubagents},
+		{name: "agents", about: "The agents that this one may start as sub-agents", who: allowed, alone: true, run: cmdAgents},
 	}
 }
 
@@ -111,24 +114,28 @@ func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effec
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	open := make(map[sessions.RunID]bool) // a run that begins between the two looks is one
-	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Status: status, Limit: 1000})
-		if err != nil {
-			return "", sessions.Effects{}, err
-		}
-		for _, run := range runs {
-			open[run.ID] = true
-		}
+	own, err := r.stoppable(ctx, sessions.RunQuery{Key: c.session.Key})
+	if err != nil {
+		return "", sessions.Effects{}, err
 	}
-	answer := "⚙️ Agent was aborted."
-	switch {
-	case len(open) == 0:
-		answer = "⚙️ Nothing is running here."
-	case len(open) > 1:
-		answer += fmt.Sprintf(" %d messages that waited are dropped.", len(open)-1)
+	below, err := r.workingBelow(ctx, c.session)
+	if err != nil {
+		return "", sessions.Effects{}, err
 	}
-	return answer, sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
+	var did []string
+	if len(own) > 0 {
+		did = append(did, "Agent was aborted.")
+	}
+	if len(own) > 1 {
+		did = append(did, fmt.Sprintf("%d messages that waited are dropped.", len(own)-1))
+	}
+	if len(below) > 0 {
+		did = append(did, stoppedWords(len(below)))
+	}
+	if len(did) == 0 {
+		did = []string{"Nothing is running here."}
+	}
+	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
 }
 
 func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {

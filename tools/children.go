@@ -27,6 +27,7 @@ type Child struct {
 	Run     sessions.Run // the run that says how it stands; zero when none is kept
 	Label   string       // secrets taken out
 	Task    string       // what it was started for, secrets taken out
+	Error   string       // of that run, secrets taken out
 	Model   string
 
 	runs []sessions.RunID // newest first
@@ -78,7 +79,7 @@ func (d Deps) Children(ctx context.Context, c Caller, most int) (list []Child, t
 // its key, which finds archived ones as well. An id that finds none, or several, is a *NoChild. What is there and not visible, and
 // what belongs to another session, is not told from what is not there.
 func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
-	id = strings.TrimSpace(id)
+	id = strings.ReplaceAll(strings.TrimSpace(id), "`", "'")
 	if id == "" {
 		return Child{}, noChild("which sub-agent? Give its number in the list, last, its label, the beginning of its run id, or its key")
 	}
@@ -93,16 +94,18 @@ func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
 		return Child{}, noChild("this session has no sub-agents")
 	}
 	if strings.EqualFold(id, "last") {
-		return all[0], d.describe(ctx, &all[0])
+		return d.described(ctx, all[0])
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(id, "#"))
-	number := err == nil
-	if number && n >= 1 && n <= len(all) {
-		return all[n-1], d.describe(ctx, &all[n-1])
+	switch number := err == nil; {
+	case number && n >= 1 && n <= len(all):
+		return d.described(ctx, all[n-1])
+	case number && (len(id) < 4 || id[0] == '#'): // too short for the run id that it may begin by chance
+		return Child{}, noChild("there is no sub-agent number %d; there are %d", n, len(all))
 	}
 	for i := range all {
 		if all[i].Session.Label == id {
-			return all[i], d.describe(ctx, &all[i])
+			return d.described(ctx, all[i])
 		}
 	}
 	found, err := d.byRun(ctx, all, strings.ToLower(id))
@@ -114,14 +117,12 @@ func (d Deps) Child(ctx context.Context, c Caller, id string) (Child, error) {
 	case len(found) > 1:
 		var which []string
 		for _, f := range found[:min(len(found), 10)] {
-			which = append(which, fmt.Sprintf("%d (run %s)", f.Index, f.Run.ID))
+			which = append(which, fmt.Sprintf("%d (run `%s`)", f.Index, f.Run.ID))
 		}
-		return Child{}, noChild("the run id %s means %d sub-agents: %s; give more of it, or the number", id, len(found), strings.Join(which, ", "))
-	case number:
-		return Child{}, noChild("there is no sub-agent number %d; there are %d", n, len(all))
+		return Child{}, noChild("the run id `%s` means %d sub-agents: %s; give more of it, or the number", id, len(found), strings.Join(which, ", "))
 	}
-	short, _ := clip(id, 100)
-	return Child{}, noChild("no sub-agent of this session has the label or run id %s; there are %d, which action list shows", short, len(all))
+	short, _ := clip(strings.Join(strings.Fields(id), " "), 100)
+	return Child{}, noChild("no sub-agent of this session has the label or run id `%s`; there are %d", short, len(all))
 }
 
 // byRun gives those that have a run whose id begins like this.
@@ -139,7 +140,7 @@ func (d Deps) byRun(ctx context.Context, all []Child, prefix string) (found []Ch
 
 // childByKey climbs from a session to the caller's.
 func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child, error) {
-	none := noChild("%s is no sub-agent of this session", key)
+	none := noChild("`%s` is no sub-agent of this session", key)
 	var child Child
 	at := key
 	for depth := 0; depth < treeDepth; depth++ {
@@ -160,7 +161,7 @@ func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child
 			if !d.sees(c, child.Session) {
 				return Child{}, none
 			}
-			return child, d.describe(ctx, &child)
+			return d.described(ctx, child)
 		}
 		at = s.SpawnedBy
 	}
@@ -211,6 +212,11 @@ func (d Deps) kids(ctx context.Context, parent sessions.Key, archived bool) ([]s
 	return d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Archived: archived, Limit: treeMost})
 }
 
+func (d Deps) described(ctx context.Context, c Child) (Child, error) {
+	err := d.describe(ctx, &c)
+	return c, err
+}
+
 // describe fills in what a sub-agent's runs tell.
 func (d Deps) describe(ctx context.Context, c *Child) error {
 	if c.runs != nil {
@@ -230,6 +236,7 @@ func (d Deps) describe(ctx context.Context, c *Child) error {
 			c.Run = r
 		}
 	}
+	c.Error = show.text(c.Run.Error)
 	if c.Run.Model != "" {
 		c.Model = c.Run.Model
 	}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,6 +71,60 @@ func TestSessionsHistoryLimits(t *testing.T) {
 			t.Errorf("%s: %d messages, next %d, want %d", args, len(r.Messages), r.NextOffset, want)
 		}
 	}
+	d := w.deps()
+	read := &tails{Store: w}
+	d.Store = read
+	call[historyResult](t, w, SessionsHistory(d), `{"sessionKey":"main","limit":5000}`)
+	if len(read.asked) != 1 || read.asked[0].Limit != 1001 { // one more than it may give: is there more?
+		t.Errorf("the store was asked for %+v", read.asked)
+	}
+}
+
+// tails notes what is asked of the transcript.
+type tails struct {
+	Store
+	asked []sessions.TailQuery
+}
+
+func (s *tails) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error) {
+	s.asked = append(s.asked, q)
+	return s.Store.Tail(ctx, id, q)
+}
+
+// proves: H5
+func TestSessionsHistorySaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text          string
+		cut, redacted bool
+	}{{"short", false, false}, {strings.Repeat("ä", 4000), false, false}, {strings.Repeat("ä", 4001), true, false}, {"the s3cret", false, true}} {
+		w := newWorld()
+		w.redact = func(s string) string { return strings.ReplaceAll(s, "s3cret", "[secret]") }
+		w.messages[id(0)] = []sessions.Message{text("user", c.text)}
+		r := call[historyResult](t, w, SessionsHistory(w.deps()), `{"sessionKey":"main"}`)
+		if r.Cut != c.cut || r.Redacted != c.redacted || strings.HasSuffix(r.Messages[0].Text(), cutMark) != c.cut {
+			t.Errorf("%.20s…: cut %v, redacted %v: …%.40s", c.text, r.Cut, r.Redacted, r.Messages[0].Text()[max(0, len(r.Messages[0].Text())-40):])
+		}
+	}
+}
+
+// Calls that wait for each other's results are one unit, however the page is cut.
+// proves: H4
+func TestSessionsHistoryOfInterleavedCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.messages[id(0)] = []sessions.Message{
+		text("user", "u1"), toolCall("a"), toolCall("b"), toolResult("a", "ra"), toolCall("c"), toolResult("b", "rb"), toolResult("c", "rc"), text("user", "u2"),
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		limit, offset := rapid.IntRange(1, 9).Draw(rt, "limit"), rapid.IntRange(0, 8).Draw(rt, "offset")
+		r, err := SessionsHistory(w.deps()).Call(t.Context(), Call{Caller: w.caller, Args: encode(map[string]any{"sessionKey": "main", "limit": limit, "offset": offset, "includeTools": true})})
+		var v historyResult
+		if err != nil || json.Unmarshal([]byte(r.Text), &v) != nil {
+			rt.Fatalf("%s, %v", r.Text, err)
+		}
+		checkMessages(rt, v.Messages, true)
+	})
 }
 
 // proves: H3, H5
@@ -133,7 +188,7 @@ func TestSessionsHistoryOfHugeMessages(t *testing.T) {
 		w.messages[id(0)] = c.msgs
 		r, err := SessionsHistory(w.deps()).Call(t.Context(), Call{Caller: w.caller, Args: json.RawMessage(`{"sessionKey":"main","limit":1000,"includeTools":true}`)})
 		var v historyResult
-		if err != nil || json.Unmarshal([]byte(r.Text), &v) != nil || len(r.Text) > maxHistory {
+		if err != nil || json.Unmarshal([]byte(r.Text), &v) != nil || len(r.Text) > 80<<10 {
 			t.Fatalf("%s: %d bytes, %v", name, len(r.Text), err)
 		}
 		if got := said(v.Messages); !strings.HasPrefix(got, c.want) || !v.Cut && v.Dropped == 0 {
@@ -181,7 +236,7 @@ func TestSessionsHistoryKeepsItsPromises(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if len(r.Text) > maxHistory || !utf8.ValidString(r.Text) {
+			if len(r.Text) > 80<<10 || !utf8.ValidString(r.Text) {
 				rt.Fatalf("%d bytes, valid %v", len(r.Text), utf8.ValidString(r.Text))
 			}
 			var v historyResult
@@ -218,7 +273,7 @@ func checkMessages(rt *rapid.T, msgs []sessions.Message, withTools bool) {
 	open := map[pairID]bool{}
 	for _, m := range msgs {
 		for _, b := range m.Content {
-			if utf8.RuneCountInString(b.Text) > maxBlock {
+			if utf8.RuneCountInString(b.Text) > 4000 {
 				rt.Fatalf("a block of %d characters", utf8.RuneCountInString(b.Text))
 			}
 		}

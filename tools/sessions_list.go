@@ -128,6 +128,14 @@ func (t sessionsList) Call(ctx context.Context, c Call) (Result, error) {
 	return reply(r), nil
 }
 
+// Sessions gives the newest sessions that a caller sees, as sessions_list does: up to limit of those that have search in their key,
+// name or label, whether there are more, and the mode of visibility.
+func (d Deps) Sessions(ctx context.Context, c Caller, search string, limit int) (rows []Row, more bool, mode Visibility, err error) {
+	l := listing{deps: d, caller: c, limit: min(limit, listMost), query: sessions.Query{Search: search}}
+	r, err := l.result(ctx)
+	return r.Sessions, r.HasMore, Visibility(r.Visibility.Mode), err
+}
+
 // listing is one call of sessions_list.
 type listing struct {
 	deps     Deps

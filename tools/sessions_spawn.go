@@ -112,6 +112,12 @@ func spawnArguments(a spawnArgs, q SpawnRequest) *problem {
 	return seconds("runTimeoutSeconds", a.RunTimeoutSeconds, spawnTimeoutMost, "no limit")
 }
 
+// Agents gives the agents that from may spawn, as agents_list does: itself first.
+func (d Deps) Agents(from sessions.AgentID) []AgentInfo {
+	ids, _ := d.allowed(from)
+	return ids
+}
+
 // allowed gives the agents that from may spawn, itself first and the others sorted, and whether it may spawn any (contract N1, N3).
 func (d Deps) allowed(from sessions.AgentID) (ids []AgentInfo, anyAgent bool) {
 	var list []string

@@ -142,6 +142,12 @@ func (t subagents) log(ctx context.Context, c Caller, child Child, want reading)
 	return reply(r), nil
 }
 
+// Log gives the newest messages of a sub-agent as its parent is shown them, oldest first, and whether there are older ones.
+func (d Deps) Log(ctx context.Context, c Caller, child Child, limit int, withTools bool) (msgs []sessions.Message, more bool, err error) {
+	r, err := d.history(ctx, c, child.Session, reading{limit: min(max(limit, 1), logMost), tools: withTools})
+	return r.Messages, r.HasMore, err
+}
+
 func (t subagents) cancel(ctx context.Context, c Call, child Child) (Result, error) {
 	n, err := t.deps.Host.Cancel(ctx, c.Source(), child.Session.Key)
 	if err != nil {

@@ -45,7 +45,9 @@ func brood() *world {
 		run("ee66-theirs", "theirs", sessions.Running, task("secret")),
 		run("ff77-old", "old", sessions.Done, task("long ago")),
 	}
-	w.list[2].Ended, w.list[3].Started = noon.Add(-20*time.Second), time.Time{}
+	w.list = slices.Insert(w.list, 2, run("1234-two", "two", sessions.Done, nil)) // a message that its turn took up
+	w.list[2].Attempt = 0
+	w.list[3].Ended, w.list[4].Started = noon.Add(-20*time.Second), time.Time{}
 	w.list = append(w.list, sessions.Run{ID: "an", Key: "agent:main:subagent:three", Kind: sessions.AnnounceRun, Status: sessions.Done, Attempt: 1})
 	w.list[1].Model = "mock/quick"
 	return w
@@ -142,20 +144,22 @@ func TestSubagentsFindsOneByItsID(t *testing.T) {
 		"1": "three", "#2": "two", "3": "one", "last": "three", " LAST ": "three", "sheep": "one", "goats": "three",
 		"aa2": "two", "AA22-TWO": "two", "cc44": "one", "aa11": "one", // any of its runs
 		"agent:main:subagent:two": "two", "agent:main:subagent:old": "old", // archived ones by their key alone
-		"":                                "which sub-agent? Give its number",
+		"":     "which sub-agent? Give its number",
+		"1234": "two", "#1234": "there is no sub-agent number 1234; there are 3", "123": "there is no sub-agent number 123; there are 3",
+		"9999":                            "no sub-agent of this session has the label or run id `9999`",
 		"4":                               "there is no sub-agent number 4; there are 3",
 		"0":                               "there is no sub-agent number 0; there are 3",
 		"-1":                              "there is no sub-agent number -1; there are 3",
-		"aa":                              "the run id aa means 2 sub-agents: 2 (run aa22-two), 3 (run cc44-one)",
-		"cows":                            "no sub-agent of this session has the label or run id cows; there are 3",
-		"past":                            "no sub-agent of this session has the label or run id past",
-		"ee66":                            "no sub-agent of this session has the label or run id ee66", // another session's
+		"aa":                              "the run id `aa` means 2 sub-agents: 2 (run `aa22-two`), 3 (run `cc44-one`)",
+		"cows":                            "no sub-agent of this session has the label or run id `cows`; there are 3",
+		"past":                            "no sub-agent of this session has the label or run id `past`",
+		"ee66":                            "no sub-agent of this session has the label or run id `ee66`", // another session's
 		"theirs":                          "no sub-agent of this session has the label",
-		"agent:main:subagent:theirs":      "agent:main:subagent:theirs is no sub-agent of this session",
-		"agent:main:subagent:below":       "agent:main:subagent:below is no sub-agent of this session", // hidden in mode tree
-		"agent:work:subagent:work":        "agent:work:subagent:work is no sub-agent of this session",
-		"agent:main:subagent:nobody":      "agent:main:subagent:nobody is no sub-agent of this session",
-		"agent:main:main":                 "no sub-agent of this session has the label or run id agent:main:main",
+		"agent:main:subagent:theirs":      "`agent:main:subagent:theirs` is no sub-agent of this session",
+		"agent:main:subagent:below":       "`agent:main:subagent:below` is no sub-agent of this session", // hidden in mode tree
+		"agent:work:subagent:work":        "`agent:work:subagent:work` is no sub-agent of this session",
+		"agent:main:subagent:nobody":      "`agent:main:subagent:nobody` is no sub-agent of this session",
+		"agent:main:main":                 "no sub-agent of this session has the label or run id `agent:main:main`",
 		strings.Repeat("long label ", 40): "…(truncated)…",
 	} {
 		w := brood()

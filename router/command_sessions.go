@@ -1,0 +1,366 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// The commands about sessions and sub-agents show what the session tools show, under the same rule (contract V4): what the session
+// of the chat sees, not what the person who asks may know.
+
+// The bounds of what a command shows.
+const (
+	sessionsShown = 20
+	childrenShown = 20
+	logShown      = 20
+	logShownMost  = 200
+	logBytes      = 12_000 // of a log in one answer
+	lineMost      = 300    // characters of one message or task
+)
+
+// caller is the session of the chat that a command was written in.
+func (c commandCall) caller() tools.Caller {
+	return tools.Caller{Session: c.session, Sandboxed: c.set.sandboxed(c.session.Key)}
+}
+
+func cmdSessions(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	rows, more, mode, err := r.kit.Sessions(ctx, c.caller(), c.arg, sessionsShown)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
+	if c.arg != "" {
+		fmt.Fprintf(&b, " with %s", code(c.arg, lineMost))
+	}
+	b.WriteString(":\n\n")
+	for _, s := range rows {
+		fmt.Fprintf(&b, "- %s", code(s.Key, lineMost))
+		if name := firstOf(s.Label, s.DisplayName); name != "" {
+			fmt.Fprintf(&b, " %s", code(name, 60))
+		}
+		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), short(s.TotalTokens))
+	}
+	switch {
+	case len(rows) == 0:
+		b.WriteString("None.")
+	case more:
+		b.WriteString("\nThere are more: `/sessions` and a part of a key or name finds them.")
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+func cmdAgents(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	var b strings.Builder
+	b.WriteString("**Agents** that this one may start as sub-agents, itself first:\n\n")
+	for _, a := range r.kit.Agents(c.session.Agent) {
+		fmt.Fprintf(&b, "- %s", code(string(a.ID), 64))
+		if a.Name != "" {
+			fmt.Fprintf(&b, " %s", code(a.Name, 60))
+		}
+		if a.Model != "" {
+			fmt.Fprintf(&b, " · %s", code(a.Model, 100))
+		}
+		b.WriteString("\n")
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+const subagentsUsage = "⚙️ Usage: `/subagents list`, `log ID [LIMIT] [tools]`, `info ID`, `stop ID` or `stop all`, `send ID TEXT`. " +
+	"ID is the number in the list, `last`, the label, the beginning of the run id, or the key."
+
+func cmdSubagents(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	verb, rest := cutWord(c.arg)
+	id, rest := cutWord(rest)
+	verb = strings.ToLower(verb)
+	switch verb {
+	case "", "list":
+		answer, err := r.listChildren(ctx, c)
+		return answer, sessions.Effects{}, err
+	case "stop":
+		if strings.EqualFold(id, "all") {
+			return r.stopChildren(ctx, c)
+		}
+	case "log", "info", "send":
+	default:
+		return subagentsUsage, sessions.Effects{}, nil
+	}
+	child, err := r.kit.Child(ctx, c.caller(), id)
+	if no, ok := errors.AsType[*tools.NoChild](err); ok {
+		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+	}
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	switch verb {
+	case "log":
+		answer, err := r.childLog(ctx, c, child, strings.Fields(rest))
+		return answer, sessions.Effects{}, err
+	case "info":
+		return r.childInfo(child), sessions.Effects{}, nil
+	case "send":
+		return r.sendChild(ctx, c, child, rest)
+	}
+	return r.stopping(ctx, child.Session)
+}
+
+func (r *Router) listChildren(ctx context.Context, c commandCall) (string, error) {
+	list, total, err := r.kit.Children(ctx, c.caller(), childrenShown)
+	if err != nil {
+		return "", err
+	}
+	if total == 0 {
+		return "This session has no sub-agents.", nil
+	}
+	var b strings.Builder
+	b.WriteString("**Sub-agents** of this session, the one started last first:\n\n")
+	for _, x := range list {
+		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), age(x.Runtime(time.Now())), short(x.Session.Usage.Total()))
+		if x.Task != "" {
+			fmt.Fprintf(&b, " · %s", code(x.Task, 80))
+		}
+		b.WriteString("\n")
+	}
+	if n := total - len(list); n > 0 {
+		fmt.Fprintf(&b, "\nAnd %d that were started earlier.", n)
+	}
+	return b.String(), nil
+}
+
+// childName is what people can call a sub-agent by.
+func childName(x tools.Child) string {
+	if x.Label != "" {
+		return code(x.Label, 64)
+	}
+	if id := string(x.Run.ID); id != "" {
+		return "run " + code(id[:min(len(id), 8)], 8)
+	}
+	return code(string(x.Session.Key), lineMost)
+}
+
+func (r *Router) childInfo(x tools.Child) string {
+	s, run := x.Session, x.Run
+	lines := []string{
+		"Session: " + code(string(s.Key), lineMost) + " (" + code(string(s.ID), 64) + ")",
+		"Status: " + x.Status(),
+		"Runtime: " + age(x.Runtime(time.Now())),
+		"Agent: " + code(string(s.Agent), 64) + ", model " + code(x.Model, 100),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", short(s.Usage.Input), short(s.Usage.Output), short(s.Context)),
+	}
+	if run.ID != "" {
+		lines = slices.Insert(lines, 1, "Run: "+code(string(run.ID), 64))
+	}
+	if x.Task != "" {
+		lines = append(lines, "Task: "+code(x.Task, 1000))
+	}
+	if x.Error != "" {
+		lines = append(lines, "Error: "+code(x.Error, lineMost))
+	}
+	if run.Chain != nil && run.Chain.Cleanup == "delete" {
+		lines = append(lines, "It is deleted after its report.")
+	} else if !s.ArchiveAt.IsZero() && !s.Archived {
+		lines = append(lines, "It is archived at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
+	}
+	if r.deps.TranscriptPath != nil {
+		lines = append(lines, "Transcript: "+code(r.deps.TranscriptPath(s.Agent, s.ID), 1000))
+	}
+	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- ")
+}
+
+// childLog shows the newest messages of a sub-agent, oldest first, as many as one answer may hold.
+func (r *Router) childLog(ctx context.Context, c commandCall, x tools.Child, words []string) (string, error) {
+	limit, withTools := logShown, false
+	for _, w := range words {
+		if n, err := strconv.Atoi(w); err == nil && n > 0 {
+			limit = min(n, logShownMost)
+		} else if strings.EqualFold(w, "tools") {
+			withTools = true
+		} else {
+			return subagentsUsage, nil
+		}
+	}
+	msgs, more, err := r.kit.Log(ctx, c.caller(), x, limit, withTools)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	room := logBytes
+	for _, m := range slices.Backward(msgs) {
+		line := messageLine(m)
+		if room -= len(line); room < 0 {
+			more = true
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	answer := "**Log** of sub-agent " + childName(x)
+	switch {
+	case len(lines) == 0:
+		return answer + ": nothing has been said yet.", nil
+	case more:
+		answer += fmt.Sprintf(", the newest %d messages", len(lines))
+	}
+	return answer + ":\n\n" + strings.Join(lines, ""), nil
+}
+
+// messageLine is one message of a log.
+func messageLine(m sessions.Message) string {
+	var said []string
+	if t := strings.TrimSpace(m.Text()); t != "" {
+		said = append(said, code(t, lineMost))
+	}
+	for _, call := range m.ToolCalls() {
+		said = append(said, "calls "+code(call.Name+" "+string(call.Arguments), lineMost))
+	}
+	if m.Error != "" {
+		said = append(said, "error "+code(m.Error, lineMost))
+	}
+	who := string(m.Role)
+	if m.Role == sessions.ToolResult {
+		who = "result of " + code(m.ToolName, 64)
+	}
+	return "- " + m.Time.Local().Format(time.TimeOnly) + " " + who + ": " + firstOf(strings.Join(said, ", "), "nothing") + "\n"
+}
+
+// sendChild tells a sub-agent something more, in the same commit as the message that asked for it.
+func (r *Router) sendChild(ctx context.Context, c commandCall, x tools.Child, text string) (string, sessions.Effects, error) {
+	switch {
+	case text == "":
+		return "⚠️ What shall I tell it? `/subagents send ID TEXT`", sessions.Effects{}, nil
+	case x.Session.Archived:
+		return "⚠️ It is archived. Start a new sub-agent instead.", sessions.Effects{}, nil
+	}
+	e, err := r.followUp(ctx, tools.SteerRequest{Source: string(c.in.ID), From: c.session, Child: x.Session.Key, Message: text})
+	if no, ok := errors.AsType[*tools.Refused](err); ok {
+		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+	}
+	return "⚙️ Sent to sub-agent " + childName(x) + ". What comes of it is reported.", e, err
+}
+
+// stopChildren ends what every sub-agent of this session is at that it sees.
+func (r *Router) stopChildren(ctx context.Context, c commandCall) (string, sessions.Effects, error) {
+	list, _, err := r.kit.Children(ctx, c.caller(), stopMost)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	var all []sessions.Session
+	for _, x := range list {
+		all = append(all, x.Session)
+	}
+	return r.stopping(ctx, all...)
+}
+
+// stopMost is how many sub-agents of one session are looked at.
+const stopMost = 1000
+
+// stopping words and makes the end of what sub-agents, and those below them, are at.
+func (r *Router) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
+	var e sessions.Effects
+	ends := make(map[sessions.Key]bool)
+	for _, s := range all {
+		e.Stop = append(e.Stop, s.Key)
+		own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+		if err != nil {
+			return "", e, err
+		}
+		below, err := r.workingBelow(ctx, s)
+		if err != nil {
+			return "", e, err
+		}
+		if len(own) > 0 {
+			ends[s.Key] = true
+		}
+		for _, key := range below {
+			ends[key] = true
+		}
+	}
+	return "⚙️ " + stoppedWords(len(ends)), e, nil
+}
+
+func stoppedWords(n int) string {
+	switch n {
+	case 0:
+		return "No sub-agent is at work."
+	case 1:
+		return "Stopped 1 sub-agent."
+	}
+	return fmt.Sprintf("Stopped %d sub-agents.", n)
+}
+
+// stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other
+// sessions' work to its end.
+func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	q.Limit = stopMost
+	open, err := r.open(ctx, q)
+	return slices.DeleteFunc(open, func(run sessions.Run) bool {
+		return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun
+	}), err
+}
+
+// workingBelow lists the sub-agents below a session that a stop of it ends.
+func (r *Router) workingBelow(ctx context.Context, s sessions.Session) (keys []sessions.Key, err error) {
+	parents := []sessions.Key{s.Key}
+	for depth := tools.Depth(s); len(parents) > 0 && depth < r.kit.SpawnDepth(); depth++ {
+		var below []sessions.Key
+		for _, p := range parents {
+			runs, err := r.stoppable(ctx, sessions.RunQuery{Parent: p})
+			if err != nil {
+				return nil, err
+			}
+			for _, run := range runs {
+				if !slices.Contains(keys, run.Key) {
+					keys = append(keys, run.Key)
+				}
+			}
+			kids, err := r.store.List(ctx, sessions.Query{SpawnedBy: p, Limit: stopMost})
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range kids {
+				below = append(below, k.Key)
+			}
+		}
+		parents = below
+	}
+	return keys, nil
+}
+
+// cutWord takes the first word off.
+func cutWord(s string) (word, rest string) {
+	word, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
+	return word, strings.TrimSpace(rest)
+}
+
+// code shows foreign text in an answer: on one line, as it is, at most so many characters.
+func code(s string, most int) string {
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "`", "'")), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	if s == "" {
+		return "-"
+	}
+	return "`" + s + "`"
+}
+
+// age writes a time span as people do: 42s, 5m, 3h, 2d.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
