@@ -43,6 +43,7 @@ func modelSees(r Rules, v Viewer, all []Session) map[Key]bool {
 	return sees
 }
 
+// Random graphs of sessions, and for each every rule there is.
 // proves: V1, V2, V3, V4
 func TestVisibility(t *testing.T) {
 	t.Parallel()
@@ -61,25 +62,31 @@ func TestVisibility(t *testing.T) {
 			}
 			all = append(all, s)
 		}
-		r := Rules{
-			Mode:       rapid.SampledFrom([]string{"self", "tree", "agent", "all", "", "everything"}).Draw(t, "mode"),
-			Clamp:      rapid.SampledFrom([]string{"spawned", "all", ""}).Draw(t, "clamp"),
-			A2AEnabled: rapid.Bool().Draw(t, "a2a"),
-			A2AAllow:   rapid.SliceOfN(rapid.SampledFrom([]string{"*", "main", "ops", "OPS*", "op", ""}), 0, 2).Draw(t, "allow"),
-		}
-		who := rapid.SampledFrom(all).Draw(t, "viewer")
-		v := Viewer{who.Key, who.Key.Agent(), rapid.Bool().Draw(t, "sandboxed")}
-		want := modelSees(r, v, all)
-		for _, s := range all {
-			ok, why := r.See(v, s)
-			if ok != want[s.Key] || ok != (why == "") {
-				t.Fatalf("%+v, %+v sees %s (of %s, from %s): %v %q, want %v", r, v, s.Key, s.Agent, s.SpawnedBy, ok, why, want[s.Key])
+		who := rapid.SampledFrom(all).Draw(t, "viewer").Key
+		allow := rapid.SliceOfN(rapid.SampledFrom([]string{"*", "main", "ops", "OPS*", "op", ""}), 0, 2).Draw(t, "allow")
+		for _, mode := range []string{"self", "tree", "agent", "all", "", "everything"} {
+			for _, clamp := range []string{"spawned", "all", ""} {
+				for _, a2a := range []bool{true, false} {
+					for _, sandboxed := range []bool{true, false} {
+						checkVisibility(t, Rules{Mode: mode, Clamp: clamp, A2AEnabled: a2a, A2AAllow: allow}, Viewer{who, who.Agent(), sandboxed}, all)
+					}
+				}
 			}
 		}
-		if ok, _ := r.See(v, Session{Key: UnknownKey, Agent: v.Agent, SpawnedBy: v.Key}); ok {
-			t.Fatalf("%+v, %+v sees what is reserved", r, v)
-		}
 	})
+}
+
+func checkVisibility(t *rapid.T, r Rules, v Viewer, all []Session) {
+	want := modelSees(r, v, all)
+	for _, s := range all {
+		ok, why := r.See(v, s)
+		if ok != want[s.Key] || ok != (why == "") {
+			t.Fatalf("%+v, %+v sees %s (of %s, from %s): %v %q, want %v", r, v, s.Key, s.Agent, s.SpawnedBy, ok, why, want[s.Key])
+		}
+	}
+	if ok, _ := r.See(v, Session{Key: UnknownKey, Agent: v.Agent, SpawnedBy: v.Key}); ok {
+		t.Fatalf("%+v, %+v sees what is reserved", r, v)
+	}
 }
 
 // proves: V1, V3
