@@ -77,7 +77,7 @@ func (t sessionsSearch) Call(ctx context.Context, c Call) (Result, error) {
 		seen: map[sessions.Key]bool{}, show: shown{redact: t.deps.Redact, block: maxBlock}}
 	var err error
 	if strings.TrimSpace(args.SessionKey) == "" {
-		s.query, s.hidden, err = t.deps.searchable(ctx, c.Caller)
+		err = s.scope(ctx)
 	} else {
 		var one sessions.Session
 		if one, bad, err = t.deps.find(ctx, c.Caller, args.SessionKey, "search"); bad != nil {
@@ -96,33 +96,34 @@ func (t sessionsSearch) Call(ctx context.Context, c Call) (Result, error) {
 	return reply(r), nil
 }
 
-// searchable turns the rule of visibility into what the store is asked: no more than the caller may see, so that what is hidden
-// costs it nothing. hidden says that the mode all leaves agents out.
-func (d Deps) searchable(ctx context.Context, c Caller) (q sessions.SearchQuery, hidden bool, err error) {
-	own := c.Session
-	switch d.mode(c) {
+// scope turns the rule of visibility into what the store is asked: no more than the caller may see, so that what is hidden costs it
+// nothing.
+func (s *search) scope(ctx context.Context) error {
+	own := s.caller.Session
+	switch s.deps.mode(s.caller) {
 	case VisibleSelf:
-		q.Keys = []sessions.Key{own.Key}
+		s.query.Keys = []sessions.Key{own.Key}
 	case VisibleTree:
-		q.Keys = []sessions.Key{own.Key}
+		s.query.Keys = []sessions.Key{own.Key}
 		for _, archived := range []bool{false, true} {
-			kids, err := d.kids(ctx, own.Key, archived)
+			kids, err := s.deps.kids(ctx, own.Key, archived)
 			if err != nil {
-				return q, false, err
+				return err
 			}
-			for _, s := range kids {
-				if d.sees(c, s) {
-					q.Keys = append(q.Keys, s.Key)
+			s.cut = s.cut || len(kids) == treeMost
+			for _, k := range kids {
+				if s.deps.sees(s.caller, k) {
+					s.query.Keys = append(s.query.Keys, k.Key)
 				}
 			}
 		}
 	case VisibleAgent:
-		q.Agents = []sessions.AgentID{own.Agent}
+		s.query.Agents = []sessions.AgentID{own.Agent}
 	case VisibleAll:
-		q.Agents = d.visibleAgents(c)
-		hidden = q.Agents != nil
+		s.query.Agents = s.deps.visibleAgents(s.caller)
+		s.hidden = s.query.Agents != nil
 	}
-	return q, hidden, nil
+	return nil
 }
 
 // visibleAgents gives the agents whose sessions the mode all lets through; nil means that there are no others.
@@ -153,6 +154,7 @@ type search struct {
 	offset int // hits that the caller sees
 	seen   map[sessions.Key]bool
 	hidden bool // something was left out for its visibility
+	cut    bool // not all that is visible was looked at
 	show   shown
 }
 
@@ -162,7 +164,7 @@ func (s *search) result(ctx context.Context) (searchResult, error) {
 	s.query.Limit = min(s.offset+s.limit+1, searchPage)
 	for scanned := 0; ; {
 		if scanned >= searchScan {
-			r.Truncated = true
+			s.cut = true
 			break
 		}
 		hits, err := s.deps.Store.Search(ctx, s.query)
@@ -183,7 +185,7 @@ func (s *search) result(ctx context.Context) (searchResult, error) {
 			hit := s.hit(h)
 			size := len(encode(hit)) + 1
 			if len(r.Hits) == s.limit || size > room {
-				r.Truncated = size > room && len(r.Hits) < s.limit
+				s.cut = s.cut || len(r.Hits) < s.limit
 				r.HasMore = true
 				break
 			}
@@ -196,6 +198,7 @@ func (s *search) result(ctx context.Context) (searchResult, error) {
 		scanned += len(hits)
 		s.query.Offset, s.query.Limit = s.query.Offset+len(hits), searchPage
 	}
+	r.Truncated = s.cut
 	r.Count, r.Visibility = len(r.Hits), s.deps.visibility(s.caller, s.hidden)
 	if r.HasMore {
 		r.NextOffset = s.offset + r.Count

@@ -106,6 +106,21 @@ func TestSessionsSearchAsksTheRuleAboutEveryHit(t *testing.T) {
 	}
 }
 
+// With more sub-agents than are looked at, the result says that it is not all.
+func TestSessionsSearchSaysWhenItLookedAtAPart(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]bool{treeMost - 1: false, treeMost: true} {
+		w := newWorld()
+		w.rules = sessions.Rules{Mode: "tree"}
+		for i := range n {
+			w.add(sessions.SubagentKey("main", fmt.Sprint(i)), spawnedBy("agent:main:main"))
+		}
+		if r := call[searchResult](t, w, SessionsSearch(w.deps()), `{"query":"tea"}`); r.Truncated != want {
+			t.Errorf("%d sub-agents: truncated %v", n, r.Truncated)
+		}
+	}
+}
+
 // proves: V1, V2, V3, V4
 func TestSessionsSearchShowsWhatTheRuleShows(t *testing.T) {
 	t.Parallel()

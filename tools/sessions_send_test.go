@@ -106,7 +106,7 @@ func TestSessionsSendInARunThatIsOver(t *testing.T) {
 	})
 }
 
-// proves: S5, S12
+// proves: S2, S5, S12
 func TestSessionsSendRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -126,6 +126,7 @@ func TestSessionsSendRefuses(t *testing.T) {
 		{"endless wait", `{` + group + `,"message":"x","timeoutSeconds":1e99}`, "error", "0 to 3600", nil, nil},
 		{"huge", `{` + group + `,"message":"` + strings.Repeat("x", textMost+1) + `"}`, "error", "65536", nil, nil},
 		{"the host says no", `{` + group + `,"message":"x"}`, "forbidden", "closed", nil, &Refused{"closed on Sundays"}},
+		{"nothing stored, nobody waits", `{` + group + `,"message":"x","timeoutSeconds":0}`, "forbidden", "closed", nil, &Refused{"closed on Sundays"}},
 		{"gone meanwhile", `{` + group + `,"message":"x"}`, "error", "not found", nil, fmt.Errorf("session: %w", sessions.ErrNotFound)},
 		{"unknown argument", `{` + group + `,"message":"x","to":"y"}`, "error", "sessionKey, message, timeoutSeconds", nil, nil},
 	} {

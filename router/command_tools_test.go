@@ -1,0 +1,190 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// use has the agent of a chat call one tool and gives the tool's result, decoded.
+func use[T any](g *rig, to channels.Address, tool string, args any) (v T) {
+	g.t.Helper()
+	var result string
+	g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+		if last(p).Role != sessions.ToolResult {
+			return call("c1", tool, args), nil
+		}
+		result = last(p).Text()
+		return text("used it"), nil
+	})
+	n := len(g.runs())
+	g.say(to, guest, "use it")
+	g.idle(n + 1)
+	if err := json.Unmarshal([]byte(result), &v); err != nil {
+		g.t.Fatalf("%s(%v): %s: %v", tool, args, result, err)
+	}
+	return v
+}
+
+type found struct {
+	Status string
+	Count  int
+	Hits   []struct{ SessionKey, SessionID, Role, Snippet string }
+}
+
+// TestSearchFindsWhatWasSaid searches through the tool in the real store: the time before a reset and archived sessions included,
+// tool results left out, other agents' and chats' sessions as far as the mode lets them be seen.
+//
+// proves: V1, V4
+func TestSearchFindsWhatWasSaid(t *testing.T) {
+	for mode, want := range map[tools.Visibility]int{tools.VisibleSelf: 2, tools.VisibleTree: 3, tools.VisibleAgent: 5} {
+		t.Run(string(mode), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Tools.Sessions.Visibility = mode })
+				g.asks(groupChat("a"), guest, "the marmot is awake")
+				g.asks(groupChat("b"), guest, "another marmot sleeps")
+				g.asks(groupChat("a"), guest, "/new")
+				use[found](g, groupChat("a"), "remember", map[string]any{"text": "a marmot likes flowers"}) // the word is in a tool call and its result alone
+				g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return text("ANNOUNCE_SKIP"), nil })
+				run, err := g.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.session(keyA)}, Agent: "main", Task: "watch the marmot"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Minute)
+				if err := g.store.Archive(t.Context(), run.Key); err != nil {
+					t.Fatal(err)
+				}
+				r := use[found](g, groupChat("a"), "sessions_search", map[string]any{"query": "MARMOT", "limit": 25})
+				if r.Count != want { // in each chat what a person said and its echo, in the sub-agent its task
+					t.Errorf("%d hits, want %d: %+v", r.Count, want, r.Hits)
+				}
+				for _, h := range r.Hits {
+					if h.SessionKey != string(keyA) && mode == tools.VisibleSelf || h.SessionKey == string(keyB) && mode != tools.VisibleAgent || h.Role == "toolResult" || !strings.Contains(h.Snippet, "marmot") {
+						t.Errorf("%+v", h)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestStatusDuringATurn looks at the session from inside its own turn.
+func TestStatusDuringATurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.asks(groupChat("a"), guest, "hello")
+		type status struct {
+			Key, Agent, Model, SessionID, Now  string
+			TokensIn, TokensOut, Turns, Queued int
+			Running                            struct{ RunID, Since string }
+		}
+		r := use[status](g, groupChat("a"), "session_status", map[string]any{})
+		if r.Key != string(keyA) || r.Agent != "main" || r.Model != "mock/m" || r.TokensIn != 10 || r.TokensOut != 5 || r.Turns != 1 || r.Queued != 0 || r.Running.RunID == "" || r.Now == "" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// TestMessageReachesAnotherChat posts through the tool into the chat of another session, whose agent then knows it; not where
+// nobody has written from, and not past a policy.
+//
+// proves: P4, P5, V4
+func TestMessageReachesAnotherChat(t *testing.T) {
+	type posted struct{ Status, To, Rule, Error string }
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.asks(groupChat("a"), guest, "hello")
+		g.asks(groupChat("b"), guest, "hello")
+		post := func(to string) posted {
+			return use[posted](g, groupChat("a"), "message", map[string]any{"to": to, "text": "from a"})
+		}
+		for _, to := range []string{string(keyB), groupChat("b").String()} {
+			before := len(g.fake.Texts(groupChat("b")))
+			if r := post(to); r.Status != "queued" || r.To != groupChat("b").String() {
+				t.Errorf("to %s: %+v", to, r)
+			}
+			if got := g.fake.Texts(groupChat("b")); len(got) != before+1 || got[before] != "from a" {
+				t.Errorf("to %s: the chat reads %q", to, got)
+			}
+		}
+		if msgs := g.transcript(keyB); last(agent.Prompt{Messages: msgs}).Text() != "from a" || last(agent.Prompt{Messages: msgs}).Role != sessions.Assistant {
+			t.Errorf("the transcript ends with %+v", last(agent.Prompt{Messages: msgs}))
+		}
+		if r := post(groupChat("c").String()); r.Status != "error" || !strings.Contains(r.Error, "has heard from") {
+			t.Errorf("where nobody has written from: %+v", r)
+		}
+		shown := len(g.fake.Texts(groupChat("b")))
+		deny := policy.Deny
+		if _, err := g.r.Patch(t.Context(), keyB, sessions.Patch{SendPolicy: &deny}); err != nil {
+			t.Fatal(err)
+		}
+		if r := post(string(keyB)); r.Status != "withheld" || r.Rule == "" {
+			t.Errorf("against the policy there: %+v", r)
+		}
+		if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &deny}); err != nil {
+			t.Fatal(err)
+		}
+		if r := post(string(keyB)); r.Status != "forbidden" || r.Rule == "" {
+			t.Errorf("against the own policy: %+v", r)
+		}
+		if got := g.fake.Texts(groupChat("b")); len(got) != shown {
+			t.Errorf("denied, and the chat reads %q", got[shown:])
+		}
+	})
+}
+
+// TestSubagentsToolDirects steers and cancels through the tool, on the real host.
+//
+// proves: N16, S14
+func TestSubagentsToolDirects(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := flock(t)
+		type done struct {
+			Status, ChildSessionKey, RunID string
+			Stopped                        int
+		}
+		goats, cows := x.task("goats")[0], x.task("cows")[0]
+		direct := func(args map[string]any) (r done) {
+			t.Helper()
+			raw, err := json.Marshal(args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the same call twice, as after a crash: one effect
+				out, err := tools.SubagentsTool(x.r.kit).Call(t.Context(), tools.Call{ID: "c1-" + args["action"].(string), Args: raw,
+					Caller: tools.Caller{Session: x.session(keyA), Run: sessions.Run{ID: "r1"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Status == "" {
+					if err := json.Unmarshal([]byte(out.Text), &r); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			return r
+		}
+		if r := direct(map[string]any{"action": "cancel", "id": "my_goats"}); r.Status != "canceled" || r.Stopped != 1 || r.ChildSessionKey != string(goats.Key) {
+			t.Errorf("cancel: %+v", r)
+		}
+		if r := direct(map[string]any{"action": "steer", "id": string(cows.ID), "message": "more grass"}); r.Status != "accepted" || r.ChildSessionKey != string(cows.Key) {
+			t.Errorf("steer: %+v", r)
+		}
+		<-time.After(time.Second)
+		if got := kinds(x.task("goats")); got != "child aborted" {
+			t.Errorf("the canceled one: %s", got)
+		}
+		if got := x.task("cows"); len(got) != 2 || got[1].Input.Text() != "more grass" {
+			t.Errorf("the steered one: %s", kinds(got))
+		}
+	})
+}
