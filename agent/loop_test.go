@@ -118,6 +118,7 @@ func shapes(msgs []sessions.Message) (out []string) {
 	return out
 }
 
+// proves: T2
 func TestLoopAnswers(t *testing.T) {
 	t.Parallel()
 	m := &script{answers: []any{say("hello")}, pieces: []string{"hel", "lo"}}

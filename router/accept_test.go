@@ -45,7 +45,7 @@ func TestDuplicatesCauseOneTurn(t *testing.T) {
 	})
 }
 
-// proves: K7
+// proves: K7, T2
 func TestWhoseSession(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{})

@@ -16,6 +16,7 @@ import (
 	"parley/tools"
 )
 
+// proves: N16
 func TestPoolsAreApart(t *testing.T) {
 	for _, blocked := range []string{"main", "child"} {
 		t.Run(blocked, func(t *testing.T) {

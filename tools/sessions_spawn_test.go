@@ -34,7 +34,7 @@ func TestSessionsSpawnPassesOn(t *testing.T) {
 	}
 }
 
-// proves: N2, N3, N4, N8
+// proves: N2, N3, N4, N5, N8
 func TestSessionsSpawnRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
