@@ -176,6 +176,21 @@ func (tn town) only(want map[place]int) {
 	}
 }
 
+// status asks the host how it is.
+func (tn town) status() gateway.HostStatus {
+	tn.t.Helper()
+	return api[gateway.HostStatus](tn.world, "/api/status", nil)
+}
+
+// quietBut waits until only n sessions are at work and nothing is to be sent.
+func (tn town) quietBut(n int) {
+	tn.t.Helper()
+	tn.until(20*time.Second, fmt.Sprintf("%d sessions are at work", n), func() bool {
+		s := tn.status()
+		return len(s.Working) == n && s.Deliveries[sessions.Pending]+s.Deliveries[sessions.Sending] == 0
+	})
+}
+
 // sessions lists the sessions by key.
 func (tn town) sessions(archived bool) map[sessions.Key]gateway.SessionRow {
 	tn.t.Helper()
