@@ -41,7 +41,16 @@ func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{dc: dc, d: d, stmts: map[string]driver.Stmt{}}, nil
+	c := &conn{dc: dc, d: d, stmts: map[string]driver.Stmt{}}
+	if d.postgres {
+		// Every statement has its index. The planner sees no difference between a word that all messages have and one that none has,
+		// and would now and then read a whole table instead, or compile a statement for longer than it runs.
+		if _, err := c.exec(ctx, "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"); err != nil {
+			_ = c.Close() // the first error counts
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
 // maxStmts bounds the statements that a connection keeps prepared. The fixed ones are fewer; lists with many keys vary.

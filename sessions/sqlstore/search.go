@@ -1,9 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -154,54 +156,113 @@ func (s *Store) catchUp(ctx context.Context) error {
 }
 
 // Search finds messages that have all the words, newest first.
-func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) (out []sessions.Hit, err error) {
+func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error) {
 	terms := words(q.Text)
-	if len(terms) == 0 {
+	if len(terms) == 0 || q.Keys != nil && len(q.Keys) == 0 || q.Agents != nil && len(q.Agents) == 0 {
 		return nil, nil
 	}
-	terms = terms[:min(len(terms), maxTerms)]
-	find := map[string]bool{}
-	for _, w := range terms {
-		find[w] = true
-	}
-	if q.Keys != nil && len(q.Keys) == 0 || q.Agents != nil && len(q.Agents) == 0 {
-		return nil, nil
-	}
-	var scopes [][]string // one of each
-	if q.Keys != nil {
-		scopes = append(scopes, scoped('\uE000', q.Keys))
-	}
-	if q.Agents != nil {
-		scopes = append(scopes, scoped('\uE001', q.Agents))
-	}
-	query := `SELECT m.seq, m.body, t.key, t.id FROM words w JOIN messages m ON m.seq = w.rowid JOIN transcripts t ON t.num = m.transcript
-		WHERE w.words MATCH ? AND t.gone = 0 ORDER BY w.rowid DESC LIMIT ? OFFSET ?`
-	match := `"` + strings.Join(terms, `" AND "`) + `"` // a word has only letters, digits and marks
-	for _, one := range scopes {
-		match += ` AND ("` + strings.Join(one, `" OR "`) + `")`
-	}
-	if s.d.postgres {
-		query = `SELECT m.seq, m.body, t.key, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript
-			WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ? OFFSET ?`
-		match = "'" + strings.Join(terms, "' & '") + "'"
-		for _, one := range scopes {
-			match += " & ('" + strings.Join(one, "' | '") + "')"
-		}
-	} else if s.behind.Load() {
+	if s.behind.Load() {
 		if err := s.write(ctx, "Index", (*tx).flushIndex); err != nil {
 			return nil, err
 		}
 	}
-	err = s.read(ctx, func(c *conn) error {
-		out = nil
-		return c.each(ctx, query, []any{match, orDefault(q.Limit, 10), max(q.Offset, 0)}, func(r row) error {
-			m, err := scanMessage(r)
-			out = append(out, sessions.Hit{Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), find)})
+	f := finding{terms: terms[:min(len(terms), maxTerms)], limit: orDefault(q.Limit, 10), offset: max(q.Offset, 0)}
+	if q.Agents != nil {
+		f.scopes = [][]string{scoped('\uE001', q.Agents)}
+	}
+	var found []hit
+	err := s.read(ctx, func(c *conn) (err error) {
+		if len(q.Keys) <= maxScopes {
+			if q.Keys != nil {
+				f.scopes = append(f.scopes, scoped('\uE000', q.Keys))
+			}
+			found, err = f.search(ctx, c)
 			return err
-		})
+		}
+		each := f
+		each.limit, each.offset = f.limit+f.offset, 0
+		for some := range slices.Chunk(q.Keys, maxScopes) {
+			each.scopes = append(slices.Clip(f.scopes), scoped('\uE000', some))
+			hits, err := each.search(ctx, c)
+			if err != nil {
+				return err
+			}
+			found = append(found, hits...)
+		}
+		slices.SortFunc(found, func(a, b hit) int { return cmp.Compare(b.seq, a.seq) })
+		found = slices.CompactFunc(found, func(a, b hit) bool { return a.seq == b.seq }) // a key may have been named twice
+		found = found[min(f.offset, len(found)):min(f.offset+f.limit, len(found))]
+		return nil
 	})
+	out := make([]sessions.Hit, len(found))
+	for i, h := range found {
+		out[i] = h.Hit
+	}
 	return out, err
 }
+
+// hit is a message that was found, and its place.
+type hit struct {
+	seq int64
+	sessions.Hit
+}
+
+// finding is one search in the index.
+type finding struct {
+	terms         []string
+	scopes        [][]string // one of each
+	limit, offset int
+}
+
+// maxScopes bounds the sessions that are looked for at once: PostgreSQL compares what it finds with each of them.
+const maxScopes = 64
+
+func (f finding) search(ctx context.Context, c *conn) (out []hit, err error) {
+	queries, and, or, quote := []string{searchSQLite}, " AND ", " OR ", `"`
+	if c.d.postgres {
+		queries, and, or, quote = []string{searchNewest, searchIndex}, " & ", " | ", "'"
+		if len(f.scopes) > 0 {
+			queries = queries[1:]
+		}
+	}
+	all := func(words []string, by string) string { // a word has only letters, digits and marks
+		return "(" + quote + strings.Join(words, quote+by+quote) + quote + ")"
+	}
+	match := all(f.terms, and)
+	for _, one := range f.scopes {
+		match += and + all(one, or)
+	}
+	look := map[string]bool{}
+	for _, w := range f.terms {
+		look[w] = true
+	}
+	for i := 0; i < len(queries) && len(out) < f.limit; i++ {
+		out = nil
+		if err := c.each(ctx, queries[i], []any{match, f.limit, f.offset}, func(r row) error {
+			m, err := scanMessage(r)
+			out = append(out, hit{r.int(0), sessions.Hit{Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), look)}})
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// On SQLite the index gives what matches in order, so that a search stops when it has enough. PostgreSQL's gives it in no order, and
+// its planner, which does not know the words, walks through all messages from the newest on: quick for a common word, and without
+// end for a rare one. So it is told what to do: look at the newest messages, and when those do not give enough, collect by the
+// index. A search in some sessions goes to the index at once.
+const (
+	searchSQLite = `SELECT m.seq, m.body, t.key, t.id FROM words w JOIN messages m ON m.seq = w.rowid JOIN transcripts t ON t.num = m.transcript
+		WHERE w.words MATCH ? AND t.gone = 0 ORDER BY w.rowid DESC LIMIT ? OFFSET ?`
+	searchNewest = `SELECT m.seq, m.body, t.key, t.id FROM (SELECT seq, transcript, body, words FROM messages ORDER BY seq DESC LIMIT 2000) m
+		JOIN transcripts t ON t.num = m.transcript
+		WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ? OFFSET ?`
+	searchIndex = `WITH found AS MATERIALIZED (SELECT seq, transcript FROM messages WHERE words @@ CAST(CAST(? AS text) AS tsquery)),
+		page AS (SELECT f.seq, t.key, t.id FROM found f JOIN transcripts t ON t.num = f.transcript WHERE t.gone = 0 ORDER BY f.seq DESC LIMIT ? OFFSET ?)
+		SELECT m.seq, m.body, p.key, p.id FROM page p JOIN messages m ON m.seq = p.seq ORDER BY m.seq DESC`
+)
 
 // snippet gives at most 300 characters of a text around the first word that was looked for.
 func snippet(s string, find map[string]bool) string {

@@ -113,9 +113,53 @@ func searchKeys(_ *testing.T, f *fixture) {
 			f.equal(found(odd[0], k), []string{ids[k], ids[odd[0]]})
 		}
 	}
-	many := make([]sessions.Key, 3000)
-	for i := range many {
-		many[i] = key(fmt.Sprint(i))
+	// Among many others, some of them named twice: in order, and page by page.
+	var many []sessions.Key
+	var want []string
+	for i := range 3000 {
+		if many = append(many, key(fmt.Sprint(i))); i%300 == 0 {
+			many = append(many, odd[i/300%len(odd)])
+		}
 	}
-	f.equal(found(append(many, odd[3])...), []string{ids[odd[3]]})
+	for _, k := range slices.Backward(odd) {
+		want = append(want, ids[k])
+	}
+	f.equal(found(many...), want)
+	page, err := f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: many, Offset: 2, Limit: 3})
+	f.ok(err)
+	f.equal([]string{page[0].Message, page[1].Message, page[2].Message}, want[2:5])
+	page, err = f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: many, Offset: 8})
+	f.ok(err)
+	f.equal(len(page), 0)
+}
+
+// What lies far back is found, whether or not something newer is.
+func searchOld(_ *testing.T, f *fixture) {
+	r := f.accept(message("1", "1", "the oldest needle")).Run
+	f.claim(key("1"))
+	var hay []sessions.Message
+	for range 2100 {
+		hay = append(hay, assistant("hay"))
+	}
+	f.ok(f.Record(f.ctx, r.ID, hay...))
+	newest := assistant("the newest needle")
+	f.ok(f.Record(f.ctx, r.ID, newest))
+	for _, c := range []struct {
+		q    sessions.SearchQuery
+		want []string
+	}{
+		{sessions.SearchQuery{Text: "needle"}, []string{newest.ID, r.Input.ID}},
+		{sessions.SearchQuery{Text: "needle", Limit: 1}, []string{newest.ID}},
+		{sessions.SearchQuery{Text: "needle", Limit: 1, Offset: 1}, []string{r.Input.ID}},
+		{sessions.SearchQuery{Text: "needle oldest", Agents: []sessions.AgentID{"main"}}, []string{r.Input.ID}},
+		{sessions.SearchQuery{Text: "hay", Limit: 1, Offset: 2099}, []string{hay[0].ID}},
+	} {
+		hits, err := f.Search(f.ctx, c.q)
+		f.ok(err)
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.Message)
+		}
+		f.equal(got, c.want)
+	}
 }

@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"List", list}, {"Patch", patch}, {"Labels", labels}, {"Reset", reset}, {"Archive", archive}, {"Delete", remove}, {"Expire", expire},
-		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"Pairing", pairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
+		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Random", random},
 	} {
 		t.Run(test.name, func(t *testing.T) {
