@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,11 +18,7 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 		return sessions.Run{}, err
 	}
 	from := q.From.Session
-	var hops []sessions.Key
-	if c := q.From.Run.Chain; c != nil {
-		hops = slices.Clone(c.Hops)
-	}
-	hops = append(hops, from.Key)
+	hops := append(hopsOf(q.From.Run), from.Key)
 	id := sessions.RunID(uuid.NewString())
 	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last}
 	acc, err := r.Submit(ctx, sessions.Effects{

@@ -18,7 +18,7 @@ import (
 func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
 	set := r.settings.Load()
 	from := q.From.Session
-	if again, err := r.maySpawn(ctx, set, from, q.Source); err != nil || again.ID != "" {
+	if again, err := r.maySpawn(ctx, set, q.From, q.Source); err != nil || again.ID != "" {
 		return again, err
 	}
 	parent, err := r.chainAbove(ctx, q.From)
@@ -39,7 +39,7 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: from.Last, Target: key, Request: q.Task, Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: from.Last, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		Session: child,
@@ -59,20 +59,35 @@ func runOf(acc sessions.Accepted, err error) (sessions.Run, error) {
 	return acc.Run, err
 }
 
-// maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8) and maxChildrenPerAgent (N16). The same call
-// again, after a crash, is refused nothing: again is what it made.
-func (r *Router) maySpawn(ctx context.Context, set *Settings, from sessions.Session, source string) (again sessions.Run, err error) {
+// passed are the sessions that a message has been through when it reaches a sub-agent of the caller: a chain of messages that
+// comes back through a sub-agent is a loop as well (contract S12). What a person asked for has been through none.
+func passed(c tools.Caller) []sessions.Key {
+	hops := hopsOf(c.Run)
+	if len(hops) > 0 && !slices.Contains(hops, c.Session.Key) {
+		hops = append(hops, c.Session.Key)
+	}
+	return hops
+}
+
+func hopsOf(run sessions.Run) []sessions.Key {
+	if run.Chain == nil {
+		return nil
+	}
+	return slices.Clone(run.Chain.Hops)
+}
+
+// maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8), maxChildrenPerAgent (N16) and, in a turn that
+// another agent caused, to session.agentToAgent.maxTurnsPerHour (S12). The same call again, after a crash, is refused nothing:
+// again is what it made.
+func (r *Router) maySpawn(ctx context.Context, set *Settings, c tools.Caller, source string) (again sessions.Run, err error) {
+	from := c.Session
 	sub := set.Agents.Defaults.Subagents
 	depth, most := orDefault(sub.MaxSpawnDepth, 1), orDefault(sub.MaxChildrenPerAgent, 5)
 	refused := &tools.Refused{}
 	if at := tools.Depth(from); at >= depth {
 		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
-	} else {
-		open, err := r.openChildren(ctx, from.Key, most)
-		if err != nil || len(open) < most {
-			return again, err
-		}
-		refused.Reason = fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most)
+	} else if refused.Reason, err = r.crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
+		return again, err
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: from.Key, Limit: 200})
 	if err != nil {
@@ -82,6 +97,26 @@ func (r *Router) maySpawn(ctx context.Context, set *Settings, from sessions.Sess
 		return runs[i], nil
 	}
 	return again, refused
+}
+
+// crowded says why a session may not start one more sub-agent now; "" when it may.
+func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (why string, err error) {
+	open, err := r.openChildren(ctx, c.Session.Key, most)
+	if err != nil {
+		return "", err
+	}
+	if len(open) >= most {
+		return fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most), nil
+	}
+	if !c.Run.Kind.ByAgent() {
+		return "", nil
+	}
+	turns := orDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
+	n, err := r.store.CountByAgents(ctx, c.Session.Key, time.Now().Add(-time.Hour), turns)
+	if err != nil || n < turns {
+		return "", err
+	}
+	return fmt.Sprintf("other agents have caused %d turns of this session within the hour, the most that session.agentToAgent.maxTurnsPerHour allows; in such a turn it starts no sub-agent. Answer with what you have.", n), nil
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
