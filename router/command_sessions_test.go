@@ -40,7 +40,7 @@ func flock(t *testing.T, fs ...func(*Settings)) *tree {
 		<-time.After(time.Minute)
 		if task != "sheep" {
 			x.mu.Lock()
-			x.plan[task] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			x.does(task, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 				if strings.HasPrefix(lastUser(p), "more") {
 					return text("told " + lastUser(p)), nil
 				}
@@ -49,7 +49,7 @@ func flock(t *testing.T, fs ...func(*Settings)) *tree {
 				}
 				<-ctx.Done()
 				return agent.Answer{}, ctx.Err()
-			}
+			})
 			x.mu.Unlock()
 		}
 		x.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: task, Label: map[string]string{"goats": "my_goats"}[task]})
@@ -139,8 +139,8 @@ func TestSubagentsCommandStops(t *testing.T) {
 func TestStopCountsWhatItEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["inner"] = slowly(time.Hour)
-		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("done"))
+		x.does("inner", slowly(time.Hour))
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("done")))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		x.spawn(tools.SpawnRequest{Source: "s2", Task: "quick"})
 		<-time.After(time.Minute)
@@ -161,6 +161,28 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 			t.Errorf("once more: %q", got)
 		}
 	})
+}
+
+// TestStopCountsNoReports has a sub-agent whose report is being worded: a stop leaves that alone, and does not say otherwise.
+//
+// proves: N15
+func TestStopCountsNoReports(t *testing.T) {
+	for words, want := range map[string]string{"/stop": "⚙️ Nothing is running here.", "/subagents stop all": "⚙️ No sub-agent is at work.", "/subagents stop 1": "⚙️ No sub-agent is at work."} {
+		t.Run(words, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := parent(t, child{announce: slowly(time.Minute)})
+				g.spawn(tools.SpawnRequest{Source: "s"})
+				<-time.After(time.Second)
+				if got := g.asks(groupChat("a"), owner, words); got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+				<-time.After(2 * time.Minute)
+				if d := g.deliveries(); len(d) != 3 || d[2].Kind != sessions.Announce {
+					t.Errorf("%d deliveries, want the report as well", len(d))
+				}
+			})
+		})
+	}
 }
 
 // proves: N16, S8
@@ -306,12 +328,12 @@ func TestAgentsCommand(t *testing.T) {
 func TestLogFitsOneAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 1, func(s *Settings) { s.Agents.Defaults.MaxSteps = 200 })
-		x.plan["talk"] = func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("talk", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			if n := len(p.Messages); n < 150 {
 				return agent.Answer{Content: append(sessions.TextContent(fmt.Sprintf("%d `*bold*`\n# %s", n, strings.Repeat("long ", 100))), call(fmt.Sprint("c", n), "recall", map[string]any{}).Content...), Stop: "toolUse"}, nil
 			}
 			return text("done"), nil
-		}
+		})
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "talk"})
 		<-time.After(time.Minute)
 		got := x.asks(groupChat("a"), owner, "/subagents log 1 200")

@@ -3,7 +3,10 @@ package router
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,6 +74,48 @@ func TestSearchFindsWhatWasSaid(t *testing.T) {
 					if h.SessionKey != string(keyA) && mode == tools.VisibleSelf || h.SessionKey == string(keyB) && mode != tools.VisibleAgent || h.Role == "toolResult" || !strings.Contains(h.Snippet, "marmot") {
 						t.Errorf("%+v", h)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestToolsByDepth has sub-agents that may have sub-agents of their own, and those that may not: the tools for it go with that.
+//
+// proves: N7, N8
+func TestToolsByDepth(t *testing.T) {
+	for most, want := range map[int]map[string]string{
+		1: {"outer": "remember recall"},
+		2: {"outer": "sessions_spawn sessions_yield subagents agents_list remember recall", "inner": "remember recall"},
+	} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var mu sync.Mutex
+				got := map[string]string{}
+				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = most })
+				g.asks(groupChat("a"), guest, "hello")
+				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					if !strings.Contains(p.System, "You are a sub-agent") || len(p.Tools) == 0 {
+						return text("ANNOUNCE_SKIP"), nil
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					var names []string
+					for _, x := range p.Tools {
+						names = append(names, x.Name)
+					}
+					got[taskOf(p)] = strings.Join(names, " ")
+					if taskOf(p) == "outer" && len(p.Messages) == 1 && most > 1 {
+						return call("c1", "sessions_spawn", map[string]any{"task": "inner"}), nil
+					}
+					return text("done"), nil
+				})
+				g.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+				<-time.After(time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				if !maps.Equal(got, want) {
+					t.Errorf("%v, want %v", got, want)
 				}
 			})
 		})

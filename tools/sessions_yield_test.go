@@ -58,7 +58,7 @@ func TestSessionsYieldEndsTheTurn(t *testing.T) {
 func TestSessionsYieldWaitsInASubagent(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.rules, w.depth = sessions.Rules{Mode: "tree"}, 2
+	w.rules, w.depth = sessions.Rules{Mode: "agent"}, 3 // it sees those further below as well, and they are not its own
 	w.caller.Session = w.add("agent:main:subagent:1", spawnedBy("agent:main:main"))
 	w.add("agent:main:subagent:2", spawnedBy("agent:main:subagent:1"))
 	w.add("agent:main:subagent:3", spawnedBy("agent:main:subagent:2"))

@@ -89,6 +89,9 @@ func TestSubagentsLists(t *testing.T) {
 	}
 	w := brood()
 	w.rules = sessions.Rules{Mode: "tree"}
+	if call[subagentsResult](t, w, SubagentsTool(w.deps()), `{"action":"list"}`); len(w.queries) != 1 {
+		t.Errorf("the store was asked for more than the mode shows: %+v", w.queries)
+	}
 	w.redact = func(s string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(s, "goats", "[secret]"), "sheep", "[secret]")
 	}
