@@ -37,12 +37,12 @@ func TestTakenUpOnceOverARestart(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 2)
 				var shown []string
-				x.plan["inner"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if sleep(ctx, 30*time.Second); more != "" {
 						x.steer("outer", more)
 					}
 					return text("done inner"), nil
-				}
+				})
 				b := &brittle{}
 				x.wrap = func(s sessions.Store) sessions.Store { b.Store = s; return b }
 				x.stop()
@@ -68,8 +68,8 @@ func TestTakenUpOnceOverARestart(t *testing.T) {
 				if outer := x.task("outer"); outer[0].Attempt != 2 || outer[0].Status != sessions.Done || outer[0].Result != "both done" {
 					t.Errorf("attempt %d, %s: %s", outer[0].Attempt, outer[0].Status, outer[0].Result)
 				}
-				if !strings.HasPrefix(posts[1].Text, "Status: success") || x.calls["inner"] != 1 {
-					t.Errorf("%d calls of the inner one; posted\n%s", x.calls["inner"], posts[1].Text)
+				if !strings.HasPrefix(posts[1].Text, "Status: success") || x.called("inner") != 1 {
+					t.Errorf("%d calls of the inner one; posted\n%s", x.called("inner"), posts[1].Text)
 				}
 				x.steer("outer", "and then?")
 				x.ended(3)
@@ -86,10 +86,10 @@ func TestTakenUpIsInTheHistory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
 		var shown []string
-		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			shown = wordsOf(p)
 			return steps(delegate("c1", "inner"), resting("c2"), text("both done"))(ctx, p)
-		}
+		})
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		x.ended(2)
 		x.steer("outer", "and then?")

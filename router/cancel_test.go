@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,13 +33,13 @@ func TestCanceledChildReportsNothing(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 1, func(s *Settings) { s.Agents.Defaults.Subagents.Announce = mode })
-				x.plan["long"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				x.does("long", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if len(p.Messages) == 1 {
 						<-ctx.Done()
 						return agent.Answer{}, ctx.Err()
 					}
 					return text("done after all"), nil
-				}
+				})
 				x.spawn(tools.SpawnRequest{Source: "s", Task: "long", Cleanup: "delete"})
 				<-time.After(time.Minute)
 				began := time.Now()
@@ -80,8 +81,8 @@ func TestCancelReachesBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 2)
-				x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("one of them was stopped"))
-				x.plan["inner"] = slowly(time.Hour)
+				x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("one of them was stopped")))
+				x.does("inner", slowly(time.Hour))
 				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 				<-time.After(time.Minute)
 				if n := x.cancel(c.cancel); n != c.ended {
@@ -105,8 +106,8 @@ func TestCancelReachesBelow(t *testing.T) {
 func TestCanceledOverARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("done"))
-		x.plan["inner"] = slowly(time.Hour)
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("done")))
+		x.does("inner", slowly(time.Hour))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(time.Minute)
 		inner := x.task("inner")[0].Key
@@ -141,13 +142,12 @@ func (h hooked) Get(ctx context.Context, key sessions.Key) (sessions.Session, er
 func TestCanceledAsItEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var g *rig
-		var child sessions.Run
-		armed := false
+		var child atomic.Pointer[sessions.Run]
+		var armed atomic.Bool
 		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return hooked{s, func(key sessions.Key) {
-				if armed && key == keyA {
-					armed = false
-					if n, err := g.r.Cancel(t.Context(), "cancel", child.Key); n != 1 || err != nil {
+				if key == keyA && armed.CompareAndSwap(true, false) {
+					if n, err := g.r.Cancel(t.Context(), "cancel", child.Load().Key); n != 1 || err != nil {
 						t.Errorf("%d runs ended (%v)", n, err)
 					}
 				}
@@ -157,16 +157,17 @@ func TestCanceledAsItEnds(t *testing.T) {
 		g.idle(1)
 		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 			sleep(ctx, time.Minute)
-			armed = true
+			armed.Store(true)
 			return text("done"), nil
 		})
-		child = g.spawn(tools.SpawnRequest{Source: "s", Cleanup: "delete"})
+		run := g.spawn(tools.SpawnRequest{Source: "s", Cleanup: "delete"})
+		child.Store(&run)
 		<-time.After(2 * time.Minute)
 		list := g.runs()
 		if len(list) != 2 || list[1].Status != sessions.Stopped || len(g.deliveries()) != 1 {
 			t.Errorf("%s, %d deliveries", kinds(list), len(g.deliveries()))
 		}
-		if msgs := g.transcript(child.Key); len(msgs) != 2 || msgs[1].Text() != "done" {
+		if msgs := g.transcript(run.Key); len(msgs) != 2 || msgs[1].Text() != "done" {
 			t.Errorf("the answer is lost: %+v", msgs)
 		}
 	})
@@ -178,8 +179,8 @@ func TestCanceledAsItEnds(t *testing.T) {
 func TestResultOfAStoppedParent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("done"))
-		x.plan["inner"] = slowly(time.Minute)
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("done")))
+		x.does("inner", slowly(time.Minute))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(30 * time.Second)
 		x.cancel("outer")

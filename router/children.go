@@ -18,7 +18,7 @@ func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run
 	c.Latest = firstOf(out.Text, out.Newest)
 	c.StartedMs, c.EndedMs, c.Usage = run.Started.UnixMilli(), time.Now().UnixMilli(), o.Usage
 	if out.Control == agent.AnnounceSkip {
-		return r.cleanup(ctx, c, o)
+		return r.cleanup(ctx, run, c, o)
 	}
 	if c.Parent != nil {
 		return r.toParent(ctx, run, c, o)
@@ -76,7 +76,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	if until := c.Parent.Until; !until.IsZero() {
 		next.Timeout = max(time.Until(until), time.Millisecond)
 	}
-	return r.cleanup(ctx, c, o)
+	return r.cleanup(ctx, run, c, o)
 }
 
 // fromChild is where a sub-agent's report comes from.
@@ -98,7 +98,7 @@ func (r *Router) unreported(run sessions.Run, o *sessions.Outcome, why string) {
 // nothing, the host posts the stored result (N11).
 func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	if out.Control == agent.AnnounceSkip {
-		return r.cleanup(ctx, c, o)
+		return r.cleanup(ctx, run, c, o)
 	}
 	text := ""
 	if o.Status == sessions.Done {
@@ -116,7 +116,7 @@ func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.
 		d.Message = o.Next.Run.Input.ID
 	}
 	o.Deliveries = append(o.Deliveries, d)
-	return r.cleanup(ctx, c, o)
+	return r.cleanup(ctx, run, c, o)
 }
 
 // resultEnded posts what the requester's agent says about a sub-agent's result. When its step failed or said nothing, the host
@@ -131,25 +131,51 @@ func (r *Router) resultEnded(ctx context.Context, set *Settings, run sessions.Ru
 		o.Messages = append(o.Messages, msg)
 		o.Deliveries = append(o.Deliveries, r.announce(set, run, c, msg.ID, msg.Text()))
 	}
-	return r.cleanup(ctx, c, o)
+	return r.cleanup(ctx, run, c, o)
 }
 
 // cleanup deletes a sub-agent's session when the spawn asked for it (contract N14). The store leaves it as long as further runs of
-// it wait, and it is left as long as sub-agents of its own are at work: what their results cause deletes it.
-func (r *Router) cleanup(ctx context.Context, c sessions.Chain, o *sessions.Outcome) bool {
+// it wait, and it is left as long as sub-agents below it are at work: what their results cause deletes it. What a person stopped
+// meanwhile is left to be listed (N15).
+func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	if c.Cleanup != "delete" {
 		return true
 	}
-	below := 0
-	if !r.insist(ctx, "list runs", func(ctx context.Context) error {
-		open, err := r.open(ctx, sessions.RunQuery{Parent: c.Target, Limit: 1})
-		below = len(open)
+	child, _, ok := r.find(ctx, c.Target)
+	if !ok {
+		return false
+	}
+	busy := false
+	if !r.insist(ctx, "list runs", func(ctx context.Context) (err error) {
+		busy, err = r.busyBelow(ctx, c.Target, 0)
 		return err
 	}) {
 		return false
 	}
-	if below == 0 {
+	if !busy && (!child.Aborted || run.Kind == sessions.ChildRun) {
 		o.Delete = &c.Target
 	}
 	return true
+}
+
+// deepest bounds how far down sub-agents are followed.
+const deepest = 16
+
+// busyBelow reports whether a sub-agent below a session is at work.
+func (r *Router) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
+	if open, err := r.openChildren(ctx, key, 1); err != nil || len(open) > 0 || depth == deepest {
+		return len(open) > 0, err
+	}
+	for _, archived := range []bool{false, true} {
+		below, err := r.store.List(ctx, sessions.Query{SpawnedBy: key, Archived: archived, Limit: 1000})
+		if err != nil {
+			return false, err
+		}
+		for _, s := range below {
+			if busy, err := r.busyBelow(ctx, s.Key, depth+1); err != nil || busy {
+				return busy, err
+			}
+		}
+	}
+	return false, nil
 }

@@ -23,8 +23,8 @@ func TestDeadlineWhileResting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
-				x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("never said"))
-				x.plan["inner"] = slowly(time.Hour)
+				x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("never said")))
+				x.does("inner", slowly(time.Hour))
 				began := time.Now()
 				run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
 				<-time.After(time.Minute)
@@ -38,8 +38,8 @@ func TestDeadlineWhileResting(t *testing.T) {
 				if err != nil || got.Status != sessions.TimedOut || !around(got.Ended.Sub(began), 100*time.Second) {
 					t.Errorf("%s after %s (%v)", got.Status, got.Ended.Sub(began), err)
 				}
-				if x.calls["outer"] != 2 || x.calls["inner"] != 1+map[bool]int{true: 1}[restart] {
-					t.Errorf("model calls %v", x.calls)
+				if x.called("outer") != 2 || x.called("inner") != 1+map[bool]int{true: 1}[restart] {
+					t.Errorf("model calls %v", x.counts())
 				}
 				x.until("the report", func() bool { return len(x.deliveries()) > 1 })
 				if d := x.deliveries()[1]; !strings.Contains(d.Text, "Status: timeout") {
@@ -69,20 +69,20 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 2)
-				x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if len(p.Messages) > 4 && !sleep(ctx, c.second) {
 						return agent.Answer{}, ctx.Err()
 					}
 					return steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))(ctx, p)
-				}
-				x.plan["inner"] = slowly(c.inner)
+				})
+				x.does("inner", slowly(c.inner))
 				began := time.Now()
 				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 				<-time.After(min(c.ends, time.Minute) - 2*time.Second)
 				posts := x.ended(3)
 				runs := x.task("outer")
-				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.calls["outer"] != c.calls {
-					t.Errorf("%s, ended after %s, model calls %v", kinds(runs), runs[2].Ended.Sub(began), x.calls)
+				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.called("outer") != c.calls {
+					t.Errorf("%s, ended after %s, model calls %v", kinds(runs), runs[2].Ended.Sub(began), x.counts())
 				}
 				if want := "Status: " + statusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
 					t.Errorf("not %s: %s", want, posts[2].Text)
@@ -98,14 +98,14 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 func TestFurtherTurnWaitsForASlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
-		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if len(p.Messages) > 6 && !sleep(ctx, time.Hour) {
 				return agent.Answer{}, ctx.Err()
 			}
 			return steps(delegate("c1", "inner"), delegate("c2", "other"), text("it is under way"))(ctx, p)
-		}
-		x.plan["inner"] = slowly(20 * time.Second)
-		x.plan["other"] = slowly(50 * time.Second) // takes the slot before the outer one's second turn does
+		})
+		x.does("inner", slowly(20*time.Second))
+		x.does("other", slowly(50*time.Second)) // takes the slot before the outer one's second turn does
 		began := time.Now()
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
 		<-time.After(98 * time.Second)
@@ -126,7 +126,7 @@ func TestFurtherTurnWaitsForASlot(t *testing.T) {
 func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), text("both done"))
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("both done")))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 		x.ended(2)
 		<-time.After(time.Hour)

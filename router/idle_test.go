@@ -13,6 +13,9 @@ import (
 	"parley/tools"
 )
 
+// resumed begins the result of sessions_yield in a sub-agent.
+const resumed = `toolResult:{"status":"resumed"`
+
 // TestRestEnds has a sub-agent wait for one of its own that ends, or is ended, after a minute.
 //
 // proves: N15, N16
@@ -37,16 +40,16 @@ func TestRestEnds(t *testing.T) {
 	}{
 		"done":            {inner: slowly(time.Minute), shown: "user:Status: success"},
 		"failed":          {inner: failing, shown: "user:Status: error"},
-		"skipped":         {inner: skipping, shown: "toolResult:rested"},
-		"stopped":         {after: func(w world) { _, _ = w.r.Cancel(w.t.Context(), "stop", w.inner) }, shown: "toolResult:rested"},
-		"deleted":         {after: func(w world) { _ = w.store.Delete(w.t.Context(), w.inner) }, lost: true, shown: "toolResult:rested"},
+		"skipped":         {inner: skipping, shown: resumed},
+		"stopped":         {after: func(w world) { _, _ = w.r.Cancel(w.t.Context(), "stop", w.inner) }, shown: resumed},
+		"deleted":         {after: func(w world) { _ = w.store.Delete(w.t.Context(), w.inner) }, lost: true, shown: resumed},
 		"a message comes": {after: func(w world) { w.steer("outer", "hurry") }, shown: "user:hurry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				x := newTree(t, 2)
 				var ended time.Time
-				x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if len(p.Messages) == 3 {
 						return resting("c2"), nil
 					}
@@ -57,9 +60,9 @@ func TestRestEnds(t *testing.T) {
 						}
 					}
 					return steps(delegate("c1", "inner"), text(""), text("both done"))(ctx, p)
-				}
-				if x.plan["inner"] = c.inner; c.inner == nil {
-					x.plan["inner"] = slowly(2 * time.Hour)
+				})
+				if x.does("inner", c.inner); c.inner == nil {
+					x.does("inner", slowly(2*time.Hour))
 				}
 				began := time.Now()
 				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
@@ -94,7 +97,7 @@ func (x *tree) steer(task, words string) sessions.Run {
 func TestRestWithNothingToWaitFor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(resting("c1"), text("done"))
+		x.does("outer", steps(resting("c1"), text("done")))
 		began := time.Now()
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		x.ended(2)
@@ -103,7 +106,7 @@ func TestRestWithNothingToWaitFor(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		x.plan["long"] = slowly(time.Hour)
+		x.does("long", slowly(time.Hour))
 		x.spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
 		if err := x.r.Idle(ctx, tools.Caller{Session: x.session(keyA), Run: sessions.Run{Key: keyA}}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("resting until its time was up: %v", err)
@@ -125,8 +128,8 @@ func TestRestingHoldsNoSlot(t *testing.T) {
 				began := time.Now()
 				for i := range n {
 					outer, inner := fmt.Sprint("outer", i), fmt.Sprint("inner", i)
-					x.plan[outer] = steps(delegate("c1", inner), resting("c2"), text("both done"))
-					x.plan[inner] = slowly(time.Minute)
+					x.does(outer, steps(delegate("c1", inner), resting("c2"), text("both done")))
+					x.does(inner, slowly(time.Minute))
 					x.spawn(tools.SpawnRequest{Source: outer, Task: outer})
 				}
 				<-time.After(30 * time.Second)
@@ -139,8 +142,8 @@ func TestRestingHoldsNoSlot(t *testing.T) {
 					t.Errorf("it took %s", took)
 				}
 				for i := range n {
-					if x.calls[fmt.Sprint("outer", i)] != 3 {
-						t.Errorf("model calls %v", x.calls)
+					if x.called(fmt.Sprint("outer", i)) != 3 {
+						t.Errorf("model calls %v", x.counts())
 					}
 				}
 				for _, d := range posts[1:] {
@@ -160,14 +163,14 @@ func TestRestingHoldsNoSlot(t *testing.T) {
 func TestRestUntilAMessageIsTakenUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), resting("c2"), resting("c3"), text("all done"))
-		x.plan["inner"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), resting("c3"), text("all done")))
+		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if len(p.Messages) == 1 {
 				sleep(ctx, 40*time.Second)
 				return text("as far as I am"), nil
 			}
 			return text("ANNOUNCE_SKIP"), nil
-		}
+		})
 		began := time.Now()
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(30 * time.Second)
@@ -175,8 +178,8 @@ func TestRestUntilAMessageIsTakenUp(t *testing.T) {
 		<-time.After(time.Second)
 		x.steer("outer", "and you")
 		x.ended(2)
-		if took := time.Since(began); !around(took, 40*time.Second) || x.calls["outer"] != 4 || x.calls["inner"] != 2 {
-			t.Errorf("it took %s, model calls %v", took, x.calls)
+		if took := time.Since(began); !around(took, 40*time.Second) || x.called("outer") != 4 || x.called("inner") != 2 {
+			t.Errorf("it took %s, model calls %v", took, x.counts())
 		}
 		if got := kinds(x.task("inner")); got != "child done, child done" {
 			t.Errorf("the inner one: %s", got)

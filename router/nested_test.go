@@ -2,8 +2,8 @@ package router
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -14,44 +14,6 @@ import (
 	"parley/sessions"
 	"parley/tools"
 )
-
-// rest is a tool that waits for sub-agents, as sessions_yield does in a sub-agent.
-type rest struct{ host tools.Host }
-
-func (rest) Spec() tools.Spec {
-	return tools.Spec{Name: "rest", Schema: json.RawMessage(`{"type":"object"}`)}
-}
-
-func (r rest) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
-	if err := r.host.Idle(ctx, c.Caller); err != nil {
-		return tools.Result{}, err
-	}
-	return tools.Result{Text: "rested"}, nil
-}
-
-// delegates is a tool that spawns, for sub-agents that have not got the real one.
-type delegates struct{ host tools.Host }
-
-func (delegates) Spec() tools.Spec {
-	return tools.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}
-}
-
-func (d delegates) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
-	var q tools.SpawnRequest
-	if err := json.Unmarshal(c.Args, &q); err != nil {
-		return tools.Result{}, err
-	}
-	q.Source, q.From = c.Source(), c.Caller
-	if q.Agent == "" {
-		q.Agent = "main"
-	}
-	run, err := d.host.Spawn(ctx, q)
-	var no *tools.Refused
-	if errors.As(err, &no) {
-		return tools.Result{Text: "refused: " + no.Reason, IsError: true}, nil
-	}
-	return tools.Result{Text: string(run.Key)}, err
-}
 
 // tree is a rig whose sub-agents may have sub-agents. What the agent of a task does next is asked of plan: it gets the task and
 // what the model is shown.
@@ -78,9 +40,7 @@ func newTree(t *testing.T, depth int, fs ...func(*Settings)) *tree {
 	t.Helper()
 	x := &tree{plan: map[string]func(context.Context, agent.Prompt) (agent.Answer, error){}, calls: map[string]int{}}
 	fs = append([]func(*Settings){func(s *Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = depth }}, fs...)
-	x.rig = &rig{t: t, dir: t.TempDir(), set: settingsFor(fs...), fake: channeltest.NewFake(channeltest.Options{}), model: &script{},
-		kit: func(d tools.Deps) []tools.Tool { return append(tools.All(d), rest{d.Host}, delegates{d.Host}) }}
-	x.start()
+	x.rig = newRig(t, channeltest.Options{}, fs...)
 	x.say(groupChat("a"), guest, "hello")
 	x.shown(1)
 	x.rig.idle(1)
@@ -93,6 +53,15 @@ func (x *tree) does(task string, plan func(context.Context, agent.Prompt) (agent
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.plan[task] = plan
+}
+
+// called says how often the model was asked on behalf of a task.
+func (x *tree) called(task string) int { return x.counts()[task] }
+
+func (x *tree) counts() map[string]int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return maps.Clone(x.calls)
 }
 
 func (x *tree) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
@@ -127,15 +96,17 @@ func steps(list ...agent.Answer) func(context.Context, agent.Prompt) (agent.Answ
 	}
 }
 
+// delegate starts a sub-agent; more are further arguments.
 func delegate(id, task string, more ...any) agent.Answer {
-	args := map[string]any{"Task": task}
+	args := map[string]any{"task": task}
 	for i := 0; i+1 < len(more); i += 2 {
 		args[more[i].(string)] = more[i+1]
 	}
-	return call(id, "delegate", args)
+	return call(id, "sessions_spawn", args)
 }
 
-func resting(id string) agent.Answer { return call(id, "rest", map[string]any{}) }
+// resting waits for sub-agents.
+func resting(id string) agent.Answer { return call(id, "sessions_yield", map[string]any{}) }
 
 // task gives the runs of the sub-agent that was started for a task, oldest first.
 func (x *tree) task(task string) (list []sessions.Run) {
@@ -170,10 +141,20 @@ func TestOrchestrator(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
 		var shown []string
-		x.plan["outer"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			shown = wordsOf(p)
+		const may = "You may start sub-agents"
+		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if shown = wordsOf(p); !strings.Contains(p.System, may) {
+				t.Errorf("the outer one is told %s", p.System)
+			}
 			return steps(delegate("c1", "inner"), resting("c2"), text("both done"))(ctx, p)
-		}
+		})
+		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if strings.Contains(p.System, may) {
+				t.Errorf("the inner one is told %s", p.System)
+			}
+			sleep(ctx, time.Second)
+			return text("done inner"), nil
+		})
 		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		list := x.rig.idle(5)
 		if got := kinds(x.task("outer")); got != "child done, child done, announce done" { // the second one was taken up by the first
@@ -183,8 +164,8 @@ func TestOrchestrator(t *testing.T) {
 		if got := kinds(inner); got != "child done" {
 			t.Errorf("the inner one: %s", got)
 		}
-		if len(list) != 6 || x.calls["outer"] != 3 || x.calls["inner"] != 1 {
-			t.Errorf("%d runs, model calls %v", len(list), x.calls)
+		if len(list) != 6 || x.called("outer") != 3 || x.called("inner") != 1 {
+			t.Errorf("%d runs, model calls %v", len(list), x.counts())
 		}
 		if got := shown[len(shown)-1]; len(shown) != 6 || !strings.HasPrefix(got, "user:Status: success\n\nResult:\ndone inner") || !strings.Contains(got, string(inner[0].Key)) {
 			t.Errorf("the outer one is shown %q", shown)
@@ -211,11 +192,11 @@ func TestOrchestrator(t *testing.T) {
 func TestResultAfterTheParentsTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))
-		x.plan["inner"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("outer", steps(delegate("c1", "inner"), text("it is under way"), text("now it is done")))
+		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			sleep(ctx, time.Minute)
 			return text("done inner"), nil
-		}
+		})
 		first := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Model: "mock/special", Label: "outer one", Timeout: 600, Cleanup: "delete"})
 		x.ended(2)
 		if _, err := x.store.Get(t.Context(), first.Key); err != nil {
@@ -244,8 +225,8 @@ func TestResultAfterTheParentsTurn(t *testing.T) {
 func TestFurtherTurnOfAParent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.plan["outer"] = steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))
-		x.plan["inner"] = slowly(time.Minute)
+		x.does("outer", steps(delegate("c1", "inner"), text("it is under way"), text("now it is done")))
+		x.does("inner", slowly(time.Minute))
 		first := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Model: "mock/special", Label: "outer one", Timeout: 600})
 		x.ended(3)
 		runs := x.task("outer")

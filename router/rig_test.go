@@ -41,7 +41,6 @@ type rig struct {
 	wg    sync.WaitGroup
 	trace func(op, phase string)              // of the store's commits
 	wrap  func(sessions.Store) sessions.Store // puts something between router and store
-	kit   func(tools.Deps) []tools.Tool       // the tools; nil = all that come with parley
 }
 
 // script is a model that says what answer says; "" echoes.
@@ -136,9 +135,6 @@ func (g *rig) start() {
 	if g.wrap != nil {
 		between = g.wrap(store)
 	}
-	if g.kit == nil {
-		g.kit = tools.All
-	}
 	g.r = New(Deps{Store: between, Settings: g.set, Log: slog.New(slog.DiscardHandler), Version: "test",
 		Model: func(name string) (agent.Model, string, error) {
 			if !strings.HasPrefix(name, "mock/") {
@@ -146,7 +142,7 @@ func (g *rig) start() {
 			}
 			return g.model, "m", nil
 		},
-		Tools:          g.kit,
+		Tools:          tools.All,
 		TranscriptPath: store.TranscriptPath})
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)

@@ -33,7 +33,7 @@ func TestSpawnDepth(t *testing.T) {
 				from := tools.Caller{Session: x.session(keyA)}
 				for at := range depth {
 					task := fmt.Sprint("level ", at)
-					x.plan[task] = slowly(time.Hour)
+					x.does(task, slowly(time.Hour))
 					run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: task, From: from, Agent: "main", Task: task})
 					if err != nil {
 						t.Fatalf("at depth %d: %v", at, err)
@@ -66,9 +66,14 @@ func TestSpawnDepth(t *testing.T) {
 // proves: N7
 func TestAgentsAbove(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		x := newTree(t, 3, func(s *Settings) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "helper"}, {ID: "expert"}} })
-		x.plan["one"] = steps(delegate("c1", "two", "Agent", "expert"), resting("c2"), text("done"))
-		x.plan["two"] = steps(delegate("c1", "three"), resting("c2"), text("done"))
+		x := newTree(t, 3, func(s *Settings) {
+			s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "helper"}, {ID: "expert"}}
+			for i := range s.Agents.List {
+				s.Agents.List[i].Subagents.AllowAgents = []string{"*"}
+			}
+		})
+		x.does("one", steps(delegate("c1", "two", "agentId", "expert"), resting("c2"), text("done")))
+		x.does("two", steps(delegate("c1", "three", "agentId", "expert"), resting("c2"), text("done")))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "one", Agent: "helper"})
 		x.ended(2)
 		if s := x.session(x.task("three")[0].Key); !slices.Equal(s.Above, []sessions.AgentID{"expert", "helper", "main"}) {
@@ -85,7 +90,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 		x := newTree(t, 1, func(s *Settings) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
 		first := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
 		x.ended(2)
-		x.plan["long"] = slowly(time.Hour)
+		x.does("long", slowly(time.Hour))
 		x.spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
 		if again := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"}); again.ID != first.ID || again.Key != first.Key {
 			t.Errorf("again: %+v", again)
@@ -113,7 +118,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2, func(s *Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
-		x.plan["outer"] = func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("outer", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch m := last(p); {
 			case strings.Contains(p.System, "comes from another session") && m.Role == sessions.User:
 				return delegate("c1", "inner"), nil
@@ -121,8 +126,8 @@ func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 				return text("done inner as well"), nil
 			}
 			return text("done"), nil
-		}
-		x.plan["inner"] = slowly(time.Hour)
+		})
+		x.does("inner", slowly(time.Hour))
 		outer := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 		x.ended(2)
 		<-time.After(time.Hour)
@@ -150,10 +155,10 @@ func TestSteer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 1)
 		x.announces = 10 * time.Second
-		x.plan["work"] = func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.does("work", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			sleep(ctx, 40*time.Second)
 			return text("heard " + lastUser(p)), ctx.Err()
-		}
+		})
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "work", Timeout: 100, Model: "mock/special", Label: "worker", Cleanup: "delete"})
 		<-time.After(time.Second)
 		one := x.steer("work", "faster")
@@ -161,8 +166,8 @@ func TestSteer(t *testing.T) {
 			t.Errorf("the same call made %s and %s", one.ID, again.ID)
 		}
 		<-time.After(84 * time.Second) // it took that up, and has ended; its announce step is at work
-		if got := kinds(x.task("work")); got != "child done, child done, announce running" || x.calls["work"] != 2 || x.task("work")[1].Attempt != 0 {
-			t.Errorf("%s, %d model calls", got, x.calls["work"])
+		if got := kinds(x.task("work")); got != "child done, child done, announce running" || x.called("work") != 2 || x.task("work")[1].Attempt != 0 {
+			t.Errorf("%s, %d model calls", got, x.called("work"))
 		}
 		two := x.steer("work", "and further")
 		if two.Timeout != 100*time.Second || two.Model != "mock/special" || two.Label != "worker" || two.Chain.Request != "and further" || two.Input.Provenance.Tool != "subagents" {
