@@ -98,13 +98,10 @@ func searchKeys(_ *testing.T, f *fixture) {
 		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "a"}, Run: run})
 		ids[k] = f.claim(k).Input.ID
 	}
-	found := func(keys ...sessions.Key) (out []string) {
+	found := func(keys ...sessions.Key) []string {
 		hits, err := f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: keys})
 		f.ok(err)
-		for _, h := range hits {
-			out = append(out, h.Message)
-		}
-		return out
+		return messages(hits)
 	}
 	for i, k := range odd {
 		f.equal(found(k), []string{ids[k]})
@@ -125,12 +122,15 @@ func searchKeys(_ *testing.T, f *fixture) {
 		want = append(want, ids[k])
 	}
 	f.equal(found(many...), want)
-	page, err := f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: many, Offset: 2, Limit: 3})
-	f.ok(err)
-	f.equal([]string{page[0].Message, page[1].Message, page[2].Message}, want[2:5])
-	page, err = f.Search(f.ctx, sessions.SearchQuery{Text: "train", Keys: many, Offset: 8})
-	f.ok(err)
-	f.equal(len(page), 0)
+	for _, c := range []struct {
+		q    sessions.SearchQuery
+		want []string
+	}{{sessions.SearchQuery{Offset: 2, Limit: 3}, want[2:5]}, {sessions.SearchQuery{Offset: 7}, want[7:]}, {sessions.SearchQuery{Offset: 8}, nil}, {sessions.SearchQuery{Agents: []sessions.AgentID{"b"}}, nil}} {
+		c.q.Text, c.q.Keys = "train", many
+		hits, err := f.Search(f.ctx, c.q)
+		f.ok(err)
+		f.equal(messages(hits), c.want)
+	}
 }
 
 // What lies far back is found, whether or not something newer is.
@@ -156,10 +156,13 @@ func searchOld(_ *testing.T, f *fixture) {
 	} {
 		hits, err := f.Search(f.ctx, c.q)
 		f.ok(err)
-		var got []string
-		for _, h := range hits {
-			got = append(got, h.Message)
-		}
-		f.equal(got, c.want)
+		f.equal(messages(hits), c.want)
 	}
+}
+
+func messages(hits []sessions.Hit) (ids []string) {
+	for _, h := range hits {
+		ids = append(ids, h.Message)
+	}
+	return ids
 }
