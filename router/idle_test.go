@@ -186,3 +186,24 @@ func TestRestUntilAMessageIsTakenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestRestAfterAReset has a message for a sub-agent's new transcript wait while its turn in the old one rests: that turn cannot take
+// it up, and rests on.
+func TestRestAfterAReset(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2)
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("both done")))
+		x.does("inner", slowly(time.Minute))
+		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		<-time.After(time.Second)
+		if _, err := x.store.Reset(t.Context(), run.Key); err != nil {
+			t.Fatal(err)
+		}
+		x.steer("outer", "begin anew")
+		<-time.After(50 * time.Second)
+		if got := kinds(x.task("outer")); got != "child running, child queued" || x.called("outer") != 2 {
+			t.Errorf("%s after %d model calls", got, x.called("outer"))
+		}
+		x.ended(3)
+	})
+}

@@ -2,9 +2,12 @@ package router
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/agent"
 	"parley/channels/channeltest"
@@ -32,6 +35,8 @@ func TestReportIsKnownWhereItIsPosted(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				g := parent(t, child{})
+				reg := prometheus.NewRegistry()
+				g.r.metrics = NewMetrics(reg)
 				if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &name}); err != nil {
 					t.Fatal(err)
 				}
@@ -50,6 +55,9 @@ func TestReportIsKnownWhereItIsPosted(t *testing.T) {
 					if len(m.Deliveries) > 0 {
 						t.Errorf("a mark in the sub-agent's transcript: %+v", m)
 					}
+				}
+				if families, err := reg.Gather(); err != nil || !strings.Contains(fmt.Sprint(families), `"announce"`) || strings.Contains(fmt.Sprint(families), `"post"`) {
+					t.Errorf("counted as turns: %v (%v)", families, err)
 				}
 				if s := g.session(keyA); s.Turns != 1 || s.ByAgents != 0 {
 					t.Errorf("%d turns, %d by agents: a post is none", s.Turns, s.ByAgents)
