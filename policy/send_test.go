@@ -20,14 +20,17 @@ func drawAddress(t *rapid.T) channels.Address {
 	}
 }
 
-func drawMatch(t *rapid.T) SendMatch {
+// drawMatch draws a rule whose fields are often those of the delivery to an address, so that many rules match and many just miss.
+func drawMatch(t *rapid.T, to channels.Address) SendMatch {
+	whole := to
+	whole.Thread = ""
 	return SendMatch{
-		Channel:      rapid.SampledFrom([]channels.Kind{"", "", "telegram", "Discord"}).Draw(t, "m.channel"),
-		ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
-		KeyPrefix:    rapid.SampledFrom([]string{"", "", "cron:", "AGENT:MAIN:", "agent:main:cron"}).Draw(t, "m.keyPrefix"),
-		RawKeyPrefix: rapid.SampledFrom([]string{"", "", "cron:", "agent:main:"}).Draw(t, "m.rawKeyPrefix"),
-		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", "work"}).Draw(t, "m.account"),
-		To:           rapid.SampledFrom([]string{"", "", "-1", "telegram/default/group/-1", "telegram/default/group/-1/7"}).Draw(t, "m.to"),
+		Channel:      rapid.SampledFrom([]channels.Kind{"", "", to.Channel, "telegram", "Discord"}).Draw(t, "m.channel"),
+		ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", to.Type, channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
+		KeyPrefix:    rapid.SampledFrom([]string{"", "", "", "cron:", "AGENT:MAIN:", "agent:main:cron", "main"}).Draw(t, "m.keyPrefix"),
+		RawKeyPrefix: rapid.SampledFrom([]string{"", "", "", "cron:", "agent:main:"}).Draw(t, "m.rawKeyPrefix"),
+		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", to.Account, "work"}).Draw(t, "m.account"),
+		To:           rapid.SampledFrom([]string{"", "", string(to.Chat), to.String(), whole.String(), whole.String() + "/7", "-1"}).Draw(t, "m.to"),
 	}
 }
 
@@ -66,12 +69,12 @@ func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
 func TestDecideIsTheContract(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
+		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
+		s := Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t), Override: rapid.SampledFrom([]Override{Inherit, Inherit, Inherit, Allow, Deny}).Draw(t, "override")}
 		p := SendPolicy{Default: rapid.SampledFrom([]Action{"", Allow, Deny}).Draw(t, "default")}
 		for range rapid.IntRange(0, 5).Draw(t, "rules") {
-			p.Rules = append(p.Rules, SendRule{drawMatch(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
+			p.Rules = append(p.Rules, SendRule{drawMatch(t, s.To), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
 		}
-		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
-		s := Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t), Override: rapid.SampledFrom([]Override{Inherit, Inherit, Allow, Deny}).Draw(t, "override")}
 
 		want := map[Action]Action{"": Allow, Allow: Allow, Deny: Deny}[p.Default]
 		var denies, allows int
