@@ -35,6 +35,9 @@ func use(tool string, args any) string {
 	return "use " + tool + " " + string(b)
 }
 
+// together joins lines that call tools: the model asks for all of them at once.
+func together(uses ...string) string { return strings.ReplaceAll(program(uses...), "\nuse ", "\nand ") }
+
 // say ends the turn with a text.
 func say(text string) string { return "say " + strconv.Quote(text) }
 
@@ -129,7 +132,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 	if !isLine(lines[0]) {
 		return modeltest.Echo(r)
 	}
-	for _, l := range lines {
+	for i, l := range lines {
 		word, rest, _ := strings.Cut(l, " ")
 		switch {
 		case word == "hold" && at == 0:
@@ -138,8 +141,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 		case at > 0:
 			at--
 		case word == "use":
-			tool, args, _ := strings.Cut(rest, " ")
-			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprintf("call-%d", r.N), Name: tool, Arguments: args}}, Usage: modeltest.Usage{Input: 100, Output: 10}}
+			return modeltest.Reply{ToolCalls: toolCalls(r.N, lines[i:]), Usage: modeltest.Usage{Input: 100, Output: 10}}
 		case word == "say":
 			text, err := strconv.Unquote(rest)
 			if err != nil {
@@ -151,6 +153,19 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 		}
 	}
 	return words("NO_REPLY")
+}
+
+// toolCalls are the call of the first line and those that go together with it.
+func toolCalls(n int, lines []string) (out []modeltest.ToolCall) {
+	for i, l := range lines {
+		word, rest, _ := strings.Cut(l, " ")
+		if i > 0 && word != "and" {
+			break
+		}
+		tool, args, _ := strings.Cut(rest, " ")
+		out = append(out, modeltest.ToolCall{ID: fmt.Sprintf("call-%d-%d", n, i), Name: tool, Arguments: args})
+	}
+	return out
 }
 
 // lead is what a message begins with that does not come from a person alone: where it is from, or who spoke in a group.
