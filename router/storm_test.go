@@ -72,7 +72,9 @@ func TestResultsThatDelegateAgain(t *testing.T) {
 			case newest.Role == sessions.ToolResult:
 				return text("started"), nil
 			}
-			n++
+			if n++; n > 3*most {
+				return text("enough: nobody stops me"), nil
+			}
 			return call(fmt.Sprint("c", n), "sessions_spawn", map[string]any{"task": "more"}), nil
 		})
 		g.say(groupChat("a"), guest, "go")
