@@ -42,19 +42,25 @@ type line struct {
 
 func (l line) text() string { return sessions.Message{Content: l.Content}.Text() }
 
-// said finds the user messages with a text in a transcript.
-func said(t *testing.T, lines []string, text string) (out []line) {
+// userLines are the user messages of a transcript.
+func userLines(t *testing.T, lines []string) (out []line) {
 	t.Helper()
 	for _, s := range lines {
 		var l line
 		if err := json.Unmarshal([]byte(s), &l); err != nil {
 			t.Fatalf("transcript: %v in %q", err, s)
 		}
-		if l.Role == "user" && l.text() == text {
+		if l.Role == "user" {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// said finds the user messages with a text in a transcript.
+func said(t *testing.T, lines []string, text string) []line {
+	t.Helper()
+	return slices.DeleteFunc(userLines(t, lines), func(l line) bool { return l.text() != text })
 }
 
 // TestPingPong has agent a ask agent b, over two bots in the same topic: both talk until one says REPLY_SKIP, then b announces in its

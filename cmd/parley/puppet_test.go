@@ -15,9 +15,9 @@ import (
 )
 
 // puppet is a model that does what the newest message of its session says, one line after the other (see use, say, hold, fail). Any
-// other message is echoed. A step that only words a text is asked of words.
+// other message is echoed, or asked of other. A step that only words a text is asked of words.
 type puppet struct {
-	words func(call) modeltest.Reply
+	words, other func(call) modeltest.Reply
 
 	mu    sync.Mutex
 	gates map[string]chan struct{}
@@ -130,6 +130,9 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 		return words("NO_REPLY")
 	}
 	if !isLine(lines[0]) {
+		if p.other != nil {
+			return p.other(c)
+		}
 		return modeltest.Echo(r)
 	}
 	for i, l := range lines {
