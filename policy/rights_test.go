@@ -37,7 +37,8 @@ func TestPermits(t *testing.T) {
 	}
 }
 
-// Every layer can only take away: rights of a child never exceed its parent's.
+// What is permitted is what every layer permits by itself: each can only take away, so that rights of a child never exceed its
+// parent's.
 // proves: N7
 func TestLayersOnlyNarrow(t *testing.T) {
 	t.Parallel()
@@ -50,6 +51,13 @@ func TestLayersOnlyNarrow(t *testing.T) {
 		name := rapid.SampledFrom([]string{"ab", "b", "sessions_list"}).Draw(t, "name")
 		if Permits(name, layers...).Allowed() && !Permits(name, layers[:len(layers)-1]...).Allowed() {
 			t.Fatalf("%s: the last of %+v gives what the others deny", name, layers)
+		}
+		all := true
+		for _, l := range layers {
+			all = all && Permits(name, l).Allowed()
+		}
+		if got := Permits(name, layers...).Allowed(); got != all {
+			t.Fatalf("%s under %+v: %v; each by itself: %v", name, layers, got, all)
 		}
 	})
 }
