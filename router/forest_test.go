@@ -223,6 +223,15 @@ func (f *forest) account() {
 			fates[f.fate(run, posts)]++
 		}
 	}
+	for _, id := range f.order {
+		run := f.made[id]
+		if run.Kind != sessions.ChildRun || run.ID != run.Chain.Root || fates["listed"] > 0 {
+			continue // what was stopped below a session may leave it
+		}
+		if _, err := f.store.Get(f.t.Context(), run.Key); errors.Is(err, sessions.ErrNotFound) != (run.Chain.Cleanup == "delete") {
+			f.t.Errorf("cleanup is %s: %v", run.Chain.Cleanup, err)
+		}
+	}
 	f.t.Logf("%d sub-agents: %v", spawned, fates)
 	if spawned == 0 || fates["lost"] > 0 {
 		f.t.Errorf("%d sub-agents: %v", spawned, fates)

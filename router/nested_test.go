@@ -240,5 +240,59 @@ func TestFurtherTurnOfAParent(t *testing.T) {
 		if began := runs[0].Started; got.Deadline.Sub(began).Round(time.Second) != 10*time.Minute {
 			t.Errorf("the first run ends by %s, the second by %s", runs[0].Deadline, got.Deadline)
 		}
+		if told := x.steer("outer", "and now?"); told.Timeout != 10*time.Minute || !told.Chain.Until.IsZero() {
+			t.Errorf("told something else, it has %s, until %s", told.Timeout, told.Chain.Until)
+		}
 	})
+}
+
+// TestCleanup has a sub-agent's session go, or stay, once there is nothing left to do in it.
+//
+// proves: N14
+func TestCleanup(t *testing.T) {
+	for name, c := range map[string]struct {
+		child  string // what it says itself
+		step   string // what its announce or result step says
+		nested bool
+		mode   string
+	}{
+		"announced":           {child: "done", step: "Result: fine"},
+		"skipped by itself":   {child: "ANNOUNCE_SKIP"},
+		"skipped by the step": {child: "done", step: "ANNOUNCE_SKIP"},
+		"worded":              {child: "done", step: "It is done.", mode: "requester"},
+		"nothing to say":      {child: "done", step: "NO_REPLY", mode: "requester"},
+		"handed up":           {child: "done", step: "Result: fine", nested: true},
+		"skipped, nested":     {child: "ANNOUNCE_SKIP", step: "Result: fine", nested: true},
+	} {
+		for _, cleanup := range []string{"keep", "delete"} {
+			t.Run(name+"/"+cleanup, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.Announce = c.mode })
+					x.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if strings.Contains(p.System, "announce step") || strings.Contains(p.System, "has ended") {
+							return text(c.step), nil
+						}
+						return x.answer(ctx, p)
+					})
+					x.does("one", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						sleep(ctx, 10*time.Second)
+						return text(c.child), nil
+					})
+					x.does("outer", steps(delegate("c1", "one", "cleanup", cleanup), resting("c2"), text("done")))
+					var key sessions.Key
+					if c.nested {
+						x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+						<-time.After(time.Second)
+						key = x.task("one")[0].Key
+					} else {
+						key = x.spawn(tools.SpawnRequest{Source: "s", Task: "one", Cleanup: cleanup}).Key
+					}
+					<-time.After(time.Minute)
+					if _, err := x.store.Get(t.Context(), key); errors.Is(err, sessions.ErrNotFound) != (cleanup == "delete") {
+						t.Errorf("%v", err)
+					}
+				})
+			})
+		}
+	}
 }
