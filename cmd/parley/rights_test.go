@@ -7,7 +7,7 @@ import (
 )
 
 // threeAgents are a, which may spawn b, and c, which may spawn anybody; c has the second bot's forum.
-const threeAgents = "[{id: a, default: true, subagents: {allowAgents: [B]}}, {id: b, name: Bert}, {id: c, subagents: {allowAgents: ['*']}}]"
+const threeAgents = "[{id: a, default: true, subagents: {allowAgents: [b]}}, {id: b, name: Bert}, {id: c, subagents: {allowAgents: ['*']}}]"
 
 const atC = "agent:c:telegram:two:group:-100600:topic:7"
 

@@ -121,8 +121,10 @@ func (tn town) hereB() place  { return place{tn.two, forum, topic} }
 func (tn town) groupA() place { return place{tn.tg, group, 0} }
 func (tn town) groupB() place { return place{tn.two, group, 0} }
 
-// tell makes a person write, by default the owner.
-func (p place) tell(text string) { p.bot.Say(p.chat, owner, text, telegramtest.InTopic(p.thread)) }
+// tell makes the owner write.
+func (p place) tell(text string) { p.bot.Say(p.chat, owner, text, inTopicOf(p)) }
+
+func inTopicOf(p place) telegramtest.Option { return telegramtest.InTopic(p.thread) }
 
 // texts are what the bot has posted there.
 func (p place) texts() (out []string) {
