@@ -143,6 +143,7 @@ func TestLoopAnswers(t *testing.T) {
 	}
 }
 
+// proves: N12
 func TestLoopCallsTools(t *testing.T) {
 	t.Parallel()
 	tool := &fakeTool{name: "count"}
@@ -291,7 +292,7 @@ func TestLoopAcceptsArgumentsEncodedTwice(t *testing.T) {
 	}
 }
 
-// proves: S9, S10, N10, N12
+// proves: S9, S10, N10
 func TestLoopControl(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
