@@ -39,7 +39,6 @@ func flock(t *testing.T, fs ...func(*Settings)) *tree {
 	for i, task := range []string{"sheep", "goats", "cows"} {
 		<-time.After(time.Minute)
 		if task != "sheep" {
-			x.mu.Lock()
 			x.does(task, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 				if strings.HasPrefix(lastUser(p), "more") {
 					return text("told " + lastUser(p)), nil
@@ -50,7 +49,6 @@ func flock(t *testing.T, fs ...func(*Settings)) *tree {
 				<-ctx.Done()
 				return agent.Answer{}, ctx.Err()
 			})
-			x.mu.Unlock()
 		}
 		x.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: task, Label: map[string]string{"goats": "my_goats"}[task]})
 	}
