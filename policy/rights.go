@@ -15,7 +15,7 @@ type ToolRules struct {
 
 // toolGroups name several tools at once.
 var toolGroups = map[string][]string{
-	"group:sessions": {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "session_status"},
+	"group:sessions": {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "sessions_search", "sessions_yield", "session_status", "subagents"},
 }
 
 // Permits says whether a tool may be called. Every layer must permit it: no deny entry matches, and an allow entry does or there

@@ -35,7 +35,7 @@ func TestPermitted(t *testing.T) {
 		{"nothing set", Config{}, Rights{}, chat, nil, every},
 		{"a sub-agent has no session tools", Config{}, Rights{}, leaf, nil, "remember recall"},
 		{"tools.deny", deny("session*", "subagents", "message"), Rights{}, chat, nil, "agents_list remember recall"},
-		{"tools.allow", Config{Allow: []string{"recall", "group:sessions"}}, Rights{}, chat, nil, "sessions_list sessions_history session_status sessions_send sessions_spawn recall"},
+		{"tools.allow", Config{Allow: []string{"recall", "group:sessions"}}, Rights{}, chat, nil, "sessions_list sessions_history sessions_search session_status sessions_send sessions_spawn sessions_yield subagents recall"},
 		{"the agent's rights are inside the host's", Config{Allow: []string{"recall", "remember"}}, Rights{Allow: []string{"recall", "sessions_list"}}, chat, nil, "recall"},
 		{"an allowed name gives a session tool back", named("sessions_list", "recall"), Rights{}, leaf, nil, "sessions_list recall"},
 		{"a pattern names as well", named("sessions_h*"), Rights{}, leaf, nil, "sessions_history"},
