@@ -93,8 +93,17 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 	}
 	c.Turn++
 	// The reply reaches the requester's context once (contract S13): in the result of the tool call that waits for it, or in this
-	// step's message.
-	if c.Waited = c.Turn == 1 && r.ends.awaited(run.ID); c.Waited {
+	// step's message. A call that has no result yet waits, or will when it is made again after a crash.
+	if c.Waited = c.Waited && c.Turn == 1; c.Waited {
+		if !r.insist(ctx, "look for the result of the call", func(ctx context.Context) error {
+			over, err := r.called(ctx, run.Source)
+			c.Waited = !over
+			return err
+		}) {
+			return false
+		}
+	}
+	if c.Waited {
 		text = inlineReply
 	}
 	o.Next = r.step(run, to, sessions.ReplyRun, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,6 +128,20 @@ func (r *Router) repliedInline(ctx context.Context, source string) bool {
 	}
 	steps, err := r.store.Steps(ctx, sessions.RunID(asker))
 	return err == nil && tools.RepliedInline(steps, call)
+}
+
+// called reports whether the tool call that began a chain is over: what comes now is too late to be its result.
+func (r *Router) called(ctx context.Context, source string) (bool, error) {
+	asker, call, _ := strings.Cut(strings.TrimPrefix(source, "tool:"), ":")
+	run, err := r.store.GetRun(ctx, sessions.RunID(asker))
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && run.Status.Final() {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	steps, err := r.store.Steps(ctx, run.ID)
+	return slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call }), err
 }
 
 // toolsFor lists the tools of a run: none in the steps that only word a text. A sub-agent has no more than the agents above it.

@@ -20,7 +20,7 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 	from := q.From.Session
 	hops := append(hopsOf(q.From.Run), from.Key)
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last}
+	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		Session: &sessions.Session{Key: q.To, Agent: target.Agent},

@@ -81,7 +81,7 @@ type Chain struct {
 	Turn      int              `json:"turn,omitempty"`      // reply-back turns taken
 	Hops      []Key            `json:"hops,omitempty"`      // sessions that the chain of sends has passed through
 	Origin    channels.Address `json:"origin,omitzero"`     // where the announce goes, captured at the start
-	Waited    bool             `json:"waited,omitempty"`    // the requester was waiting for round 1: it has it as the result of its tool call
+	Waited    bool             `json:"waited,omitempty"`    // the requester's tool call waits for round 1; in a reply step: it has it as its result
 	Cleanup   string           `json:"cleanup,omitempty"`   // spawn: keep | delete
 	Status    RunStatus        `json:"status,omitempty"`    // spawn: how the child ended
 	Error     string           `json:"error,omitempty"`     // spawn: why

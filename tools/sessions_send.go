@@ -77,7 +77,7 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.orError(err)
 	}
 	wait := time.Duration(args.TimeoutSeconds.or(sendWait)) * time.Second
-	run, err := t.deps.Host.Ask(ctx, AskRequest{Source: c.Source(), From: c.Caller, To: target.Key, Message: args.Message})
+	run, err := t.deps.Host.Ask(ctx, AskRequest{Source: c.Source(), From: c.Caller, To: target.Key, Message: args.Message, Waits: wait > 0})
 	if err != nil {
 		return refusal(err)
 	}

@@ -80,6 +80,7 @@ type AskRequest struct {
 	From    Caller
 	To      sessions.Key
 	Message string
+	Waits   bool // the call waits for the reply, and has it as its result when that comes in time
 }
 
 // SpawnRequest is sessions_spawn.
