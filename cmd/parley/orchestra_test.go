@@ -14,51 +14,52 @@ import (
 // TestRequesterAnnounces has results go to the agent that asked for them, whose words are posted. When it has none, the host posts the
 // report; only a control word is silence.
 //
-// proves: N11, N15, N16
+// proves: N11, N14, N15, N16
 func TestRequesterAnnounces(t *testing.T) {
 	t.Parallel()
 	const report = "Status: success\n\nResult:\n42\n\nNotes:\n"
-	for name, test := range map[string]struct {
-		task   string
-		result modeltest.Reply
-		want   string // how the post begins; empty = silence
-	}{
-		"worded":             {say("42"), words("It is forty-two."), "It is forty-two."},
-		"silent":             {say("42"), words("NO_REPLY"), ""},
-		"silent by the word": {say("42"), words(" ANNOUNCE_SKIP"), ""},
-		"nothing":            {say("42"), words(""), report},
-		"failed":             {say("42"), refused(), report},
-		"the child failed":   {fail(), words(""), "Status: error\n\nResult:\n(not available)\n\nNotes:\n• Error: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tn := newTown(t, setup{Defaults: "subagents: {announce: requester},"})
-			tn.words = func(call) modeltest.Reply { return test.result }
-			tn.start()
-			tn.hereB().tell(program(spawn(program(hold("child"), test.task), "cleanup", "delete"), say("on it")))
-			tn.shows(tn.hereB(), 1)
-			child := told[outcome](tn.world, atB, "sessions_spawn", 1).ChildSessionKey
-			id := tn.sessions(false)[sessions.Key(child)].ID
-			tn.free("child")
-			step := tn.asked(atB, "result", 1)[0]
-			if got := spokenText(step.LastUserText()); !strings.HasPrefix(got, "Status: ") || !strings.Contains(got, string(id)) {
-				t.Errorf("b's agent is told\n%s", got)
-			}
-			shown := 1
-			if test.want != "" {
-				shown = 2
-				if got := tn.shows(tn.hereB(), 2)[1]; !strings.HasPrefix(got, test.want) {
-					t.Errorf("b's topic shows\n%s\nwhich should begin with\n%s", got, test.want)
-				}
-			}
-			tn.only(map[place]int{tn.hereB(): shown})
-			if n := len(tn.modelCalls("", "report")); n != 0 {
-				t.Errorf("%d announce steps of the child", n)
-			}
-			if _, ok := tn.sessions(false)[sessions.Key(child)]; ok {
-				t.Error("the child's session is still there")
-			}
-		})
+	tests := []ending{
+		{"worded", say("42"), words("It is forty-two."), "It is forty-two."},
+		{"silent", say("42"), words("NO_REPLY"), ""},
+		{"silent by the word", say("42"), words(" ANNOUNCE_SKIP"), ""},
+		{"nothing", say("42"), words(""), report},
+		{"failed", say("42"), refused(), report},
+		{"the child failed", fail(), words(""), "Status: error\n\nResult:\n(not available)\n\nNotes:\n• Error: "},
+	}
+	tn := newTown(t, setup{Defaults: "subagents: {announce: requester, maxChildrenPerAgent: 50},"})
+	tn.words = endings(tests)
+	tn.start()
+	tn.hereB().tell(spawnAll(tests, "cleanup", "delete"))
+	results := tn.asked(atB, "result", len(tests))
+	var want, have []string
+	for i, test := range tests {
+		if test.want != "" {
+			want = append(want, test.want)
+		}
+		child := told[outcome](tn.world, atB, "sessions_spawn", i+1).ChildSessionKey
+		if n := len(slices.DeleteFunc(slices.Clone(results), func(c call) bool {
+			return !strings.Contains(c.System, "("+test.name+")") || !strings.HasPrefix(spokenText(c.LastUserText()), "Status: ") || !strings.Contains(c.LastUserText(), child)
+		})); n != 1 {
+			t.Errorf("%s: b's agent was told %d times", test.name, n)
+		}
+	}
+	for _, post := range tn.shows(tn.hereB(), len(want)) {
+		i := slices.IndexFunc(want, func(w string) bool { return strings.HasPrefix(post, w) })
+		if i < 0 {
+			t.Errorf("b's topic shows %q", post)
+			continue
+		}
+		have = append(have, want[i])
+	}
+	if slices.Sort(have); !slices.Equal(have, slices.Sorted(slices.Values(want))) {
+		t.Errorf("the posts begin with %q, not %q", have, want)
+	}
+	tn.only(map[place]int{tn.hereB(): len(want)})
+	if n := len(tn.modelCalls("", "report")); n != 0 {
+		t.Errorf("%d announce steps of children", n)
+	}
+	if n := len(tn.sessions(false)) + len(tn.sessions(true)); n != 1 {
+		t.Errorf("%d sessions are left, not 1", n)
 	}
 }
 

@@ -97,38 +97,64 @@ func TestReports(t *testing.T) {
 	t.Parallel()
 	noted := use("remember", map[string]any{"text": "x"})
 	rosy := words("Status: success\nResult: All went well.\nNotes: as ever")
-	for name, test := range map[string]struct {
-		task   string
-		report modeltest.Reply
-		want   string // how the post begins; empty = silence
-	}{
-		"it failed":           {fail(), rosy, "Status: error\n\nResult:\nAll went well.\n\nNotes:\nas ever\n• Error: "},
-		"it said nothing":     {program(noted, say("")), words("Notes: see above"), "Status: success\n\nResult:\n{\"status\":\"ok\"}\n\nNotes:\nsee above\n\nStats: "},
-		"it chose silence":    {program(noted, say("NO_REPLY")), words(""), "Status: success\n\nResult:\n{\"status\":\"ok\"}\n\nNotes:\n"},
-		"nothing at all":      {say(""), words(""), "Status: success\n\nResult:\n(not available)\n\n"},
-		"the step failed":     {say("stored"), refused(), "Status: success\n\nResult:\nstored\n\nNotes:\n"},
-		"the step is empty":   {say("stored"), words(" \n"), "Status: success\n\nResult:\nstored\n\n"},
-		"the step says no":    {say("stored"), words("NO_REPLY"), "Status: success\n\nResult:\nstored\n\n"},
-		"all failed":          {fail(), refused(), "Status: error\n\nResult:\n(not available)\n\nNotes:\n• Error: "},
-		"a false status only": {fail(), words("Status: success"), "Status: error\n\nResult:\n(not available)\n\n"},
-		"silence":             {say("stored"), words("\nANNOUNCE_SKIP "), ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tn := newTown(t, setup{})
-			tn.words = func(call) modeltest.Reply { return test.report }
-			tn.start()
-			tn.hereA().tell(spawn(test.task))
-			tn.asked("", "report", 1)
-			if test.want == "" {
-				tn.only(map[place]int{})
-				return
+	tests := []ending{
+		{"it failed", fail(), rosy, "Status: error\n\nResult:\nAll went well.\n\nNotes:\nas ever\n• Error: "},
+		{"it said nothing", program(noted, say("")), words("Notes: see above"), "Status: success\n\nResult:\n{\"status\":\"ok\"}\n\nNotes:\nsee above\n\nStats: "},
+		{"it chose silence", program(noted, say("NO_REPLY")), words(""), "Status: success\n\nResult:\n{\"status\":\"ok\"}\n\nNotes:\n"},
+		{"nothing at all", say(""), words(""), "Status: success\n\nResult:\n(not available)\n\n"},
+		{"the step failed", say("stored"), refused(), "Status: success\n\nResult:\nstored\n\nNotes:\n"},
+		{"the step is empty", say("stored"), words(" \n"), "Status: success\n\nResult:\nstored\n\n"},
+		{"the step says no", say("stored"), words("NO_REPLY"), "Status: success\n\nResult:\nstored\n\n"},
+		{"all failed", fail(), refused(), "Status: error\n\nResult:\n(not available)\n\nNotes:\n• Error: "},
+		{"a false status only", fail(), words("Status: success"), "Status: error\n\nResult:\n(not available)\n\n"},
+		{"silence", say("stored"), words("\nANNOUNCE_SKIP "), ""},
+	}
+	tn := newTown(t, setup{Defaults: "subagents: {maxChildrenPerAgent: 50},"})
+	tn.words = endings(tests)
+	tn.start()
+	tn.hereA().tell(spawnAll(tests))
+	tn.asked("", "report", len(tests))
+	posts := tn.shows(tn.hereA(), len(tests)-1)
+	tn.only(map[place]int{tn.hereA(): len(tests) - 1})
+	for i, test := range tests {
+		child := told[outcome](tn.world, atA, "sessions_spawn", i+1).ChildSessionKey
+		about := slices.DeleteFunc(slices.Clone(posts), func(s string) bool { return !strings.Contains(s, child) })
+		switch {
+		case test.want == "":
+			if len(about) > 0 {
+				t.Errorf("%s: %q", test.name, about)
 			}
-			if post := tn.shows(tn.hereA(), 1)[0]; !strings.HasPrefix(post, test.want) || !strings.Contains(post, "\nStats: runtime ") {
-				t.Errorf("the report is\n%s\nand should begin with\n%s", post, test.want)
+		case len(about) != 1 || !strings.HasPrefix(about[0], test.want) || !strings.Contains(about[0], "\nStats: runtime "):
+			t.Errorf("%s: the reports are %q, and one should begin with\n%s", test.name, about, test.want)
+		}
+	}
+}
+
+// ending is a way for a sub-agent to end: its task, what the step says that words its report, and how the post begins; empty = silence.
+type ending struct {
+	name, task string
+	words      modeltest.Reply
+	want       string
+}
+
+// spawnAll starts a sub-agent for each, in this order. Their tasks have a last line with their name, which is not come to.
+func spawnAll(all []ending, more ...any) string {
+	var lines []string
+	for _, e := range all {
+		lines = append(lines, spawn(program(e.task, "("+e.name+")"), more...))
+	}
+	return together(lines...)
+}
+
+// endings scripts the steps that word the reports of tasks that spawnAll made.
+func endings(all []ending) func(call) modeltest.Reply {
+	return func(c call) modeltest.Reply {
+		for _, e := range all {
+			if strings.Contains(c.System, "("+e.name+")") {
+				return e.words
 			}
-			tn.only(map[place]int{tn.hereA(): 1})
-		})
+		}
+		return words("of which task?")
 	}
 }
 
