@@ -251,3 +251,28 @@ func TestForeignCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsByAgents caps the turns that other agents cause in a session: an exchange that meets the cap goes straight to its announce,
+// and a further question is refused. What a person says is answered all the same.
+//
+// proves: S9, S12
+func TestTurnsByAgents(t *testing.T) {
+	t.Parallel()
+	tn := newTown(t, setup{Session: "{agentToAgent: {maxTurnsPerHour: 1}}"})
+	tn.words = exchange("that was the exchange", "r1", "r2", "r3")
+	tn.start()
+	tn.meet(tn.hereB())
+	tn.hereA().tell(askFor(atB, say("one"), 20))
+	tn.shows(tn.hereB(), 2)
+	tn.hereA().tell(program(askFor(atB, say("two"), 20), say("refused")))
+	tn.shows(tn.hereA(), 1)
+	if r := told[outcome](tn.world, atA, "sessions_send", 2); r.Status != "forbidden" || !strings.Contains(r.Error, "maxTurnsPerHour") {
+		t.Errorf("a was told %+v", r)
+	}
+	tn.hereB().tell(say("for people always"))
+	if got := tn.shows(tn.hereB(), 3); got[1] != "that was the exchange" || got[2] != "for people always" {
+		t.Errorf("b's topic: %q", got)
+	}
+	checkSteps(t, tn, []string{"reply a", "announce b"})
+	tn.only(map[place]int{tn.hereA(): 1, tn.hereB(): 3})
+}
