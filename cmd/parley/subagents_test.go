@@ -186,25 +186,26 @@ func TestRunTimeout(t *testing.T) {
 	tn := newTown(t, setup{})
 	tn.words = reports("Status: success\nResult: done in time")
 	p := tn.start()
-	tn.hereB().tell(program(spawn(hold("for ever"), "runTimeoutSeconds", 2), say("started")))
+	const long, short = 4, 1
+	tn.hereB().tell(program(spawn(hold("for ever"), "runTimeoutSeconds", long), say("started")))
 	tn.shows(tn.hereB(), 1)
-	began := tn.asked("", "child", 1)[0].Time
-	tn.hereA().tell(spawn(hold("for ever"), "runTimeoutSeconds", 1))
-	ended := func(where place, n, limit int, from time.Time) {
+	tn.hereA().tell(spawn(hold("for ever"), "runTimeoutSeconds", short))
+	ended := func(key, post string, limit time.Duration) {
 		t.Helper()
-		if post := tn.shows(where, n)[n-1]; !strings.HasPrefix(post, "Status: timeout\n") {
+		if !strings.HasPrefix(post, "Status: timeout\n") {
 			t.Errorf("the report is\n%s", post)
 		}
-		took, want := where.bot.SentTo(forum)[n-1].At.Sub(from), time.Duration(limit)*time.Second
-		if took < want-time.Second || took > want+time.Second {
-			t.Errorf("the report came after %s, not %s", took, want)
+		id := told[outcome](tn.world, key, "sessions_spawn", 1).RunID
+		run := api[[]sessions.Trace](tn.world, "/api/trace/"+id, nil)[0].Run
+		if took := run.Ended.Sub(run.Created); run.Status != sessions.TimedOut || took < (limit-1)*time.Second || took > (limit+1)*time.Second {
+			t.Errorf("the run ended after %s as %s, not after %d s", took, run.Status, limit)
 		}
 	}
-	ended(tn.hereA(), 1, 1, tn.asked("", "child", 2)[1].Time)
+	ended(atA, tn.shows(tn.hereA(), 1)[0], short)
 	tn.quietBut(1) // a message that is under way would be sent again
 	p.kill()
 	tn.start()
-	ended(tn.hereB(), 2, 2, began)
+	ended(atB, tn.shows(tn.hereB(), 2)[1], long)
 	tn.only(map[place]int{tn.hereA(): 1, tn.hereB(): 2})
 }
 
