@@ -3,10 +3,12 @@ package router
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"parley/agent"
+	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -138,6 +140,61 @@ func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
 		}
 		if !strings.HasPrefix(posts[2].Text, "Status: success") {
 			t.Errorf("%s", posts[2].Text)
+		}
+	})
+}
+
+// TestDeadlineWithoutASlot restarts the host on more sub-agents than it has slots: one whose time is up is ended although the others
+// have all of them.
+//
+// proves: N9
+func TestDeadlineWithoutASlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 2 })
+		x.does("long", slowly(time.Hour))
+		x.does("inner", slowly(time.Hour))
+		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("never said")))
+		began := time.Now()
+		x.spawn(tools.SpawnRequest{Source: "s1", Task: "long"})
+		<-time.After(time.Second)
+		x.spawn(tools.SpawnRequest{Source: "s2", Task: "outer", Timeout: 100})
+		<-time.After(time.Minute)
+		set := *x.set
+		set.Agents.Defaults.Subagents.MaxConcurrent = 1
+		x.stop()
+		x.set = &set
+		x.start()
+		<-time.After(time.Minute)
+		outer, inner := x.task("outer")[0], x.task("inner")[0]
+		if outer.Status != sessions.TimedOut || !around(outer.Ended.Sub(began), 101*time.Second) || inner.Status != sessions.Queued {
+			t.Errorf("the outer one: %s after %s; the inner one: %s", outer.Status, outer.Ended.Sub(began), inner.Status)
+		}
+	})
+}
+
+// TestWaitTakesItsTurn has sessions wait for the answers of others, in vain: they go on when there is a slot for them, not before.
+func TestWaitTakesItsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g.say(groupChat("b"), guest, "make a session here")
+		g.idle(1)
+		var atWork, most atomic.Int32
+		ask := pingPong(1, 5)
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			for n := atWork.Add(1); n > most.Load(); {
+				most.Store(n)
+			}
+			defer atWork.Add(-1)
+			if !strings.Contains(p.System, "comes from another session") {
+				return ask(ctx, p)
+			}
+			sleep(ctx, time.Minute)
+			return text("late"), nil
+		})
+		g.say(groupChat("a"), guest, "ask b")
+		<-time.After(10 * time.Minute)
+		if list := g.idle(3); most.Load() != 1 || list[1].Ended.Before(list[2].Ended) {
+			t.Errorf("%d at work at a time; asked %s, answered %s", most.Load(), list[1].Ended, list[2].Ended)
 		}
 	})
 }

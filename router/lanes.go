@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"parley/agent"
 	"parley/sessions"
@@ -27,6 +28,7 @@ type lanes struct {
 
 type lane struct {
 	again bool                    // woken while at work
+	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
@@ -61,7 +63,11 @@ func (l *lanes) start(ctx context.Context) {
 }
 
 // wake makes sure that the session's queued runs get done.
-func (l *lanes) wake(key sessions.Key) {
+func (l *lanes) wake(key sessions.Key) { l.wakeBy(key, time.Time{}) }
+
+// wakeBy is wake for a session that had a run at work when the last process ended. That run's deadline may come while others have
+// the slots: it is ended in time all the same (contract N9).
+func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.life == nil || l.life.Err() != nil || l.closing {
@@ -71,7 +77,7 @@ func (l *lanes) wake(key sessions.Key) {
 		x.again = true
 		return
 	}
-	x := &lane{}
+	x := &lane{by: deadline}
 	l.m[key] = x
 	l.wg.Go(func() { l.run(l.life, key, x) })
 }
@@ -82,9 +88,10 @@ func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane) {
 		pool = l.child
 	}
 	for {
-		if pool.acquire(ctx) {
-			l.drain(ctx, key, x, &slot{pool: pool})
+		if pool.acquireBy(ctx, x.by) {
+			l.drain(ctx, key, x, pool)
 		}
+		x.by = time.Time{}
 		l.mu.Lock()
 		if !x.again || ctx.Err() != nil || l.closing {
 			delete(l.m, key)
@@ -97,10 +104,11 @@ func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane) {
 }
 
 // drain does the session's runs until there is none left.
-func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, s *slot) {
-	defer s.pool.release()
+func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool *slots) {
+	defer pool.release()
 	for more := true; more && ctx.Err() == nil && !l.isClosing(); {
-		run, abort := context.WithCancelCause(context.WithValue(ctx, slotKey{}, s))
+		run, abort := context.WithCancelCause(ctx)
+		run = context.WithValue(run, slotKey{}, &slot{pool: pool, over: run.Done()})
 		l.set(x, abort)
 		more = l.work(run, key)
 		l.set(x, nil)
@@ -193,7 +201,9 @@ func (s *slots) grant() {
 }
 
 // acquire takes a slot; false when ctx ended first.
-func (s *slots) acquire(ctx context.Context) bool {
+func (s *slots) acquire(ctx context.Context) bool { return s.acquireUntil(ctx.Done()) }
+
+func (s *slots) acquireUntil(over <-chan struct{}) bool {
 	s.mu.Lock()
 	if s.used < s.size && len(s.queue) == 0 {
 		s.used++
@@ -206,7 +216,7 @@ func (s *slots) acquire(ctx context.Context) bool {
 	select {
 	case <-turn:
 		return true
-	case <-ctx.Done():
+	case <-over:
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,6 +229,22 @@ func (s *slots) acquire(ctx context.Context) bool {
 	s.used-- // it was granted at the same time
 	s.grant()
 	return false
+}
+
+// acquireBy takes a slot, from then on even when all are in use; false when ctx ended first.
+func (s *slots) acquireBy(ctx context.Context, at time.Time) bool {
+	if at.IsZero() {
+		return s.acquire(ctx)
+	}
+	wait, cancel := context.WithDeadline(ctx, at)
+	defer cancel()
+	if s.acquire(wait) {
+		return true
+	}
+	if ctx.Err() == nil {
+		s.take()
+	}
+	return ctx.Err() == nil
 }
 
 // take takes a slot even when all are in use.
@@ -236,12 +262,23 @@ func (s *slots) release() {
 }
 
 // slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
-type slot struct{ pool *slots }
+type slot struct {
+	pool *slots
+	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
+}
 
 type slotKey struct{}
 
-// unslotted runs wait without the lane's slot. The slot is taken again before it returns: when ctx has ended, also if there is none,
-// because a run that is over must not wait for others in order to end (contract N9).
+// timed tells the slot in a run's context that the run is over when ctx ends.
+func timed(ctx context.Context) context.Context {
+	if s, ok := ctx.Value(slotKey{}).(*slot); ok {
+		return context.WithValue(ctx, slotKey{}, &slot{pool: s.pool, over: ctx.Done()})
+	}
+	return ctx
+}
+
+// unslotted runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
+// is over does not wait for others to give theirs back: it only has to end (contract N9).
 func unslotted(ctx context.Context, wait func()) {
 	s, ok := ctx.Value(slotKey{}).(*slot)
 	if !ok {
@@ -250,7 +287,7 @@ func unslotted(ctx context.Context, wait func()) {
 	}
 	s.pool.release()
 	wait()
-	if !s.pool.acquire(ctx) {
+	if !s.pool.acquireUntil(s.over) {
 		s.pool.take()
 	}
 }

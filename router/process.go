@@ -143,7 +143,7 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 
-	out, err := r.think(work, set, run)
+	out, err := r.think(timed(work), set, run)
 	switch {
 	case err == nil:
 		return r.success(ctx, set, run, out)
@@ -242,4 +242,16 @@ func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKi
 
 func (r *Router) historyLimit() int {
 	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 100)
+}
+
+// deadlines gives, by session, when the runs that an earlier process was at have to end.
+func (r *Router) deadlines(ctx context.Context) (map[sessions.Key]time.Time, error) {
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
+	begun := make(map[sessions.Key]time.Time)
+	for _, run := range runs {
+		if run.Attempt > 0 && !run.Deadline.IsZero() {
+			begun[run.Key] = run.Deadline
+		}
+	}
+	return begun, err
 }

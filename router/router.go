@@ -113,8 +113,12 @@ func (r *Router) Start(ctx context.Context) error {
 	if len(keys)+len(ambiguous) > 0 {
 		r.log.Info("taking up earlier work", "sessions", len(keys), "ambiguous_deliveries", len(ambiguous))
 	}
+	begun, err := r.deadlines(ctx)
+	if err != nil {
+		return fmt.Errorf("taking up earlier work: %w", err)
+	}
 	for _, k := range keys {
-		r.lanes.wake(k)
+		r.lanes.wakeBy(k, begun[k])
 	}
 	r.watch.Go(func() { r.expire(ctx) })
 	return nil
