@@ -69,29 +69,49 @@ func TestKeyRoundTrip(t *testing.T) {
 	})
 }
 
+// Every pair of keys whose ids look like parts of one another.
 // proves: K8
 func TestKeysAreDistinct(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		p, q := drawParts(t), drawParts(t)
-		if rapid.Bool().Draw(t, "near") { // differ in as little as possible
-			q = p
-			switch rapid.IntRange(0, 4).Draw(t, "field") {
-			case 0:
-				q.ID, q.Thread = p.ID+":"+string(p.Form.threadWord())+":"+string(p.Thread), ""
-			case 1:
-				q.Account = channels.AccountID(hostile().Draw(t, "other"))
-			case 2:
-				q.ID = hostile().Draw(t, "other")
-			case 3:
-				q.Form = rapid.SampledFrom([]Form{FormGroup, FormRoom, FormAccountPeer, FormChannelPeer, FormPeer, FormMain, FormOther}).Draw(t, "form")
-			case 4:
-				q.Account, q.Channel = channels.AccountID(p.Channel), channels.Kind(p.Account)
+	ids := []string{"", "7", "topic", "thread", "topic:7", "7:topic:7", "group:7", "group", "direct", "default", "%", "%3A", ":"}
+	seen := map[Key]Parts{}
+	for _, form := range []Form{
+		FormMain, FormPeer, FormChannelPeer, FormAccountPeer, FormGroup, FormRoom, FormCron, FormHook, FormNode, FormSubagent, FormOther, FormGlobal, FormUnknown,
+	} {
+		for _, agent := range []AgentID{"a", "a:main"} {
+			for _, kind := range ids {
+				for _, account := range ids {
+					for _, id := range ids {
+						for _, thread := range ids[:6] {
+							p := named(Parts{form, agent, channels.Kind(kind), channels.AccountID(account), id, channels.ThreadID(thread)})
+							if q, met := seen[p.Key()]; met && p != q {
+								t.Fatalf("%#v and %#v: %q", p, q, p.Key())
+							}
+							seen[p.Key()] = p
+						}
+					}
+				}
 			}
-			q = named(q)
 		}
-		if (p == q) != (p.Key() == q.Key()) {
-			t.Fatalf("%#v and %#v: %q and %q", p, q, p.Key(), q.Key())
+	}
+}
+
+// proves: K8
+func TestDrawnKeysAreDistinct(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawParts(t)
+		id := hostile().Draw(t, "other")
+		near := []Parts{drawParts(t), p, p, p, p, p} // and what differs in as little as possible
+		near[1].ID, near[1].Thread = p.ID+":"+string(p.Form.threadWord())+":"+string(p.Thread), ""
+		near[2].Account = channels.AccountID(id)
+		near[3].ID = id
+		near[4].Form = rapid.SampledFrom([]Form{FormGroup, FormRoom, FormAccountPeer, FormChannelPeer, FormPeer, FormMain, FormOther}).Draw(t, "form")
+		near[5].Account, near[5].Channel = channels.AccountID(p.Channel), channels.Kind(p.Account)
+		for _, q := range near {
+			if q = named(q); (p == q) != (p.Key() == q.Key()) {
+				t.Fatalf("%#v and %#v: %q and %q", p, q, p.Key(), q.Key())
+			}
 		}
 	})
 }
