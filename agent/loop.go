@@ -55,13 +55,13 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			if err != nil {
 				return Outcome{}, err
 			}
-			more := false
+			more, answered := false, len(last.ToolCalls()) == 0
 			if !yield {
-				if more, err = r.take(ctx); err != nil {
+				if more, err = r.take(ctx, answered); err != nil {
 					return Outcome{}, err
 				}
 			}
-			if yield || len(last.ToolCalls()) == 0 && !more {
+			if yield || answered && !more {
 				return r.outcome(*last, yield), nil
 			}
 		}
@@ -70,7 +70,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if len(next.ToolCalls()) == 0 {
-			more, err := r.waiting(ctx)
+			more, err := r.waiting(ctx, true)
 			if err != nil {
 				return Outcome{}, err
 			}
@@ -128,16 +128,20 @@ func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Mes
 }
 
 // waiting says whether the turn is to go on with what came in meanwhile.
-func (r *turnRun) waiting(ctx context.Context) (bool, error) {
+func (r *turnRun) waiting(ctx context.Context, ending bool) (bool, error) {
 	if r.Waiting == nil || r.Take == nil {
 		return false, nil
 	}
-	return r.Waiting(ctx)
+	more, err := r.Waiting(ctx, ending)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return more, err
 }
 
 // take puts what came in meanwhile behind what the model is shown.
-func (r *turnRun) take(ctx context.Context) (bool, error) {
-	more, err := r.waiting(ctx)
+func (r *turnRun) take(ctx context.Context, ending bool) (bool, error) {
+	more, err := r.waiting(ctx, ending)
 	if err != nil || !more {
 		return false, err
 	}

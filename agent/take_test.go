@@ -17,6 +17,7 @@ type queue struct {
 	come  map[int][]sessions.Message
 	left  []sessions.Message
 	fault error
+	asked []bool // ending, of each time
 }
 
 func (q *queue) fill() {
@@ -24,7 +25,8 @@ func (q *queue) fill() {
 	q.left, q.come[n] = append(q.left, q.come[n]...), nil
 }
 
-func (q *queue) waiting(context.Context) (bool, error) {
+func (q *queue) waiting(_ context.Context, ending bool) (bool, error) {
+	q.asked = append(q.asked, ending)
 	q.fill()
 	return len(q.left) > 0, q.fault
 }
@@ -113,5 +115,18 @@ func TestLoopTakeFails(t *testing.T) {
 	rest := &fakeTool{name: "rest", schema: `{"type":"object"}`, do: func(tools.Call) (tools.Result, error) { return tools.Result{Text: "ok", Yield: true}, nil }}
 	if out, err := new(Loop).Run(t.Context(), Turn{Model: m, History: []sessions.Message{user("go")}, Tools: []tools.Tool{rest}, Waiting: q.waiting, Take: q.take}); err != nil || out.Control != NoReply {
 		t.Errorf("%+v %v", out, err)
+	}
+}
+
+// Whoever is asked knows whether the turn is at its end: only there may it wait for what is still to come.
+func TestLoopSaysWhenItEnds(t *testing.T) {
+	t.Parallel()
+	m := &script{answers: []any{calls(callBlock("a", "count", `{"n":1}`)), say("first"), say("second")}}
+	q := &queue{model: m, come: map[int][]sessions.Message{2: {user("more")}}}
+	if _, err := new(Loop).Run(t.Context(), Turn{Model: m, History: []sessions.Message{user("go")}, Tools: []tools.Tool{&fakeTool{name: "count"}}, Waiting: q.waiting, Take: q.take}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]bool{false, true, true, true}, q.asked); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -79,7 +79,14 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		},
 	}
 	if run.Kind == sessions.ChildRun { // one turn, and one report, for what comes in meanwhile
-		t.Waiting = func(ctx context.Context) (bool, error) { return r.waiting(ctx, run) }
+		t.Waiting = func(ctx context.Context, ending bool) (bool, error) {
+			if ending { // it has one result, with those of its own sub-agents
+				if err := r.Idle(ctx, caller); err != nil {
+					return false, err
+				}
+			}
+			return r.waiting(ctx, run)
+		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) { return r.absorb(ctx, run) }
 	}
 	return t, nil
