@@ -33,8 +33,8 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	default:
 		origin = from.Last
 	}
-	id := sessions.RunID(uuid.NewString())
-	key := sessions.SubagentKey(q.Agent, uuid.NewString())
+	id := sessions.RunID(madeBy(q.Source, "run"))
+	key := sessions.SubagentKey(q.Agent, madeBy(q.Source, "session"))
 	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
@@ -48,15 +48,18 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Task), Time: time.Now(), Run: id,
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_spawn"}}},
 	})
-	return runOf(acc, err)
-}
-
-// runOf gives the run that a tool call made, also when it made it before a crash and calls again.
-func runOf(acc sessions.Accepted, err error) (sessions.Run, error) {
-	if err == nil && acc.Run.ID == "" {
-		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
+	if err == nil && acc.Run.ID == "" { // the same call again, after a crash: its sub-agent has ended and is deleted since
+		acc.Run = sessions.Run{ID: id, Key: key}
 	}
 	return acc.Run, err
+}
+
+// madeBy names what a tool call makes, so that the same call, made again after a crash, names the same.
+func madeBy(source, what string) string {
+	if source == "" {
+		return uuid.NewString()
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what+" of "+source)).String()
 }
 
 // passed are the sessions that a message has been through when it reaches a sub-agent of the caller: a chain of messages that
@@ -159,7 +162,11 @@ func (r *Router) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run,
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	return runOf(r.Submit(ctx, e))
+	acc, err := r.Submit(ctx, e)
+	if err == nil && acc.Run.ID == "" {
+		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
+	}
+	return acc.Run, err
 }
 
 // followUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
