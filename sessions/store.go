@@ -54,6 +54,7 @@ type Arrival struct {
 // Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries, note.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
+	Existing   bool       // Session must be there: ErrNotFound otherwise, and as the next run of a chain the chain ends there. What was deleted does not come back
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Patch      *Patch     // on Session.Key
 	Reset      bool       // Session.Key gets a new ID; settings stay
@@ -114,7 +115,8 @@ type Runs interface {
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
 	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)
-	// Trace finds all that belongs to a message id, run id or delivery id: the path from update to receipt.
+	// Trace finds all that belongs to a message id, run id or delivery id: the path from update to receipt. For a run of a chain it
+	// gives the paths of all runs of the chain, oldest first (the newest hundred when there are more), whichever was asked for.
 	Trace(ctx context.Context, id string) ([]Trace, error)
 }
 
@@ -135,7 +137,8 @@ type Outcome struct {
 // RunQuery selects runs.
 type RunQuery struct {
 	Key    Key
-	Parent Key // runs of sub-agents spawned by this session
+	Parent Key   // runs of sub-agents spawned by this session
+	Root   RunID // runs of the chain that began with this one
 	Status RunStatus
 	Limit  int // default 50
 }
@@ -181,6 +184,7 @@ type Deliveries interface {
 type DeliveryQuery struct {
 	State   DeliveryState
 	Session Key
+	Run     RunID
 	Limit   int // default 50
 	Before  int64
 }

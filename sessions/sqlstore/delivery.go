@@ -362,6 +362,9 @@ func (s *Store) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([
 	if q.Session != "" {
 		where, args = append(where, "session = ? AND session <> ''"), append(args, string(q.Session))
 	}
+	if q.Run != "" {
+		where, args = append(where, "run = (SELECT seq FROM runs WHERE id = ?) AND run > 0"), append(args, string(q.Run))
+	}
 	if q.Before > 0 {
 		where, args = append(where, "seq < ?"), append(args, q.Before)
 	}

@@ -97,13 +97,16 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 		}
 		body = string(b)
 	}
-	parent := ""
+	parent, root := "", ""
+	if run.Chain != nil {
+		root = string(run.Chain.Root)
+	}
 	if run.Kind == sessions.ChildRun && run.Chain != nil {
 		parent = string(run.Chain.Requester)
 	}
 	t.n.run++
-	_, err := t.exec("INSERT INTO runs (seq, id, key, transcript, session, parent, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, run.Kind.ByAgent(), ms(run.Created), body)
+	_, err := t.exec("INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), ms(run.Created), body)
 	return run, err
 }
 
@@ -250,6 +253,11 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 	if run.Status != sessions.Running {
 		return acc, wrong("run %s is %s, not running", id, run.Status)
 	}
+	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
+		if f, err = f.stopped(); err != nil {
+			return acc, err
+		}
+	}
 	seqs := map[string]int64{}
 	if err = t.append(t.shelf(run, at), f.msgs, seqs); err != nil {
 		return acc, err
@@ -275,6 +283,11 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		made = append(made, x)
 	}
 	acc.Deliveries = made
+	if f.next != nil && f.next.Existing {
+		if _, err := t.session(f.next.Session.Key); errors.Is(err, sessions.ErrNotFound) {
+			return acc, t.clear(f)
+		}
+	}
 	if f.next != nil {
 		own := acc.Session
 		if acc, err = t.once(sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
@@ -286,6 +299,15 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		}
 	}
 	return acc, t.clear(f)
+}
+
+// stopped is the end of a sub-agent's run that a person stopped before it was committed.
+func (f *ending) stopped() (*ending, error) {
+	s := *f
+	s.Status, s.Error, s.next, s.deliveries, s.Delete = sessions.Stopped, "stopped by a person", nil, nil, nil
+	body, err := encode(outcome{Error: s.Error, Usage: s.Usage})
+	s.body = body
+	return &s, err
 }
 
 // clear archives and deletes what a finished run leaves behind.

@@ -62,6 +62,9 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 	if q.Parent != "" {
 		where, args = append(where, "parent = ? AND parent <> ''"), append(args, string(q.Parent))
 	}
+	if q.Root != "" {
+		where, args = append(where, "root = ? AND root <> ''"), append(args, string(q.Root))
+	}
 	if q.Status != "" {
 		cond := "status = ?"
 		if !q.Status.Final() {

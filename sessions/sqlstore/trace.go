@@ -1,9 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"parley/channels"
 	"parley/sessions"
@@ -11,6 +13,9 @@ import (
 
 // maxTraces bounds how many paths one id can stand for: a platform's message ids are unique only inside a chat.
 const maxTraces = 20
+
+// maxChain bounds how many runs of one chain are shown.
+const maxChain = 100
 
 // receiptDepth is how many of the newest deliveries are searched for a receipt.
 const receiptDepth = 100_000
@@ -39,14 +44,10 @@ func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, 
 	if _, err = c.one(ctx, "SELECT r.id FROM messages m JOIN runs r ON r.seq = m.run WHERE m.id = ?", []any{id}, func(r row) error { run = sessions.RunID(r.str(0)); return nil }); err != nil {
 		return nil, err
 	}
-	tr, err := runTrace(ctx, c, run)
-	if errors.Is(err, sessions.ErrNotFound) {
-		return receiptTraces(ctx, c, channels.MessageID(id))
+	if out, err = runTraces(ctx, c, run); err != nil || len(out) > 0 {
+		return out, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return []sessions.Trace{tr}, nil
+	return receiptTraces(ctx, c, channels.MessageID(id))
 }
 
 // deliveryTraces follows a delivery back to what made it.
@@ -54,12 +55,7 @@ func deliveryTraces(ctx context.Context, c *conn, d sessions.Delivery) (out []se
 	if d.Run == "" { // a command's answer: its event made it
 		out, err = seenTraces(ctx, c, "delivered > 0 AND delivery <= ? AND delivery + delivered > ? ", d.Seq, d.Seq)
 	} else {
-		var tr sessions.Trace
-		if tr, err = runTrace(ctx, c, d.Run); err == nil {
-			out = []sessions.Trace{tr}
-		} else if errors.Is(err, sessions.ErrNotFound) {
-			err = nil
-		}
+		out, err = runTraces(ctx, c, d.Run)
 	}
 	if err == nil && len(out) == 0 {
 		out = []sessions.Trace{{Accepted: d.Created, Address: d.To, Deliveries: []sessions.Delivery{d}}}
@@ -90,12 +86,16 @@ func receiptTraces(ctx context.Context, c *conn, id channels.MessageID) (out []s
 	runs := map[sessions.RunID]bool{}
 	for _, d := range found {
 		if d.Run != "" && runs[d.Run] {
-			continue // its other delivery led there
+			continue // another delivery of its chain led there
 		}
-		runs[d.Run] = true
 		traces, err := deliveryTraces(ctx, c, d)
 		if err != nil {
 			return nil, err
+		}
+		for _, t := range traces {
+			if t.Run != nil {
+				runs[t.Run.ID] = true
+			}
 		}
 		out = append(out, traces...)
 	}
@@ -120,14 +120,18 @@ func seenTraces(ctx context.Context, c *conn, where string, args ...any) (out []
 		return nil, err
 	}
 	for _, x := range rows {
-		t := x.Trace
+		var chain []sessions.Trace
 		if x.run != "" {
-			run, err := runTrace(ctx, c, x.run)
-			if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			if chain, err = runTraces(ctx, c, x.run); err != nil {
 				return nil, err
 			}
-			t.Run, t.Steps, t.Deliveries = run.Run, run.Steps, run.Deliveries
 		}
+		at := slices.IndexFunc(chain, func(t sessions.Trace) bool { return t.Run.ID == x.run })
+		if at < 0 { // it caused no run, or that is deleted
+			chain, at = slices.Insert(chain, 0, sessions.Trace{}), 0
+		}
+		t := &chain[at]
+		t.Accepted, t.Source, t.Address, t.Skip = x.Accepted, x.Source, x.Address, x.Skip
 		if x.delivery > 0 {
 			own, err := someDeliveries(ctx, c, "seq >= ? AND seq < ? ORDER BY seq", x.first, x.first+x.delivery)
 			if err != nil {
@@ -135,16 +139,43 @@ func seenTraces(ctx context.Context, c *conn, where string, args ...any) (out []
 			}
 			t.Deliveries = append(own, t.Deliveries...)
 		}
+		out = append(out, chain...)
+	}
+	return out, nil
+}
+
+// runTraces follows a run; one of a chain leads to all runs of its chain, oldest first. The first run of a chain still stands for it
+// when it was deleted with its session.
+func runTraces(ctx context.Context, c *conn, id sessions.RunID) (out []sessions.Trace, err error) {
+	root := string(id)
+	if _, err = c.one(ctx, "SELECT root FROM runs WHERE id = ?", []any{string(id)}, func(r row) error { root = r.str(0); return nil }); err != nil {
+		return nil, err
+	}
+	type found struct {
+		sessions.Run
+		runRow
+	}
+	var runs []found
+	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ? OR root = ? AND root <> '' ORDER BY id = ? DESC, seq DESC LIMIT ?", []any{string(id), root, string(id), maxChain}, func(r row) error {
+		run, at, err := scanRun(r)
+		runs = append(runs, found{run, at})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(runs, func(a, b found) int { return cmp.Compare(a.seq, b.seq) })
+	for _, x := range runs {
+		t, err := runTrace(ctx, c, x.Run, x.runRow)
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, t)
 	}
 	return out, nil
 }
 
-func runTrace(ctx context.Context, c *conn, id sessions.RunID) (t sessions.Trace, err error) {
-	run, at, err := getRun(ctx, c, id)
-	if err != nil {
-		return t, err
-	}
+func runTrace(ctx context.Context, c *conn, run sessions.Run, at runRow) (t sessions.Trace, err error) {
 	t = sessions.Trace{Accepted: run.Created, Source: run.Source, Address: run.Reply, Run: &run}
 	if t.Steps, err = steps(ctx, c, run, at); err != nil {
 		return t, err

@@ -44,7 +44,7 @@ CREATE INDEX sessions_updated ON sessions(archived, updated);
 CREATE INDEX sessions_agent ON sessions(agent, archived, updated);
 CREATE INDEX sessions_parent ON sessions(spawned_by, updated) WHERE spawned_by <> '';
 CREATE UNIQUE INDEX sessions_label ON sessions(label) WHERE label <> '' AND archived = 0;
-CREATE INDEX sessions_archive ON sessions(archive_at) WHERE archive_at > 0 AND archived = 0;
+CREATE INDEX sessions_archive ON sessions(archived, archive_at) WHERE archive_at > 0;
 
 -- Which chats have written to which sessions.
 CREATE TABLE heard (
@@ -73,6 +73,7 @@ CREATE TABLE runs (
   transcript INTEGER NOT NULL,
   session    TEXT NOT NULL,
   parent     TEXT NOT NULL, -- the requester of a spawn
+  root       TEXT NOT NULL, -- the first run of its chain, '' = no chain
   by_agent   INTEGER NOT NULL, -- 1: another agent caused it
   status     TEXT NOT NULL,
   stop       INTEGER NOT NULL DEFAULT 0,
@@ -88,6 +89,8 @@ CREATE TABLE runs (
 CREATE INDEX runs_key ON runs(key, seq);
 CREATE INDEX runs_active ON runs(key, seq) WHERE status IN ('queued', 'running');
 CREATE INDEX runs_parent ON runs(parent, seq) WHERE parent <> '';
+CREATE INDEX runs_open_below ON runs(parent, seq) WHERE parent <> '' AND status IN ('queued', 'running');
+CREATE INDEX runs_root ON runs(root, seq) WHERE root <> '';
 CREATE INDEX runs_by_agent ON runs(key, created) WHERE by_agent = 1;
 
 CREATE TABLE deliveries (
