@@ -23,7 +23,7 @@ type Session struct {
 	ID        ID
 	Agent     AgentID
 	Title     string           // display name of a group chat
-	Label     string           // given by a spawn or a person; unique among live sessions
+	Label     string           // given by a spawn or a person; unique among live sessions that nobody spawned
 	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
 	SpawnedBy Key              // the parent of a sub-agent; set once
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth

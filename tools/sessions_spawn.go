@@ -166,7 +166,10 @@ func refusal(err error) (Result, error) {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return forbidden("%s", r.Reason).result(), nil
 	}
-	if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+	if errors.Is(err, sessions.ErrConflict) { // by whom is not told: the caller may not see that session (contract V4)
+		return mistake("that label is in use").result(), nil
+	}
+	if errors.Is(err, sessions.ErrNotFound) {
 		return mistake("%v", err).result(), nil
 	}
 	return Result{}, fmt.Errorf("session tool: %w", err)

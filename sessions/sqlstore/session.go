@@ -134,7 +134,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
-		err := t.freeLabel(k.Label, k.Key)
+		err := t.freeLabel(k.Label, k.Session)
 		if err != nil && s.Label != "" {
 			return k, err
 		}
@@ -169,10 +169,8 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if s.Agent == "" {
 		s.Agent = s.Key.Agent()
 	}
-	if s.Label != "" {
-		if err := t.freeLabel(s.Label, s.Key); err != nil {
-			return known{}, err
-		}
+	if err := t.freeLabel(s.Label, s); err != nil {
+		return known{}, err
 	}
 	if s.ID == "" {
 		s.ID = newID()
@@ -232,14 +230,18 @@ func (t *tx) save(k known) error {
 	return err
 }
 
-// freeLabel refuses a label that another live session has.
-func (t *tx) freeLabel(label string, key sessions.Key) error {
+// freeLabel refuses a label for a session when another live one has it. Sub-agents may share theirs. Who has it is not told: the
+// asker may not see that session (contract V4).
+func (t *tx) freeLabel(label string, s sessions.Session) error {
+	if label == "" || s.SpawnedBy != "" {
+		return nil
+	}
 	var other string
-	if _, err := t.one("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0", []any{label}, func(r row) error { other = r.str(0); return nil }); err != nil {
+	if _, err := t.one("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r row) error { other = r.str(0); return nil }); err != nil {
 		return err
 	}
-	if other != "" && other != string(key) {
-		return wrong("the label %q is in use by session %s", label, other)
+	if other != "" && other != string(s.Key) {
+		return wrong("the label %q is in use", label)
 	}
 	return nil
 }
@@ -251,8 +253,8 @@ func (t *tx) patch(k *known, p sessions.Patch) error {
 	set(&k.Settings.Verbose, p.Verbose)
 	set(&k.Settings.Activation, p.Activation)
 	if p.Label != nil && *p.Label != k.Label {
-		if *p.Label != "" && !k.Archived {
-			if err := t.freeLabel(*p.Label, k.Key); err != nil {
+		if !k.Archived {
+			if err := t.freeLabel(*p.Label, k.Session); err != nil {
 				return err
 			}
 		}

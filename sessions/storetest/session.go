@@ -92,37 +92,6 @@ func patch(_ *testing.T, f *fixture) {
 	f.equal(f.get(k).Settings, want)
 }
 
-func labels(_ *testing.T, f *fixture) {
-	lab, other, none := "lab", "other", ""
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1"), Label: lab}})
-	_, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: key("2"), Label: lab}})
-	f.is(err, sessions.ErrConflict)
-	f.session(key("2"))
-	_, err = f.Patch(f.ctx, key("2"), sessions.Patch{Label: &lab})
-	f.is(err, sessions.ErrConflict)
-	if _, err = f.Patch(f.ctx, key("1"), sessions.Patch{Label: &lab}); err != nil {
-		f.t.Error("its own label is refused:", err)
-	}
-	// An archived session's label is free.
-	f.ok(f.Archive(f.ctx, key("1")))
-	if _, err = f.Patch(f.ctx, key("2"), sessions.Patch{Label: &lab}); err != nil {
-		f.t.Fatal(err)
-	}
-	// When it comes back, the label belongs to the other one.
-	if s := f.accept(message("1", "1", "x")).Session; s.Archived || s.Label != "" {
-		f.t.Errorf("%+v", s)
-	}
-	for _, l := range []*string{&other, &none} {
-		s, err := f.Patch(f.ctx, key("2"), sessions.Patch{Label: l})
-		f.ok(err)
-		f.equal(s.Label, *l)
-	}
-	f.ok(f.Delete(f.ctx, key("2")))
-	if _, err = f.Patch(f.ctx, key("1"), sessions.Patch{Label: &lab}); err != nil {
-		f.t.Error(err)
-	}
-}
-
 func reset(_ *testing.T, f *fixture) {
 	k := key("1")
 	a := f.accept(message("1", "1", "old words"))

@@ -43,7 +43,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_updated ON sessions(archived, updated);
 CREATE INDEX sessions_agent ON sessions(agent, archived, updated);
 CREATE INDEX sessions_parent ON sessions(spawned_by, updated) WHERE spawned_by <> '';
-CREATE UNIQUE INDEX sessions_label ON sessions(label) WHERE label <> '' AND archived = 0;
+CREATE UNIQUE INDEX sessions_label ON sessions(label) WHERE label <> '' AND archived = 0 AND spawned_by = '';
 CREATE INDEX sessions_archive ON sessions(archived, archive_at) WHERE archive_at > 0;
 
 -- Which chats have written to which sessions.
