@@ -78,6 +78,36 @@ func TestCacheMarks(t *testing.T) {
 	}
 }
 
+// TestStubs: without tools, those that the messages show are defined all the same, but may not be called.
+func TestStubs(t *testing.T) {
+	t.Parallel()
+	srv, c := server(t)
+	m := New(Config{Name: "mock", BaseURL: srv.URL(), HTTPClient: c})
+	msgs := []sessions.Message{{Role: sessions.User, Content: sessions.TextContent("hi")}}
+	for _, call := range [][2]string{{"1", "x"}, {"2", "y"}, {"3", "x"}} {
+		msgs = append(msgs,
+			sessions.Message{Role: sessions.Assistant, Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: call[0], Name: call[1], Arguments: json.RawMessage(`{}`)}}},
+			sessions.Message{Role: sessions.ToolResult, ToolCallID: call[0], Content: sessions.TextContent("r")})
+	}
+	const stub = `"description":"Not available in this turn.","input_schema":{"type":"object"}`
+	const stubbed = `"tools":[{"name":"x",` + stub + `},{"name":"y",` + stub + `,"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"none"},"max_tokens"`
+	for _, x := range []struct {
+		p    agent.Prompt
+		want string
+	}{
+		{agent.Prompt{Messages: msgs}, stubbed},
+		{agent.Prompt{Messages: msgs, Tools: []tools.Spec{{Name: "z"}}}, `"tools":[{"name":"z","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"max_tokens"`},
+		{agent.Prompt{Messages: msgs[:1]}, `"cache_control":{"type":"ephemeral"}}]}],"max_tokens"`},
+	} {
+		if _, err := answer(t, m, x.p); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(srv.Requests()[srv.Count()-1].Raw); !strings.Contains(got, x.want) {
+			t.Errorf("got  %s\nwant %s", got, x.want)
+		}
+	}
+}
+
 // TestThinkingModes: models differ in how they want to be told to think.
 func TestThinkingModes(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"parley/agent"
@@ -123,6 +124,19 @@ func encodeTools(specs []tools.Spec) ([]byte, error) {
 	return wire.JSON(out)
 }
 
+// stubs names the tools that msgs show, once each. The API refuses messages with tool blocks when no tools are defined.
+func stubs(msgs []sessions.Message) []tools.Spec {
+	var out []tools.Spec
+	for _, m := range msgs {
+		for _, c := range m.ToolCalls() {
+			if !slices.ContainsFunc(out, func(s tools.Spec) bool { return s.Name == c.Name }) {
+				out = append(out, tools.Spec{Name: c.Name, Description: "Not available in this turn."})
+			}
+		}
+	}
+	return out
+}
+
 // encode makes the body of a request.
 func (m *Model) encode(p agent.Prompt, mode thinkingMode) ([]byte, error) {
 	messages, thoughtless, err := encodeMessages(p.Messages)
@@ -146,6 +160,11 @@ func (m *Model) encode(p agent.Prompt, mode thinkingMode) ([]byte, error) {
 	b = append(append(b, `,"messages":`...), messages...)
 	if encodedTools != nil {
 		b = append(append(b, `,"tools":`...), encodedTools...)
+	} else if known := stubs(p.Messages); known != nil {
+		if encodedTools, err = encodeTools(known); err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, `,"tools":`...), encodedTools...), `,"tool_choice":{"type":"none"}`...)
 	}
 	b, limit = thinking(b, p.Thinking, mode, limit, thoughtless)
 	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(limit), 10)
