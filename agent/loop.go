@@ -127,9 +127,10 @@ func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Mes
 	return last, done
 }
 
-// waiting says whether the turn is to go on with what came in meanwhile.
+// waiting says whether the turn is to go on with what came in meanwhile. A finished answer at the limit of steps ends it: nothing
+// could be said any more about what waits, and the answer would be lost.
 func (r *turnRun) waiting(ctx context.Context, ending bool) (bool, error) {
-	if r.Waiting == nil || r.Take == nil {
+	if r.Waiting == nil || r.Take == nil || ending && r.steps >= r.MaxSteps {
 		return false, nil
 	}
 	more, err := r.Waiting(ctx, ending)

@@ -130,3 +130,35 @@ func TestLoopSaysWhenItEnds(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The last answer that a turn may give is its end, though something waits: nobody is asked, and what waits is left where it is.
+func TestLoopEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	recorded := sessions.Message{ID: "m1", Role: sessions.Assistant, Content: sessions.TextContent("first")}
+	for _, c := range []struct {
+		name    string
+		steps   []sessions.Message
+		answers []any
+		limit   int
+		asked   []bool
+	}{
+		{"of one call", nil, []any{say("first")}, 1, nil},
+		{"of two calls", nil, []any{calls(callBlock("a", "count", `{"n":1}`)), say("first")}, 2, []bool{false}},
+		{"resumed", []sessions.Message{recorded}, nil, 1, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := &script{answers: c.answers}
+			q := &queue{model: m, come: map[int][]sessions.Message{c.limit: {user("more")}}}
+			out, err := new(Loop).Run(t.Context(), Turn{
+				Model: m, History: []sessions.Message{user("go")}, Steps: c.steps, Tools: []tools.Tool{&fakeTool{name: "count"}}, MaxSteps: c.limit, Waiting: q.waiting, Take: q.take,
+			})
+			if err != nil || out.Text != "first" {
+				t.Errorf("%q, %v", out.Text, err)
+			}
+			if diff := cmp.Diff(c.asked, q.asked); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
