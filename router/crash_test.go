@@ -1,0 +1,120 @@
+package router
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+)
+
+// The chats of the scenarios, with threads, so that a part of an address that is lost on the way shows.
+var (
+	chatA = thread(groupChat("a"), "7")
+	chatB = thread(groupChat("b"), "9")
+)
+
+func thread(a channels.Address, id string) channels.Address {
+	a.Thread = channels.ThreadID(id)
+	return a
+}
+
+// The sessions of these chats.
+const (
+	talkA = "agent:main:fake:group:a:topic:7"
+	talkB = "agent:main:fake:group:b:topic:9"
+)
+
+// TestKillAtEveryCommit tells each scenario once to its end and takes an image at each commit, before and after it: what SIGKILL
+// would leave there. Then it goes on from each image with a new process, and holds what comes of it against the contract. The
+// images are numbered as they come, so -run 'TestKillAtEveryCommit/name/007' is one of them.
+//
+// proves: N15, S9, S11, S12, S13, S14
+func TestKillAtEveryCommit(t *testing.T) {
+	t.Parallel()
+	base := beginning(t)
+	for _, sc := range slices.Concat(askScenarios(), childScenarios(), belowScenarios()) {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			images, all, _ := tell(t, sc, base, repeats, true)
+			t.Logf("%d images, %d of them different", all, len(images))
+			for _, im := range images {
+				t.Run(im.name(), func(t *testing.T) {
+					t.Parallel()
+					again, all, unclear := tell(t, sc, im, repeats, sc.twice)
+					if unclear {
+						tell(t, sc, im, idempotent, false)
+						tell(t, sc, im, reconciles, false)
+					}
+					if sc.twice {
+						t.Logf("%d images of the process that took over, %d of them different", all, len(again))
+					}
+					for _, im := range again {
+						t.Run(im.name(), func(t *testing.T) {
+							t.Parallel()
+							tell(t, sc, im, repeats, false)
+						})
+					}
+				})
+			}
+		})
+	}
+}
+
+// tell goes on with a scenario from an image, judges what comes of it, and gives the images that it took on the way.
+func tell(t *testing.T, sc *scenario, from *image, p platform, record bool) (images []*image, all int, unclear bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := live(t, sc, from, p, record)
+		a := l.look()
+		l.stop()
+		a.judge()
+		if t.Failed() {
+			t.Logf("on a platform that %s", p.name)
+			for _, r := range a.runs {
+				t.Logf("run %s %s: %s, attempt %d %s", r.Kind, placeOf(r.Key), r.Status, r.Attempt, r.Error)
+			}
+			for _, d := range a.deliveries {
+				t.Logf("delivery %s to %s: %s %q %s", d.Kind, d.To, d.State, d.Text, d.Error)
+			}
+			for i, life := range a.lives {
+				for _, x := range life {
+					t.Logf("process %d asked: %s → %s", i+1, x.step, x.mark)
+				}
+			}
+		}
+		images, all = l.distinct()
+		unclear = l.unclear
+	})
+	return images, all, unclear
+}
+
+// greeting stands in every chat before a scenario begins.
+const greeting = "hello"
+
+// beginning makes the sessions that the scenarios begin with.
+func beginning(t *testing.T) *image {
+	t.Helper()
+	hello := &scenario{
+		moves:  []move{{id: "hello-a", to: chatA, by: guest, text: "hello"}, {id: "hello-b", to: chatB, by: guest, text: "hello"}},
+		answer: func(context.Context, step) (agent.Answer, error) { return text(greeting), nil },
+	}
+	im := &image{at: epoch.Add(-down)}
+	synctest.Test(t, func(t *testing.T) {
+		l := live(t, hello, &image{at: time.Now()}, repeats, false)
+		a := l.look()
+		l.stop()
+		a.judge()
+		im.shown = a.shown
+		var err error
+		if im.db, err = os.ReadFile(filepath.Join(l.dir, "parley.db")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return im
+}
