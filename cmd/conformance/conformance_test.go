@@ -1,0 +1,86 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/conformance.md instead of comparing it")
+
+func theReport(t *testing.T) (*report, string) {
+	t.Helper()
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newReport(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, root
+}
+
+// Every line of the contract has a test; with -v the report is shown.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	r, root := theReport(t)
+	t.Log(r.text())
+	for _, p := range r.problems {
+		t.Error(p)
+	}
+	path := filepath.Join(root, filepath.FromSlash(reportFile))
+	if *update {
+		if err := os.WriteFile(path, []byte(r.markdown()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != r.markdown() {
+		t.Errorf("%s has drifted; write it again with: go test ./cmd/conformance -update", reportFile)
+	}
+}
+
+// Every line of the contract has a mutation, every mutation still applies, and was seen to make its test fail.
+func TestMutationsApply(t *testing.T) {
+	t.Parallel()
+	r, _ := theReport(t)
+	for _, p := range r.rot {
+		t.Error(p)
+	}
+}
+
+// The contract here is the one that was agreed: the same ids, no more and no fewer. (What was agreed lies outside the repository.)
+func TestContractIsComplete(t *testing.T) {
+	t.Parallel()
+	r, root := theReport(t)
+	dir := os.Getenv("PARLEY_SHARED")
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(root), "shared")
+	}
+	agreed, err := os.ReadFile(filepath.Join(dir, "spec", "session-tools.md"))
+	if err != nil {
+		if os.Getenv("PARLEY_SHARED") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no agreed contract to compare with: set PARLEY_SHARED to the folder that holds spec/session-tools.md")
+	}
+	var want, got []string
+	for _, m := range regexp.MustCompile(`(?m)^- ([A-Z]\d+) `).FindAllStringSubmatch(string(agreed), -1) {
+		want = append(want, m[1])
+	}
+	for _, p := range r.contract {
+		got = append(got, p.ID)
+	}
+	if !slices.Equal(got, want) || len(want) < 60 {
+		t.Errorf("%s has\n%s\nagreed were\n%s", contractFile, strings.Join(got, " "), strings.Join(want, " "))
+	}
+}
