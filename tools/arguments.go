@@ -28,6 +28,14 @@ func (i integer) or(def int) int {
 	return i.n
 }
 
+// bound gives a number of things asked for: def when none was given, which a 0 means too, and most at the most.
+func (i integer) bound(def, most int) int {
+	if i.n == 0 {
+		return def
+	}
+	return min(max(i.n, 1), most)
+}
+
 // IsZero tells encoding/json and the schema that the argument is optional.
 func (i integer) IsZero() bool { return !i.set }
 

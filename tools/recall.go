@@ -50,7 +50,7 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 	if bad != nil {
 		return bad.result(), nil
 	}
-	limit := min(max(args.Limit.or(recallDefault), 1), recallMost)
+	limit := args.Limit.bound(recallDefault, recallMost)
 	notes, err := t.deps.Store.Notes(ctx, c.Caller.Session.Agent, strings.TrimSpace(args.Query), recallScan)
 	if err != nil {
 		return Result{}, err

@@ -23,7 +23,7 @@ const (
 type historyArgs struct {
 	SessionKey   string  `json:"sessionKey" jsonschema:"key or session id; main is your main session"`
 	Limit        integer `json:"limit,omitzero" jsonschema:"messages, newest kept; default 200, at most 1000"`
-	IncludeTools bool    `json:"includeTools,omitempty" jsonschema:"tool calls with their results too"`
+	IncludeTools bool    `json:"includeTools,omitempty" jsonschema:"tool results too"`
 	Offset       integer `json:"offset,omitzero" jsonschema:"newest messages to skip: nextOffset of the page before"`
 }
 
@@ -59,7 +59,7 @@ func (t sessionsHistory) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil || bad != nil {
 		return bad.orError(err)
 	}
-	r, err := t.deps.history(ctx, c.Caller, s, reading{min(max(args.Limit.or(historyDefault), 1), historyMost), max(args.Offset.or(0), 0), args.IncludeTools})
+	r, err := t.deps.history(ctx, c.Caller, s, reading{args.Limit.bound(historyDefault, historyMost), max(args.Offset.or(0), 0), args.IncludeTools})
 	if errors.Is(err, sessions.ErrNotFound) { // it went away since it was found
 		return unknownSession(args.SessionKey).result(), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"parley/sessions"
 )
@@ -23,6 +24,7 @@ const (
 	listMessageMost = 20
 	// listScan is how many rows of the store are looked at for one result: filters by kind are not the store's.
 	listScan = 10_000
+	findMost = 200 // characters to search for: the engines bound a pattern
 )
 
 var listKinds = []string{"main", "group", "cron", "hook", "node", "other"}
@@ -108,14 +110,21 @@ func (t sessionsList) Call(ctx context.Context, c Call) (Result, error) {
 			return bad.result(), nil
 		}
 	}
+	search, label := strings.TrimSpace(args.Search), strings.TrimSpace(args.Label)
+	switch {
+	case utf8.RuneCountInString(search) > findMost:
+		return mistake("search has more than %d characters; a part of the key, name or label is enough", findMost).result(), nil
+	case utf8.RuneCountInString(label) > labelMost:
+		return mistake("label has more than %d characters; no label is longer", labelMost).result(), nil
+	}
 	l := listing{
 		deps: t.deps, caller: c.Caller, kinds: args.Kinds,
-		limit:    min(max(args.Limit.or(listDefault), 1), listMost),
+		limit:    args.Limit.bound(listDefault, listMost),
 		messages: min(max(args.MessageLimit.or(0), 0), listMessageMost),
 		offset:   max(args.Offset.or(0), 0),
 		query: sessions.Query{
-			Agent: sessions.AgentID(strings.ToLower(strings.TrimSpace(args.AgentID))), Search: strings.TrimSpace(args.Search),
-			Label: strings.TrimSpace(args.Label), Archived: args.Archived,
+			Agent: sessions.AgentID(strings.ToLower(strings.TrimSpace(args.AgentID))), Search: search,
+			Label: label, Archived: args.Archived,
 		},
 	}
 	if m := args.ActiveMinutes.or(0); m > 0 {
@@ -131,6 +140,9 @@ func (t sessionsList) Call(ctx context.Context, c Call) (Result, error) {
 // Sessions gives the newest sessions that a caller sees, as sessions_list does: up to limit of those that have search in their key,
 // name or label, whether there are more, and the mode of visibility.
 func (d Deps) Sessions(ctx context.Context, c Caller, search string, limit int) (rows []Row, more bool, mode Visibility, err error) {
+	if r := []rune(search); len(r) > findMost {
+		search = string(r[:findMost])
+	}
 	l := listing{deps: d, caller: c, limit: min(limit, listMost), query: sessions.Query{Search: search}}
 	r, err := l.result(ctx)
 	return r.Sessions, r.HasMore, Visibility(r.Visibility.Mode), err

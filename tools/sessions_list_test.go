@@ -202,7 +202,7 @@ func TestSessionsListLimits(t *testing.T) {
 	}
 	d := w.deps()
 	d.TranscriptPath = nil // so that 200 rows fit
-	for args, want := range map[string]int{`{}`: 50, `{"limit":0}`: 1, `{"limit":1000}`: 200, `{"limit":7.9}`: 7, `{"limit":1e300}`: 200} {
+	for args, want := range map[string]int{`{}`: 50, `{"limit":0}`: 50, `{"limit":1000}`: 200, `{"limit":7.9}`: 7, `{"limit":1e300}`: 200} {
 		r := call[listResult](t, w, SessionsList(d), args)
 		if r.Count != want || !r.HasMore || r.NextOffset != want || r.Truncated != "" {
 			t.Errorf("%s: %d rows, hasMore %v, nextOffset %d, truncated %q, want %d", args, r.Count, r.HasMore, r.NextOffset, r.Truncated, want)
@@ -249,4 +249,26 @@ func TestSessionsListStaysInsideItsBytes(t *testing.T) {
 			rt.Fatalf("paging showed %d of %d sessions", seen, len(w.sessions))
 		}
 	})
+}
+
+// A search that no name is long enough for is refused, before the store sees it; a person's is cut.
+//
+// proves: L1
+func TestSessionsListBoundsWhatItLooksFor(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string { return strings.Repeat("é", n) }
+	for args, want := range map[string]string{
+		`{"search":"` + long(findMost) + `"}`: "", `{"search":" ` + long(findMost) + ` "}`: "", `{"search":"` + long(findMost+1) + `"}`: "search has more than 200 characters",
+		`{"label":"` + long(labelMost) + `"}`: "", `{"label":"` + long(labelMost+1) + `"}`: "label has more than 64 characters",
+	} {
+		w := family()
+		r, err := SessionsList(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(args), Caller: w.caller})
+		if err != nil || r.IsError != (want != "") || !strings.Contains(r.Text, want) || r.IsError && len(w.queries) > 0 {
+			t.Errorf("%.30s: %s, %v; asked %d times", args, r.Text, err, len(w.queries))
+		}
+	}
+	w := family()
+	if _, _, _, err := w.deps().Sessions(t.Context(), w.caller, long(60_000), 5); err != nil || w.queries[0].Search != long(findMost) {
+		t.Errorf("%v, the store was asked for %d bytes", err, len(w.queries[0].Search))
+	}
 }

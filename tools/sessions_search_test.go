@@ -188,7 +188,7 @@ func TestSessionsSearchBounds(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.said("tea", slices.Repeat([]sessions.Key{"agent:main:main"}, 60)...)
-	for args, want := range map[string]int{`{"query":"tea"}`: 10, `{"query":"tea","limit":0}`: 1, `{"query":"tea","limit":1e9}`: 25, `{"query":"tea","limit":25,"offset":50}`: 10, `{"query":"tea","offset":99}`: 0} {
+	for args, want := range map[string]int{`{"query":"tea"}`: 10, `{"query":"tea","limit":0}`: 10, `{"query":"tea","limit":1e9}`: 25, `{"query":"tea","limit":25,"offset":50}`: 10, `{"query":"tea","offset":99}`: 0} {
 		r := call[searchResult](t, w, SessionsSearch(w.deps()), args)
 		if r.Count != want || r.HasMore != !strings.Contains(args, "offset") {
 			t.Errorf("%s: %d hits, hasMore %v, want %d", args, r.Count, r.HasMore, want)

@@ -28,7 +28,7 @@ type subagentsArgs struct {
 	ID           string  `json:"id,omitempty" jsonschema:"which one: number in the list, last, label, beginning of its run id, or key"`
 	Message      string  `json:"message,omitempty" jsonschema:"steer: what to tell it"`
 	Limit        integer `json:"limit,omitzero" jsonschema:"rows or messages; default 20, at most 200"`
-	IncludeTools bool    `json:"includeTools,omitempty" jsonschema:"log: tool calls with their results too"`
+	IncludeTools bool    `json:"includeTools,omitempty" jsonschema:"log: tool results too"`
 }
 
 type subagentsResult struct {
@@ -82,7 +82,7 @@ func (t subagents) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	if args.Action == "list" {
-		return t.list(ctx, c.Caller, min(max(args.Limit.or(childrenDefault), 1), childrenMost))
+		return t.list(ctx, c.Caller, args.Limit.bound(childrenDefault, childrenMost))
 	}
 	child, err := t.deps.Child(ctx, c.Caller, args.ID)
 	if no, ok := errors.AsType[*NoChild](err); ok {
@@ -93,7 +93,7 @@ func (t subagents) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	switch args.Action {
 	case "log":
-		return t.log(ctx, c.Caller, child, reading{limit: min(max(args.Limit.or(logDefault), 1), logMost), tools: args.IncludeTools})
+		return t.log(ctx, c.Caller, child, reading{limit: args.Limit.bound(logDefault, logMost), tools: args.IncludeTools})
 	case "cancel":
 		return t.cancel(ctx, c, child)
 	}
@@ -154,7 +154,14 @@ func (t subagents) cancel(ctx context.Context, c Call, child Child) (Result, err
 		return refusal(err)
 	}
 	r := subagentDone{Status: "canceled", ChildSessionKey: string(child.Session.Key), Stopped: n}
-	if n == 0 { // it had ended, or this call was made before
+	if n > 0 {
+		return reply(r), nil
+	}
+	now := Child{Session: child.Session}
+	if err := t.deps.describe(ctx, &now); err != nil {
+		return Result{}, err
+	}
+	if now.Run.Status != sessions.Stopped { // else it was canceled before, by this very call perhaps
 		r.Status = "idle"
 	}
 	return reply(r), nil

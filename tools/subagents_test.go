@@ -206,7 +206,7 @@ func TestSubagentsLog(t *testing.T) {
 	}{
 		`{"action":"log","id":"two"}`:                                {-1, false},
 		`{"action":"log","id":"2"}`:                                  {20, false},
-		`{"action":"log","id":"2","limit":0}`:                        {1, false},
+		`{"action":"log","id":"2","limit":0}`:                        {20, false},
 		`{"action":"log","id":"2","limit":5000}`:                     {200, false},
 		`{"action":"log","id":"2","limit":200,"includeTools":true}`:  {200, true},
 		`{"action":"log","id":"2","limit":200,"includeTools":false}`: {200, false},
@@ -242,7 +242,11 @@ func TestSubagentsCancelAndSteer(t *testing.T) {
 	if r := call[subagentDone](t, w, SubagentsTool(w.deps()), `{"action":"cancel","id":"goats"}`); r.Status != "idle" {
 		t.Errorf("cancel of one that has ended: %+v", r)
 	}
-	if want := []string{"tool:run-1:call-1 agent:main:subagent:one", "tool:run-1:call-1 agent:main:subagent:three"}; !slices.Equal(w.canceled, want) {
+	w.list = append(w.list, sessions.Run{ID: "again", Key: "agent:main:subagent:three", Kind: sessions.ChildRun, Status: sessions.Stopped, Attempt: 1})
+	if r := call[subagentDone](t, w, SubagentsTool(w.deps()), `{"action":"cancel","id":"goats"}`); r.Status != "canceled" || r.Stopped != 0 {
+		t.Errorf("the cancel of one that was stopped, repeated: %+v", r)
+	}
+	if want := []string{"tool:run-1:call-1 agent:main:subagent:one", "tool:run-1:call-1 agent:main:subagent:three", "tool:run-1:call-1 agent:main:subagent:three"}; !slices.Equal(w.canceled, want) {
 		t.Errorf("canceled %v, want %v", w.canceled, want)
 	}
 	r := call[subagentDone](t, w, SubagentsTool(w.deps()), `{"action":"steer","id":"aa22","message":" go on\n"}`)
