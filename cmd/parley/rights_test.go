@@ -136,25 +136,34 @@ func TestChildTools(t *testing.T) {
 	}
 }
 
-// TestChildSpawns has a sub-agent try to spawn: it has no such tool, and is refused when it is given it.
+// TestChildSpawns has a sub-agent try to spawn: it has no such tool, and is refused when it is given it. With a session tool given
+// back it sees no more than its parent, which may be sandboxed.
 //
-// proves: N7, N8
+// proves: N7, N8, V3
 func TestChildSpawns(t *testing.T) {
 	t.Parallel()
-	for tools, status := range map[string]string{"{}": "", "{allow: ['*', sessions_spawn, sessions_list]}": "forbidden"} {
-		t.Run(tools, func(t *testing.T) {
+	const back = "{allow: ['*', sessions_spawn, sessions_list]}"
+	for name, test := range map[string]struct {
+		tools, defaults string
+		spawn           string // what the child is told when it spawns
+		self, parent    bool   // whether it is shown itself, its parent
+	}{
+		"no session tools": {"{}", "", `There is no tool "sessions_spawn"`, false, false},
+		"given back":       {back, "", `"status":"forbidden"`, true, true},
+		"sandboxed":        {back, "sandbox: {mode: non-main},", `"status":"forbidden"`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tn := newTown(t, setup{Tools: "{sessions: {visibility: all}, subagents: {tools: " + tools + "}}"})
+			tn := newTown(t, setup{Tools: "{sessions: {visibility: all}, subagents: {tools: " + test.tools + "}}", Defaults: test.defaults})
 			tn.start()
 			tn.meet(tn.hereA())
 			tn.hereA().tell(spawn(program(spawn(say("deeper")), use("sessions_list", map[string]any{}), say("done"))))
 			child := told[outcome](tn.world, atA, "sessions_spawn", 1).ChildSessionKey
 			tn.asked(child, "child", 3)
-			got := tn.results(child, "sessions_spawn")[0].Text
-			if status == "" && !strings.Contains(got, `There is no tool "sessions_spawn"`) || status != "" && !strings.Contains(got, `"status":"forbidden"`) {
+			if got := tn.results(child, "sessions_spawn")[0].Text; !strings.Contains(got, test.spawn) {
 				t.Errorf("the child was told %s", got)
 			}
-			if rows := tn.results(child, "sessions_list")[0].Text; strings.Contains(rows, child) != (status != "") {
+			if rows := tn.results(child, "sessions_list")[0].Text; strings.Contains(rows, child) != test.self || strings.Contains(rows, atA) != test.parent {
 				t.Errorf("the child's list: %s", rows)
 			}
 			tn.quiet()
