@@ -79,6 +79,14 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 	if c.Turn%2 == 1 {
 		to, from = c.Target, c.Requester
 	}
+	_, found, ok := r.find(ctx, to)
+	switch {
+	case !ok:
+		return false
+	case !found: // deleted meanwhile
+		o.Next = r.announceStep(run, c)
+		return true
+	}
 	most, had := orDefault(a2a.MaxTurnsPerHour, 120), 0
 	if !r.insist(ctx, "count turns", func(ctx context.Context) (err error) {
 		had, err = r.store.CountByAgents(ctx, to, time.Now().Add(-time.Hour), most)
@@ -120,7 +128,7 @@ func (r *Router) step(run sessions.Run, key sessions.Key, kind sessions.RunKind,
 	id := sessions.RunID(uuid.NewString())
 	parts, _ := key.Parse()
 	return &sessions.Effects{
-		Session: &sessions.Session{Key: key, Agent: parts.Agent},
+		Existing: true, Session: &sessions.Session{Key: key, Agent: parts.Agent},
 		Run: &sessions.Run{ID: id, Kind: kind, Key: key, Agent: parts.Agent, Chain: &c, Source: run.Source, Model: modelOf(run, key),
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now(), Run: id, Provenance: p}},
 	}
@@ -149,8 +157,8 @@ func (r *Router) announce(set *Settings, run sessions.Run, c sessions.Chain, msg
 func (r *Router) posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
 	id := sessions.RunID(uuid.NewString())
 	return &sessions.Effects{
-		Session: &sessions.Session{Key: key, Agent: agentID},
-		Run:     &sessions.Run{ID: id, Kind: sessions.PostRun, Key: key, Agent: agentID, Source: source, Input: postedMessage(id, text)},
+		Existing: true, Session: &sessions.Session{Key: key, Agent: agentID},
+		Run: &sessions.Run{ID: id, Kind: sessions.PostRun, Key: key, Agent: agentID, Source: source, Input: postedMessage(id, text)},
 	}
 }
 

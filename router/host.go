@@ -3,10 +3,12 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"parley/channels"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -18,7 +20,10 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 		return sessions.Run{}, err
 	}
 	from := q.From.Session
-	hops := append(hopsOf(q.From.Run), from.Key)
+	hops := passed(q.From)
+	if !slices.Contains(hops, from.Key) {
+		hops = append(hops, from.Key)
+	}
 	id := sessions.RunID(uuid.NewString())
 	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
 	acc, err := r.Submit(ctx, sessions.Effects{
@@ -51,14 +56,41 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	} else if !errors.Is(err, sessions.ErrNotFound) {
 		return tools.PostResult{}, err
 	}
-	if own := r.gate.decide(q.To)(q.From.Session); !own.Allowed() {
-		return tools.PostResult{Verdict: own}, nil
+	own, err := r.store.Get(ctx, q.From.Session.Key) // as it stands now: an owner may have said /send off since the turn began
+	if err != nil {
+		return tools.PostResult{}, err
+	}
+	if v := r.gate.decide(q.To)(own); !v.Allowed() {
+		return tools.PostResult{Verdict: v}, nil
+	}
+	if target, err = r.strictest(ctx, target, q.To); err != nil {
+		return tools.PostResult{}, err
 	}
 	e := r.posted(target.Key, target.Agent, q.Source, q.Text)
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(target)}, err
+}
+
+// strictest gives, of the sessions that a chat has written to, one whose policy lets nothing out there, else the one that is meant: a
+// chat that is denied in one of them is not reached by way of another.
+func (r *Router) strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
+	keys, err := r.store.Known(ctx, to)
+	if err != nil {
+		return meant, err
+	}
+	decide := r.gate.decide(to)
+	for _, key := range keys {
+		s, err := r.store.Get(ctx, key)
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return meant, err
+		}
+		if err == nil && !decide(s).Allowed() {
+			return s, nil
+		}
+	}
+	return meant, nil
 }
 
 // Agents implements tools.Host.

@@ -212,6 +212,9 @@ func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (ou
 // success turns what the agent said into what is committed; nil when the host stops before that is known.
 func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
+	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
+		o.Usage = r.used(ctx, run, out.Final)
+	}
 	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text)}
 	}
@@ -225,7 +228,7 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: err.Error()}
-	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}}
+	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: r.used(ctx, run)}
 	if !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice)}
 	}
@@ -233,6 +236,21 @@ func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, s
 		return nil
 	}
 	return o
+}
+
+// used sums up the tokens of the model calls that a run has recorded, and of further messages that it has not.
+func (r *Router) used(ctx context.Context, run sessions.Run, further ...sessions.Message) (sum sessions.Usage) {
+	steps, err := r.store.Steps(context.WithoutCancel(ctx), run.ID)
+	if err != nil {
+		r.log.Error("cannot count the tokens of a run", keyRun, run.ID, keyErr, err)
+	}
+	counted := make(map[string]bool)
+	for _, m := range append(steps, further...) {
+		if m.Usage != nil && !counted[m.ID] {
+			counted[m.ID], sum = true, sum.Add(*m.Usage)
+		}
+	}
+	return sum
 }
 
 func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {

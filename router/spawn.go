@@ -104,17 +104,28 @@ func (r *Router) maySpawn(ctx context.Context, set *Settings, c tools.Caller, so
 
 // crowded says why a session may not start one more sub-agent now; "" when it may.
 func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (why string, err error) {
-	open, err := r.openChildren(ctx, c.Session.Key, most)
+	open, err := r.openChildren(ctx, c.Session.Key, 1000)
 	if err != nil {
 		return "", err
 	}
-	if len(open) >= most {
+	atWork := map[sessions.Key]bool{} // messages to one sub-agent are no further sub-agents
+	for _, run := range open {
+		atWork[run.Key] = true
+	}
+	if len(atWork) >= most {
 		return fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most), nil
+	}
+	turns := orDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
+	if c.Run.Kind == sessions.ChildRun { // results may have it start more and more
+		had, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: c.Session.Key, Limit: turns})
+		if err != nil || len(had) < turns || time.Since(had[turns-1].Created) > time.Hour {
+			return "", err
+		}
+		return fmt.Sprintf("this sub-agent has started %d of its own within the hour, the most that session.agentToAgent.maxTurnsPerHour allows. Answer with what you have.", turns), nil
 	}
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
 	}
-	turns := orDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
 	n, err := r.store.CountByAgents(ctx, c.Session.Key, time.Now().Add(-time.Hour), turns)
 	if err != nil || n < turns {
 		return "", err
@@ -184,7 +195,7 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 		return sessions.Effects{}, &tools.Refused{Reason: "this session is no sub-agent's, or what it was asked for is not known any more"}
 	}
 	c := afresh(*task.Chain)
-	c.Request = q.Message
+	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
 	if root, err := r.store.GetRun(ctx, c.Root); err == nil {
 		task.Timeout = root.Timeout
 	} else if !errors.Is(err, sessions.ErrNotFound) {
@@ -201,8 +212,8 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	}
 	id := sessions.RunID(uuid.NewString())
 	return sessions.Effects{
-		Source:  q.Source,
-		Session: &sessions.Session{Key: child.Key, Agent: child.Agent},
+		Source:   q.Source,
+		Existing: true, Session: &sessions.Session{Key: child.Key, Agent: child.Agent},
 		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
 			Model: task.Model, Timeout: task.Timeout,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,

@@ -99,6 +99,7 @@ type SpawnRequest struct {
 type SteerRequest struct {
 	Source  string
 	From    sessions.Session // who says it
+	Run     sessions.Run     // in which turn; zero = a person did
 	Child   sessions.Key
 	Message string
 }

@@ -212,6 +212,11 @@ func prepare(e sessions.Effects) (*effects, error) {
 func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 	var at known
 	if e.Session != nil {
+		if e.Existing {
+			if _, err = t.session(e.Session.Key); err != nil {
+				return acc, err
+			}
+		}
 		if at, err = t.upsert(*e.Session); err != nil {
 			return acc, err
 		}
