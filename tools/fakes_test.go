@@ -40,6 +40,7 @@ type world struct {
 	post     PostResult
 	idle     func(context.Context, Caller) error
 	depth    int
+	announce string
 
 	asked   []AskRequest
 	spawned []SpawnRequest
@@ -96,6 +97,7 @@ func (w *world) deps() Deps {
 			return "/state/" + string(a) + "/" + string(id) + ".jsonl"
 		},
 		SpawnDepth: func() int { return max(w.depth, 1) },
+		Announce:   func() string { return w.announce },
 		Now:        func() time.Time { return noon },
 	}
 }

@@ -42,6 +42,8 @@ type Deps struct {
 	TranscriptPath func(agent sessions.AgentID, id sessions.ID) string
 	// SpawnDepth gives agents.defaults.subagents.maxSpawnDepth; nil = 1: sub-agents cannot spawn.
 	SpawnDepth func() int
+	// Announce gives agents.defaults.subagents.announce: where results of sub-agents go; nil = direct.
+	Announce func() string
 	// Redact takes the secrets that the host knows out of a text (contract H5); nil = there are none.
 	Redact func(string) string
 	Now    func() time.Time // nil = time.Now

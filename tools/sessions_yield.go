@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	_ "embed"
-	"slices"
 
 	"parley/sessions"
 )
@@ -11,11 +10,8 @@ import (
 //go:embed sessions_yield.md
 var sessionsYieldText string
 
-// yieldScan is how many open runs are looked at for sends of the caller; yieldMost how many sub-agents a result names.
-const (
-	yieldScan = 1000
-	yieldMost = 50
-)
+// yieldMost is how many sub-agents a result names.
+const yieldMost = 50
 
 type yieldArgs struct{}
 
@@ -33,7 +29,7 @@ type yieldChild struct {
 type sessionsYield struct{ deps Deps }
 
 // SessionsYield is the tool sessions_yield (contract N16). A sub-agent's turn must not end before its work is done: there the call
-// waits. Elsewhere it ends the turn, and what was waited for comes as a message.
+// waits. Elsewhere it ends the turn, and what was waited for comes as a message: only when something is sure to come.
 func SessionsYield(d Deps) Tool { return sessionsYield{d} }
 
 var sessionsYieldSchema = schemaOf[yieldArgs](nil)
@@ -47,19 +43,18 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	r := yieldResult{Status: "resumed"}
-	if subagent(c.Caller.Session) {
+	switch {
+	case !subagent(c.Caller.Session):
+		if bad, err := t.wakes(ctx, c.Caller); bad != nil || err != nil {
+			return bad.orError(err)
+		}
+		r.Status = "yielded"
+	case c.Caller.Run.Kind != sessions.ChildRun:
+		return mistake("There is nothing to wait for in this turn: another session asked you something. Answer it; results of sub-agents come in a turn of their own.").result(), nil
+	default:
 		if err := t.deps.Host.Idle(ctx, c.Caller); err != nil {
 			return Result{}, err
 		}
-	} else {
-		open, err := t.open(ctx, c.Caller)
-		if err != nil {
-			return Result{}, err
-		}
-		if !open {
-			return mistake("There is nothing to wait for: no sub-agent of this session is at work and no message of yours is without its answer. Finish your turn.").result(), nil
-		}
-		r.Status = "yielded"
 	}
 	var err error
 	if r.Children, err = t.children(ctx, c.Caller); err != nil {
@@ -70,32 +65,45 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 	return out, nil
 }
 
-// open reports whether something is to come for a session: a sub-agent is at work, a result of one waits, a session that it wrote
-// to has not answered.
-func (t sessionsYield) open(ctx context.Context, c Caller) (bool, error) {
+// wakes reports with nil that something will begin another turn of the caller's session: a result waits there, or a sub-agent is at
+// work whose result comes to its agent. An answer to a send is no such thing, as a send that fails brings none.
+func (t sessionsYield) wakes(ctx context.Context, c Caller) (*problem, error) {
 	own := c.Session.Key
-	below, err := t.deps.atWork(ctx, own)
-	if err != nil || len(below) > 0 {
-		return len(below) > 0, err
+	queued, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Key: own, Status: sessions.Queued, Limit: treeMost})
+	if err != nil {
+		return nil, err
 	}
+	for _, r := range queued {
+		if r.Kind == sessions.ResultRun {
+			return nil, nil
+		}
+	}
+	below := false
 	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Status: status, Limit: yieldScan})
+		runs, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Parent: own, Status: status, Limit: treeMost})
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		if slices.ContainsFunc(runs, func(r sessions.Run) bool {
-			switch r.Kind {
-			case sessions.ResultRun:
-				return r.Key == own && r.ID != c.Run.ID
-			case sessions.AskRun, sessions.ReplyRun:
-				return r.Chain != nil && r.Chain.Requester == own && r.ID != c.Run.ID
+		for _, r := range runs {
+			if t.comesBack(r) {
+				return nil, nil
 			}
-			return false
-		}) {
-			return true, nil
+			below = true
 		}
 	}
-	return false, nil
+	if below {
+		return mistake("Results of sub-agents are posted into this chat by the host, so they do not wake you. Finish your turn, and tell people what you have started."), nil
+	}
+	return mistake("There is nothing to wait for: no sub-agent of this session is at work. Finish your turn. To wait for another session's answer call sessions_send with timeoutSeconds."), nil
+}
+
+// comesBack reports whether the result of a run below goes to the agent that asked for it, not into a chat (contract N16).
+func (t sessionsYield) comesBack(r sessions.Run) bool {
+	if r.Kind != sessions.ChildRun {
+		return false // its report is being worded for a chat
+	}
+	requester := t.deps.Announce != nil && t.deps.Announce() == "requester"
+	return requester || r.Chain != nil && r.Chain.Origin.IsZero()
 }
 
 // children says how the session's own sub-agents stand.
