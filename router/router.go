@@ -308,13 +308,6 @@ func (e *ends) subscribe(id string) (ended <-chan struct{}, cancel func()) {
 	}
 }
 
-// awaited reports whether somebody waits for a run right now.
-func (e *ends) awaited(id sessions.RunID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.wait[string(id)]) > 0
-}
-
 func (e *ends) tell(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
