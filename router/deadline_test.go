@@ -76,7 +76,7 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 					if len(p.Messages) > 4 && !sleep(ctx, c.second) {
 						return agent.Answer{}, ctx.Err()
 					}
-					return steps(delegate("c1", "inner"), text("it is under way"), text("now it is done"))(ctx, p)
+					return fails(delegate("c1", "inner"))(ctx, p)
 				})
 				x.does("inner", slowly(c.inner))
 				began := time.Now()
@@ -105,7 +105,7 @@ func TestFurtherTurnWaitsForASlot(t *testing.T) {
 			if len(p.Messages) > 6 && !sleep(ctx, time.Hour) {
 				return agent.Answer{}, ctx.Err()
 			}
-			return steps(delegate("c1", "inner"), delegate("c2", "other"), text("it is under way"))(ctx, p)
+			return fails(delegate("c1", "inner"), delegate("c2", "other"))(ctx, p)
 		})
 		x.does("inner", slowly(20*time.Second))
 		x.does("other", slowly(50*time.Second)) // takes the slot before the outer one's second turn does

@@ -38,12 +38,16 @@ func TestRestEnds(t *testing.T) {
 		lost  bool          // nobody tells of it: it is found by looking
 		shown string        // what the outer one is shown last
 	}{
-		"done":            {inner: slowly(time.Minute), shown: "user:Status: success"},
-		"failed":          {inner: failing, shown: "user:Status: error"},
-		"skipped":         {inner: skipping, shown: resumed},
-		"stopped":         {after: func(w world) { _, _ = w.r.Cancel(w.t.Context(), "stop", w.inner) }, shown: resumed},
-		"deleted":         {after: func(w world) { _ = w.store.Delete(w.t.Context(), w.inner) }, lost: true, shown: resumed},
-		"a message comes": {after: func(w world) { w.steer("outer", "hurry") }, shown: "user:hurry"},
+		"done":    {inner: slowly(time.Minute), shown: "user:Status: success"},
+		"failed":  {inner: failing, shown: "user:Status: error"},
+		"skipped": {inner: skipping, shown: resumed},
+		"stopped": {after: func(w world) { _, _ = w.r.Cancel(w.t.Context(), "stop", w.inner) }, shown: resumed},
+		"deleted": {after: func(w world) { _ = w.store.Delete(w.t.Context(), w.inner) }, lost: true, shown: resumed},
+		"a message comes": {after: func(w world) {
+			w.steer("outer", "hurry")
+			<-time.After(time.Second)
+			w.cancel("inner") // for which it would wait at its end
+		}, shown: "user:hurry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -53,7 +57,7 @@ func TestRestEnds(t *testing.T) {
 					if len(p.Messages) == 3 {
 						return resting("c2"), nil
 					}
-					if len(p.Messages) > 3 {
+					if len(p.Messages) > 3 && ended.IsZero() {
 						ended = time.Now()
 						if got := wordsOf(p)[len(p.Messages)-1]; !strings.HasPrefix(got, c.shown) {
 							t.Errorf("it is shown %q", got)

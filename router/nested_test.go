@@ -108,6 +108,25 @@ func delegate(id, task string, more ...any) agent.Answer {
 // resting waits for sub-agents.
 func resting(id string) agent.Answer { return call(id, "sessions_yield", map[string]any{}) }
 
+// fails starts the sub-agents and then breaks off: only such a turn ends before they do. Its later turns answer.
+func fails(start ...agent.Answer) func(context.Context, agent.Prompt) (agent.Answer, error) {
+	return func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		n := 0
+		for _, m := range p.Messages {
+			if m.Role == sessions.ToolResult {
+				n++
+			}
+		}
+		switch {
+		case n < len(start):
+			return start[n], nil
+		case last(p).Role == sessions.ToolResult:
+			return agent.Answer{}, errors.New("scripted")
+		}
+		return text("now it is done"), nil
+	}
+}
+
 // task gives the runs of the sub-agent that was started for a task, oldest first.
 func (x *tree) task(task string) (list []sessions.Run) {
 	x.t.Helper()
@@ -185,14 +204,14 @@ func TestOrchestrator(t *testing.T) {
 	})
 }
 
-// TestResultAfterTheParentsTurn has a sub-agent end before the one that it spawned: the result is a further turn of it, and what
+// TestResultAfterTheParentsTurn has a sub-agent fail before the one that it spawned has ended: the result is a further turn of it, and what
 // comes of that is reported as well.
 //
 // proves: N10, N15, N16
 func TestResultAfterTheParentsTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), text("it is under way"), text("now it is done")))
+		x.does("outer", fails(delegate("c1", "inner")))
 		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			sleep(ctx, time.Minute)
 			return text("done inner"), nil
@@ -210,7 +229,7 @@ func TestResultAfterTheParentsTurn(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if got := kinds(further); got != "child done, announce done" {
+		if got := kinds(further); got != "child failed, announce done" {
 			t.Errorf("before: %s", got)
 		}
 		if _, err := x.store.Get(t.Context(), first.Key); !errors.Is(err, sessions.ErrNotFound) {
@@ -225,12 +244,12 @@ func TestResultAfterTheParentsTurn(t *testing.T) {
 func TestFurtherTurnOfAParent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), text("it is under way"), text("now it is done")))
+		x.does("outer", fails(delegate("c1", "inner")))
 		x.does("inner", slowly(time.Minute))
 		first := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Model: "mock/special", Label: "outer one", Timeout: 600})
 		x.ended(3)
 		runs := x.task("outer")
-		if got := kinds(runs); got != "child done, announce done, child done, announce done" {
+		if got := kinds(runs); got != "child failed, announce done, child done, announce done" {
 			t.Fatalf("%s", got)
 		}
 		got := runs[2]
