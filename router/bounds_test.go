@@ -1,0 +1,186 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// TestSubagentsThatDelegateAgain: a sub-agent that answers every result with a further sub-agent is ended.
+//
+// proves: S12
+func TestSubagentsThatDelegateAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 2, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 5; s.Agents.Defaults.HistoryLimit = 10000 })
+		var n atomic.Int64
+		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if n.Load() > 60 {
+				return text("ANNOUNCE_SKIP"), nil
+			}
+			if last(p).Role == sessions.ToolResult {
+				return text("started one more: " + last(p).Text()), nil
+			}
+			n.Add(1)
+			return delegate("c", "inner"), nil
+		})
+		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			sleep(ctx, 10*time.Second)
+			return text("done inner"), nil
+		})
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		<-time.After(59 * time.Minute)
+		t.Log(n.Load(), len(x.runs()), len(x.deliveries()))
+		if got := n.Load(); got > 20 {
+			t.Errorf("%d sub-agents started by one sub-agent in turns that results caused, %d posts into the chat within the hour; the cap is 5", got, len(x.deliveries())-1)
+		}
+	})
+}
+
+// TestFiguresOfATimeout: what a sub-agent used until its time was over is in the figures of its report.
+//
+// proves: N13
+func TestFiguresOfATimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 1)
+		x.does("long", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if len(p.Messages) == 1 {
+				return call("c1", "agents_list", map[string]any{}), nil
+			}
+			<-ctx.Done()
+			return agent.Answer{}, ctx.Err()
+		})
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "long", Timeout: 60})
+		x.rig.idle(4)
+		<-time.After(time.Second)
+		d := x.deliveries()
+		if got := d[len(d)-1].Text; strings.Contains(got, "tokens 0 ") {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestHopsOnce: a turn that a result began has its own session among the hops already: it is not one hop more.
+//
+// proves: S12
+func TestHopsOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := twoChats(t, nil)
+		from := tools.Caller{Session: g.session(keyA), Run: sessions.Run{ID: "r", Kind: sessions.ResultRun, Key: keyA, Chain: &sessions.Chain{Kind: chainSpawn, Hops: []sessions.Key{"agent:main:main", keyA}}}}
+		run, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: from, To: keyB, Message: "hi"})
+		if err != nil || len(run.Chain.Hops) != 2 {
+			t.Errorf("hops %v, %v", run.Chain.Hops, err)
+		}
+	})
+}
+
+// lateSubmit is a store that takes its time with the tool call that is repeated after a restart.
+
+type lateSubmit struct {
+	sessions.Store
+	wait func(source string)
+}
+
+func (s lateSubmit) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+	s.wait(e.Source)
+	return s.Store.Submit(ctx, e)
+}
+
+// TestReplyOnceAfterARestart: the host dies while a sessions_send waits. After the start the target is done before the requester's call is repeated.
+//
+// proves: S13
+func TestReplyOnceAfterARestart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var second atomic.Bool
+		var g *rig
+		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+			return lateSubmit{s, func(source string) {
+				if second.Load() && strings.HasPrefix(source, "tool:") {
+					time.Sleep(time.Minute)
+				}
+			}}
+		})
+		inner := pingPong(1, 600)
+		var system string
+		var shown []string
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if !second.Load() && strings.Contains(p.System, "comes from another session") {
+				<-ctx.Done()
+				return agent.Answer{}, ctx.Err()
+			}
+			if strings.Contains(p.System, "reply step") && system == "" {
+				system, shown = p.System, wordsOf(p)
+			}
+			return inner(ctx, p)
+		})
+		g.say(groupChat("b"), guest, "make a session here")
+		g.shown(1)
+		g.say(groupChat("a"), guest, "ask b")
+		<-time.After(time.Second)
+		g.stop()
+		second.Store(true)
+		g.start()
+		g.idle(4)
+		n := strings.Count(system, "round one")
+		for _, m := range shown {
+			if strings.Contains(m, "round one") && !strings.HasPrefix(m, "assistant") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("the reply is %d times in the requester's context: %q", n, shown)
+		}
+	})
+}
+
+// TestSteerKeepsHops: a loop through a message to a sub-agent is a loop.
+//
+// proves: S12
+func TestSteerKeepsHops(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := twoChats(t, slowly(time.Hour))
+		run := g.spawn(tools.SpawnRequest{Source: "s", Task: "compute"})
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if strings.Contains(p.System, "comes from another session") && last(p).Role != sessions.ToolResult {
+				return call("c1", "subagents", map[string]any{"action": "steer", "id": "last", "message": "ask b"}), nil
+			}
+			return slowly(time.Hour)(ctx, p)
+		})
+		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.session(keyB)}, To: keyA, Message: "have your sub-agent ask me"}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		for _, r := range g.runs() {
+			if r.Key == run.Key && r.Input.Text() == "ask b" {
+				if len(r.Chain.Hops) == 0 {
+					t.Error("what b asked has been through no session when it reaches the sub-agent: it may send to b again")
+				}
+				return
+			}
+		}
+		t.Error("not steered")
+	})
+}
+
+// TestMessagesAreNoSubagents: messages to one sub-agent are no further sub-agents.
+//
+// proves: N16
+func TestMessagesAreNoSubagents(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 1)
+		x.does("long", slowly(time.Hour))
+		x.spawn(tools.SpawnRequest{Source: "s", Task: "long"})
+		for _, w := range []string{"1", "2", "3", "4"} {
+			x.steer("long", w)
+		}
+		if _, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: x.session(keyA)}, Agent: "main", Task: "second"}); err != nil {
+			t.Errorf("one sub-agent is at work: %v", err)
+		}
+	})
+}
