@@ -105,7 +105,8 @@ func cmdSubagents(ctx context.Context, r *Router, c commandCall) (string, sessio
 		answer, err := r.childLog(ctx, c, child, strings.Fields(rest))
 		return answer, sessions.Effects{}, err
 	case "info":
-		return r.childInfo(child), sessions.Effects{}, nil
+		answer, err := r.childInfo(ctx, child)
+		return answer, sessions.Effects{}, err
 	case "send":
 		return r.sendChild(ctx, c, child, rest)
 	}
@@ -146,8 +147,12 @@ func childName(x tools.Child) string {
 	return code(string(x.Session.Key), lineMost)
 }
 
-func (r *Router) childInfo(x tools.Child) string {
+func (r *Router) childInfo(ctx context.Context, x tools.Child) (string, error) {
 	s, run := x.Session, x.Run
+	report, err := r.reported(ctx, run)
+	if err != nil {
+		return "", err
+	}
 	lines := []string{
 		"Session: " + code(string(s.Key), lineMost) + " (" + code(string(s.ID), 64) + ")",
 		"Status: " + x.Status(),
@@ -164,6 +169,9 @@ func (r *Router) childInfo(x tools.Child) string {
 	if x.Error != "" {
 		lines = append(lines, "Error: "+code(x.Error, lineMost))
 	}
+	if report != "" {
+		lines = append(lines, "Report: "+report)
+	}
 	if run.Chain != nil && run.Chain.Cleanup == "delete" {
 		lines = append(lines, "It is deleted after its report.")
 	} else if !s.ArchiveAt.IsZero() && !s.Archived {
@@ -172,7 +180,7 @@ func (r *Router) childInfo(x tools.Child) string {
 	if r.deps.TranscriptPath != nil {
 		lines = append(lines, "Transcript: "+code(r.deps.TranscriptPath(s.Agent, s.ID), 1000))
 	}
-	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- ")
+	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- "), nil
 }
 
 // childLog shows the newest messages of a sub-agent, oldest first, as many as one answer may hold.

@@ -197,7 +197,7 @@ func why(d sessions.Delivery) string {
 		s = d.Verdict.Rule
 	}
 	if d.Repeat {
-		s = strings.TrimSpace("may be a repeat " + s)
+		s = strings.TrimSuffix("may show twice; "+s, "; ")
 	}
 	return s
 }
@@ -246,54 +246,10 @@ func printDelivery(w io.Writer, d sessions.Delivery) {
 		_, _ = fmt.Fprintf(w, "  %s\n", d.Error)
 	}
 	if d.Repeat {
-		_, _ = fmt.Fprintln(w, "  may be a repeat: an earlier try ended without an answer of the platform")
+		_, _ = fmt.Fprintln(w, "  may show twice: an earlier try ended without an answer of the platform")
 	}
 	for i, r := range d.Receipts {
 		_, _ = fmt.Fprintf(w, "  part %d arrived as %s at %s\n", i+1, r.ID, stamp(r.At))
-	}
-}
-
-type traceCmd struct {
-	ID   string `arg:"" help:"Message id of a platform, run id or delivery id."`
-	JSON bool   `help:"Print JSON."`
-}
-
-func (c traceCmd) Run(e *env) error {
-	if c.ID == "" {
-		return usageError{fmt.Errorf("which message? name its id on the platform, or a run's or delivery's id")}
-	}
-	ts, err := ask[[]sessions.Trace](e, http.MethodGet, "/api/trace/"+url.PathEscape(c.ID), nil, nil)
-	if err != nil {
-		return err
-	}
-	return show(c.JSON, ts, func(w io.Writer, ts []sessions.Trace) {
-		for _, t := range ts {
-			printTrace(w, t)
-		}
-	})
-}
-
-func printTrace(w io.Writer, t sessions.Trace) {
-	_, _ = fmt.Fprintf(w, "%s  accepted %s from %s\n", stamp(t.Accepted), t.Source, t.Address)
-	if t.Skip != "" {
-		_, _ = fmt.Fprintf(w, "  nothing was done: %s\n", t.Skip)
-	}
-	if r := t.Run; r != nil {
-		_, _ = fmt.Fprintf(w, "%s  run %s (%s) in %s: %s, attempt %d %s\n", stamp(r.Started), r.ID, r.Kind, r.Key, r.Status, r.Attempt, r.Error)
-	}
-	for _, m := range t.Steps {
-		switch m.Role {
-		case sessions.ToolResult:
-			_, _ = fmt.Fprintf(w, "%s  tool %s answered, error %t\n", stamp(m.Time), m.ToolName, m.IsError)
-		case sessions.Assistant:
-			for _, b := range m.ToolCalls() {
-				_, _ = fmt.Fprintf(w, "%s  tool %s called (%s)\n", stamp(m.Time), b.Name, b.ID)
-			}
-			_, _ = fmt.Fprintf(w, "%s  %s: %d characters, %s\n", stamp(m.Time), m.Model, len(m.Text()), m.Stop)
-		}
-	}
-	for _, d := range t.Deliveries {
-		printDelivery(w, d)
 	}
 }
 

@@ -1,0 +1,95 @@
+package router
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"parley/agent"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// Silence gives the control word that ended a run in silence; "" when it ended otherwise. A sub-agent's own word counts only when it
+// is ANNOUNCE_SKIP: whatever else it says is reported (contract N10, N15).
+func Silence(run sessions.Run) agent.Control {
+	if run.Status != sessions.Done {
+		return agent.Speak
+	}
+	word := agent.Control(strings.TrimSpace(run.Result))
+	spawned := run.Chain != nil && run.Chain.Kind == chainSpawn
+	switch {
+	case word == agent.AnnounceSkip:
+		return word
+	case word == agent.NoReply && (!spawned || run.Kind == sessions.ResultRun):
+		return word
+	case word == agent.ReplySkip && !spawned:
+		return word
+	}
+	return agent.Speak
+}
+
+// reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
+func (r *Router) reported(ctx context.Context, child sessions.Run) (string, error) {
+	if child.Chain == nil {
+		return "", nil
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Root: child.Chain.Root})
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(runs, func(x sessions.Run) bool { return !x.Status.Final() }) {
+		return "at work", nil
+	}
+	// A message that a turn at work took up ended with no turn of its own: it says nothing.
+	last := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Status != sessions.Done || x.Attempt > 0 })
+	if last < 0 {
+		return "", nil
+	}
+	run := runs[last]
+	sent, err := r.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run.ID})
+	if err != nil {
+		return "", err
+	}
+	for _, d := range sent {
+		if d.Kind == sessions.Announce {
+			return r.arrived(d), nil
+		}
+	}
+	switch {
+	case run.Status == sessions.Stopped:
+		return "none, stopped: " + r.brief(firstOf(run.Error, "by a person")), nil
+	case run.Status != sessions.Done:
+		return "failed: " + r.brief(firstOf(run.Error, string(run.Status))), nil
+	case Silence(run) != agent.Speak:
+		return "silent: " + string(Silence(run)), nil
+	}
+	return "told to " + code(string(run.Chain.Requester), lineMost), nil
+}
+
+// arrived says how the delivery of a report stands.
+func (r *Router) arrived(d sessions.Delivery) string {
+	switch d.State {
+	case sessions.Sent:
+		return "announced"
+	case sessions.Withheld:
+		v := policy.Verdict{}
+		if d.Verdict != nil {
+			v = *d.Verdict
+		}
+		return "withheld by " + code(v.Rule, lineMost)
+	case sessions.Pending, sessions.Sending:
+		return "on its way"
+	case sessions.Held:
+		return "held: " + r.brief(d.Error)
+	}
+	return "failed: " + r.brief(firstOf(d.Error, string(d.State)))
+}
+
+// brief shows the reason of an end without secrets.
+func (r *Router) brief(reason string) string {
+	if r.kit.Redact != nil {
+		reason = r.kit.Redact(reason)
+	}
+	return code(reason, lineMost)
+}

@@ -1,0 +1,79 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// TestHowAReportEnded asks for each end of a sub-agent what is said of its report.
+//
+// proves: N15
+func TestHowAReportEnded(t *testing.T) {
+	deny := policy.Deny
+	for name, c := range map[string]struct {
+		child    string                      // its last word
+		announce string                      // of the step that words the report
+		with     func(t *testing.T, x *tree) // what is otherwise than usual
+		want     string
+	}{
+		"announced":        {"counted", "Result: 42", nil, "announced"},
+		"silent itself":    {" ANNOUNCE_SKIP\n", "not asked", nil, "silent: ANNOUNCE_SKIP"},
+		"silent at last":   {"counted", "ANNOUNCE_SKIP", nil, "silent: ANNOUNCE_SKIP"},
+		"NO_REPLY reports": {"NO_REPLY", "NO_REPLY", nil, "announced"},
+		"withheld": {"counted", "Result: 42", func(t *testing.T, x *tree) {
+			if _, err := x.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &deny}); err != nil {
+				t.Fatal(err)
+			}
+		}, "withheld by `session override`"},
+		"failed": {"counted", "Result: 42", func(_ *testing.T, x *tree) {
+			x.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Rejected, Err: errors.New("kicked out")}})
+		}, "failed: `rejected"},
+		"stopped": {"", "", func(_ *testing.T, x *tree) { x.does("task", slowly(time.Hour)) }, "none, stopped: `"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				x := newTree(t, 1)
+				x.does("task", steps(text(c.child)))
+				x.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if strings.Contains(p.System, "announce step") {
+						return text(c.announce), nil
+					}
+					return x.answer(ctx, p)
+				})
+				if c.with != nil {
+					c.with(t, x)
+				}
+				run := x.spawn(tools.SpawnRequest{Source: "s", Task: "task"})
+				if got := x.reported(run); got != "at work" {
+					t.Errorf("%q at the start", got)
+				}
+				if name == "stopped" {
+					x.cancel("task")
+				}
+				x.until("it has ended", func() bool { got := x.reported(run); return got != "at work" && got != "on its way" })
+				if got := x.reported(run); !strings.HasPrefix(got, c.want) {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func (x *tree) reported(run sessions.Run) string {
+	x.t.Helper()
+	got, err := x.r.reported(x.t.Context(), run)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return got
+}
