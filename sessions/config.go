@@ -34,7 +34,7 @@ const (
 // AgentToAgent bounds messages between sessions.
 type AgentToAgent struct {
 	MaxPingPongTurns int `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply-back turns after a sessions_send, 0 to 5."`
-	MaxHops          int `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Sessions that a chain of sends may pass through."`
+	MaxHops          int `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Messages in a chain of sends: A → B → C is two."`
 	MaxPerMinute     int `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Sends from one session to another in a minute."`
 	MaxTurnsPerHour  int `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Turns of one session that other agents cause within an hour."`
 }
