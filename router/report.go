@@ -3,30 +3,47 @@ package router
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"parley/sessions"
 )
 
-var section = regexp.MustCompile(`(?i)^\s*[-*]?\s*(?:\*\*)?(status|result|notes)(?:\*\*)?\s*:\s*(?:\*\*)?\s*(.*)$`)
+// What opens a section of a model's report, and what only the host may say: a status in its words, and the figures.
+var (
+	section    = regexp.MustCompile(`(?i)^\s*(?:#{1,6}|[-*])?\s*(?:\*\*)?(result|notes)(?:\*\*)?\s*:\s*(?:\*\*)?\s*(.*)$`)
+	heading    = regexp.MustCompile(`(?i)^\s*#{1,6}\s*(?:\*\*)?(result|notes)(?:\*\*)?[\s#]*()$`)
+	hosts      = regexp.MustCompile(`(?i)^[^\pL\pN]*(?:\d+[.)])?[^\pL\pN]*(?:stats\s*[:：]|status\s*[:：][^\pL\pN]*(?:success|error|timeout|unknown)[^\pL\pN]*$)`)
+	unseen     = regexp.MustCompile("[*_`~\\p{Cf}]") // what makes a line look otherwise, but read the same
+	lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+)
+
+// withoutHosts drops the lines of a model's text that read like the host's own (contract N11).
+func withoutHosts(text string) []string {
+	return slices.DeleteFunc(strings.Split(lineBreaks.Replace(text), "\n"), func(line string) bool {
+		return hosts.MatchString(unseen.ReplaceAllString(line, ""))
+	})
+}
 
 // report words what a sub-agent did: Status from the runtime, Result and Notes from text, or from the stored result when that is
 // empty, and a line of figures (contract N11, N13). child is the run, or a later one in the same session.
 func (r *Router) report(c sessions.Chain, child sessions.Run, text string) string {
 	parts := map[string][]string{}
 	at := ""
-	for line := range strings.SplitSeq(text, "\n") {
-		if m := section.FindStringSubmatch(line); m != nil && (at == "" || !strings.EqualFold(m[1], "status")) {
-			if strings.EqualFold(m[1], "status") {
-				continue // the host knows it better
-			}
+	for _, line := range withoutHosts(text) {
+		m := section.FindStringSubmatch(line)
+		if m == nil {
+			m = heading.FindStringSubmatch(line)
+		}
+		if m != nil {
 			at, line = strings.ToLower(m[1]), m[2]
 		}
 		parts[at] = append(parts[at], line)
 	}
 	join := func(k string) string { return strings.TrimSpace(strings.Join(parts[k], "\n")) }
-	result := firstOf(join("result"), join(""), c.Latest, "(not available)")
+	latest := strings.TrimSpace(strings.Join(withoutHosts(c.Latest), "\n"))
+	result := firstOf(join("result"), join(""), latest, "(not available)")
 	var notes []string
 	if n := join("notes"); n != "" {
 		notes = append(notes, n)
