@@ -158,7 +158,7 @@ func TestWhatAnAskStores(t *testing.T) {
 		g := twoChats(t, func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch {
 			case strings.Contains(p.System, "announce step"):
-				for _, want := range []string{"Original request: how are you?", "Round 1 reply: first", "Latest reply: third"} {
+				for _, want := range []string{`Original request: "how are you?"`, `Round 1 reply: "first"`, `Latest reply: "third"`} {
 					if !strings.Contains(p.System, want) {
 						t.Errorf("the announce step is not told %q:\n%s", want, p.System)
 					}

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +18,16 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").ParseFS(promptFiles, "prompts/*.md"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+
+// quote writes a text that people or other agents made as one line in quotes, a JSON string: it cannot leave its place in a prompt.
+func quote(s string) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(s)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
 
 // promptFacts are what the templates may name.
 type promptFacts struct {
@@ -79,9 +89,9 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		},
 	}
 	if run.Kind == sessions.ChildRun { // one turn, and one report, for what comes in meanwhile
-		t.Waiting = func(ctx context.Context, ending bool) (bool, error) {
-			if ending { // it has one result, with those of its own sub-agents
-				if err := r.Idle(ctx, caller); err != nil {
+		t.Waiting = func(ctx context.Context, keep func() error) (bool, error) {
+			if keep != nil { // it has one result, with those of its own sub-agents
+				if err := r.outlast(ctx, caller, keep); err != nil {
 					return false, err
 				}
 			}

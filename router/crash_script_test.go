@@ -68,7 +68,7 @@ func (s step) String() string {
 
 var (
 	stepSession = regexp.MustCompile("(?:This|Your) session is `([^`]+)`")
-	stepLatest  = regexp.MustCompile(`(?m)^- Your result: (.*)$`)
+	stepLatest  = regexp.MustCompile(`(?m)^- Your result: "?(.*?)"?$`)
 	stepTurn    = regexp.MustCompile(`reply step between two sessions, turn (\d+)`)
 	stepKinds   = []struct{ kind, text string }{
 		{"ask", "This message comes from another session"},

@@ -78,7 +78,7 @@ func TestResultGoesToTheRequester(t *testing.T) {
 				if _, err := g.store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
 					t.Errorf("the child's session: %v", err)
 				}
-				if p := seen.Load(); p != nil && (!strings.Contains(p.System, "Task: compute") || len(p.Tools) == 0) {
+				if p := seen.Load(); p != nil && (!strings.Contains(p.System, `Task: "compute"`) || len(p.Tools) == 0) {
 					t.Errorf("%d tools, told %s", len(p.Tools), p.System)
 				}
 				if s := g.session(keyA); s.ByAgents != 1 || s.Turns != 2 {

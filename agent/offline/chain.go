@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func chainStep(p agent.Prompt, t turn) (answer, bool) {
 	return answer{}, false
 }
 
-// part is one labelled piece of the host's prompt: "Original request: …". It goes on until the next label.
+// part is one labelled piece of the host's prompt: "Original request: …". It is a JSON string, or goes on until the next label.
 var part = regexp.MustCompile(`(?im)^[ \t>*#-]*(original request|original task|task|round 1 reply|latest reply|your result|sub-agent result|subagent result|result|findings)[ \t*]*:[ \t*]*`)
 
 // parts takes the labelled pieces out of a prompt; a label that comes twice counts once, the first time.
@@ -39,9 +40,13 @@ func parts(text string) map[string]string {
 			end = at[i+1][0]
 		}
 		v, _, _ := strings.Cut(text[m[1]:end], "\n\n")
+		var quoted string
 		name := strings.ToLower(text[m[2]:m[3]])
 		if _, again := out[name]; !again {
-			out[name] = strings.TrimSpace(v)
+			if v = strings.TrimSpace(v); json.Unmarshal([]byte(v), &quoted) == nil {
+				v = strings.TrimSpace(quoted)
+			}
+			out[name] = v
 		}
 	}
 	return out

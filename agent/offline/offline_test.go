@@ -194,7 +194,7 @@ func TestChainSteps(t *testing.T) {
 	t.Parallel()
 	const reply = "This is a reply step between two sessions, turn %d of at most 5.\nTo end the exchange, write exactly `REPLY_SKIP`."
 	const plainReply = "To end it, write exactly REPLY_SKIP."
-	const ask = "- Original request: what time is it?\n- Round 1 reply: It is noon.\n- Latest reply: Thank you.\n\nTo post nothing, write exactly `ANNOUNCE_SKIP`."
+	const ask = "- Original request: \"what time is it?\"\n- Round 1 reply: \"It is noon.\"\n- Latest reply: \"Thank you.\"\n\nTo post nothing, write exactly `ANNOUNCE_SKIP`."
 	const report = "- Task: count\n- Your result: not available\n\nTo post nothing, write exactly `ANNOUNCE_SKIP`."
 	for _, c := range []struct {
 		name, system string

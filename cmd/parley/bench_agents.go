@@ -56,7 +56,7 @@ func (a *benchAgents) script(r modeltest.Request) modeltest.Reply {
 	defer a.mu.Unlock()
 	switch {
 	case strings.Contains(r.System, "announce step of your task"):
-		return say("Result:\ndone: " + between(r.System, "- Task: ", "\n"))
+		return say("Result:\ndone: " + between(r.System, "- Task: \"", "\"\n"))
 	case strings.Contains(r.System, "You are a sub-agent"):
 		a.last[text[max(strings.LastIndex(text, "task "), 0):]] = time.Now() // the origin stands before it
 		return say("done")
