@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,7 @@ import (
 type Subject struct {
 	Key         string           // of the session, raw; empty = no session
 	StrippedKey string           // the same without its agent, as sessions.Key.Stripped gives it
+	PlainKey    string           // the key without its account, as sessions.Key.Plain gives it; empty = as Key
 	To          channels.Address // where it goes
 	Override    Override         // the session's own
 }
@@ -104,8 +106,12 @@ func (m SendMatch) miss(s Subject) string {
 		return fmt.Sprintf("channel is %q, not %q", s.To.Channel, m.Channel)
 	case m.ChatType != "" && !matchType(m.ChatType, s.To.Type):
 		return fmt.Sprintf("chatType is %q, not %q", s.To.Type, m.ChatType)
-	case m.KeyPrefix != "" && !hasPrefixFold(s.Key, m.KeyPrefix) && !hasPrefixFold(s.StrippedKey, m.KeyPrefix):
-		return fmt.Sprintf("neither the key %q nor %q starts with keyPrefix %q", s.Key, s.StrippedKey, m.KeyPrefix)
+	case m.KeyPrefix != "" && !s.keyStarts(m.KeyPrefix):
+		why := fmt.Sprintf("neither the key %q nor %q", s.Key, s.StrippedKey)
+		if s.PlainKey != "" && s.PlainKey != s.Key {
+			why += fmt.Sprintf(", nor %q without its account,", s.PlainKey)
+		}
+		return fmt.Sprintf("%s starts with keyPrefix %q", why, m.KeyPrefix)
 	case m.RawKeyPrefix != "" && !hasPrefixFold(s.Key, m.RawKeyPrefix):
 		return fmt.Sprintf("the key %q does not start with rawKeyPrefix %q", s.Key, m.RawKeyPrefix)
 	case m.AccountID != "" && m.AccountID != s.To.Account:
@@ -114,6 +120,15 @@ func (m SendMatch) miss(s Subject) string {
 		return fmt.Sprintf("the chat is %q (%s), not %q", s.To.Chat, s.To, m.To)
 	}
 	return ""
+}
+
+// keyStarts: a prefix may be written with or without the agent, and with or without the account of a chat (contract P1).
+func (s Subject) keyStarts(prefix string) bool {
+	plain := s.PlainKey
+	if seg := strings.SplitN(plain, ":", 3); len(seg) == 3 && seg[0] == "agent" {
+		plain = seg[2]
+	}
+	return slices.ContainsFunc([]string{s.Key, s.StrippedKey, s.PlainKey, plain}, func(k string) bool { return hasPrefixFold(k, prefix) })
 }
 
 // matchType: a rule for groups covers rooms, a rule for rooms covers only rooms (contract P1).

@@ -263,3 +263,27 @@ func TestReportedRulesNeverMatch(t *testing.T) {
 		}
 	})
 }
+
+// A rule for a chat, written as the contract writes keys, holds in the sessions of every account.
+// proves: P1, P2
+func TestKeyPrefixWithoutTheAccount(t *testing.T) {
+	t.Parallel()
+	s := Subject{Key: "agent:a:telegram:work:group:-1", StrippedKey: "telegram:work:group:-1", PlainKey: "agent:a:telegram:group:-1"}
+	for _, c := range []struct {
+		match SendMatch
+		want  Action
+	}{
+		{SendMatch{KeyPrefix: "telegram:group:-1"}, Deny}, {SendMatch{KeyPrefix: "agent:a:telegram:group:"}, Deny},
+		{SendMatch{KeyPrefix: "telegram:work:group:"}, Deny}, {SendMatch{KeyPrefix: "agent:a:telegram:work:"}, Deny},
+		{SendMatch{KeyPrefix: "telegram:group:-2"}, Allow}, {SendMatch{KeyPrefix: "telegram:home:"}, Allow}, {SendMatch{KeyPrefix: "agent:b:telegram:group:"}, Allow},
+		{SendMatch{RawKeyPrefix: "agent:a:telegram:group:"}, Allow},
+	} {
+		p := SendPolicy{Rules: []SendRule{{c.match, Deny}}}
+		if v := p.Decide(s); v.Action != c.want {
+			t.Errorf("%s: %+v, want %s", c.match, v, c.want)
+		}
+		if why := p.Explain(s)[1].Why; c.want == Allow && c.match.KeyPrefix != "" && !strings.Contains(why, s.PlainKey) {
+			t.Errorf("%s: explained as %s", c.match, why)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effe
 
 func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
 	s := c.session
-	v := c.set.Session.SendPolicy.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), To: c.in.Address, Override: s.Settings.SendPolicy})
+	v := c.set.Session.SendPolicy.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: c.in.Address, Override: s.Settings.SendPolicy})
 	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: s.Key, Status: sessions.Queued, Limit: 100})
 	if err != nil {
 		return "", sessions.Effects{}, err

@@ -214,7 +214,7 @@ func (g *gate) moved(o *outlet, from, to channels.Address) {
 func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict {
 	rules := g.settings().Session.SendPolicy
 	return func(s sessions.Session) policy.Verdict {
-		return rules.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), To: to, Override: s.Settings.SendPolicy})
+		return rules.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: to, Override: s.Settings.SendPolicy})
 	}
 }
 

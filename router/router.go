@@ -248,7 +248,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 			to = s.Last
 		}
 	}
-	subject := policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), To: to, Override: s.Settings.SendPolicy}
+	subject := policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: to, Override: s.Settings.SendPolicy}
 	rules := r.settings.Load().Session.SendPolicy
 	return rules.Decide(subject), rules.Explain(subject), to.String(), nil
 }

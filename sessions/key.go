@@ -106,6 +106,20 @@ func (p Parts) Key() Key {
 	return Key(strings.Join(seg, ":"))
 }
 
+// Plain gives the key without the account of its chat: how the contract writes keys (K2). What has no account stays as it is.
+func (k Key) Plain() Key {
+	p, err := k.Parse()
+	switch {
+	case err != nil:
+		return k
+	case p.Form == FormAccountPeer:
+		p.Form = FormChannelPeer
+	case p.Form == FormGroup || p.Form == FormRoom:
+		p.Account = channels.DefaultAccount
+	}
+	return p.Key()
+}
+
 // threaded reports whether a key of this form may have a thread.
 func (f Form) threaded() bool {
 	switch f {

@@ -292,3 +292,21 @@ func TestResolve(t *testing.T) {
 		t.Errorf("main in scope global: %+v, %v", got, err)
 	}
 }
+
+func TestPlainKey(t *testing.T) {
+	t.Parallel()
+	for k, want := range map[Key]Key{
+		"agent:a:telegram:work:group:-1:topic:7": "agent:a:telegram:group:-1:topic:7",
+		"agent:a:discord:work:channel:1":         "agent:a:discord:channel:1",
+		"agent:a:telegram:work:direct:2":         "agent:a:telegram:direct:2",
+		"agent:a:telegram:group:-1":              "agent:a:telegram:group:-1",
+		"agent:a:main":                           "agent:a:main",
+		"agent:a:cron:x":                         "agent:a:cron:x",
+		"global":                                 "global",
+		"no key":                                 "no key",
+	} {
+		if got := k.Plain(); got != want {
+			t.Errorf("%s: %s, want %s", k, got, want)
+		}
+	}
+}
