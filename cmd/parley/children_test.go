@@ -67,11 +67,14 @@ func TestSubagentsTool(t *testing.T) {
 	if got := states(t, rs[8]); len(got) != 2 || got["steered"] != "running" || got["canceled"] != "aborted" {
 		t.Errorf("the list after: %s", rs[8].Text)
 	}
-	for i, want := range map[int]string{1: "hold steered", 2: `"status":"accepted"`, 3: `"status":"canceled"`, 4: `"status":"idle"`, 5: "is no sub-agent of this session",
+	for i, want := range map[int]string{1: "hold steered", 2: `"status":"accepted"`, 3: `"stopped":1`, 4: `"status":"canceled"`, 5: "is no sub-agent of this session",
 		6: "no sub-agent of this session has the label", 7: "which sub-agent?"} {
 		if !strings.Contains(rs[i].Text, want) {
 			t.Errorf("result %d does not say %q: %s", i, want, rs[i].Text)
 		}
+	}
+	if strings.Contains(rs[4].Text, "stopped") {
+		t.Errorf("it is canceled once more: %s", rs[4].Text)
 	}
 	if strings.Contains(rs[1].Text, "toolResult") {
 		t.Errorf("the log shows tool results: %s", rs[1].Text)
@@ -81,9 +84,12 @@ func TestSubagentsTool(t *testing.T) {
 	if post := tn.shows(tn.hereA(), 2)[1]; !strings.HasPrefix(post, "Status: success\n\nResult:\nsteered well\n") {
 		t.Errorf("the report is\n%s", post)
 	}
-	tn.hereA().tell(program(about("steer", "steered", say("once more")), say("told")))
+	tn.hereA().tell(program(about("cancel", "steered"), about("steer", "steered", say("once more")), say("told")))
 	if post := tn.shows(tn.hereA(), 4); !slices.ContainsFunc(post[2:], func(s string) bool { return strings.HasPrefix(s, "Status: success\n\nResult:\nonce more\n") }) {
 		t.Errorf("the posts are %q", post)
+	}
+	if got := tn.results(atA, "subagents")[9]; !strings.Contains(got.Text, `"status":"idle"`) {
+		t.Errorf("one that has ended is canceled: %s", got.Text)
 	}
 	tn.free("other")
 	tn.shows(tn.groupA(), 2)

@@ -90,9 +90,38 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestReportAfterKill kills the host while a sub-agent is at work: it goes on where it stood, there is one report, and its figures
+// include what was used before.
+//
+// proves: N10, N13, N15
+func TestReportAfterKill(t *testing.T) {
+	t.Parallel()
+	tn := newTown(t, setup{})
+	tn.words = reports("Result: done")
+	p := tn.start()
+	noted := use("remember", map[string]any{"text": "42"})
+	tn.hereB().tell(program(spawn(program(noted, noted, hold("child"), say("There are 42."))), say("on it")))
+	tn.shows(tn.hereB(), 1)
+	child := told[outcome](tn.world, atB, "sessions_spawn", 1).ChildSessionKey
+	tn.asked(child, "child", 3)
+	tn.quietBut(1)
+	p.kill()
+	tn.start()
+	tn.asked(child, "child", 4)
+	tn.free("child")
+	lines := strings.Split(tn.shows(tn.hereB(), 2)[1], "\n")
+	if m := stats.FindStringSubmatch(lines[len(lines)-1]); m == nil || !slices.Equal(m[2:5], []string{"330", "300", "30"}) || m[5] != child {
+		t.Errorf("the figures are %q", lines[len(lines)-1])
+	}
+	tn.only(map[place]int{tn.hereB(): 2})
+	if n := len(tn.results(child, "remember")); n != 2 || len(tn.modelCalls(child, "child")) != 4 {
+		t.Errorf("%d results, %d model calls", n, len(tn.modelCalls(child, "child")))
+	}
+}
+
 // TestReports is what a report says when something is not as it should be. Status is the host's.
 //
-// proves: N10, N11, N12, N15
+// proves: N10, N11, N12, N13, N15
 func TestReports(t *testing.T) {
 	t.Parallel()
 	noted := use("remember", map[string]any{"text": "x"})
@@ -106,6 +135,7 @@ func TestReports(t *testing.T) {
 		{"the step is empty", say("stored"), words(" \n"), "Status: success\n\nResult:\nstored\n\n"},
 		{"the step says no", say("stored"), words("NO_REPLY"), "Status: success\n\nResult:\nstored\n\n"},
 		{"all failed", fail(), refused(), "Status: error\n\nResult:\n(not available)\n\nNotes:\n• Error: "},
+		{"it failed later", program(noted, fail()), rosy, "Status: error\n\nResult:\nAll went well.\n\n"},
 		{"a false status only", fail(), words("Status: success"), "Status: error\n\nResult:\n(not available)\n\n"},
 		{"silence", say("stored"), words("\nANNOUNCE_SKIP "), ""},
 	}
@@ -126,6 +156,8 @@ func TestReports(t *testing.T) {
 			}
 		case len(about) != 1 || !strings.HasPrefix(about[0], test.want) || !strings.Contains(about[0], "\nStats: runtime "):
 			t.Errorf("%s: the reports are %q, and one should begin with\n%s", test.name, about, test.want)
+		case test.name == "it failed later" && !strings.Contains(about[0], "tokens 110 (in 100 / out 10)"):
+			t.Errorf("what it used before it failed does not count: %s", about[0])
 		}
 	}
 }
