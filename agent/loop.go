@@ -69,8 +69,16 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, err
 		}
+		kept := false
+		keep := func() error {
+			if kept {
+				return nil
+			}
+			kept = true
+			return r.record(next)
+		}
 		if len(next.ToolCalls()) == 0 {
-			more, err := r.waiting(ctx, true)
+			more, err := r.waiting(ctx, keep)
 			if err != nil {
 				return Outcome{}, err
 			}
@@ -79,7 +87,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			}
 			// The answer becomes a step of the turn, which goes on with what came in.
 		}
-		if err := r.record(next); err != nil {
+		if err := keep(); err != nil {
 			return Outcome{}, err
 		}
 		last, done = &next, nil
@@ -129,11 +137,12 @@ func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Mes
 
 // waiting says whether the turn is to go on with what came in meanwhile. A finished answer at the limit of steps ends it: nothing
 // could be said any more about what waits, and the answer would be lost.
-func (r *turnRun) waiting(ctx context.Context, ending bool) (bool, error) {
-	if r.Waiting == nil || r.Take == nil || ending && r.steps >= r.MaxSteps {
+// keep is nil between two model calls; at the end it puts the answer into the transcript.
+func (r *turnRun) waiting(ctx context.Context, keep func() error) (bool, error) {
+	if r.Waiting == nil || r.Take == nil || keep != nil && r.steps >= r.MaxSteps {
 		return false, nil
 	}
-	more, err := r.Waiting(ctx, ending)
+	more, err := r.Waiting(ctx, keep)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -141,8 +150,12 @@ func (r *turnRun) waiting(ctx context.Context, ending bool) (bool, error) {
 }
 
 // take puts what came in meanwhile behind what the model is shown.
-func (r *turnRun) take(ctx context.Context, ending bool) (bool, error) {
-	more, err := r.waiting(ctx, ending)
+func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
+	var keep func() error
+	if answered { // and it is recorded
+		keep = func() error { return nil }
+	}
+	more, err := r.waiting(ctx, keep)
 	if err != nil || !more {
 		return false, err
 	}

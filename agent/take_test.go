@@ -17,7 +17,8 @@ type queue struct {
 	come  map[int][]sessions.Message
 	left  []sessions.Message
 	fault error
-	asked []bool // ending, of each time
+	asked []bool // whether the turn was at its end, each time
+	keeps bool   // has the answer kept
 }
 
 func (q *queue) fill() {
@@ -25,8 +26,13 @@ func (q *queue) fill() {
 	q.left, q.come[n] = append(q.left, q.come[n]...), nil
 }
 
-func (q *queue) waiting(_ context.Context, ending bool) (bool, error) {
-	q.asked = append(q.asked, ending)
+func (q *queue) waiting(_ context.Context, keep func() error) (bool, error) {
+	q.asked = append(q.asked, keep != nil)
+	if keep != nil && q.keeps {
+		if err := keep(); err != nil {
+			return false, err
+		}
+	}
 	q.fill()
 	return len(q.left) > 0, q.fault
 }

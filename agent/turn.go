@@ -26,9 +26,9 @@ type Turn struct {
 	// it can be committed together with what follows from it.
 	Record func(msgs ...sessions.Message) error
 	// Waiting says whether something came in for this session that the turn at work is to answer as well, and Take takes it over:
-	// user messages, recorded already. They are asked between two model calls and before the turn ends (ending): there Waiting may
-	// block for what is still to come. Both may be nil.
-	Waiting func(ctx context.Context, ending bool) (bool, error)
+	// user messages, recorded already. They are asked between two model calls and before the turn ends. There Waiting has a
+	// func that keeps the answer in the transcript, and may, after calling it, block for what is still to come. Both may be nil.
+	Waiting func(ctx context.Context, keep func() error) (bool, error)
 	Take    func(ctx context.Context) ([]sessions.Message, error)
 	// OnText is called with the text of the answer so far whenever it grows; may be nil. It must not block.
 	OnText func(soFar string)

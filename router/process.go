@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -213,7 +215,7 @@ func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (ou
 func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
-		o.Usage = r.used(ctx, run, out.Final)
+		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
 	}
 	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text)}
@@ -228,29 +230,52 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: err.Error()}
-	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: r.used(ctx, run)}
+	steps := r.steps(ctx, run)
+	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
 	if !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice)}
 	}
-	if !r.handOn(ctx, set, run, agent.Outcome{}, notice, o) {
+	if !r.handOn(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
 		return nil
 	}
 	return o
 }
 
-// used sums up the tokens of the model calls that a run has recorded, and of further messages that it has not.
-func (r *Router) used(ctx context.Context, run sessions.Run, further ...sessions.Message) (sum sessions.Usage) {
+// steps gives what a run has recorded, for its figures and what it had to say: an error is logged and leaves them out.
+func (r *Router) steps(ctx context.Context, run sessions.Run) []sessions.Message {
 	steps, err := r.store.Steps(context.WithoutCancel(ctx), run.ID)
 	if err != nil {
-		r.log.Error("cannot count the tokens of a run", keyRun, run.ID, keyErr, err)
+		r.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
 	}
+	return steps
+}
+
+// used sums up the tokens of model calls.
+func used(steps ...sessions.Message) (sum sessions.Usage) {
 	counted := make(map[string]bool)
-	for _, m := range append(steps, further...) {
+	for _, m := range steps {
 		if m.Usage != nil && !counted[m.ID] {
 			counted[m.ID], sum = true, sum.Add(*m.Usage)
 		}
 	}
 	return sum
+}
+
+// answer is what a turn that broke off had answered before: a sub-agent that waited for its own has.
+func answer(steps []sessions.Message) string {
+	for _, m := range slices.Backward(steps) {
+		if m.Role == sessions.Assistant {
+			if len(m.ToolCalls()) > 0 {
+				return ""
+			}
+			text := strings.TrimSpace(m.Text())
+			if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(text)) {
+				return ""
+			}
+			return text
+		}
+	}
+	return ""
 }
 
 func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {

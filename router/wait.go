@@ -31,6 +31,18 @@ func (r *Router) Idle(ctx context.Context, c tools.Caller) error {
 	}
 }
 
+// outlast waits at the end of a sub-agent's turn for the sub-agents of its own. Its answer so far is kept first: the wait may be long.
+func (r *Router) outlast(ctx context.Context, c tools.Caller, keep func() error) error {
+	open, err := r.openChildren(ctx, c.Run.Key, 1)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	if err := keep(); err != nil {
+		return err
+	}
+	return r.Idle(ctx, c)
+}
+
 // idleFor waits until something is queued, a child's run may have ended, or ctx ends (then ctx's error).
 func (r *Router) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
 	ended, cancel := r.ends.subscribe(string(child))

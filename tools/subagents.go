@@ -171,7 +171,7 @@ func (t subagents) steer(ctx context.Context, c Call, child Child, text string) 
 	if child.Session.Archived {
 		return mistake("%s is archived. Start a new sub-agent instead.", child.Session.Key).result(), nil
 	}
-	run, err := t.deps.Host.Steer(ctx, SteerRequest{Source: c.Source(), From: c.Caller.Session, Child: child.Session.Key, Message: text})
+	run, err := t.deps.Host.Steer(ctx, SteerRequest{Source: c.Source(), From: c.Caller.Session, Run: c.Caller.Run, Child: child.Session.Key, Message: text})
 	if err != nil {
 		return refusal(err)
 	}
