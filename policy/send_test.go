@@ -20,23 +20,55 @@ func drawAddress(t *rapid.T) channels.Address {
 	}
 }
 
-// drawMatch draws a rule whose fields are often those of the delivery to an address, so that many rules match and many just miss.
-func drawMatch(t *rapid.T, to channels.Address) SendMatch {
+// drawSubject draws a delivery as the host makes them: the keys and the address go together where a key names a chat.
+func drawSubject(t *rapid.T) Subject {
+	a := drawAddress(t)
+	word := map[channels.ChatType]string{channels.Group: "topic"}[a.Type]
+	if word == "" {
+		word = "thread"
+	}
+	chat := string(a.Type) + ":" + string(a.Chat)
+	if a.Thread != "" {
+		chat += ":" + word + ":7"
+	}
+	plain := string(a.Channel) + ":" + chat
+	stripped := plain
+	if a.Account != channels.DefaultAccount {
+		stripped = string(a.Channel) + ":" + string(a.Account) + ":" + chat
+	}
+	if other := rapid.SampledFrom([]string{"", "", "", "main", "cron:x", "hook:telegram:group", "node-1", "subagent:u"}).Draw(t, "key"); other != "" && (other != "main" || a.Type == channels.Direct) {
+		plain, stripped = other, other
+	}
+	agent := "agent:" + rapid.SampledFrom([]string{"main", "ops"}).Draw(t, "agent") + ":"
+	return Subject{Key: agent + stripped, StrippedKey: stripped, PlainKey: agent + plain, To: a}
+}
+
+// drawMatch draws a rule whose fields are often those of a delivery, so that many rules match and many just miss.
+func drawMatch(t *rapid.T, s Subject) SendMatch {
+	to := s.To
 	whole := to
 	whole.Thread = ""
+	_, plain, _ := strings.Cut(strings.TrimPrefix(s.PlainKey, "agent:"), ":")
+	prefix := func(name string, of ...string) string {
+		p := rapid.SampledFrom(append(of, "", "", "", "", "cron:", "AGENT:MAIN:", "main")).Draw(t, name)
+		if n := rapid.IntRange(0, len(p)).Draw(t, name+".length"); rapid.Bool().Draw(t, name+".cut") {
+			p = p[:n]
+		}
+		return p
+	}
 	return SendMatch{
 		Channel:      rapid.SampledFrom([]channels.Kind{"", "", to.Channel, "telegram", "Discord"}).Draw(t, "m.channel"),
 		ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", to.Type, channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
-		KeyPrefix:    rapid.SampledFrom([]string{"", "", "", "cron:", "AGENT:MAIN:", "agent:main:cron", "main"}).Draw(t, "m.keyPrefix"),
-		RawKeyPrefix: rapid.SampledFrom([]string{"", "", "", "cron:", "agent:main:"}).Draw(t, "m.rawKeyPrefix"),
+		KeyPrefix:    prefix("m.keyPrefix", s.Key, s.StrippedKey, s.PlainKey, plain),
+		RawKeyPrefix: prefix("m.rawKeyPrefix", s.Key, s.StrippedKey, s.PlainKey),
 		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", to.Account, "work"}).Draw(t, "m.account"),
 		To:           rapid.SampledFrom([]string{"", "", string(to.Chat), to.String(), whole.String(), whole.String() + "/7", "-1"}).Draw(t, "m.to"),
 	}
 }
 
 // The contract's words, one by one, with nothing shared with the code under test.
-func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
-	lower := strings.ToLower
+func modelMatches(m SendMatch, s Subject) bool {
+	lower, to := strings.ToLower, s.To
 	ok := true
 	if m.Channel != "" {
 		ok = ok && lower(string(m.Channel)) == string(to.Channel)
@@ -50,10 +82,16 @@ func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
 		ok = ok && to.Type == "direct"
 	}
 	if m.KeyPrefix != "" {
-		ok = ok && (strings.Index(lower(key), lower(m.KeyPrefix)) == 0 || strings.Index(lower(stripped), lower(m.KeyPrefix)) == 0)
+		starts := false // with or without the agent, with or without the account
+		for _, key := range []string{s.Key, s.PlainKey} {
+			for _, k := range []string{key, strings.SplitN(key, ":", 3)[2]} {
+				starts = starts || strings.Index(lower(k), lower(m.KeyPrefix)) == 0
+			}
+		}
+		ok = ok && starts
 	}
 	if m.RawKeyPrefix != "" {
-		ok = ok && strings.Index(lower(key), lower(m.RawKeyPrefix)) == 0
+		ok = ok && strings.Index(lower(s.Key), lower(m.RawKeyPrefix)) == 0
 	}
 	if m.AccountID != "" {
 		ok = ok && m.AccountID == to.Account
@@ -69,17 +107,17 @@ func modelMatches(m SendMatch, key, stripped string, to channels.Address) bool {
 func TestDecideIsTheContract(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		stripped := rapid.SampledFrom([]string{"main", "cron:x", "telegram:group:-1"}).Draw(t, "key")
-		s := Subject{Key: "agent:main:" + stripped, StrippedKey: stripped, To: drawAddress(t), Override: rapid.SampledFrom([]Override{Inherit, Inherit, Inherit, Allow, Deny}).Draw(t, "override")}
+		s := drawSubject(t)
+		s.Override = rapid.SampledFrom([]Override{Inherit, Inherit, Inherit, Allow, Deny}).Draw(t, "override")
 		p := SendPolicy{Default: rapid.SampledFrom([]Action{"", Allow, Deny}).Draw(t, "default")}
 		for range rapid.IntRange(0, 5).Draw(t, "rules") {
-			p.Rules = append(p.Rules, SendRule{drawMatch(t, s.To), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
+			p.Rules = append(p.Rules, SendRule{drawMatch(t, s), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
 		}
 
 		want := map[Action]Action{"": Allow, Allow: Allow, Deny: Deny}[p.Default]
 		var denies, allows int
 		for _, r := range p.Rules {
-			if modelMatches(r.Match, s.Key, stripped, s.To) {
+			if modelMatches(r.Match, s) {
 				if r.Action == Deny {
 					denies++
 				} else {
@@ -109,7 +147,7 @@ func TestDecideIsTheContract(t *testing.T) {
 			t.Fatalf("explanation %+v does not end in %+v", steps, v)
 		}
 		for i, r := range p.Rules {
-			if steps[i+1].Matched != modelMatches(r.Match, s.Key, stripped, s.To) || steps[i+1].Why == "" {
+			if steps[i+1].Matched != modelMatches(r.Match, s) || steps[i+1].Why == "" {
 				t.Fatalf("step %+v of rule %+v on %+v", steps[i+1], r, s)
 			}
 		}
@@ -204,26 +242,6 @@ func TestSendPolicyCheck(t *testing.T) {
 	}
 }
 
-// drawSubject draws a delivery as the host makes them: the key and the address go together where the key names a chat.
-func drawSubject(t *rapid.T) Subject {
-	a := drawAddress(t)
-	chat := string(a.Channel)
-	if a.Account != channels.DefaultAccount {
-		chat += ":" + string(a.Account)
-	}
-	chat += ":" + string(a.Type) + ":" + string(a.Chat)
-	if a.Thread != "" {
-		chat += ":" + map[channels.ChatType]string{channels.Group: "topic"}[a.Type] + ":7"
-		chat = strings.Replace(chat, "::7", ":thread:7", 1)
-	}
-	stripped := rapid.SampledFrom([]string{chat, chat, chat, "main", "cron:x", "hook:telegram:group", "node-1", "subagent:u"}).Draw(t, "stripped")
-	if stripped == "main" && a.Type != channels.Direct {
-		stripped = chat
-	}
-	key := "agent:" + rapid.SampledFrom([]string{"main", "ops"}).Draw(t, "agent") + ":" + stripped
-	return Subject{Key: key, StrippedKey: stripped, To: a}
-}
-
 // What Check says can never match, or never decide, does not.
 // proves: P2
 func TestReportedRulesNeverMatch(t *testing.T) {
@@ -256,7 +274,7 @@ func TestReportedRulesNeverMatch(t *testing.T) {
 				t.Fatalf("%v, but it decided on %+v: %+v", pr, s, v)
 			}
 			for i, r := range p.Rules {
-				if strings.HasPrefix(pr.Path, rulePath(i)+".match") && modelMatches(r.Match, s.Key, s.StrippedKey, s.To) {
+				if strings.HasPrefix(pr.Path, rulePath(i)+".match") && modelMatches(r.Match, s) {
 					t.Fatalf("%v, but %+v matches %+v", pr, r.Match, s)
 				}
 			}
