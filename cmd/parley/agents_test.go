@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestPingPong(t *testing.T) {
 	}
 	checkSteps(t, tn, []string{"reply a", "reply b", "reply a", "announce b"})
 	announce := tn.modelCalls(atB, "announce")[0].System
-	for _, want := range []string{`Original request: "` + question + `"`, `Round 1 reply: "forty-two"`, `Latest reply: "b says: quite sure"`} {
+	for _, want := range []string{"Original request: " + strconv.Quote(question), `Round 1 reply: "forty-two"`, `Latest reply: "b says: quite sure"`} {
 		if !strings.Contains(announce, want) {
 			t.Errorf("the announce step does not name %q:\n%s", want, announce)
 		}
