@@ -18,7 +18,7 @@ type SendRule struct {
 type SendMatch struct {
 	Channel      channels.Kind      `yaml:"channel,omitempty" json:"channel,omitempty" doc:"Channel kind, for example telegram."`
 	ChatType     channels.ChatType  `yaml:"chatType,omitempty" json:"chatType,omitempty" enum:"direct,group,channel" doc:"direct, group (any chat of several people) or channel (only rooms)."`
-	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Start of the session key, with or without its agent: prefix."`
+	KeyPrefix    string             `yaml:"keyPrefix,omitempty" json:"keyPrefix,omitempty" doc:"Start of the session key, with or without its agent: prefix and the account of its channel."`
 	RawKeyPrefix string             `yaml:"rawKeyPrefix,omitempty" json:"rawKeyPrefix,omitempty" doc:"Start of the whole session key."`
 	AccountID    channels.AccountID `yaml:"accountId,omitempty" json:"accountId,omitempty" doc:"Account of the channel."`
 	To           string             `yaml:"to,omitempty" json:"to,omitempty" doc:"The chat: its id, or the whole address as parley policy explain shows it."`

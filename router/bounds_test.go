@@ -36,7 +36,6 @@ func TestSubagentsThatDelegateAgain(t *testing.T) {
 		})
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(59 * time.Minute)
-		t.Log(n.Load(), len(x.runs()), len(x.deliveries()))
 		if got := n.Load(); got > 20 {
 			t.Errorf("%d sub-agents started by one sub-agent in turns that results caused, %d posts into the chat within the hour; the cap is 5", got, len(x.deliveries())-1)
 		}
@@ -98,8 +97,7 @@ func (s lateSubmit) Submit(ctx context.Context, e sessions.Effects) (sessions.Ac
 func TestReplyOnceAfterARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var second atomic.Bool
-		var g *rig
-		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return lateSubmit{s, func(source string) {
 				if second.Load() && strings.HasPrefix(source, "tool:") {
 					time.Sleep(time.Minute)

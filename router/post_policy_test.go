@@ -21,7 +21,9 @@ func TestPostByAnotherSessionOfAChat(t *testing.T) {
 		g.shown(1)
 		g.idle(1)
 		old := g.runs()[0].Key
-		g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Session.DMScope = sessions.DMMain }))
+		if err := g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Session.DMScope = sessions.DMMain })); err != nil {
+			t.Fatal(err)
+		}
 		<-time.After(time.Second)
 		g.say(direct(guest), guest, "hello again")
 		g.shown(2)
@@ -46,7 +48,6 @@ func TestPostByAnotherSessionOfAChat(t *testing.T) {
 		}
 		g.idle(3)
 		for _, d := range g.deliveries() {
-			t.Log(d.Session, d.Kind, d.To, d.Text, d.State)
 			if d.Text == "leak" && d.State == sessions.Sent {
 				t.Errorf("%s is denied for this chat, and %s posted there: %s", now, old, d.State)
 			}
