@@ -39,6 +39,7 @@ type world struct {
 	two   *telegramtest.Server // a second bot; nil where there is one
 	model *modeltest.Server
 	dir   string
+	host  *host // the one that runs
 }
 
 func newWorld(t *testing.T) *world {
@@ -173,6 +174,11 @@ func (w *world) start() *process {
 		_ = resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
+	h, err := running(&env{ctx: w.ctx(), config: filepath.Join(w.dir, "config.yaml")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.host = h
 	return p
 }
 
@@ -269,9 +275,9 @@ func (w *world) sentBy(bot *telegramtest.Server, chat int64, n int) []telegramte
 }
 
 // api asks the running host, as the commands do.
-func api[T any](w *world, path string, q url.Values) T {
+func api[T any](w *world, path string, q url.Values) (v T) {
 	w.t.Helper()
-	v, err := ask[T](&env{ctx: w.ctx(), config: filepath.Join(w.dir, "config.yaml")}, http.MethodGet, path, q, nil)
+	err := w.host.call(w.ctx(), http.MethodGet, path, q, nil, &v)
 	if err != nil {
 		w.t.Fatalf("%s: %v", path, err)
 	}

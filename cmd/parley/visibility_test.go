@@ -31,7 +31,7 @@ type sight struct {
 	keys  map[string]sessions.Key
 	names []string // without the session that looks
 	ids   map[string]sessions.ID
-	host  *process
+	proc  *process
 	shown map[place]int
 }
 
@@ -40,7 +40,7 @@ const sightAgents = "[{id: a, default: true, subagents: {allowAgents: [b]}}, {id
 func newSight(t *testing.T) *sight {
 	t.Helper()
 	tn := newTown(t, setup{Agents: sightAgents})
-	s := &sight{town: tn, host: tn.start(), shown: map[place]int{}, ids: map[string]sessions.ID{}}
+	s := &sight{town: tn, proc: tn.start(), shown: map[place]int{}, ids: map[string]sessions.ID{}}
 	mainA, mainB := place{tn.tg, owner, 0}, place{tn.two, owner, 0}
 	tn.meet(mainA, mainB, tn.hereB())
 	tn.hereA().tell(program(spawn(say("done")), spawn(say("done"), "agentId", "b"), say("hello")))
@@ -210,7 +210,7 @@ func TestVisibility(t *testing.T) {
 		s.setup(setup{Agents: sightAgents, Tools: "{sessions: {" + visibility + "}, agentToAgent: " + test.a2a + "}",
 			Session:  "{agentToAgent: {maxPingPongTurns: 0, maxPerMinute: 1000, maxTurnsPerHour: 1000}}",
 			Defaults: "maxSteps: 1000, " + test.defaults})
-		s.host.hangUp()
+		s.proc.hangUp()
 		from, own := s.hereA(), "topic"
 		if test.inMain {
 			from, own = place{s.tg, owner, 0}, "main"
