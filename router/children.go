@@ -16,7 +16,11 @@ import (
 func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
 	c.Latest = firstOf(out.Text, out.Newest)
-	c.StartedMs, c.EndedMs, c.Usage = run.Started.UnixMilli(), time.Now().UnixMilli(), o.Usage
+	began := run.Started
+	if run.Attempt > 1 { // a restart began it again
+		began = run.Created
+	}
+	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), time.Now().UnixMilli(), o.Usage
 	if out.Control == agent.AnnounceSkip {
 		return r.cleanup(ctx, run, c, o)
 	}
