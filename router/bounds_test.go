@@ -100,7 +100,7 @@ func TestReplyOnceAfterARestart(t *testing.T) {
 		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return lateSubmit{s, func(source string) {
 				if second.Load() && strings.HasPrefix(source, "tool:") {
-					time.Sleep(time.Minute)
+					<-time.After(time.Minute) // virtual time
 				}
 			}}
 		})
