@@ -13,7 +13,7 @@ import (
 func drawAddress(t *rapid.T) channels.Address {
 	return channels.Address{
 		Channel: rapid.SampledFrom([]channels.Kind{"telegram", "discord"}).Draw(t, "channel"),
-		Account: rapid.SampledFrom([]channels.AccountID{"default", "work"}).Draw(t, "account"),
+		Account: rapid.SampledFrom([]channels.AccountID{"default", "job"}).Draw(t, "account"),
 		Chat:    rapid.SampledFrom([]channels.ChatID{"-1", "2"}).Draw(t, "chat"),
 		Thread:  rapid.SampledFrom([]channels.ThreadID{"", "7"}).Draw(t, "thread"),
 		Type:    rapid.SampledFrom([]channels.ChatType{channels.Direct, channels.Group, channels.Room}).Draw(t, "type"),
@@ -61,7 +61,7 @@ func drawMatch(t *rapid.T, s Subject) SendMatch {
 		ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", to.Type, channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
 		KeyPrefix:    prefix("m.keyPrefix", s.Key, s.StrippedKey, s.PlainKey, plain),
 		RawKeyPrefix: prefix("m.rawKeyPrefix", s.Key, s.StrippedKey, s.PlainKey),
-		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", to.Account, "work"}).Draw(t, "m.account"),
+		AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", to.Account, "job"}).Draw(t, "m.account"),
 		To:           rapid.SampledFrom([]string{"", "", string(to.Chat), to.String(), whole.String(), whole.String() + "/7", "-1"}).Draw(t, "m.to"),
 	}
 }
@@ -198,7 +198,7 @@ func TestSendPolicyCheck(t *testing.T) {
 		{"fine", SendPolicy{Default: Deny, Rules: []SendRule{
 			{SendMatch{Channel: "Telegram", ChatType: channels.Group, KeyPrefix: "agent:main:telegram:group:", To: "-1"}, Allow},
 			{SendMatch{KeyPrefix: "cron:"}, Deny}, {SendMatch{KeyPrefix: "ag"}, Allow}, {SendMatch{RawKeyPrefix: "agent:ops:"}, Deny}, {SendMatch{KeyPrefix: "global"}, Deny},
-			{SendMatch{KeyPrefix: "main"}, Allow}, {SendMatch{KeyPrefix: "node-"}, Allow}, {SendMatch{KeyPrefix: "telegram:work:direct:"}, Allow},
+			{SendMatch{KeyPrefix: "main"}, Allow}, {SendMatch{KeyPrefix: "node-"}, Allow}, {SendMatch{KeyPrefix: "telegram:job:direct:"}, Allow},
 			{SendMatch{ChatType: channels.Direct, KeyPrefix: "telegram:group:direct:"}, Allow}, // an account called group
 			{SendMatch{To: "telegram/default/group/-1/7"}, Allow}, {SendMatch{To: "a/b"}, Allow},
 		}}, nil},
@@ -214,8 +214,8 @@ func TestSendPolicyCheck(t *testing.T) {
 			"session.sendPolicy.rules[2].match.keyPrefix", "session.sendPolicy.rules[3].match.keyPrefix",
 		}},
 		{"fields at odds", SendPolicy{Rules: []SendRule{
-			{SendMatch{ChatType: channels.Direct, KeyPrefix: "telegram:group:"}, Deny}, {SendMatch{ChatType: channels.Group, RawKeyPrefix: "agent:a:telegram:work:direct:"}, Deny},
-			{SendMatch{Channel: "discord", To: "telegram/default/group/-1"}, Deny}, {SendMatch{AccountID: "work", To: "telegram/default/group/-2"}, Deny},
+			{SendMatch{ChatType: channels.Direct, KeyPrefix: "telegram:group:"}, Deny}, {SendMatch{ChatType: channels.Group, RawKeyPrefix: "agent:a:telegram:job:direct:"}, Deny},
+			{SendMatch{Channel: "discord", To: "telegram/default/group/-1"}, Deny}, {SendMatch{AccountID: "job", To: "telegram/default/group/-2"}, Deny},
 			{SendMatch{ChatType: channels.Direct, To: "telegram/default/group/-3"}, Deny}, {SendMatch{To: "signal/default/group/-4"}, Deny},
 		}}, []string{
 			"session.sendPolicy.rules[0].match.keyPrefix", "session.sendPolicy.rules[1].match.rawKeyPrefix", "session.sendPolicy.rules[2].match.to",
@@ -247,8 +247,8 @@ func TestSendPolicyCheck(t *testing.T) {
 func TestReportedRulesNeverMatch(t *testing.T) {
 	t.Parallel()
 	prefixes := []string{
-		"", "", "", "cron:", "corn:", "main", "mainly", "telegram:", "TELEGRAM:group:", "telegram:work:group:", "discord:direct:", "signal:", "agent:main:",
-		"agent:ops:telegram:channel:", "agent:main:discord:work:direct:2", "node-", "hook:telegram:", "subagent:u", "telegram:direct:2:thread:",
+		"", "", "", "cron:", "corn:", "main", "mainly", "telegram:", "TELEGRAM:group:", "telegram:job:group:", "discord:direct:", "signal:", "agent:main:",
+		"agent:ops:telegram:channel:", "agent:main:discord:job:direct:2", "node-", "hook:telegram:", "subagent:u", "telegram:direct:2:thread:",
 	}
 	draw := func(t *rapid.T) SendMatch {
 		return SendMatch{
@@ -256,9 +256,9 @@ func TestReportedRulesNeverMatch(t *testing.T) {
 			ChatType:     rapid.SampledFrom([]channels.ChatType{"", "", channels.Direct, channels.Group, channels.Room}).Draw(t, "m.chatType"),
 			KeyPrefix:    rapid.SampledFrom(prefixes).Draw(t, "m.keyPrefix"),
 			RawKeyPrefix: rapid.SampledFrom(prefixes).Draw(t, "m.rawKeyPrefix"),
-			AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", "work"}).Draw(t, "m.account"),
+			AccountID:    rapid.SampledFrom([]channels.AccountID{"", "", "job"}).Draw(t, "m.account"),
 			To: rapid.SampledFrom([]string{
-				"", "", "", "-1", "telegram/default/group/-1", "telegram/work/channel/2/7", "discord/default/direct/2", "signal/default/group/-1",
+				"", "", "", "-1", "telegram/default/group/-1", "telegram/job/channel/2/7", "discord/default/direct/2", "signal/default/group/-1",
 			}).Draw(t, "m.to"),
 		}
 	}
@@ -286,13 +286,13 @@ func TestReportedRulesNeverMatch(t *testing.T) {
 // proves: P1, P2
 func TestKeyPrefixWithoutTheAccount(t *testing.T) {
 	t.Parallel()
-	s := Subject{Key: "agent:a:telegram:work:group:-1", StrippedKey: "telegram:work:group:-1", PlainKey: "agent:a:telegram:group:-1"}
+	s := Subject{Key: "agent:a:telegram:job:group:-1", StrippedKey: "telegram:job:group:-1", PlainKey: "agent:a:telegram:group:-1"}
 	for _, c := range []struct {
 		match SendMatch
 		want  Action
 	}{
 		{SendMatch{KeyPrefix: "telegram:group:-1"}, Deny}, {SendMatch{KeyPrefix: "agent:a:telegram:group:"}, Deny},
-		{SendMatch{KeyPrefix: "telegram:work:group:"}, Deny}, {SendMatch{KeyPrefix: "agent:a:telegram:work:"}, Deny},
+		{SendMatch{KeyPrefix: "telegram:job:group:"}, Deny}, {SendMatch{KeyPrefix: "agent:a:telegram:job:"}, Deny},
 		{SendMatch{KeyPrefix: "telegram:group:-2"}, Allow}, {SendMatch{KeyPrefix: "telegram:home:"}, Allow}, {SendMatch{KeyPrefix: "agent:b:telegram:group:"}, Allow},
 		{SendMatch{RawKeyPrefix: "agent:a:telegram:group:"}, Allow},
 	} {
