@@ -54,6 +54,8 @@ type Deps struct {
 	Version   string
 	Getenv    func(string) string
 	Began     time.Time // of the process
+
+	Trace func(op, phase string) // of the store's commits: a place for tests to kill the process; nil otherwise
 }
 
 // Host is a running parley.
@@ -90,7 +92,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		defer close(chosen)
 		h.chooseModel(ctx, c)
 	}()
-	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log})
+	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log, Trace: d.Trace})
 	<-chosen
 	if err != nil {
 		return h, err

@@ -26,7 +26,7 @@ import (
 // TestMain lets the test binary be the program: the tests run it as a child process, as people do.
 func TestMain(m *testing.M) {
 	if os.Getenv("PARLEY_TEST_MAIN") == "1" {
-		main()
+		parley(killer())
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -174,12 +174,18 @@ func (w *world) start() *process {
 		_ = resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
+	w.meet()
+	return p
+}
+
+// meet finds the host that runs.
+func (w *world) meet() {
+	w.t.Helper()
 	h, err := running(&env{ctx: w.ctx(), config: filepath.Join(w.dir, "config.yaml")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.host = h
-	return p
 }
 
 // until waits for something that another process does.

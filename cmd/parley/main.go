@@ -47,6 +47,7 @@ type env struct {
 	ctx    context.Context //nolint:containedctx // the life of one command
 	config string
 	began  time.Time
+	trace  func(op, phase string) // of the store's commits; nil outside of tests
 }
 
 type versionCmd struct{}
@@ -59,14 +60,17 @@ func (versionCmd) Run() error {
 // usageError is a mistake on the command line or in the configuration.
 type usageError struct{ error }
 
-func main() {
+func main() { parley(nil) }
+
+// parley is the whole program. Tests hand it a trace of the store's commits.
+func parley(trace func(op, phase string)) {
 	began := time.Now()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	var c cli
 	k := kong.Parse(&c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(exit))
-	err := k.Run(&env{ctx: ctx, config: c.Config, began: began})
+	err := k.Run(&env{ctx: ctx, config: c.Config, began: began, trace: trace})
 	switch {
 	case err == nil:
 	case errors.As(err, &usageError{}):

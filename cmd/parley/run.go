@@ -32,7 +32,7 @@ func (runCmd) Run(e *env) error {
 	table := gateway.Table(adapters())
 	h, err := gateway.Open(e.ctx, gateway.Deps{
 		Config: config.NewLive(c, table, os.Getenv), Adapters: adapters(), Providers: providers(),
-		Log: log, Version: version, Getenv: os.Getenv, Began: e.began,
+		Log: log, Version: version, Getenv: os.Getenv, Began: e.began, Trace: e.trace,
 	})
 	if err != nil {
 		return err
