@@ -63,7 +63,7 @@ type killed struct {
 	town
 	file string // the trace
 	cmd  *exec.Cmd
-	dead chan error
+	dead chan struct{} // closed when that host has ended
 }
 
 // The exchange: the agent of bot one asks that of bot two, and spawns a sub-agent.
@@ -99,7 +99,7 @@ func newKilled(t *testing.T) *killed {
 // launch starts the host, to be killed at the n-th call of the trace.
 func (k *killed) launch(n int) {
 	k.t.Helper()
-	k.cmd, k.dead = k.command("--config", "config.yaml"), make(chan error, 1)
+	k.cmd, k.dead = k.command("--config", "config.yaml"), make(chan struct{})
 	k.cmd.Env = append(k.cmd.Env, envTrace+"="+k.file, envKill+"="+strconv.Itoa(n))
 	log := &buffer{}
 	k.cmd.Stdout, k.cmd.Stderr = log, log
@@ -112,7 +112,11 @@ func (k *killed) launch(n int) {
 			k.t.Logf("the log of the host that was killed:\n%s", log)
 		}
 	})
-	go func() { k.dead <- k.cmd.Wait() }()
+	dead := k.dead
+	go func() {
+		_ = cmd.Wait() // it was killed, or is when the test ends
+		close(dead)
+	}()
 }
 
 // alive waits for something that the host does; it is false when the host died before.
@@ -121,8 +125,8 @@ func (k *killed) alive(what string, ok func() bool) (alive bool) {
 	alive = true
 	k.until(30*time.Second, what, func() bool {
 		select {
-		case <-k.dead:
-			alive = false
+		case err := <-k.dead: // killed
+			alive = err == nil
 			return true
 		default:
 			return ok()
