@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -61,8 +60,7 @@ func killer() func(op, phase string) {
 // killed is a town whose host may kill itself.
 type killed struct {
 	town
-	file string // the trace
-	cmd  *exec.Cmd
+	file string        // the trace
 	dead chan struct{} // closed when that host has ended
 }
 
@@ -99,20 +97,20 @@ func newKilled(t *testing.T) *killed {
 // launch starts the host, to be killed at the n-th call of the trace.
 func (k *killed) launch(n int) {
 	k.t.Helper()
-	k.cmd, k.dead = k.command("--config", "config.yaml"), make(chan struct{})
-	k.cmd.Env = append(k.cmd.Env, envTrace+"="+k.file, envKill+"="+strconv.Itoa(n))
+	cmd, dead := k.command("--config", "config.yaml"), make(chan struct{})
+	cmd.Env = append(cmd.Env, envTrace+"="+k.file, envKill+"="+strconv.Itoa(n))
 	log := &buffer{}
-	k.cmd.Stdout, k.cmd.Stderr = log, log
-	if err := k.cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
 		k.t.Fatal(err)
 	}
 	k.t.Cleanup(func() {
-		_ = k.cmd.Process.Kill()
+		_ = cmd.Process.Kill()
 		if k.t.Failed() {
 			k.t.Logf("the log of the host that was killed:\n%s", log)
 		}
 	})
-	dead := k.dead
+	k.dead = dead
 	go func() {
 		_ = cmd.Wait() // it was killed, or is when the test ends
 		close(dead)
@@ -125,8 +123,8 @@ func (k *killed) alive(what string, ok func() bool) (alive bool) {
 	alive = true
 	k.until(30*time.Second, what, func() bool {
 		select {
-		case err := <-k.dead: // killed
-			alive = err == nil
+		case <-k.dead:
+			alive = false
 			return true
 		default:
 			return ok()
@@ -178,10 +176,7 @@ func (k *killed) tell(n int) (trace []string, died bool) {
 	if died = died || !told; died {
 		k.start()
 	} else {
-		var err error
-		if k.host, err = running(&env{ctx: k.ctx(), config: filepath.Join(k.dir, "config.yaml")}); err != nil {
-			k.t.Fatal(err)
-		}
+		k.world.meet()
 	}
 	k.until(30*time.Second, "b answers", greeted)
 	if !told {
@@ -189,7 +184,6 @@ func (k *killed) tell(n int) (trace []string, died bool) {
 	}
 	k.until(30*time.Second, "everything is said", k.met)
 	trace = k.traced()
-	k.meet()
 	k.quiet()
 	k.judge()
 	if n == 0 {
