@@ -16,14 +16,20 @@ type Config struct {
 
 // Defaults is agents.defaults.
 type Defaults struct {
-	Model          string    `yaml:"model" doc:"provider/model; empty = the best that was found at start."`
-	Instructions   string    `yaml:"instructions" doc:"What the agents are told about themselves."`
-	TimeoutSeconds int       `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Longest turn, in seconds."`
-	MaxConcurrent  int       `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns at work at the same time, over all sessions."`
-	MaxSteps       int       `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Model calls in one turn."`
-	HistoryLimit   int       `yaml:"historyLimit" default:"100" min:"1" max:"10000" doc:"Messages of the transcript that a model is shown."`
-	Subagents      Subagents `yaml:"subagents" doc:"Sub-agents."`
-	Sandbox        Sandbox   `yaml:"sandbox" doc:"Sandboxed sessions."`
+	Model          string     `yaml:"model" doc:"provider/model; empty = the best that was found at start."`
+	Fallbacks      []string   `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails."`
+	Thinking       string     `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much models think, where they can be told; empty = their default."`
+	Instructions   string     `yaml:"instructions" doc:"What the agents are told about themselves."`
+	TimeoutSeconds int        `yaml:"timeoutSeconds" default:"600" min:"1" max:"86400" doc:"Longest turn, in seconds."`
+	MaxConcurrent  int        `yaml:"maxConcurrent" default:"32" min:"1" max:"10000" doc:"Turns at work at the same time, over all sessions."`
+	MaxSteps       int        `yaml:"maxSteps" default:"32" min:"1" max:"1000" doc:"Model calls in one turn."`
+	HistoryLimit   int        `yaml:"historyLimit" default:"400" min:"2" max:"10000" doc:"Most messages of the transcript that a model is shown; older ones are summed up."`
+	Compaction     Compaction `yaml:"compaction" doc:"Summing up the older part of a long session before the model's window is full."`
+	Budget         Budget     `yaml:"budget" doc:"What each agent may spend in a day, unless its entry says otherwise."`
+	Workspace      string     `yaml:"workspace" doc:"Folder in which each agent has one of its own, by its id: instructions, persona, files. Empty = workspace in the state folder."`
+	Timezone       string     `yaml:"timezone" doc:"IANA name of the time zone in which agents are told the time; empty = the host's."`
+	Subagents      Subagents  `yaml:"subagents" doc:"Sub-agents."`
+	Sandbox        Sandbox    `yaml:"sandbox" doc:"Sandboxed sessions."`
 }
 
 // Subagents is agents.defaults.subagents.
@@ -48,6 +54,10 @@ type Entry struct {
 	Default      bool             `yaml:"default" doc:"Answers where no binding matches."`
 	Name         string           `yaml:"name" doc:"Display name; people in groups can call it by this name."`
 	Model        string           `yaml:"model" doc:"provider/model; empty = agents.defaults.model."`
+	Fallbacks    []string         `yaml:"fallbacks" doc:"provider/model, tried in this order when the model fails; empty = agents.defaults.fallbacks."`
+	Thinking     string           `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much the model thinks; empty = agents.defaults.thinking."`
+	Budget       *Budget          `yaml:"budget" doc:"What it may spend in a day; replaces agents.defaults.budget."`
+	Workspace    string           `yaml:"workspace" doc:"Its own folder; empty = below agents.defaults.workspace."`
 	Instructions string           `yaml:"instructions" doc:"What the agent is told about itself; empty = agents.defaults.instructions."`
 	Subagents    EntrySubagents   `yaml:"subagents" doc:"Which agents it may spawn."`
 	Tools        tools.Rights     `yaml:"tools" doc:"Tools of this agent, inside what the section tools allows."`
@@ -64,21 +74,50 @@ type GroupChat struct {
 	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention; without them the agent's name does."`
 }
 
+// Compaction is agents.defaults.compaction.
+type Compaction struct {
+	Off   bool    `yaml:"off" default:"false" doc:"true: never by itself; older messages are then left out instead."`
+	At    float64 `yaml:"at" default:"0.8" min:"0.1" max:"0.95" doc:"Part of the window that may be full before."`
+	Model string  `yaml:"model" doc:"provider/model that writes summaries; empty = the session's."`
+}
+
+// Budget says what may be spent in a day, the host's time zone; 0 = any amount.
+type Budget struct {
+	SessionTokens int     `yaml:"sessionTokens" min:"0" max:"1000000000000" doc:"Tokens of one session and the sub-agents below it, in and out."`
+	SessionCost   float64 `yaml:"sessionCost" min:"0" max:"1000000" doc:"Dollars of one session; counts where models.providers.*.models.* has prices."`
+	AgentTokens   int     `yaml:"agentTokens" min:"0" max:"1000000000000" doc:"Tokens of one agent."`
+	AgentCost     float64 `yaml:"agentCost" min:"0" max:"1000000" doc:"Dollars of one agent."`
+}
+
 // Models is the section `models`.
 type Models struct {
 	Providers map[string]Provider `yaml:"providers" doc:"Model providers by name; a model is named provider/model."`
+	DayTokens int                 `yaml:"dayTokens" min:"0" max:"1000000000000" doc:"Tokens that the whole host may use in a day, in and out; 0 = any number."`
+	DayCost   float64             `yaml:"dayCost" min:"0" max:"1000000" doc:"Dollars that the whole host may spend in a day; 0 = any amount."`
+}
+
+// ModelFacts is models.providers.*.models.*: what parley should know about a model.
+type ModelFacts struct {
+	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that it takes, prompt and answer; 0 = the provider's contextWindow."`
+	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt."`
+	Output        float64 `yaml:"output" min:"0" max:"100000" doc:"Dollars for a million tokens of answer."`
+	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that were cached; 0 = like input."`
+	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
+	NoImages      bool    `yaml:"noImages" default:"false" doc:"It cannot look at pictures."`
 }
 
 // Provider is one model provider.
 type Provider struct {
-	API            string          `yaml:"api" enum:"openai,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), anthropic, or offline (built in)."`
-	BaseURL        string          `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
-	APIKey         channels.Secret `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
-	MaxTokens      int             `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
-	ConnectTimeout Seconds         `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
-	FirstByte      Seconds         `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
-	Idle           Seconds         `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
-	Total          Seconds         `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
+	API            string                `yaml:"api" enum:"openai,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), anthropic, or offline (built in)."`
+	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
+	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
+	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
+	ContextWindow  int                   `yaml:"contextWindow" default:"128000" min:"1000" max:"100000000" doc:"Tokens that its models take, prompt and answer."`
+	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices."`
+	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
+	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
+	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
+	Total          Seconds               `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
 }
 
 // Seconds is a time in seconds, fractions allowed.

@@ -29,6 +29,9 @@ type Prompt struct {
 	Tools     []tools.Spec
 	Thinking  string // off, minimal, low, medium, high; empty = the provider's default
 	MaxTokens int    // 0 = the provider's default
+	Tries     int    // requests that may be made in all; 0 = MaxTries
+	// Spent is told what the provider counted for a try that broke off; may be nil. What a whole answer cost is in Answer.Usage.
+	Spent func(sessions.Usage)
 }
 
 // Delta is a piece of a streamed answer.
@@ -59,7 +62,9 @@ const (
 	BadKey      ErrorClass = "bad_key"    // 401, 403
 	BadRequest  ErrorClass = "bad_request"
 	NoSuchModel ErrorClass = "no_such_model"
-	Broken      ErrorClass = "broken" // the stream ended early or made no sense
+	Broken      ErrorClass = "broken"   // the stream ended early or made no sense
+	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
+	Tripped     ErrorClass = "tripped"  // not asked: the provider failed again and again, and is left alone for a while
 )
 
 // ModelError is a failed model call. Its text goes to the log and never contains a key; Notice goes to the chat.

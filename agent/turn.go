@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"parley/sessions"
 	"parley/tools"
@@ -21,6 +22,20 @@ type Turn struct {
 	Thinking string
 	MaxSteps int // model calls in one turn; 0 = DefaultMaxSteps
 
+	Facts     ModelFacts  // of Model
+	Fallbacks []Candidate // tried in order when Model fails; a call makes at most MaxTries requests in all
+
+	// Afford is asked before each model call, with the tokens that its prompt is estimated at. It may block for a short while. The
+	// func that it gives is called once with what the call cost. Its error, a *BudgetError or ctx's, ends the run. May be nil.
+	Afford func(ctx context.Context, tokens int) (settle func(sessions.Usage), err error)
+	// Spent is told of what was paid for and is in no message: tries that broke off. May be nil.
+	Spent func(model string, u sessions.Usage)
+	// Compact is called before a model call whose prompt would not leave enough of the window, and after one that the provider
+	// refused as too long. It gives what the model is to be shown instead: shorter, with the same end. May be nil.
+	Compact func(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error)
+	// Progress is told what a tool at work says about itself; may be nil. It must not block.
+	Progress func(tool, text string)
+
 	// Record is called with each finished step, in order, before the next one starts: an assistant message, then its tool
 	// results. An error ends the run with that error. The last assistant message is not recorded: it is in Outcome.Final, so that
 	// it can be committed together with what follows from it.
@@ -32,6 +47,24 @@ type Turn struct {
 	Take    func(ctx context.Context) ([]sessions.Message, error)
 	// OnText is called with the text of the answer so far whenever it grows; may be nil. It must not block.
 	OnText func(soFar string)
+}
+
+// Candidate is a model that a turn may use.
+type Candidate struct {
+	Model Model
+	Name  string // the provider's own model name
+	Label string // provider/model
+	Facts ModelFacts
+}
+
+// BudgetError says that a call was not made because it may cost nothing more today.
+type BudgetError struct {
+	Scope string    // session:<key>, agent:<id>, host
+	Until time.Time // when it counts anew
+}
+
+func (e *BudgetError) Error() string {
+	return "the budget of " + e.Scope + " is used up until " + e.Until.Format(time.RFC3339)
 }
 
 // DefaultMaxSteps bounds the model calls of one turn.

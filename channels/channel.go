@@ -43,6 +43,15 @@ type (
 	Editor interface {
 		Edit(ctx context.Context, id MessageID, out Outbound) error
 	}
+	// Reactor puts a reaction of the bot below a message; an empty emoji takes it away. Best effort, under the send policy.
+	Reactor interface {
+		React(ctx context.Context, to Address, id MessageID, emoji string) error
+	}
+	// Fetcher reads a file that came with a message, by its Ref. It reads at most limit bytes, more is an error that says so.
+	// Errors as for Send.
+	Fetcher interface {
+		Fetch(ctx context.Context, m Media, limit int64) ([]byte, error)
+	}
 	// Commander publishes the chat commands to the platform's own menu. Called once after start; must skip an unchanged list.
 	Commander interface {
 		Publish(ctx context.Context, cmds []Command) error
@@ -94,6 +103,8 @@ type Caps struct {
 	Typer      Typer
 	Drafter    Drafter
 	Editor     Editor
+	Reactor    Reactor
+	Fetcher    Fetcher
 	Commander  Commander
 	Reconciler Reconciler
 	Reporter   Reporter
@@ -105,6 +116,8 @@ func Probe(ch Channel) Caps {
 	c.Typer, _ = ch.(Typer)
 	c.Drafter, _ = ch.(Drafter)
 	c.Editor, _ = ch.(Editor)
+	c.Reactor, _ = ch.(Reactor)
+	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
 	c.Reconciler, _ = ch.(Reconciler)
 	c.Reporter, _ = ch.(Reporter)

@@ -16,7 +16,7 @@ const pageUser = "owner"
 // settings is what the router obeys of a configuration.
 func settings(c *config.Config, model string) *router.Settings {
 	s := &router.Settings{
-		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools,
+		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools, Messages: c.Messages, Models: c.Models,
 		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + pageUser}, c.Commands.OwnerAllowFrom...),
 		Accounts: make(map[router.AccountRef]router.AccountSettings),
 		Delivery: router.DeliverySettings{Hold: c.Delivery.Ambiguous == config.Hold,

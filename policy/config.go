@@ -56,5 +56,8 @@ type GroupAccess struct {
 	Enabled        *bool                  `yaml:"enabled" json:"enabled,omitempty" doc:"false: the group is ignored."`
 	RequireMention *bool                  `yaml:"requireMention" json:"requireMention,omitempty" doc:"Whether the bot answers only when it is mentioned or replied to; default true."`
 	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom,omitempty" doc:"Senders that may use the bot in this group; empty = groupAllowFrom."`
+	SystemPrompt   string                 `yaml:"systemPrompt" json:"systemPrompt,omitempty" doc:"What agents are told about this group, besides their instructions."`
+	Tools          Rights                 `yaml:"tools" json:"tools,omitzero" doc:"Tools in this group, inside what the section tools allows."`
+	ToolsBySender  map[string]Rights      `yaml:"toolsBySender" json:"toolsBySender,omitempty" doc:"The same by sender: an id, an @username or \"*\"; a turn that answers several people has what all of them have."`
 	Topics         map[string]GroupAccess `yaml:"topics" json:"topics,omitempty" doc:"The same for single topics, by thread id."`
 }

@@ -13,6 +13,12 @@ type ToolRules struct {
 	Name  string   // the config key that they come from, for verdicts: "tools", "agents.list[main].tools"
 }
 
+// Rights is a pair of lists of tools.
+type Rights struct {
+	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these; naming a session tool gives it back to sub-agents."`
+	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these."`
+}
+
 // toolGroups name several tools at once.
 var toolGroups = map[string][]string{
 	"group:sessions": {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "sessions_search", "sessions_yield", "session_status", "subagents"},

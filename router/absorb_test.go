@@ -17,8 +17,8 @@ type brittle struct {
 	die func() // after an Absorb that took something up; nil = it lives
 }
 
-func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, kind sessions.RunKind) ([]sessions.Message, error) {
-	taken, err := b.Store.Absorb(ctx, run, kind)
+func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, q sessions.AbsorbQuery) ([]sessions.Message, error) {
+	taken, err := b.Store.Absorb(ctx, run, q)
 	if b.die != nil && len(taken) > 0 {
 		b.die()
 		b.die = nil

@@ -28,6 +28,8 @@ type Settings struct {
 	Agents   agent.Config
 	Model    string // provider/model used where no agent names one
 	Tools    tools.Config
+	Messages sessions.MessagesConfig
+	Models   agent.Models // budgets of the host
 	Owners   policy.Owners
 	Accounts map[AccountRef]AccountSettings
 	Delivery DeliverySettings

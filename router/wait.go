@@ -81,7 +81,7 @@ func (r *Router) waiting(ctx context.Context, run sessions.Run) (bool, error) {
 
 // absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it.
 func (r *Router) absorb(ctx context.Context, run sessions.Run) ([]sessions.Message, error) {
-	taken, err := r.store.Absorb(ctx, run.ID, sessions.ChildRun)
+	taken, err := r.store.Absorb(ctx, run.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
 	if err != nil {
 		r.histories.drop(run.Session) // it may be there all the same
 		return nil, err

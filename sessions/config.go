@@ -12,6 +12,67 @@ type Config struct {
 	IdentityLinks map[string][]string `yaml:"identityLinks" doc:"One person's ids on several channels: name: [telegram:1001, discord:77]."`
 	SendPolicy    policy.SendPolicy   `yaml:"sendPolicy" doc:"What may leave, decided at delivery."`
 	AgentToAgent  AgentToAgent        `yaml:"agentToAgent" doc:"Limits for messages between sessions."`
+
+	Reset          ResetRule                   `yaml:"reset" doc:"When a session starts over by itself. Its settings stay, and the old transcript stays readable."`
+	ResetByType    map[string]ResetRule        `yaml:"resetByType" doc:"The same by kind of chat: direct, group, thread; replaces reset there."`
+	ResetByChannel map[channels.Kind]ResetRule `yaml:"resetByChannel" doc:"The same by channel; replaces both."`
+}
+
+// ResetRule says when a session starts over: looked at when somebody writes and nothing is at work.
+type ResetRule struct {
+	Mode        string `yaml:"mode" enum:"none,daily,idle" default:"none" doc:"none, daily (at atHour) or idle (after idleMinutes without a message)."`
+	AtHour      int    `yaml:"atHour" default:"4" min:"0" max:"23" doc:"Hour of the day, in the host's time zone."`
+	IdleMinutes int    `yaml:"idleMinutes" min:"0" max:"5256000" doc:"Minutes; with daily, whichever comes first. 0 = 60 with idle, unused with daily."`
+}
+
+// MessagesConfig is the section `messages`.
+type MessagesConfig struct {
+	Queue               QueueConfig   `yaml:"queue" doc:"What happens to messages that come while the agent is at work."`
+	GroupChat           GroupMessages `yaml:"groupChat" doc:"Groups."`
+	AckReaction         string        `yaml:"ackReaction" doc:"Emoji that shows that a message was taken, for example 👀; empty = none."`
+	AckReactionScope    string        `yaml:"ackReactionScope" enum:"group-mentions,group-all,direct,all" default:"group-mentions" doc:"Which messages get it: groups where a mention is needed, all groups, direct chats, all."`
+	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Take the reaction away when the answer is there."`
+}
+
+// QueueConfig is messages.queue.
+type QueueConfig struct {
+	Queue     `yaml:",inline"`
+	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"The same by channel; what is empty is inherited."`
+}
+
+// Queue says what happens to messages while a turn is at work. Empty fields inherit.
+type Queue struct {
+	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: the turn at work takes them up at its next step. interrupt: the turn at work ends, the newest begins."`
+	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn begins, in milliseconds; default 1000."`
+	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Messages that wait; default 20."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused, and its sender told."`
+}
+
+// QueueMode is messages.queue.mode.
+type QueueMode string
+
+// The modes.
+const (
+	Collect   QueueMode = "collect"
+	Followup  QueueMode = "followup"
+	Steer     QueueMode = "steer"
+	Interrupt QueueMode = "interrupt"
+)
+
+// DropRule is messages.queue.drop.
+type DropRule string
+
+// The rules.
+const (
+	DropSummarize DropRule = "summarize"
+	DropOld       DropRule = "old"
+	DropNew       DropRule = "new"
+)
+
+// GroupMessages is messages.groupChat.
+type GroupMessages struct {
+	HistoryLimit *int `yaml:"historyLimit" min:"0" max:"1000" doc:"Unmentioned messages of a group that the next turn there is shown; 0 = none; default 50."`
+	MaxBotTurns  int  `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots cause, without a person between them; 0 = none."`
 }
 
 // Scope is session.scope.

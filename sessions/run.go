@@ -36,6 +36,8 @@ const (
 	ChildRun    RunKind = "child"    // a sub-agent at work
 	AnnounceRun RunKind = "announce" // the last step of a chain: what is posted into a chat
 	ResultRun   RunKind = "result"   // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
+	CompactRun  RunKind = "compact"  // no turn: sums up the transcript, because a person asked for it; Input holds what to look at
+	JobRun      RunKind = "job"      // a scheduled job's turn
 	PostRun     RunKind = "post"     // no turn: puts into the transcript what the host posted into the session's chat
 )
 
@@ -66,6 +68,7 @@ type Run struct {
 	Result   string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
 	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
 	Usage    Usage              `json:"usage,omitzero"`
+	Batch    RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 
 // Chain is what a run carries to its successors. One shape for both kinds of chain; a field that a kind does not use is empty.
@@ -88,6 +91,7 @@ type Chain struct {
 	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
+	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
 	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
 }

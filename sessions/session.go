@@ -26,6 +26,7 @@ type Session struct {
 	Label     string           // given by a spawn or a person; unique among live sessions that nobody spawned
 	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
 	SpawnedBy Key              // the parent of a sub-agent; set once
+	Top       Key              // of a sub-agent: the session above all, that nobody spawned: whose budget it uses; set once
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
 	Usage     Usage // sum over all runs since the last reset
@@ -46,6 +47,8 @@ type Settings struct {
 	Thinking   string          `json:"thinking,omitempty"`
 	Verbose    string          `json:"verbose,omitempty"`
 	Activation string          `json:"activation,omitempty"` // mention | always, groups only
+	Queue      Queue           `json:"queue,omitzero"`       // what happens to messages while a turn is at work
+	Footer     string          `json:"footer,omitempty"`     // tokens | full: what a reply cost stands below it
 }
 
 // Patch changes settings; a nil field leaves as is, a pointer to the zero value clears.
@@ -55,20 +58,23 @@ type Patch struct {
 	Thinking   *string          `json:"thinking,omitempty"`
 	Verbose    *string          `json:"verbose,omitempty"`
 	Activation *string          `json:"activation,omitempty"`
+	Queue      *Queue           `json:"queue,omitempty"`
+	Footer     *string          `json:"footer,omitempty"`
 	Label      *string          `json:"label,omitempty"`
 }
 
-// Usage counts tokens.
+// Usage counts tokens, and what they cost. Input is the whole prompt, what was cached included.
 type Usage struct {
-	Input      int `json:"input"`
-	Output     int `json:"output"`
-	CacheRead  int `json:"cacheRead,omitempty"`
-	CacheWrite int `json:"cacheWrite,omitempty"`
+	Input      int   `json:"input"`
+	Output     int   `json:"output"`
+	CacheRead  int   `json:"cacheRead,omitempty"`
+	CacheWrite int   `json:"cacheWrite,omitempty"`
+	Cost       int64 `json:"cost,omitempty"` // millionths of a dollar; 0 where no prices are configured
 }
 
 // Add gives the sum.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Cost + v.Cost}
 }
 
 // Total is input plus output.
@@ -105,11 +111,12 @@ type Message struct {
 
 // Block is a piece of a message. Type says which fields count.
 type Block struct {
-	Type      string          `json:"type"` // text, thinking, image, toolCall
+	Type      string          `json:"type"` // text, thinking, image, toolCall, context
 	Text      string          `json:"text,omitempty"`
 	Signature string          `json:"signature,omitempty"` // thinking, where the provider wants it back
 	MIME      string          `json:"mimeType,omitempty"`  // image
 	Data      string          `json:"data,omitempty"`      // image, base64
+	Media     *channels.Media `json:"media,omitempty"`     // image: where its bytes are fetched when Data is empty; the message's Provenance.Address has the account
 	ID        string          `json:"id,omitempty"`        // toolCall
 	Name      string          `json:"name,omitempty"`      // toolCall
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall, a JSON object
@@ -121,6 +128,7 @@ const (
 	ThinkingBlock = "thinking"
 	ImageBlock    = "image"
 	ToolCallBlock = "toolCall"
+	ContextBlock  = "context" // group talk that was overheard before the message: shown to the model, no part of what its sender wrote
 )
 
 // Text gives the message's text blocks, concatenated.
@@ -153,6 +161,8 @@ type Provenance struct {
 	Kind    string           `json:"kind"` // external_user, inter_session, internal_system
 	Sender  string           `json:"sender,omitempty"`
 	Name    string           `json:"name,omitempty"`
+	Bot     bool             `json:"bot,omitempty"`   // the sender is a bot
+	Owner   bool             `json:"owner,omitempty"` // the sender is an owner
 	Address channels.Address `json:"address,omitzero"`
 	Message string           `json:"message,omitempty"` // the platform's message id
 	Source  Key              `json:"sourceSessionKey,omitempty"`

@@ -25,6 +25,8 @@ type Store interface {
 	Runs
 	Deliveries
 	Sessions
+	Ledger
+	Jobs
 	// Close waits for commits under way and closes. Later calls fail.
 	Close() error
 }
@@ -45,10 +47,11 @@ type Inbox interface {
 
 // Arrival is a platform event and what it causes.
 type Arrival struct {
-	In      channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
-	Skip    string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects must be empty
-	Listed  bool             // Skip is shown to people (unreadable), not only remembered for dedupe
-	Effects Effects
+	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
+	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects must be empty
+	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
+	Overheard *Overheard       // with Skip: group talk that the session's next turn is shown; kept in the same commit
+	Effects   Effects
 }
 
 // Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries, note.
@@ -62,6 +65,12 @@ type Effects struct {
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
+	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
+	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work ends as Stopped, with Run as its Batch; Accepted.Stopped names it. Nothing else ends
+	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun end as Stopped: the queue is full and its rule is to drop old ones
+	Lift       *Lift      // a budget does not count until then
+	Job        *Job       // a scheduled job is added or replaced, by ID
+	DropJob    string     // a scheduled job is removed
 }
 
 // Accepted is what a commit made.
@@ -98,11 +107,11 @@ type Runs interface {
 	Record(ctx context.Context, run RunID, msgs ...Message) error
 	// Steps gives the messages that a run has recorded, oldest first: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
-	// Absorb lets the running run take up the user messages that wait in its session: those queued runs of the given kind end as
-	// Done with no turn of their own, their inputs go into the transcript as steps of the running one, and are returned, oldest
-	// first. Called again before a further step is recorded, it gives the same once more. A run that was interrupted stays in the
-	// queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
-	Absorb(ctx context.Context, run RunID, kind RunKind) ([]Message, error)
+	// Absorb lets the running run take up the user messages that wait in its session: those queued runs that q selects end as
+	// Done with no turn of their own and with the running one as their Batch, their inputs go into the transcript as steps of the
+	// running one, and are returned, oldest first. Called again before a further step is recorded, it gives the same once more. A
+	// run that was interrupted stays in the queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
+	Absorb(ctx context.Context, run RunID, q AbsorbQuery) ([]Message, error)
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
 	// the run is final already: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
@@ -132,6 +141,16 @@ type Outcome struct {
 	Next       *Effects   // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
+}
+
+// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and kind, oldest first, up to the first one
+// that does not fit.
+type AbsorbQuery struct {
+	Kind  RunKind
+	Reply *channels.Address // only those whose answer goes here; nil = any
+	Full  int               // how many of the newest are taken as they are; 0 = all
+	// Short words each of the older ones, in place of its input's content, when there are more than Full; the message keeps its id.
+	Short func(Message) []Block
 }
 
 // RunQuery selects runs.
@@ -208,6 +227,13 @@ type Sessions interface {
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
 	Reset(ctx context.Context, key Key) (Session, error)
+	// Overheard gives the group talk that the session's next turn is to be shown, oldest first.
+	Overheard(ctx context.Context, key Key) ([]Overheard, error)
+	// Compact keeps a summary of the older part of a transcript. The messages stay. Session.Context becomes s.Context. A summary
+	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing.
+	Compact(ctx context.Context, s Summary) error
+	// Summary gives a transcript's newest summary; ok is false when there is none.
+	Summary(ctx context.Context, id ID) (s Summary, ok bool, err error)
 	Archive(ctx context.Context, key Key) error
 	// Delete removes the session, its transcript and its runs. Deliveries stay.
 	Delete(ctx context.Context, key Key) error
@@ -242,9 +268,10 @@ type Query struct {
 
 // TailQuery selects messages.
 type TailQuery struct {
-	Limit       int  // default 200
-	Offset      int  // newest messages to leave out
-	IncludeTool bool // tool results too
+	Limit       int   // default 200
+	Offset      int   // newest messages to leave out
+	After       int64 // only messages with a higher Seq
+	IncludeTool bool  // tool results too
 }
 
 // SearchQuery selects messages by words. Words are joined by AND; no query syntax leaks through.
@@ -291,4 +318,30 @@ type Note struct {
 	Text string
 	Key  Key
 	Time time.Time
+}
+
+// Overheard is a message of a group that was not meant for the bot: context for the next turn there.
+type Overheard struct {
+	Seq     int64 // given by the store
+	Key     Key
+	Sender  string // the platform's id
+	Name    string
+	Text    string
+	Message channels.MessageID
+	Time    time.Time
+	Keep    int // the newest lines of Key that stay, this one included; older ones go. Not stored
+}
+
+// Summary stands for the messages of a transcript up to one of them, where a model is shown them.
+type Summary struct {
+	ID       string // a repeated id is the same summary
+	Session  ID
+	Upto     int64 // Seq of the last message that it covers
+	Text     string
+	Messages int // how many it covers, those of the summaries before it included
+	Number   int // 1 for the first of a transcript; the store counts
+	Before   int // tokens of the context before, estimated
+	Context  int // and after
+	Run      RunID
+	Time     time.Time
 }

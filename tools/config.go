@@ -1,5 +1,10 @@
 package tools
 
+import (
+	"parley/channels"
+	"parley/policy"
+)
+
 // Config is the section `tools`.
 type Config struct {
 	Allow        []string     `yaml:"allow" doc:"Only these tools; empty = all. * matches any part of a name."`
@@ -7,6 +12,64 @@ type Config struct {
 	Sessions     Sessions     `yaml:"sessions" doc:"The session tools."`
 	AgentToAgent AgentToAgent `yaml:"agentToAgent" doc:"Whether agents may reach other agents' sessions."`
 	Subagents    Subagents    `yaml:"subagents" doc:"What sub-agents may do."`
+
+	ByChatType map[channels.ChatType]Rights `yaml:"byChatType" doc:"Tools by kind of chat: direct, group, channel."`
+	BySender   map[Sender]Rights            `yaml:"bySender" doc:"Tools by who asked: owner, other. A turn that answers several people has what all of them have."`
+	Sandbox    SandboxTools                 `yaml:"sandbox" doc:"Sandboxed sessions (agents.defaults.sandbox)."`
+
+	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Longest call of a tool that does not wait by itself, in seconds."`
+	Fetch          Fetch `yaml:"fetch" doc:"The tool fetch."`
+	Files          Files `yaml:"files" doc:"The tool files."`
+	MCP            MCP   `yaml:"mcp" doc:"Tools of MCP servers. Plugins are MCP servers."`
+}
+
+// Sender is who asked for a turn.
+type Sender string
+
+// The senders.
+const (
+	FromOwner Sender = "owner"
+	FromOther Sender = "other"
+)
+
+// SandboxTools is tools.sandbox.
+type SandboxTools struct {
+	Tools Rights `yaml:"tools" doc:"Tools of sandboxed sessions."`
+}
+
+// Fetch is tools.fetch.
+type Fetch struct {
+	AllowPrivate   bool     `yaml:"allowPrivate" default:"false" doc:"true: addresses of this machine and of private networks may be fetched as well."`
+	AllowHosts     []string `yaml:"allowHosts" doc:"Only these hosts; * matches any part. Empty = all that are public."`
+	DenyHosts      []string `yaml:"denyHosts" doc:"Never these hosts."`
+	MaxBytes       int      `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Most that is read of an answer, in bytes."`
+	TimeoutSeconds int      `yaml:"timeoutSeconds" default:"30" min:"1" max:"600" doc:"Longest fetch, in seconds."`
+}
+
+// Files is tools.files.
+type Files struct {
+	MaxBytes int `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
+}
+
+// MCP is tools.mcp.
+type MCP struct {
+	Servers map[string]MCPServer `yaml:"servers" doc:"MCP servers by name; their tools are called name_tool."`
+}
+
+// MCPServer is one MCP server: a command (stdio) or a URL (streamable HTTP).
+type MCPServer struct {
+	Command        string                     `yaml:"command" doc:"Program to run, without a shell."`
+	Args           []string                   `yaml:"args" doc:"Its arguments."`
+	Env            map[string]channels.Secret `yaml:"env" doc:"Its environment, besides PATH, HOME, LANG and TMPDIR; write ${NAME} for secrets."`
+	Cwd            string                     `yaml:"cwd" doc:"Folder that it runs in; empty = a folder of its own in the state folder."`
+	URL            string                     `yaml:"url" doc:"Address of a server that speaks streamable HTTP."`
+	Headers        map[string]channels.Secret `yaml:"headers" doc:"Headers of each request, for example Authorization."`
+	Enabled        bool                       `yaml:"enabled" default:"true" doc:"false: it is not started."`
+	TimeoutSeconds int                        `yaml:"timeoutSeconds" default:"60" min:"1" max:"3600" doc:"Longest call, in seconds."`
+	Allow          []string                   `yaml:"allow" doc:"Only these of its tools, by its own names."`
+	Deny           []string                   `yaml:"deny" doc:"Never these of its tools."`
+	Read           []string                   `yaml:"read" doc:"Further folders that it may read while it is confined."`
+	Write          []string                   `yaml:"write" doc:"Further folders that it may write while it is confined."`
 }
 
 // Sessions is tools.sessions.
@@ -37,7 +100,4 @@ type Subagents struct {
 }
 
 // Rights is a pair of lists.
-type Rights struct {
-	Allow []string `yaml:"allow" doc:"Only these; naming a session tool gives it back to sub-agents."`
-	Deny  []string `yaml:"deny" doc:"Never these."`
-}
+type Rights = policy.Rights

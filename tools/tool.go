@@ -5,6 +5,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"parley/channels"
 	"parley/policy"
@@ -16,6 +17,8 @@ type Spec struct {
 	Name        string
 	Description string          // from the tool's .md file
 	Schema      json.RawMessage // JSON Schema of the arguments: an object, closed
+	Timeout     time.Duration   // longest call; 0 = no limit of its own, it waits as its arguments say. The call that ran out of it is a result that says so
+	MaxResult   int             // bytes of a result that are kept; 0 = the loop's limit
 }
 
 // Caller is on whose behalf a tool is called: the session whose agent is at work.
@@ -30,6 +33,8 @@ type Call struct {
 	ID     string          // the model's tool call id, unique inside the run; effects are keyed by (run, ID), so a repeated call has no second effect (contract S14)
 	Args   json.RawMessage // valid against Schema: the loop has checked it
 	Caller Caller
+	// Progress tells people how far the call is, in a few words; never nil, never blocks.
+	Progress func(text string)
 }
 
 // Source is the dedupe key of the call's effects.

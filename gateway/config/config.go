@@ -15,18 +15,19 @@ import (
 
 // Config is a checked configuration: defaults filled in, names resolved, paths absolute. It is immutable.
 type Config struct {
-	State    string             `yaml:"state" doc:"Folder for everything that parley keeps. Relative to this file; ~ is the home folder. Without it: $PARLEY_STATE, else ~/.local/state/parley."`
-	Gateway  Gateway            `yaml:"gateway" doc:"The host's own HTTP side: web chat, API, health, metrics."`
-	Store    Store              `yaml:"store" doc:"The database."`
-	Models   agent.Models       `yaml:"models" doc:"Language models."`
-	Agents   agent.Config       `yaml:"agents" doc:"Who answers."`
-	Session  sessions.Config    `yaml:"session" doc:"How chats map to sessions, and what may leave them."`
-	Tools    tools.Config       `yaml:"tools" doc:"What agents may do."`
-	Bindings []sessions.Binding `yaml:"bindings" doc:"Which agent answers where; without a match the default agent does."`
-	Commands Commands           `yaml:"commands" doc:"Chat commands."`
-	Channels Channels           `yaml:"channels" doc:"Chat platforms. A channel's fields are the defaults of its accounts; without accounts they are the account default."`
-	Delivery Delivery           `yaml:"delivery" doc:"How messages leave."`
-	Log      Log                `yaml:"log" doc:"The log."`
+	State    string                  `yaml:"state" doc:"Folder for everything that parley keeps. Relative to this file; ~ is the home folder. Without it: $PARLEY_STATE, else ~/.local/state/parley."`
+	Gateway  Gateway                 `yaml:"gateway" doc:"The host's own HTTP side: web chat, API, health, metrics."`
+	Store    Store                   `yaml:"store" doc:"The database."`
+	Models   agent.Models            `yaml:"models" doc:"Language models."`
+	Agents   agent.Config            `yaml:"agents" doc:"Who answers."`
+	Session  sessions.Config         `yaml:"session" doc:"How chats map to sessions, and what may leave them."`
+	Tools    tools.Config            `yaml:"tools" doc:"What agents may do."`
+	Bindings []sessions.Binding      `yaml:"bindings" doc:"Which agent answers where; without a match the default agent does."`
+	Messages sessions.MessagesConfig `yaml:"messages" doc:"How messages are taken."`
+	Commands Commands                `yaml:"commands" doc:"Chat commands."`
+	Channels Channels                `yaml:"channels" doc:"Chat platforms. A channel's fields are the defaults of its accounts; without accounts they are the account default."`
+	Delivery Delivery                `yaml:"delivery" doc:"How messages leave."`
+	Log      Log                     `yaml:"log" doc:"The log."`
 
 	// Path is the file that this was read from, "" when there was none.
 	Path string `yaml:"-"`

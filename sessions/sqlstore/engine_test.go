@@ -256,11 +256,11 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 		}
 	}
 	attempt(1)
-	if got, err := s.Absorb(ctx, "one", sessions.TurnRun); err != nil || len(got) != 0 {
+	if got, err := s.Absorb(ctx, "one", sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
 	attempt(0)
-	if got, err := s.Absorb(ctx, "one", sessions.TurnRun); err != nil || len(got) != 1 {
+	if got, err := s.Absorb(ctx, "one", sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 1 {
 		t.Error(got, err)
 	}
 }

@@ -45,10 +45,10 @@ func (t *tx) link(message string, seq, transcript int64) error {
 }
 
 // Absorb ends the queued runs of a kind and gives their inputs to the run at work.
-func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.RunKind) (taken []sessions.Message, err error) {
+func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *conn) error { // mostly there is nothing: no commit for that
-		run, at, queued, err := absorbable(ctx, c, id, kind)
+		run, at, queued, err := absorbable(ctx, c, id, q.Kind)
 		if some = len(queued) > 0; err != nil || some {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.Run
 		return taken, err
 	}
 	err = s.write(ctx, "Absorb", func(t *tx) error {
-		run, at, queued, err := absorbable(t.ctx, t.conn, id, kind)
+		run, at, queued, err := absorbable(t.ctx, t.conn, id, q.Kind)
 		if err != nil {
 			return err
 		}
@@ -67,16 +67,16 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, kind sessions.Run
 		if err != nil {
 			return err
 		}
-		for _, q := range queued {
-			q.Input.Run = id
-			w, err := encodeMessage(q.Input, id)
+		for _, x := range queued {
+			x.Input.Run = id
+			w, err := encodeMessage(x.Input, id)
 			if err != nil {
 				return err
 			}
 			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
 				return err
 			}
-			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(q.ID)); err != nil {
+			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(x.ID)); err != nil {
 				return err
 			}
 		}

@@ -151,7 +151,7 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 		}
 		if len(answer) > 0 {
 			queue("more", sessions.TurnRun, sessions.User)
-			if _, err := s.Absorb(ctx, run.ID, sessions.TurnRun); err != nil {
+			if _, err := s.Absorb(ctx, run.ID, sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -108,7 +108,7 @@ func stopSpares(_ *testing.T, f *fixture) {
 
 func (f *fixture) absorb(r sessions.RunID) []string {
 	f.t.Helper()
-	msgs, err := f.Absorb(f.ctx, r, sessions.ChildRun)
+	msgs, err := f.Absorb(f.ctx, r, sessions.AbsorbQuery{Kind: sessions.ChildRun})
 	f.ok(err)
 	for _, m := range msgs {
 		if m.Run != r || m.Role != sessions.User || m.Provenance == nil {
@@ -129,7 +129,7 @@ func (f *fixture) steps(r sessions.RunID) []string {
 func absorb(_ *testing.T, f *fixture) {
 	k := key("1")
 	r := f.queue(k, "", sessions.ChildRun, "task")
-	_, err := f.Absorb(f.ctx, r.ID, sessions.ChildRun)
+	_, err := f.Absorb(f.ctx, r.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrConflict) // not at work
 	f.claim(k)
 	f.equal(len(f.absorb(r.ID)), 0)
@@ -165,9 +165,9 @@ func absorb(_ *testing.T, f *fixture) {
 	}
 	f.nothingToClaim(k)
 	f.equal(f.run(other.ID).Status, sessions.Queued)
-	_, err = f.Absorb(f.ctx, r.ID, sessions.ChildRun)
+	_, err = f.Absorb(f.ctx, r.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrConflict)
-	_, err = f.Absorb(f.ctx, "nobody", sessions.ChildRun)
+	_, err = f.Absorb(f.ctx, "nobody", sessions.AbsorbQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrNotFound)
 }
 

@@ -71,7 +71,7 @@ func random(t *testing.T, f *fixture) {
 				}
 			case 6:
 				if m.running != "" {
-					_, err := f.Absorb(f.ctx, m.running, sessions.TurnRun)
+					_, err := f.Absorb(f.ctx, m.running, sessions.AbsorbQuery{Kind: sessions.TurnRun})
 					f.ok(err)
 					m.queue, m.transcript = m.queue[:1], append(m.transcript, m.queue[1:]...)
 				}

@@ -1,0 +1,86 @@
+package sessions
+
+import (
+	"context"
+	"time"
+)
+
+// Ledger is what model calls cost. Record and Finish write a row for each assistant message with Usage, in their own commit, with
+// the message's id; Spend writes those of calls that left no message.
+type Ledger interface {
+	// Spend keeps what calls cost. A row whose ID is there already is left alone.
+	Spend(ctx context.Context, rows ...Spend) error
+	// Spent sums up.
+	Spent(ctx context.Context, q SpentQuery) (Spent, error)
+	// Spending sums up by day, agent and model, newest day first. Days are those of the given zone.
+	Spending(ctx context.Context, q SpentQuery, zone *time.Location) ([]Spending, error)
+	// Lifts gives the budgets that do not count now.
+	Lifts(ctx context.Context, now time.Time) ([]Lift, error)
+}
+
+// Spend is one model call that was paid for.
+type Spend struct {
+	ID      string // of the message that came of it, or one of its own
+	Time    time.Time
+	Run     RunID
+	Key     Key // the session whose turn it was
+	Payer   Key // Session.Top, or Key itself where nobody spawned it; Record and Finish look it up
+	Agent   AgentID
+	Model   string // provider/model
+	Purpose string // "" = a step of a turn; failed = a try that broke off after it was counted; compact = a summary
+	Usage   Usage
+}
+
+// SpentQuery selects rows; empty fields select all.
+type SpentQuery struct {
+	Payer Key
+	Agent AgentID
+	Since time.Time
+}
+
+// Spent is a sum.
+type Spent struct {
+	Calls int
+	Usage Usage
+}
+
+// Spending is a sum of one day, agent and model.
+type Spending struct {
+	Day   string // 2006-01-02
+	Agent AgentID
+	Model string
+	Spent
+}
+
+// Lift takes a budget out of force for a time.
+type Lift struct {
+	Scope string // session:<key>, agent:<id>, host
+	Until time.Time
+}
+
+// Jobs are turns that begin by themselves at a time.
+type Jobs interface {
+	// ListJobs gives jobs, next first; an empty agent selects all.
+	ListJobs(ctx context.Context, agent AgentID) ([]Job, error)
+	// Fire commits that a job's time has come: e is submitted and Next moves on, in one commit. due must be the job's Next as it
+	// stands (otherwise somebody else fired it, or it was changed: ErrConflict, and nothing happens). A zero next ends the job: it
+	// is removed.
+	Fire(ctx context.Context, id string, due, next time.Time, e Effects) (Accepted, error)
+}
+
+// Job is a scheduled job. Exactly one of At, Every and Cron is set.
+type Job struct {
+	ID      string        `json:"id"`
+	Name    string        `json:"name,omitempty"`
+	Agent   AgentID       `json:"agent"`
+	At      time.Time     `json:"at,omitzero"`
+	Every   time.Duration `json:"every,omitempty"`
+	Cron    string        `json:"cron,omitempty"` // five fields
+	Zone    string        `json:"zone,omitempty"` // IANA name, for Cron; empty = the host's
+	Message string        `json:"message"`        // what the agent is told
+	From    Key           `json:"from,omitempty"` // the session that made it: the result goes to its chat
+	Owner   bool          `json:"owner,omitempty"`
+	Next    time.Time     `json:"next,omitzero"`
+	Last    time.Time     `json:"last,omitzero"`
+	Created time.Time     `json:"created,omitzero"`
+}
