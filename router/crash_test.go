@@ -32,7 +32,8 @@ const (
 
 // TestKillAtEveryCommit tells each scenario once to its end and takes an image at each commit, before and after it: what SIGKILL
 // would leave there. Then it goes on from each image with a new process, and holds what comes of it against the contract. The
-// images are numbered as they come, so -run 'TestKillAtEveryCommit/name/007' is one of them.
+// images are numbered as they come, so -run 'TestKillAtEveryCommit/name/007' is one of them. The race detector sees every fourth
+// commit: it makes the database ten times as slow.
 //
 // proves: N15, S9, S11, S12, S13, S14
 func TestKillAtEveryCommit(t *testing.T) {
@@ -44,6 +45,9 @@ func TestKillAtEveryCommit(t *testing.T) {
 			images, all, _ := tell(t, sc, base, repeats, true)
 			t.Logf("%d images, %d of them different", all, len(images))
 			for _, im := range images {
+				if racing && im.n%4 > 0 {
+					continue
+				}
 				t.Run(im.name(), func(t *testing.T) {
 					t.Parallel()
 					again, all, unclear := tell(t, sc, im, repeats, sc.twice)

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +44,8 @@ type rig struct {
 	wg    sync.WaitGroup
 	trace func(op, phase string)              // of the store's commits
 	wrap  func(sessions.Store) sessions.Store // puts something between router and store
+
+	commits atomic.Int64
 }
 
 // script is a model that says what answer says; "" echoes.
@@ -116,7 +121,7 @@ func settingsFor(tests ...func(*Settings)) *Settings {
 // newRig starts a router. Call it inside a synctest bubble.
 func newRig(t *testing.T, o channeltest.Options, tests ...func(*Settings)) *rig {
 	t.Helper()
-	g := &rig{t: t, dir: t.TempDir(), set: settingsFor(tests...), fake: channeltest.NewFake(o), model: &script{}}
+	g := &rig{t: t, dir: folder(t), set: settingsFor(tests...), fake: channeltest.NewFake(o), model: &script{}}
 	g.start()
 	return g
 }
@@ -126,7 +131,13 @@ func (g *rig) start() {
 	g.t.Helper()
 	ctx, cancel := context.WithCancel(g.t.Context())
 	g.end = cancel
-	store, err := sqlstore.Open(ctx, sqlstore.Config{Dir: g.dir, Logger: slog.New(slog.DiscardHandler), Trace: g.trace})
+	seed(g.t, g.dir)
+	store, err := sqlstore.Open(ctx, sqlstore.Config{Dir: g.dir, Logger: slog.New(slog.DiscardHandler), Trace: func(op, phase string) {
+		g.commits.Add(1)
+		if g.trace != nil {
+			g.trace(op, phase)
+		}
+	}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -163,6 +174,39 @@ func (g *rig) stop() {
 	g.wg.Wait()
 	if err := g.store.Close(); err != nil {
 		g.t.Error(err)
+	}
+}
+
+// empty is a database that holds nothing, made once: making one takes longer than most tests.
+var empty = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "parley-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	store, err := sqlstore.Open(context.Background(), sqlstore.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, "parley.db"))
+})
+
+// seed puts an empty database into a folder that has none.
+func seed(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, "parley.db")
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	db, err := empty()
+	if err == nil {
+		err = os.WriteFile(path, db, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -207,13 +251,17 @@ func (g *rig) deliveries() []sessions.Delivery {
 	return list
 }
 
-// until waits, in virtual time, for something that becomes true.
+// until waits, in virtual time, for something that becomes true. It looks when something was committed or asked, and now and then.
 func (g *rig) until(what string, ok func() bool) {
 	g.t.Helper()
-	for range 20000 {
+	last := int64(-1)
+	for i := range 20000 {
 		synctest.Wait()
-		if ok() {
-			return
+		if moved := g.commits.Load() + int64(g.model.count()); moved != last || i%10 == 0 {
+			if ok() {
+				return
+			}
+			last = moved
 		}
 		<-time.After(10 * time.Millisecond)
 	}
