@@ -18,7 +18,7 @@ func (t *tx) remove(key sessions.Key) error {
 	if _, err := t.exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
 		return err
 	}
-	for _, table := range []string{"runs", "heard"} {
+	for _, table := range []string{"runs", "heard", "overheard"} {
 		if _, err := t.exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	return keys, nil
 }
 
-// forget deletes a few dedupe rows older than limit, and pairing requests that are past their time. Rows are in order of time.
+// forget deletes a few dedupe rows older than limit, and pairing requests and rows of the ledger that are past their time. Rows are in order of time.
 func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 	const step = 300
 	last, n, young := int64(0), 0, false
@@ -85,7 +85,10 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 	if err == nil && old > 0 {
 		_, err = t.exec("DELETE FROM pairings WHERE expires <= ?", ms(now))
 	}
-	return false, err
+	if err != nil {
+		return false, err
+	}
+	return t.forgetSpending(now)
 }
 
 // purge deletes a few messages of sessions that were deleted. It reports whether there may be more.
@@ -124,6 +127,9 @@ func (t *tx) purge() (more bool, err error) {
 			return false, err
 		}
 		t.mirror = append(t.mirror, line{transcript: num, path: where, remove: true})
+		if _, err := t.exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
+			return false, err
+		}
 		_, err = t.exec("DELETE FROM transcripts WHERE num = ?", num)
 	}
 	return true, err

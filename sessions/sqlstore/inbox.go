@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/google/uuid"
@@ -27,8 +28,11 @@ type sight struct{ msg, address, event, thread, skip string }
 
 // Accept commits one platform event and everything that it causes.
 func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
-	if e := a.Effects; a.Skip != "" && (e.Session != nil || e.Patch != nil || e.Reset || len(e.Stop) > 0 || e.Run != nil || len(e.Deliveries) > 0 || e.Note != nil) {
+	if a.Skip != "" && !reflect.ValueOf(a.Effects).IsZero() {
 		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects", a.In.ID)
+	}
+	if a.Overheard != nil && a.Skip == "" {
+		return acc, fmt.Errorf("accepting message %q: what is overheard is not answered", a.In.ID)
 	}
 	e, err := prepare(a.Effects)
 	if err != nil {
@@ -44,6 +48,11 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 		}
 		if a.Skip != "" && a.Listed {
 			if err := t.list(a); err != nil {
+				return err
+			}
+		}
+		if a.Overheard != nil {
+			if err := t.overhear(*a.Overheard); err != nil {
 				return err
 			}
 		}
@@ -165,14 +174,18 @@ func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedE
 type effects struct {
 	sessions.Effects
 	runBody    string
+	jobBody    string
 	deliveries []*parcel
 }
 
 // prepare checks effects and encodes what will be stored. It copies what the store fills in.
 func prepare(e sessions.Effects) (*effects, error) {
 	p := &effects{Effects: e}
-	if e.Session == nil && (e.Patch != nil || e.Reset) {
-		return nil, errors.New("a patch or reset needs its session")
+	if e.Session == nil && (e.Patch != nil || e.Reset || e.Heard > 0 || e.Interrupt || e.Drop > 0) {
+		return nil, errors.New("what is done to a session needs the session")
+	}
+	if e.Interrupt && e.Run == nil {
+		return nil, errors.New("a turn is interrupted by a run that takes its place")
 	}
 	if e.Session != nil && e.Session.Key == "" {
 		return nil, errors.New("a session needs its key")
@@ -205,10 +218,16 @@ func prepare(e sessions.Effects) (*effects, error) {
 		}
 		p.deliveries = append(p.deliveries, x)
 	}
+	if e.Job != nil {
+		var err error
+		if p.jobBody, err = encodeJob(*e.Job); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 
-// apply commits effects in their order: session, patch, reset, stop, run, deliveries, note.
+// apply commits effects in their order: session, patch, reset, stop, interrupt, drop, run, deliveries, and the rest.
 func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 	var at known
 	if e.Session != nil {
@@ -242,6 +261,9 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 		}
 	}
 	acc.Session = at.Session
+	if err = t.makeRoom(e, &acc); err != nil {
+		return acc, err
+	}
 	if e.Run != nil {
 		if at.Key != e.Run.Key {
 			if at, err = t.session(e.Run.Key); err != nil {
@@ -259,9 +281,53 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 		}
 		acc.Deliveries = append(acc.Deliveries, made)
 	}
+	return acc, t.rest(e)
+}
+
+// makeRoom ends what gives way to the run of the effects.
+func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
+	if e.Interrupt {
+		ended, err := t.interrupt(e.Session.Key, e.Run.ID)
+		if err != nil {
+			return err
+		}
+		acc.Stopped = append(acc.Stopped, ended...)
+	}
+	if e.Drop > 0 {
+		ended, err := t.drop(e.Session.Key, e.Drop)
+		if err != nil {
+			return err
+		}
+		acc.Stopped = append(acc.Stopped, ended...)
+	}
+	return nil
+}
+
+// rest writes what effects do besides sessions, runs and deliveries.
+func (t *tx) rest(e *effects) error {
 	if n := e.Note; n != nil {
 		t.n.note++
-		_, err = t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now))
+		if _, err := t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now)); err != nil {
+			return err
+		}
 	}
-	return acc, err
+	if e.Heard > 0 {
+		if err := t.told(e.Session.Key, e.Heard); err != nil {
+			return err
+		}
+	}
+	if e.Lift != nil {
+		if err := t.lift(*e.Lift); err != nil {
+			return err
+		}
+	}
+	if e.Job != nil {
+		if err := t.putJob(*e.Job, e.jobBody); err != nil {
+			return err
+		}
+	}
+	if e.DropJob != "" {
+		return t.dropJob(e.DropJob)
+	}
+	return nil
 }

@@ -48,7 +48,7 @@ func (t *tx) link(message string, seq, transcript int64) error {
 func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *conn) error { // mostly there is nothing: no commit for that
-		run, at, queued, err := absorbable(ctx, c, id, q.Kind)
+		run, at, queued, err := absorbable(ctx, c, id, q)
 		if some = len(queued) > 0; err != nil || some {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 		return taken, err
 	}
 	err = s.write(ctx, "Absorb", func(t *tx) error {
-		run, at, queued, err := absorbable(t.ctx, t.conn, id, q.Kind)
+		run, at, queued, err := absorbable(t.ctx, t.conn, id, q)
 		if err != nil {
 			return err
 		}
@@ -67,8 +67,11 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 		if err != nil {
 			return err
 		}
-		for _, x := range queued {
+		for i, x := range queued {
 			x.Input.Run = id
+			if q.Full > 0 && q.Short != nil && i < len(queued)-q.Full {
+				x.Input.Content = q.Short(x.Input)
+			}
 			w, err := encodeMessage(x.Input, id)
 			if err != nil {
 				return err
@@ -76,7 +79,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
 				return err
 			}
-			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(x.ID)); err != nil {
+			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(id), string(x.ID)); err != nil {
 				return err
 			}
 		}
@@ -87,8 +90,9 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 }
 
 // absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
-// that a person stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *conn, id sessions.RunID, kind sessions.RunKind) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
+// that was stopped takes nothing up: what came after the stop is to be answered. Where the answers of some go elsewhere, the rest
+// behind them keeps its turn, too: what one chat sees stays in the order of acceptance.
+func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.AbsorbQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
 	if run, at, err = getRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}
@@ -98,12 +102,16 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, kind sessions.R
 	if at.stop {
 		return run, at, nil, nil
 	}
+	done := false
 	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r row) error {
 		q, _, err := scanRun(r)
-		if q.Kind == kind && q.Input.Role == sessions.User && q.Input.ID != "" {
+		if err != nil || done || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
+			return err
+		}
+		if done = want.Reply != nil && q.Reply != *want.Reply; !done {
 			queued = append(queued, q)
 		}
-		return err
+		return nil
 	})
 	return run, at, queued, err
 }

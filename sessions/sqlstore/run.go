@@ -48,7 +48,7 @@ type runRow struct {
 	stop                   bool
 }
 
-const runColumns = "seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome"
+const runColumns = "seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch"
 
 func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	at = runRow{seq: r.int(0), transcript: r.int(3), stop: r.bool(6), first: r.int(8)}
@@ -64,7 +64,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
 		Model: q.Model, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
-		Result: o.Result, Error: o.Error, Usage: o.Usage,
+		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	return run, at, nil
 }
@@ -85,7 +85,7 @@ func getRun(ctx context.Context, c *conn, id sessions.RunID) (run sessions.Run, 
 // enqueue puts a run at the end of its session's queue.
 func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, error) {
 	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, fromMs(ms(t.now))
-	run.Attempt, run.Started, run.Deadline, run.Ended = 0, time.Time{}, time.Time{}, time.Time{}
+	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
 		run.Input.Run = run.ID
 	}
@@ -149,7 +149,7 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 }
 
 func (t *tx) shelf(run sessions.Run, at runRow) shelf {
-	return shelf{transcript: at.transcript, run: at.seq, key: run.Key, agent: run.Agent, session: run.Session}
+	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.Key, agent: run.Agent, session: run.Session}
 }
 
 // Record appends messages to the transcript of a run as they happen.
@@ -262,7 +262,8 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 	if err = t.append(t.shelf(run, at), f.msgs, seqs); err != nil {
 		return acc, err
 	}
-	if _, err = t.exec("UPDATE runs SET status = ?, ended = ?, outcome = ? WHERE seq = ?", string(f.Status), ms(t.now), f.body, at.seq); err != nil {
+	// One that was interrupted too late, with its answer ready, has answered by itself.
+	if _, err = t.exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), ms(t.now), f.body, f.Status == sessions.Done, at.seq); err != nil {
 		return acc, err
 	}
 	if acc.Session, err = t.settle(run, f); err != nil {

@@ -12,8 +12,10 @@ import (
 func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []sessions.Delivery, err error) {
 	err = s.write(ctx, "Recover", func(t *tx) error {
 		keys, ambiguous = nil, nil
-		if err := t.endStopped("status IN ('queued', 'running') AND status = 'running' AND stop = 1"); err != nil {
-			return err
+		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "batch <> ''"}} {
+			if err := t.endStopped(why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
+				return err
+			}
 		}
 		if _, err := t.exec("UPDATE runs SET status = 'queued' WHERE status IN ('queued', 'running') AND status = 'running'"); err != nil {
 			return err

@@ -19,14 +19,14 @@ type known struct {
 	num, transcript int64
 }
 
-const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents"
+const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents, top"
 
 func scanSession(r row) (k known, err error) {
 	k.num, k.transcript = r.int(0), r.int(3)
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
 		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
-		Turns: int(r.int(18)), ByAgents: int(r.int(19)),
+		Turns: int(r.int(18)), ByAgents: int(r.int(19)), Top: sessions.Key(r.str(20)),
 	}
 	if err = decode(r.str(9), &k.Settings); err == nil {
 		err = decode(r.str(10), &k.Usage)
@@ -129,6 +129,9 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	if len(k.Above) == 0 {
 		k.Above = s.Above
 	}
+	if k.Top == "" {
+		k.Top = s.Top
+	}
 	if !s.ArchiveAt.IsZero() {
 		k.ArchiveAt = s.ArchiveAt
 	}
@@ -143,7 +146,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		}
 	}
 	k.touch(s.Updated, t.now)
-	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
+	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
 		_, err = t.exec("UPDATE sessions SET updated = ? WHERE num = ?", ms(k.Updated), k.num)
 		return k, err
 	}
@@ -192,9 +195,9 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if err != nil {
 		return k, err
 	}
-	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?)",
+	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, find(k.Session))
+		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, string(k.Top), find(k.Session))
 	if err == nil {
 		err = t.heard(k)
 	}
@@ -225,8 +228,8 @@ func (t *tx) save(k known) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
+	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
 	return err
 }
 
@@ -252,6 +255,8 @@ func (t *tx) patch(k *known, p sessions.Patch) error {
 	set(&k.Settings.Thinking, p.Thinking)
 	set(&k.Settings.Verbose, p.Verbose)
 	set(&k.Settings.Activation, p.Activation)
+	set(&k.Settings.Queue, p.Queue)
+	set(&k.Settings.Footer, p.Footer)
 	if p.Label != nil && *p.Label != k.Label {
 		if !k.Archived {
 			if err := t.freeLabel(*p.Label, k.Session); err != nil {
@@ -273,6 +278,9 @@ func set[T any](field *T, to *T) {
 func (t *tx) reset(k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
+	if _, err := t.exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
+		return err
+	}
 	if err := t.transcript(k); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err er
 	}
 	told := map[sessions.Key]bool{}
 	for i, seq := range seqs {
-		if err := t.endStopped("seq = ? AND status = 'queued'", seq); err != nil {
+		if err := t.endStopped(byPerson, "seq = ? AND status = 'queued'", seq); err != nil {
 			return nil, err
 		}
 		if _, err := t.exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
@@ -84,9 +84,55 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 	return nil
 }
 
-// endStopped ends the runs that a condition names as stopped by a person.
-func (t *tx) endStopped(where string, args ...any) error {
-	o, err := encode(outcome{Error: "stopped by a person"})
+// The words on runs that ended as stopped.
+const (
+	byPerson   = "stopped by a person"
+	byNewer    = "stopped: a newer message came in its place"
+	outOfQueue = "dropped: too many messages were waiting"
+)
+
+// interrupt marks the turn of a session that is at work, if there is one: the run by comes in its place. One that was stopped
+// already stays as it is.
+func (t *tx) interrupt(key sessions.Key, by sessions.RunID) ([]sessions.StoppedRun, error) {
+	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, func(seq int64) error {
+		_, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by), seq)
+		return err
+	})
+}
+
+// drop ends the oldest turns of a session that wait and were never begun.
+func (t *tx) drop(key sessions.Key, n int) ([]sessions.StoppedRun, error) {
+	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, func(seq int64) error {
+		return t.endStopped(outOfQueue, "seq = ?", seq)
+	})
+}
+
+// turns ends at most n turns of a session for which a condition holds, oldest first.
+func (t *tx) turns(where string, key sessions.Key, n int, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
+	var seqs []int64
+	if err := t.each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r row) error {
+		var q request
+		if err := decode(r.str(2), &q); err != nil {
+			return fmt.Errorf("run %s: %w", r.str(1), err)
+		}
+		if q.Kind == sessions.TurnRun && len(seqs) < n {
+			seqs, ended = append(seqs, r.int(0)), append(ended, sessions.StoppedRun{Key: key, ID: sessions.RunID(r.str(1))})
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, seq := range seqs {
+		if err := end(seq); err != nil {
+			return nil, err
+		}
+	}
+	return ended, nil
+}
+
+// endStopped ends the runs that a condition names as stopped, and says why.
+func (t *tx) endStopped(why, where string, args ...any) error {
+	o, err := encode(outcome{Error: why})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"parley/policy"
 	"parley/sessions"
@@ -15,6 +16,11 @@ type written struct {
 	id, role string
 	body     string   // the message in JSON, without what the store fills in
 	words    []string // nil for tool results
+
+	// Of an assistant message that was paid for.
+	usage *sessions.Usage
+	model string
+	at    time.Time
 }
 
 // encodeMessage encodes a message. Its run is filled in where it has none.
@@ -34,6 +40,9 @@ func encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
 	if m.Role == sessions.User || m.Role == sessions.Assistant {
 		w.words = words(m.Text())
 	}
+	if m.Role == sessions.Assistant {
+		w.usage, w.model, w.at = m.Usage, m.Model, m.Time
+	}
 	return w, nil
 }
 
@@ -52,6 +61,7 @@ func writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
 type shelf struct {
 	transcript int64
 	run        int64
+	by         sessions.RunID
 	key        sessions.Key
 	agent      sessions.AgentID
 	session    sessions.ID
@@ -80,6 +90,11 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 		if at != nil {
 			at[m.id] = seq
 		}
+		if m.usage != nil {
+			if err := t.charge(m, to); err != nil {
+				return err
+			}
+		}
 		if !t.d.postgres && len(m.words) > 0 {
 			t.index = append(t.index, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
 		}
@@ -106,7 +121,7 @@ func scanMessage(r row) (m sessions.Message, err error) {
 // Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
-	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? "
+	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? AND seq > ? "
 	if !q.IncludeTool {
 		query += "AND role <> 'toolResult' "
 	}
@@ -121,7 +136,7 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 		if !found {
 			return missing("session", id)
 		}
-		err = c.each(ctx, query, []any{num, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
+		err = c.each(ctx, query, []any{num, q.After, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
 			m, err := scanMessage(r)
 			out = append(out, m)
 			return err

@@ -1,0 +1,153 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// keepLedger is how long rows of the ledger stay.
+const keepLedger = 400 * 24 * time.Hour
+
+// charge puts what a message cost into the ledger.
+func (t *tx) charge(m written, to shelf) error {
+	at := m.at
+	if at.IsZero() {
+		at = t.now
+	}
+	payer := to.key
+	if _, err := t.one("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r row) error { payer = sessions.Key(r.str(0)); return nil }); err != nil {
+		return err
+	}
+	return t.spend(sessions.Spend{ID: m.id, Time: at, Run: to.by, Key: to.key, Payer: payer, Agent: to.agent, Model: m.model, Usage: *m.usage})
+}
+
+func (t *tx) spend(x sessions.Spend) error {
+	u := x.Usage
+	n, err := t.exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+		t.n.spend+1, x.ID, ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+	t.n.spend += n
+	return err
+}
+
+// Spend keeps what calls cost that left no message.
+func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
+	for _, x := range rows {
+		if x.ID == "" || x.Time.IsZero() {
+			return fmt.Errorf("spending of run %s: a row needs its id and time", x.Run)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return s.write(ctx, "Spend", func(t *tx) error {
+		for _, x := range rows {
+			if x.Payer == "" {
+				x.Payer = x.Key
+			}
+			if err := t.spend(x); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// spentWhere is the condition of a query on the ledger.
+func spentWhere(q sessions.SpentQuery) (string, []any) {
+	where, args := []string{"at >= ?"}, []any{ms(q.Since)}
+	if q.Payer != "" {
+		where, args = append(where, "payer = ?"), append(args, string(q.Payer))
+	}
+	if q.Agent != "" {
+		where, args = append(where, "agent = ?"), append(args, string(q.Agent))
+	}
+	return strings.Join(where, " AND "), args
+}
+
+// sums are columns that scanSpent reads. PostgreSQL adds whole numbers up to numerics, which no row has.
+const sums = "count(*), CAST(coalesce(sum(input), 0) AS bigint), CAST(coalesce(sum(output), 0) AS bigint), CAST(coalesce(sum(cache_read), 0) AS bigint), CAST(coalesce(sum(cache_write), 0) AS bigint), CAST(coalesce(sum(cost), 0) AS bigint)"
+
+func scanSpent(r row, i int) sessions.Spent {
+	return sessions.Spent{Calls: int(r.int(i)), Usage: sessions.Usage{Input: int(r.int(i + 1)), Output: int(r.int(i + 2)), CacheRead: int(r.int(i + 3)), CacheWrite: int(r.int(i + 4)), Cost: r.int(i + 5)}}
+}
+
+// Spent sums up.
+func (s *Store) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.Spent, err error) {
+	where, args := spentWhere(q)
+	err = s.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r row) error { sum = scanSpent(r, 0); return nil })
+		return err
+	})
+	return sum, err
+}
+
+// Spending sums up by day, agent and model. The database adds up quarters of an hour, with which every zone's days begin; which of
+// them make a day is for the zone to say.
+func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.Location) (out []sessions.Spending, err error) {
+	const quarter = 15 * 60 * 1000
+	where, args := spentWhere(q)
+	type group struct {
+		day, model string
+		agent      sessions.AgentID
+	}
+	var days map[group]sessions.Spent
+	err = s.read(ctx, func(c *conn) error {
+		days = map[group]sessions.Spent{}
+		return c.each(ctx, "SELECT at / ?, agent, model, "+sums+" FROM spends WHERE "+where+" GROUP BY 1, 2, 3", append([]any{quarter}, args...), func(r row) error {
+			g := group{day: time.UnixMilli(r.int(0) * quarter).In(zone).Format(time.DateOnly), agent: sessions.AgentID(r.str(1)), model: r.str(2)}
+			x, was := scanSpent(r, 3), days[g]
+			days[g] = sessions.Spent{Calls: was.Calls + x.Calls, Usage: was.Usage.Add(x.Usage)}
+			return nil
+		})
+	})
+	for g, x := range days {
+		out = append(out, sessions.Spending{Day: g.day, Agent: g.agent, Model: g.model, Spent: x})
+	}
+	slices.SortFunc(out, func(a, b sessions.Spending) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	return out, err
+}
+
+// lift takes a budget out of force until a time, or puts it into force again when that has passed.
+func (t *tx) lift(x sessions.Lift) error {
+	_, err := t.exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, ms(x.Until))
+	return err
+}
+
+// Lifts gives the budgets that do not count now.
+func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{ms(now)}, func(r row) error {
+			out = append(out, sessions.Lift{Scope: r.str(0), Until: r.time(1)})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// forgetSpending deletes a few rows of the ledger that are past their time, and lifts that are over.
+func (t *tx) forgetSpending(now time.Time) (more bool, err error) {
+	const step = 300
+	var old []int64
+	if err := t.each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{ms(now.Add(-keepLedger)), step}, func(r row) error {
+		old = append(old, r.int(0))
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	for _, num := range old {
+		if _, err := t.exec("DELETE FROM spends WHERE num = ?", num); err != nil {
+			return false, err
+		}
+	}
+	_, err = t.exec("DELETE FROM lifts WHERE until <= ?", ms(now))
+	return len(old) == step, err
+}
