@@ -29,6 +29,7 @@ type Inbound struct {
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
 	Quote           *Quote // the message that this one replies to
+	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
 	Title           string // display name of the chat; empty for direct chats
 	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id
 	Guild, Team     string // routing facts (contract K10); empty where the platform has none

@@ -73,7 +73,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if in.Addressed != "" {
 		text = in.Addressed
 	}
+	if in.Address.Type.Several() && forAnotherBot(text) {
+		return skip("a command for another bot")
+	}
 	cmd, arg, isCommand := r.parseCommand(text)
+	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // whoever writes a command means it
 	verdict, err := r.admit(ctx, set, in, s, owner, isCommand)
 	if err != nil {
 		return sessions.Arrival{}, err
@@ -178,38 +182,4 @@ func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, k
 		r.gate.enqueue(d)
 	}
 	return err
-}
-
-// command runs a command's row and words its answer.
-func (r *Router) command(ctx context.Context, cmd command, c commandCall) (sessions.Effects, error) {
-	if cmd.who == ownerOnly && !c.owner {
-		return r.answer(c, "Only an owner can use /"+cmd.name+".", sessions.Effects{}), nil
-	}
-	text, e, err := cmd.run(ctx, r, c)
-	if err != nil {
-		return e, fmt.Errorf("/%s: %w", cmd.name, err)
-	}
-	r.log.Info("command", keyCommand, cmd.name, keySession, c.session.Key, "owner", c.owner)
-	return r.answer(c, text, e), nil
-}
-
-// answer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
-// it: the flip is acknowledged in the chat, and nothing follows.
-func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions.Effects {
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.session.Key, To: c.in.Address, Text: text,
-		Expires: time.Now().Add(c.set.Delivery.ttl(sessions.Notice))}
-	if c.in.Address.Type.Several() {
-		d.ReplyTo = c.in.ID
-	}
-	if e.Patch != nil && e.Patch.SendPolicy != nil {
-		after := c.session
-		after.Settings.SendPolicy = *e.Patch.SendPolicy
-		decide := r.gate.decide(c.in.Address)
-		if v := decide(c.session); v.Allowed() && !decide(after).Allowed() {
-			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
-			d.Granted = &v
-		}
-	}
-	e.Deliveries = append(e.Deliveries, d)
-	return e
 }

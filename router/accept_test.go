@@ -81,10 +81,10 @@ func TestCommands(t *testing.T) {
 		{guest, "/send off", "Only an owner can use /send.", policy.Inherit, 1},
 		{guest, "/status", "parley test", policy.Inherit, 1},
 		{guest, "/whoami", "fake:" + guest, policy.Inherit, 1},
-		{guest, "/help", "/send on|off|inherit", policy.Inherit, 1},
+		{guest, "/help", "/commands lists", policy.Inherit, 1},
+		{guest, "/commands", "/send on|off|inherit: Let my messages out of this session, or hold them back (owners)", policy.Inherit, 1},
 		{guest, "/new", "New session started", policy.Inherit, 2},
 		{guest, "/stop", "Nothing is running here.", policy.Inherit, 1},
-		{guest, "/stop@thisbot", "Nothing is running here.", policy.Inherit, 1},
 		{guest, "/unknown", "echo: ", policy.Inherit, 1},
 		{guest, "please /send off", "echo: ", policy.Inherit, 1},
 	} {

@@ -7,33 +7,49 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
 
-// who may use a command.
+// who may use a command. Strangers, who are not let in at all, are not answered.
 type who string
 
 const (
 	ownerOnly who = "owner"
-	allowed   who = "allowed" // whoever may talk to the bot
+	allowed   who = "allowed" // whoever a list of the account names, or a person has let in
+	anyone    who = "anyone"  // whoever is let in, also by an open group
+)
+
+// where a command can be used.
+type where string
+
+const (
+	anywhere   where = ""
+	groupsOnly where = "groups"
+	directOnly where = "direct chats"
 )
 
 // command is one row of the table of chat commands.
 type command struct {
 	name    string
 	aliases []string
-	args    string // shown in /help
+	args    string // shown in /commands
 	about   string
 	who     who
+	where   where
+	native  bool // in the platform's own menu as well
+	// takes says whether the words behind the name belong to the command; otherwise the message is text for the agent. nil = any do.
+	takes func(arg string) bool
 	// run gives the answer and what is to be committed with it. It reads, it changes nothing.
 	run func(ctx context.Context, r *Router, c commandCall) (answer string, e sessions.Effects, err error)
-	// alone: with words behind it the message is no command but text for the agent.
-	alone bool
-	// argOK says whether the word behind an `alone` command belongs to it.
-	argOK func(arg string) bool
 }
+
+// nothing and oneWord are what a command may take.
+func nothing(arg string) bool { return arg == "" }
+func oneWord(arg string) bool { return !strings.ContainsAny(arg, " \t") }
 
 // commandCall is one use of a command.
 type commandCall struct {
@@ -44,140 +60,122 @@ type commandCall struct {
 	owner     bool
 }
 
-// commandTable lists every chat command, in the order of /help.
+// commandTable lists every chat command, in the order of /commands.
 func commandTable() []command {
 	return []command{
-		{name: "help", aliases: []string{"commands", "start"}, about: "What I understand", who: allowed, alone: true, run: cmdHelp},
-		{name: "status", about: "How this session and the host are", who: allowed, alone: true, run: cmdStatus},
-		{name: "whoami", aliases: []string{"id"}, about: "Who you are to me", who: allowed, alone: true, run: cmdWhoami},
-		{name: "new", aliases: []string{"reset"}, about: "Start over with an empty memory", who: allowed, alone: true, run: cmdNew},
-		{name: "stop", about: "Stop what I am doing here", who: allowed, alone: true, run: cmdStop},
-		{name: "send", args: "on|off|inherit", about: "Let my messages out of this session, or hold them back", who: ownerOnly, alone: true,
-			argOK: func(a string) bool { return !strings.ContainsAny(a, " \t") }, run: cmdSend},
-		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, run: cmdSessions},
-		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, run: cmdSubagents},
-		{name: "agents", about: "The agents that this one may start as sub-agents", who: allowed, alone: true, run: cmdAgents},
+		{name: "help", aliases: []string{"start"}, about: "How to talk to me", who: anyone, native: true, takes: nothing, run: cmdHelp},
+		{name: "commands", about: "All that I understand, and who may use it", who: anyone, native: true, takes: nothing, run: cmdCommands},
+		{name: "status", about: "How this session and the host are", who: anyone, native: true, takes: nothing, run: cmdStatus},
+		{name: "whoami", aliases: []string{"id"}, about: "Who you are to me", who: anyone, native: true, takes: nothing, run: cmdWhoami},
+		{name: "new", aliases: []string{"reset"}, about: "Start over with an empty memory", who: allowed, native: true, takes: nothing, run: cmdNew},
+		{name: "stop", about: "Stop what I am doing here", who: anyone, native: true, takes: nothing, run: cmdStop},
+		{name: "send", args: "on|off|inherit", about: "Let my messages out of this session, or hold them back", who: ownerOnly, native: true, takes: oneWord, run: cmdSend},
+		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, native: true, run: cmdSessions},
+		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, native: true, run: cmdSubagents},
+		{name: "agents", about: "The agents that this one may start as sub-agents", who: anyone, native: true, takes: nothing, run: cmdAgents},
 	}
 }
 
-// parseCommand finds the command in a message: the first line, "/name", "/name arg" or "/name: arg", a mention of the bot
-// stripped by the adapter. ok is false for text that only looks like one.
+// Commands lists the chat commands that belong into a platform's own menu.
+func (r *Router) Commands() []channels.Command {
+	var out []channels.Command
+	for _, c := range r.commands {
+		if c.native {
+			about := c.about
+			if c.who == ownerOnly {
+				about += " (owners)"
+			}
+			out = append(out, channels.Command{Name: c.name, Description: about})
+		}
+	}
+	return out
+}
+
+// parseCommand finds the command in a message: one line, "/name", "/name arg" or "/name: arg", the bot's own name taken off by the
+// adapter. ok is false for text that only looks like one.
 func (r *Router) parseCommand(text string) (c command, arg string, ok bool) {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "/") || strings.ContainsRune(text, '\n') {
+	name, arg, ok := commandWord(text)
+	if !ok {
 		return c, "", false
 	}
-	name, arg, _ := strings.Cut(text[1:], " ")
-	name = strings.TrimSuffix(name, ":")
-	if i := strings.IndexByte(name, '@'); i > 0 {
-		name = name[:i]
+	name = strings.ToLower(strings.TrimSuffix(name, ":"))
+	i := slices.IndexFunc(r.commands, func(c command) bool { return c.name == name || slices.Contains(c.aliases, name) })
+	if i < 0 || r.commands[i].takes != nil && !r.commands[i].takes(arg) {
+		return c, "", false
 	}
-	name, arg = strings.ToLower(name), strings.TrimSpace(arg)
-	for _, c := range r.commands {
-		if c.name != name && !slices.Contains(c.aliases, name) {
-			continue
+	return r.commands[i], arg, true
+}
+
+// commandWord splits a line that begins with a slash.
+func commandWord(text string) (name, arg string, ok bool) {
+	text, ok = strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok || strings.ContainsAny(text, "\n\r") {
+		return "", "", false
+	}
+	name, arg = cutWord(text)
+	return name, arg, name != ""
+}
+
+// forAnotherBot reports whether a line is a command for another bot of the chat: a name that is still there is not ours.
+func forAnotherBot(text string) bool {
+	name, _, ok := commandWord(text)
+	name, bot, at := strings.Cut(name, "@")
+	return ok && at && isName(name) && isName(bot)
+}
+
+func isName(s string) bool {
+	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_:") == ""
+}
+
+// command runs a command's row and words its answer.
+func (r *Router) command(ctx context.Context, cmd command, c commandCall) (sessions.Effects, error) {
+	if no := cmd.refuse(c); no != "" {
+		return r.answer(c, no, sessions.Effects{}), nil
+	}
+	text, e, err := cmd.run(ctx, r, c)
+	if err != nil {
+		return e, fmt.Errorf("/%s: %w", cmd.name, err)
+	}
+	r.log.Info("command", keyCommand, cmd.name, keySession, c.session.Key, "owner", c.owner)
+	return r.answer(c, text, e), nil
+}
+
+// refuse says in one sentence why somebody cannot use a command here; "" when they can.
+func (c command) refuse(call commandCall) string {
+	group := call.in.Address.Type.Several()
+	switch {
+	case c.who == ownerOnly && !call.owner:
+		return "Only an owner can use /" + c.name + "."
+	case c.who == allowed && !call.owner && !call.named():
+		return "Only people on my allow list can use /" + c.name + " here."
+	case c.where == groupsOnly && !group, c.where == directOnly && group:
+		return "/" + c.name + " works in " + string(c.where) + " only."
+	}
+	return ""
+}
+
+// named reports whether a list of the account lets the sender in by name.
+func (c commandCall) named() bool {
+	return c.set.Accounts[Ref(c.in.Address)].Access.Named(policy.FactsOf(c.in))
+}
+
+// answer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
+// it: the flip is acknowledged in the chat, and nothing follows.
+func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions.Effects {
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.session.Key, To: c.in.Address, Text: text,
+		Expires: time.Now().Add(c.set.Delivery.ttl(sessions.Notice))}
+	if c.in.Address.Type.Several() {
+		d.ReplyTo = c.in.ID
+	}
+	if e.Patch != nil && e.Patch.SendPolicy != nil {
+		after := c.session
+		after.Settings.SendPolicy = *e.Patch.SendPolicy
+		decide := r.gate.decide(c.in.Address)
+		if v := decide(c.session); v.Allowed() && !decide(after).Allowed() {
+			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
+			d.Granted = &v
 		}
-		if c.alone && arg != "" && (c.argOK == nil || !c.argOK(arg)) {
-			return c, "", false
-		}
-		return c, arg, true
 	}
-	return c, "", false
-}
-
-func cmdHelp(_ context.Context, r *Router, _ commandCall) (string, sessions.Effects, error) {
-	var b strings.Builder
-	b.WriteString("Write to me as you would to a person. These commands work as well:\n\n")
-	for _, c := range r.commands {
-		fmt.Fprintf(&b, "- `/%s`", strings.TrimSpace(c.name+" "+c.args))
-		fmt.Fprintf(&b, ": %s", c.about)
-		if c.who == ownerOnly {
-			b.WriteString(" (owners)")
-		}
-		b.WriteString("\n")
-	}
-	return b.String(), sessions.Effects{}, nil
-}
-
-func cmdWhoami(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
-	role := "allowed to talk to me"
-	if c.owner {
-		role = "one of my owners"
-	}
-	name := firstOf(c.in.Sender.Name, c.in.Sender.Username, string(c.in.Sender.ID))
-	return fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.in.Address.Channel, c.in.Sender.ID, role, c.in.Address), sessions.Effects{}, nil
-}
-
-func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	model := firstOf(c.session.Settings.Model, c.set.entry(c.session.Agent).Model)
-	return "✅ New session started · model: " + model, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}, nil
-}
-
-func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	own, err := r.stoppable(ctx, sessions.RunQuery{Key: c.session.Key})
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	below, err := r.workingBelow(ctx, c.session)
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	var did []string
-	if len(own) > 0 {
-		did = append(did, "Agent was aborted.")
-	}
-	if len(own) > 1 {
-		did = append(did, fmt.Sprintf("%d messages that waited are dropped.", len(own)-1))
-	}
-	if len(below) > 0 {
-		did = append(did, stoppedWords(len(below)))
-	}
-	if len(did) == 0 {
-		did = []string{"Nothing is running here."}
-	}
-	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
-}
-
-func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
-	var to policy.Override
-	word := strings.ToLower(c.arg)
-	switch word {
-	case "on", "allow":
-		word, to = "on", policy.Allow
-	case "off", "deny":
-		word, to = "off", policy.Deny
-	case "inherit", "default", "reset":
-		word, to = "inherit", policy.Inherit
-	default:
-		return "⚙️ Usage: /send on|off|inherit", sessions.Effects{}, nil
-	}
-	return "⚙️ Send policy set to " + word + ".", sessions.Effects{Patch: &sessions.Patch{SendPolicy: &to}}, nil
-}
-
-func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	s := c.session
-	v := c.set.Session.SendPolicy.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: c.in.Address, Override: s.Settings.SendPolicy})
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: s.Key, Status: sessions.Queued, Limit: 100})
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	counts, err := r.store.CountDeliveries(ctx)
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "**parley %s**, up %s\n\n", r.deps.Version, time.Since(r.started).Round(time.Second))
-	fmt.Fprintf(&b, "- Session: `%s`", s.Key.Display(s.Agent, c.set.Session.Scope))
-	if s.ID != "" {
-		fmt.Fprintf(&b, " (%s)", s.ID)
-	}
-	fmt.Fprintf(&b, "\n- Agent: %s, model %s\n", s.Agent, firstOf(s.Settings.Model, c.set.entry(s.Agent).Model))
-	fmt.Fprintf(&b, "- Tokens: %s in, %s out; context %s\n", short(s.Usage.Input), short(s.Usage.Output), short(s.Context))
-	fmt.Fprintf(&b, "- Waiting here: %d\n", len(queued))
-	fmt.Fprintf(&b, "- Sending: %s (%s)\n", v.Action, v.Rule)
-	fmt.Fprintf(&b, "- Deliveries: %d pending, %d failed, %d withheld\n", counts[sessions.Pending]+counts[sessions.Sending], counts[sessions.DeliveryFail]+counts[sessions.Expired]+counts[sessions.Held], counts[sessions.Withheld])
-	for _, line := range r.gate.states() {
-		fmt.Fprintf(&b, "- %s\n", line)
-	}
-	return b.String(), sessions.Effects{}, nil
+	e.Deliveries = append(e.Deliveries, d)
+	return e
 }

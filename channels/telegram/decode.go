@@ -32,6 +32,8 @@ type (
 		Chat            *wireChat    `json:"chat"`
 		Date            int64        `json:"date"`
 		EditDate        int64        `json:"edit_date"`
+		ForwardOrigin   *struct{}    `json:"forward_origin"`
+		ForwardDate     int64        `json:"forward_date"` // of older servers
 		ReplyTo         *wireReply   `json:"reply_to_message"`
 		Quote           *wireQuote   `json:"quote"`
 		Text            string       `json:"text"`
@@ -208,6 +210,7 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities
 	}
+	in.Forwarded = m.ForwardOrigin != nil || m.ForwardDate != 0
 	in.Media = m.media()
 	if text == "" {
 		text = m.placeholder()

@@ -1,0 +1,56 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"parley/policy"
+	"parley/sessions"
+)
+
+func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	model := firstOf(c.session.Settings.Model, c.set.entry(c.session.Agent).Model)
+	return "✅ New session started · model: " + model, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}, nil
+}
+
+func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	own, err := r.stoppable(ctx, sessions.RunQuery{Key: c.session.Key})
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	below, err := r.workingBelow(ctx, c.session)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	var did []string
+	if len(own) > 0 {
+		did = append(did, "Agent was aborted.")
+	}
+	if len(own) > 1 {
+		did = append(did, fmt.Sprintf("%d messages that waited are dropped.", len(own)-1))
+	}
+	if len(below) > 0 {
+		did = append(did, stoppedWords(len(below)))
+	}
+	if len(did) == 0 {
+		did = []string{"Nothing is running here."}
+	}
+	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
+}
+
+func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
+	var to policy.Override
+	word := strings.ToLower(c.arg)
+	switch word {
+	case "on", "allow":
+		word, to = "on", policy.Allow
+	case "off", "deny":
+		word, to = "off", policy.Deny
+	case "inherit", "default", "reset":
+		word, to = "inherit", policy.Inherit
+	default:
+		return "⚙️ Usage: /send on|off|inherit", sessions.Effects{}, nil
+	}
+	return "⚙️ Send policy set to " + word + ".", sessions.Effects{Patch: &sessions.Patch{SendPolicy: &to}}, nil
+}
