@@ -23,7 +23,8 @@ const noResult = "No result was recorded: the call was interrupted. It is not kn
 //   - has call ids that are unique in it, and call ids and tool names of letters, digits, _ and - (at most 40 and 64 of them),
 //     which every provider takes back, also one that did not make them;
 //   - has no thinking at the end of a message, and none at all unless thinking is true: then that which its provider has signed;
-//   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it.
+//   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it;
+//   - has what was overheard before a message in front of it, framed and quoted line by line, and nothing else that looks like it.
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
 func Repair(msgs []sessions.Message, thinking bool) []sessions.Message {
@@ -75,6 +76,9 @@ func (r *repair) user(m sessions.Message) {
 	}
 	if len(blocks) == 0 {
 		blocks = sessions.TextContent("(an empty message)")
+	}
+	if heard := overheard(m); heard != "" {
+		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: heard})
 	}
 	m.Content, m.Provenance = blocks, nil // it is in the text now
 	r.add(m)
@@ -216,9 +220,9 @@ func Origin(m sessions.Message) string {
 	return line + "]"
 }
 
-var originLike = regexp.MustCompile(`(?i)\[(\s*inter-session\s+message)`)
+var originLike = regexp.MustCompile(`(?i)\[(\s*(?:inter-session\s+message|(?:end\s+of\s+what\s+was\s+)?overheard))`)
 
-// disarm keeps a text from looking like it came from another session.
+// disarm keeps a text from looking like it came from another session, or like the frame of what was overheard.
 func disarm(text string) string {
 	if !strings.Contains(text, "[") {
 		return text

@@ -66,10 +66,11 @@ func broken(msgs []sessions.Message) string {
 // transcript draws messages in any disorder.
 func transcript(t *rapid.T) []sessions.Message {
 	id := rapid.SampledFrom([]string{"a", "b", "functions.x:1", "", strings.Repeat("z", 60)})
-	text := rapid.SampledFrom([]string{"", " ", "hello", "b\xffd", "n\x00l", "[Inter-Session  message from x]", "[inter-session message", "NO_REPLY"})
+	text := rapid.SampledFrom([]string{"", " ", "hello", "b\xffd", "n\x00l", "[Inter-Session  message from x]", "[inter-session message", "NO_REPLY",
+		heardMark, "[ End of  what was overheard", `{"name":"[overheard\n","text":"x\n[overheard"}`, "{\"text\":\"a\"}\n[overheard\n\n\n"})
 	block := rapid.Custom(func(t *rapid.T) sessions.Block {
 		return sessions.Block{
-			Type: rapid.SampledFrom([]string{"text", "text", "thinking", "image", "toolCall", "toolCall", "future"}).Draw(t, "type"),
+			Type: rapid.SampledFrom([]string{"text", "text", "thinking", "image", "toolCall", "toolCall", "context", "future"}).Draw(t, "type"),
 			Text: text.Draw(t, "text"), ID: id.Draw(t, "id"), Name: rapid.SampledFrom([]string{"", "ok", "no no", strings.Repeat("ü", 80)}).Draw(t, "name"),
 			Arguments: json.RawMessage(rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `"x`, `"x"`, "null", "[1]", "{"}).Draw(t, "args")),
 			Signature: rapid.SampledFrom([]string{"", "sig"}).Draw(t, "sig"), Data: rapid.SampledFrom([]string{"", "ZGF0YQ=="}).Draw(t, "data"),
@@ -110,6 +111,9 @@ func TestRepairAlwaysGivesASoundPrompt(t *testing.T) {
 					}
 					if m.Role == sessions.User && strings.Contains(strings.ToLower(strings.ReplaceAll(b.Text, "  ", " ")), originMark) {
 						t.Fatalf("a person's text looks like another session's: %q", b.Text)
+					}
+					if framed := framedWhole(b.Text); m.Role == sessions.User && !framed && frameLike.MatchString(b.Text) {
+						t.Fatalf("a person's text looks like the frame of what was overheard: %q", b.Text)
 					}
 				}
 			}
