@@ -120,6 +120,20 @@ type Provider struct {
 	Total          Seconds               `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
 }
 
+// DefaultContextWindow is taken where nothing is configured.
+const DefaultContextWindow = 128_000
+
+// Facts gives what is known about one of the provider's models.
+func (p Provider) Facts(model string) ModelFacts {
+	f := p.Models[model]
+	for _, window := range []int{p.ContextWindow, DefaultContextWindow} {
+		if f.ContextWindow <= 0 {
+			f.ContextWindow = window
+		}
+	}
+	return f
+}
+
 // Seconds is a time in seconds, fractions allowed.
 type Seconds float64
 

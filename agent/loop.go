@@ -173,7 +173,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		return sessions.Message{}, err
 	}
 	r.steps++
-	answer, err := r.stream(ctx, Prompt{Model: r.Name, System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
 	if ctx.Err() != nil {
 		return sessions.Message{}, ctx.Err()
 	}
@@ -184,31 +184,11 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.context = answer.Usage.Total()
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: r.Label, Usage: &answer.Usage, Stop: answer.Stop,
+		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop,
 	}
-	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", r.Label),
+	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
 	return m, nil
-}
-
-// stream reads one answer and passes its text on as it grows.
-func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, error) {
-	var text strings.Builder
-	for d, err := range r.Model.Stream(ctx, p) {
-		if err != nil {
-			return nil, err
-		}
-		if d.Text != "" && r.OnText != nil {
-			text.WriteString(d.Text)
-			if !maybeControl(text.String()) {
-				r.OnText(text.String())
-			}
-		}
-		if d.Final != nil {
-			return d.Final, nil
-		}
-	}
-	return nil, &ModelError{Class: Broken, Provider: r.Label, Tries: 1, Err: fmt.Errorf("the stream ended without an answer")}
 }
 
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are

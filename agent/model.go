@@ -30,6 +30,7 @@ type Prompt struct {
 	Thinking  string // off, minimal, low, medium, high; empty = the provider's default
 	MaxTokens int    // 0 = the provider's default
 	Tries     int    // requests that may be made in all; 0 = MaxTries
+	Session   string // names the conversation to the provider's prompt cache, never as it is; may be empty
 	// Spent is told what the provider counted for a try that broke off; may be nil. What a whole answer cost is in Answer.Usage.
 	Spent func(sessions.Usage)
 }
@@ -94,6 +95,10 @@ func (e *ModelError) Notice() string {
 		return "The language model is busy (rate limit). Please try again in a minute."
 	case Overloaded, Broken:
 		return "The language model had a problem. Please try again in a moment."
+	case Tripped:
+		return "The language model has failed several times in a row, so I leave it alone for a moment. Please try again in a minute."
+	case TooLong:
+		return "This conversation has become too long for the language model. /compact sums it up, /new starts over."
 	default:
 		return "I cannot use my language model: it is not set up correctly. The details are in the log."
 	}

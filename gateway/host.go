@@ -107,10 +107,12 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err := h.store.Describe(h.URL()); err != nil {
 		return h, err
 	}
-	h.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	h.registry.MustRegister(h.models, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	h.router = router.New(router.Deps{
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
-		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
+		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
+		Troubles: h.models.troubles,
+		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
 		Tools: tools.All, Redact: h.redact,
 	})
 	h.openAccounts(c)

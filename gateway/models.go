@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"parley/agent"
 	"parley/channels"
 )
@@ -29,11 +31,11 @@ type models struct {
 
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
-	opened map[string]agent.Model
+	opened map[string]*agent.Breaker
 }
 
 func newModels(table []Provider, log *slog.Logger) *models {
-	return &models{table: table, log: log, opened: make(map[string]agent.Model)}
+	return &models{table: table, log: log, opened: make(map[string]*agent.Breaker)}
 }
 
 // configure replaces the providers.
@@ -45,27 +47,37 @@ func (m *models) configure(conf map[string]agent.Provider) {
 }
 
 // find is router.Deps.Model.
-func (m *models) find(name string) (agent.Model, string, error) {
+func (m *models) find(name string) (agent.Candidate, error) {
 	provider, model, ok := strings.Cut(name, "/")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, known := m.conf[provider]
 	if !ok || model == "" || !known {
-		return nil, "", fmt.Errorf("unknown model %q: want provider/model, the providers are %s", name, strings.Join(m.names(), ", "))
+		return agent.Candidate{}, fmt.Errorf("unknown model %q: want provider/model, the providers are %s", name, strings.Join(m.names(), ", "))
 	}
-	if x := m.opened[provider]; x != nil {
-		return x, model, nil
+	x, err := m.open(provider, p)
+	if err != nil {
+		return agent.Candidate{}, err
+	}
+	return agent.Candidate{Model: x, Name: model, Label: name, Facts: p.Facts(model)}, nil
+}
+
+// open makes a provider, or gives the one that was made before. m.mu is held.
+func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
+	if x := m.opened[name]; x != nil {
+		return x, nil
 	}
 	i := slices.IndexFunc(m.table, func(t Provider) bool { return t.API == p.API })
 	if i < 0 {
-		return nil, "", fmt.Errorf("model provider %s: unknown api %q", provider, p.API)
+		return nil, fmt.Errorf("model provider %s: unknown api %q", name, p.API)
 	}
-	x, err := m.table[i].Open(provider, p, m.log)
+	inner, err := m.table[i].Open(name, p, m.log)
 	if err != nil {
-		return nil, "", fmt.Errorf("model provider %s: %w", provider, err)
+		return nil, fmt.Errorf("model provider %s: %w", name, err)
 	}
-	m.opened[provider] = x
-	return x, model, nil
+	x := agent.NewBreaker(name, inner, m.log)
+	m.opened[name] = x
+	return x, nil
 }
 
 func (m *models) names() []string {
@@ -75,6 +87,62 @@ func (m *models) names() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// listed is router.Deps.Models: what the configuration names, and what was found at start.
+func (m *models) listed(c agent.Config, chosen string) []string {
+	names := append([]string{chosen, c.Defaults.Model, c.Defaults.Subagents.Model}, c.Defaults.Fallbacks...)
+	for _, e := range c.List {
+		names = append(append(names, e.Model), e.Fallbacks...)
+	}
+	conf := m.providers()
+	for _, p := range slices.Sorted(maps.Keys(conf)) {
+		for _, model := range slices.Sorted(maps.Keys(conf[p].Models)) {
+			names = append(names, p+"/"+model)
+		}
+	}
+	var out []string
+	for _, n := range names {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// troubles is router.Deps.Troubles.
+func (m *models) troubles() (out []string) {
+	for name, state := range m.states() {
+		if state != "closed" {
+			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// states gives the breakers' states by provider.
+func (m *models) states() map[string]string {
+	m.mu.Lock()
+	opened := maps.Clone(m.opened)
+	m.mu.Unlock()
+	out := make(map[string]string, len(opened))
+	for name, b := range opened {
+		out[name] = b.State()
+	}
+	return out
+}
+
+var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider's breaker is in.", []string{"provider", "state"}, nil)
+
+// Describe implements prometheus.Collector.
+func (m *models) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
+
+// Collect implements prometheus.Collector.
+func (m *models) Collect(ch chan<- prometheus.Metric) {
+	for name, state := range m.states() {
+		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, state)
+	}
 }
 
 // offline is the provider that is always there.

@@ -54,7 +54,7 @@ func prompt(name string, f promptFacts) (string, error) {
 func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run) (agent.Turn, error) {
 	entry := set.entry(run.Agent)
 	name := firstOf(run.Model, s.Settings.Model, entry.Model)
-	model, provider, err := r.deps.Model(name)
+	model, err := r.deps.Model(name)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -76,10 +76,10 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	}
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
 	t := agent.Turn{
-		Model: model, Name: provider, Label: name, System: system,
+		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps,
 		Tools: kit, Caller: caller,
-		Thinking: s.Settings.Thinking, MaxSteps: set.Agents.Defaults.MaxSteps,
+		Thinking: firstOf(s.Settings.Thinking, entry.Thinking), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				return err
@@ -175,6 +175,21 @@ func (r *Router) toolsFor(set *Settings, e agent.Entry, s sessions.Session, run 
 	}
 	orchestrates := tools.Depth(s) < r.kit.SpawnDepth()
 	return tools.Permitted(r.tools, tools.Rules(set.Tools, e.Tools, isSubagent(run.Key), orchestrates, above...)...)
+}
+
+// fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check
+// names it.
+func (r *Router) fallbacks(e agent.Entry, first string) (out []agent.Candidate) {
+	for _, name := range e.Fallbacks {
+		c, err := r.deps.Model(name)
+		switch {
+		case err != nil:
+			r.log.Warn("a fallback cannot be used", keyErr, err)
+		case c.Label != first && !slices.ContainsFunc(out, func(o agent.Candidate) bool { return o.Label == c.Label }):
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func firstOf(names ...string) string {

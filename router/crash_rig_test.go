@@ -129,7 +129,9 @@ func (l *life) start() {
 	}
 	l.unclear = n[sessions.Sending] > 0
 	l.r = New(Deps{Store: l.store, Settings: l.sc.settings(), Log: quiet, Version: "test", TranscriptPath: l.store.TranscriptPath, Tools: tools.All,
-		Model: func(string) (agent.Model, string, error) { return &script{answer: l.answer}, "m", nil }})
+		Model: func(name string) (agent.Candidate, error) {
+			return agent.Candidate{Model: &script{answer: l.answer}, Name: "m", Label: name}, nil
+		}})
 	if err := l.r.Start(ctx); err != nil {
 		l.t.Fatal(err)
 	}

@@ -107,6 +107,6 @@ func (r *Router) Agents() []tools.AgentInfo {
 
 // ModelKnown implements tools.Host.
 func (r *Router) ModelKnown(name string) error {
-	_, _, err := r.deps.Model(name)
+	_, err := r.deps.Model(name)
 	return err
 }

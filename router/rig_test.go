@@ -42,8 +42,10 @@ type rig struct {
 	r     *Router
 	end   context.CancelFunc
 	wg    sync.WaitGroup
-	trace func(op, phase string)              // of the store's commits
-	wrap  func(sessions.Store) sessions.Store // puts something between router and store
+	trace func(op, phase string) // of the store's commits
+	// models finds a model instead of the script; nil = the script answers for all
+	models func(name string) (agent.Candidate, error)
+	wrap   func(sessions.Store) sessions.Store // puts something between router and store
 
 	commits atomic.Int64
 }
@@ -147,11 +149,14 @@ func (g *rig) start() {
 		between = g.wrap(store)
 	}
 	g.r = New(Deps{Store: between, Settings: g.set, Log: slog.New(slog.DiscardHandler), Version: "test",
-		Model: func(name string) (agent.Model, string, error) {
+		Model: func(name string) (agent.Candidate, error) {
 			if !strings.HasPrefix(name, "mock/") {
-				return nil, "", errors.New("unknown model " + name)
+				return agent.Candidate{}, errors.New("unknown model " + name)
 			}
-			return g.model, "m", nil
+			if g.models != nil {
+				return g.models(name)
+			}
+			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
 		},
 		Tools:          tools.All,
 		TranscriptPath: store.TranscriptPath})

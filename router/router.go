@@ -40,12 +40,16 @@ type Deps struct {
 	Store    sessions.Store
 	Settings *Settings
 	// Model finds a model by provider/model. The error names what is known.
-	Model   func(name string) (m agent.Model, providerName string, err error)
-	Tools   func(d tools.Deps) []tools.Tool // called once, with what the session tools work with; nil = none
-	Redact  func(string) string             // takes the secrets that the host knows out of a text; nil = there are none
-	Log     *slog.Logger
-	Metrics *Metrics
-	Version string
+	Model func(name string) (agent.Candidate, error)
+	// Models lists the models that the configuration names, provider/model, each once; nil = none.
+	Models func() []string
+	// Troubles says which model providers are left alone at the moment, one line each; nil = none.
+	Troubles func() []string
+	Tools    func(d tools.Deps) []tools.Tool // called once, with what the session tools work with; nil = none
+	Redact   func(string) string             // takes the secrets that the host knows out of a text; nil = there are none
+	Log      *slog.Logger
+	Metrics  *Metrics
+	Version  string
 	// TranscriptPath says where a session's transcript file is (contract N13).
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 }
@@ -157,6 +161,15 @@ func (r *Router) Apply(ctx context.Context, s *Settings) error {
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
 func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
+
+// Commands lists the chat commands, for platforms that have a menu of them.
+func (r *Router) Commands() []channels.Command {
+	var out []channels.Command
+	for _, c := range r.commands {
+		out = append(out, channels.Command{Name: c.name, Description: c.about})
+	}
+	return out
+}
 
 // expireEvery is how often stored deadlines are looked at.
 const expireEvery = 30 * time.Second

@@ -111,6 +111,12 @@ func (s *Settings) entry(id sessions.AgentID) agent.Entry {
 	if e.Model == "" {
 		e.Model = s.Model
 	}
+	if len(e.Fallbacks) == 0 {
+		e.Fallbacks = s.Agents.Defaults.Fallbacks
+	}
+	if e.Thinking == "" {
+		e.Thinking = s.Agents.Defaults.Thinking
+	}
 	return e
 }
 

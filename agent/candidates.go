@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
+// ModelCall is one model call: it goes over the models that may answer until one does, with at most MaxTries requests in all.
+type ModelCall struct {
+	Candidates []Candidate // first choice first; one at least
+	Prompt     Prompt      // Model, Tries and Spent are set for each candidate
+	OnDelta    func(Delta) // told of each piece of the answer, in order; may be nil
+	// OnBegin is told that an answer begins. It begins anew with the next candidate when one broke off. May be nil.
+	OnBegin func()
+	Spent   func(model string, u sessions.Usage) // told of tries that broke off after they were counted; may be nil
+	Logger  *slog.Logger                         // nil = silent
+}
+
+// Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate. The error is
+// ctx's, or a *ModelError: TooLong where a candidate says so, otherwise what was wrong with the first one that was asked, with the
+// requests of all of them in Tries.
+//
+// Each candidate may use up the requests that are left but one for each candidate behind it; one that is not asked, because its
+// provider is left alone for a while, uses none. What is wrong with the request itself ends the call: no other model would take it.
+func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
+	var first *ModelError
+	used := 0
+	for i, who := range c.Candidates {
+		if used >= MaxTries {
+			break
+		}
+		behind := len(c.Candidates) - i - 1
+		answer, err := c.ask(ctx, who, max(1, MaxTries-used-behind))
+		if err == nil || ctx.Err() != nil {
+			return answer, who, firstError(ctx.Err(), err)
+		}
+		e := modelErrorOf(who, err)
+		used += e.Tries
+		if e.Class == TooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
+			first = e
+		}
+		if e.Class == TooLong || e.Class == BadRequest {
+			break
+		}
+		if behind > 0 && used < MaxTries && c.Logger != nil {
+			c.Logger.LogAttrs(ctx, slog.LevelWarn, "the model failed, asking the next one", slog.String("model", who.Label),
+				slog.String("next", c.Candidates[i+1].Label), slog.Any("err", e))
+		}
+	}
+	if first == nil {
+		return nil, Candidate{}, &ModelError{Class: Broken, Err: errors.New("no model to ask")}
+	}
+	if first.Tries != used {
+		whole := *first
+		whole.Tries, first = used, &whole
+	}
+	return nil, Candidate{}, first
+}
+
+// ask has one candidate answer.
+func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, error) {
+	p := c.Prompt
+	p.Model, p.Tries = who.Name, tries
+	if who.Facts.NoImages {
+		p.Messages = withoutImages(p.Messages)
+	}
+	p.Spent = func(u sessions.Usage) {
+		if c.Spent != nil {
+			u.Cost = who.Facts.Cost(u)
+			c.Spent(who.Label, u)
+		}
+	}
+	if c.OnBegin != nil {
+		c.OnBegin()
+	}
+	for d, err := range who.Model.Stream(ctx, p) {
+		if err != nil {
+			return nil, err
+		}
+		if c.OnDelta != nil {
+			c.OnDelta(d)
+		}
+		if d.Final != nil {
+			d.Final.Usage.Cost = who.Facts.Cost(d.Final.Usage)
+			return d.Final, nil
+		}
+	}
+	return nil, &ModelError{Class: Broken, Provider: who.Label, Tries: 1, Err: errors.New("the stream ended without an answer")}
+}
+
+func modelErrorOf(who Candidate, err error) *ModelError {
+	if e, ok := errors.AsType[*ModelError](err); ok {
+		return e
+	}
+	return &ModelError{Class: Broken, Provider: who.Label, Tries: 1, Err: err}
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cost gives what a call costs by the configured prices, in millionths of a dollar: a price in dollars for a million tokens is one
+// in millionths for a token.
+func (f ModelFacts) Cost(u sessions.Usage) int64 {
+	price := func(own float64) float64 {
+		if own > 0 {
+			return own
+		}
+		return f.Input
+	}
+	plain := max(0, u.Input-u.CacheRead-u.CacheWrite)
+	return int64(math.Round(float64(plain)*f.Input + float64(u.CacheRead)*price(f.CacheRead) + float64(u.CacheWrite)*price(f.CacheWrite) +
+		float64(u.Output)*f.Output))
+}
+
+// unseen stands for a picture that a model cannot look at.
+const unseen = "[a picture that this model cannot see]"
+
+// withoutImages puts a text in the place of each picture. The messages given are not changed.
+func withoutImages(msgs []sessions.Message) []sessions.Message {
+	isImage := func(b sessions.Block) bool { return b.Type == sessions.ImageBlock }
+	var out []sessions.Message
+	for i, m := range msgs {
+		if !slices.ContainsFunc(m.Content, isImage) {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(msgs)
+		}
+		blocks := slices.Clone(m.Content)
+		for k, b := range blocks {
+			if isImage(b) {
+				blocks[k] = sessions.Block{Type: sessions.TextBlock, Text: unseen}
+			}
+		}
+		out[i].Content = blocks
+	}
+	if out == nil {
+		return msgs
+	}
+	return out
+}
+
+// stream has a turn's models answer, and passes the text on as it grows.
+func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, Candidate, error) {
+	var text strings.Builder
+	call := ModelCall{
+		Candidates: append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...),
+		Prompt:     p, Spent: r.Spent, Logger: r.log, OnBegin: text.Reset,
+	}
+	call.Prompt.Session = string(r.Caller.Session.Key)
+	call.OnDelta = func(d Delta) {
+		if d.Text == "" || r.OnText == nil {
+			return
+		}
+		text.WriteString(d.Text)
+		if !maybeControl(text.String()) {
+			r.OnText(text.String())
+		}
+	}
+	return call.Run(ctx)
+}
