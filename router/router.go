@@ -162,15 +162,6 @@ func (r *Router) Apply(ctx context.Context, s *Settings) error {
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
 func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
 
-// Commands lists the chat commands, for platforms that have a menu of them.
-func (r *Router) Commands() []channels.Command {
-	var out []channels.Command
-	for _, c := range r.commands {
-		out = append(out, channels.Command{Name: c.name, Description: c.about})
-	}
-	return out
-}
-
 // expireEvery is how often stored deadlines are looked at.
 const expireEvery = 30 * time.Second
 
