@@ -104,61 +104,6 @@ func (a Access) admitDirect(f Facts) Admission {
 	return decided(Drop, key, "%s, and the sender is neither listed in allowFrom nor paired", p)
 }
 
-// group is what the keys of a group and its topic say together; the paths name the keys for reasons.
-type group struct {
-	enabled   bool
-	off       string // the key that disables it
-	allow     []string
-	allowPath string
-	require   bool
-	reqPath   string
-	byID      bool // the section names this very group, not only "*"
-}
-
-func (g *group) apply(path string, c GroupAccess) {
-	if c.Enabled != nil && !*c.Enabled {
-		g.enabled, g.off = false, path+".enabled"
-	}
-	if len(c.AllowFrom) > 0 {
-		g.allow, g.allowPath = c.AllowFrom, path+".allowFrom"
-	}
-	if c.RequireMention != nil {
-		g.require, g.reqPath = *c.RequireMention, path+".requireMention"
-	}
-}
-
-// group finds the entry of a chat: its own, else that of the chat a thread belongs to, else "*"; then its topic's, which wins
-// where it says something. found is false when the section lists groups and this one is not among them.
-func (a Access) group(f Facts) (g group, found bool) {
-	g = group{enabled: true, require: true, reqPath: "requireMention"}
-	if len(a.Groups) == 0 {
-		return g, true
-	}
-	id := string(f.Address.Chat)
-	c, ok := a.Groups[id]
-	if !ok && f.Parent != "" {
-		id = string(f.Parent)
-		c, ok = a.Groups[id]
-	}
-	if !ok {
-		id = "*"
-		c, ok = a.Groups[id]
-	}
-	if !ok {
-		return g, false
-	}
-	g.apply("groups."+id, c)
-	g.byID = id != "*"
-	topic := string(f.Address.Thread)
-	if topic == "" && f.Parent != "" {
-		topic = string(f.Address.Chat)
-	}
-	if t, ok := c.Topics[topic]; ok && topic != "" {
-		g.apply("groups."+id+".topics."+topic, t)
-	}
-	return g, true
-}
-
 func (a Access) admitGroup(f Facts) Admission {
 	p := a.GroupPolicy
 	if p == "" {
@@ -196,12 +141,7 @@ func (a Access) admitGroup(f Facts) Admission {
 
 // gate is the mention gate: group talk starts a run only when it is meant for the bot.
 func (g group) gate(f Facts) Admission {
-	switch f.Activation {
-	case "always":
-		g.require, g.reqPath = false, "activation"
-	case "mention":
-		g.require, g.reqPath = true, "activation"
-	}
+	g.activate(f.Activation)
 	switch {
 	case !g.require:
 		return decided(Admit, g.reqPath, "no mention is needed here")
