@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -53,7 +54,46 @@ func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (res 
 		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",
 			c.Name, capText(plainValidation(err), 2000)), nil
 	}
-	return tool.Call(ctx, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+	return r.within(ctx, tool, spec, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+}
+
+// within executes a call inside its tool's time limit. It returns when the tool does, so that nothing of the call is still at work
+// during the next step; what the tool says about its progress after that is dropped.
+func (r *turnRun) within(ctx context.Context, tool tools.Tool, spec tools.Spec, c tools.Call) (tools.Result, error) {
+	var over atomic.Bool
+	defer over.Store(true)
+	c.Progress = func(text string) {
+		if r.Progress != nil && !over.Load() {
+			r.Progress(spec.Name, capText(cleanText(text), 300))
+		}
+	}
+	limited := ctx
+	if spec.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, spec.Timeout)
+		defer cancel()
+	}
+	res, err := tool.Call(limited, c)
+	if ctx.Err() != nil || limited.Err() == nil || err == nil && !res.IsError {
+		return res, err
+	}
+	late := fmt.Sprintf("The call of %s took longer than %s and was stopped. It is not known whether it had an effect.", spec.Name, spec.Timeout)
+	if err != nil {
+		r.log.LogAttrs(ctx, slog.LevelWarn, "a tool ran out of time", slog.String("tool", spec.Name), slog.Any("err", err))
+	} else if res.Text != "" {
+		late += " It said: " + res.Text
+	}
+	return tools.Result{Text: late, IsError: true}, nil
+}
+
+// resultLimit is how many bytes of a tool's result are kept.
+func (r *turnRun) resultLimit(name string) int {
+	if tool, ok := r.tools[name]; ok {
+		if most := tool.Spec().MaxResult; most > 0 {
+			return min(most, MaxToolResult)
+		}
+	}
+	return MaxToolResult
 }
 
 func wrong(format string, args ...any) tools.Result {

@@ -157,7 +157,7 @@ func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, Candidate, err
 	var text strings.Builder
 	call := ModelCall{
 		Candidates: append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...),
-		Prompt:     p, Spent: r.Spent, Logger: r.log, OnBegin: text.Reset,
+		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset,
 	}
 	call.Prompt.Session = string(r.Caller.Session.Key)
 	call.OnDelta = func(d Delta) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -47,7 +48,8 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		r.specs = append(r.specs, spec)
 	}
 	r.msgs = make([]sessions.Message, 0, len(t.History)+len(t.Steps)+4)
-	r.msgs = append(append(r.msgs, t.History...), t.Steps...)
+	r.msgs = append(append(r.msgs, t.History...), t.Steps[t.Covered:]...)
+	r.counted, r.covers = lastCount(r.msgs)
 	last, done := r.resume()
 	for {
 		if last != nil {
@@ -107,6 +109,9 @@ type turnRun struct {
 	usage   sessions.Usage
 	context int
 	newest  string
+	counted int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
+	covers  int
+	spent   sessions.Usage // of the call under way, tries that broke off included
 }
 
 // resume reads what earlier attempts have recorded: the last assistant message, if any, and the results of its calls by call id.
@@ -164,7 +169,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 	return len(msgs) > 0, err
 }
 
-// ask calls the model once and makes a message of its answer.
+// ask calls the model once, twice when it finds the prompt too long, and makes a message of its answer.
 func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	if r.steps >= r.MaxSteps {
 		return sessions.Message{}, fmt.Errorf("%w (%d model calls)", ErrTooManySteps, r.steps)
@@ -172,16 +177,27 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	if err := ctx.Err(); err != nil {
 		return sessions.Message{}, err
 	}
+	if r.full() {
+		if err := r.compact(ctx); err != nil {
+			return sessions.Message{}, err
+		}
+	}
 	r.steps++
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
-	if ctx.Err() != nil {
-		return sessions.Message{}, ctx.Err()
+	answer, by, err := r.paid(ctx)
+	if e, ok := errors.AsType[*ModelError](err); ok && e.Class == TooLong && r.Compact != nil {
+		r.log.LogAttrs(ctx, slog.LevelWarn, "the prompt was too long for the model", slog.String("run", string(r.Caller.Run.ID)),
+			slog.String("model", r.Label), slog.Int("estimated", r.tokens()))
+		if err := r.compact(ctx); err != nil {
+			return sessions.Message{}, err
+		}
+		answer, by, err = r.paid(ctx)
 	}
 	if err != nil {
 		return sessions.Message{}, err
 	}
 	r.usage = r.usage.Add(answer.Usage)
 	r.context = answer.Usage.Total()
+	r.counted, r.covers = r.context, len(r.msgs)+1 // the answer is recorded next
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
 		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop,
@@ -189,6 +205,38 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
 	return m, nil
+}
+
+// paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any
+// more is paid for all the same.
+func (r *turnRun) paid(ctx context.Context) (*Answer, Candidate, error) {
+	r.spent = sessions.Usage{}
+	if r.Afford != nil {
+		settle, err := r.Afford(ctx, r.tokens())
+		if err != nil {
+			return nil, Candidate{}, err
+		}
+		defer func() { settle(r.spent) }()
+	}
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
+	if ctx.Err() != nil {
+		if answer != nil {
+			r.spend(by.Label, answer.Usage)
+		}
+		return nil, by, ctx.Err()
+	}
+	if answer != nil {
+		r.spent = r.spent.Add(answer.Usage)
+	}
+	return answer, by, err
+}
+
+// spend counts what was paid for and is in no message.
+func (r *turnRun) spend(model string, u sessions.Usage) {
+	r.spent = r.spent.Add(u)
+	if r.Spent != nil {
+		r.Spent(model, u)
+	}
 }
 
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
@@ -233,7 +281,7 @@ func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[st
 		if err != nil {
 			return false, err
 		}
-		res.Text = capText(cleanText(res.Text), MaxToolResult)
+		res.Text = capText(cleanText(res.Text), r.resultLimit(c.Name))
 		out := sessions.Message{
 			ID: newID(), Role: sessions.ToolResult, Content: sessions.TextContent(res.Text), Time: time.Now(), Run: r.Caller.Run.ID,
 			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,

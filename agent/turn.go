@@ -17,6 +17,7 @@ type Turn struct {
 	System   string
 	History  []sessions.Message
 	Steps    []sessions.Message
+	Covered  int // how many of Steps a summary in History stands for: they count, and are not shown
 	Tools    []tools.Tool
 	Caller   tools.Caller
 	Thinking string
@@ -30,9 +31,12 @@ type Turn struct {
 	Afford func(ctx context.Context, tokens int) (settle func(sessions.Usage), err error)
 	// Spent is told of what was paid for and is in no message: tries that broke off. May be nil.
 	Spent func(model string, u sessions.Usage)
-	// Compact is called before a model call whose prompt would not leave enough of the window, and after one that the provider
-	// refused as too long. It gives what the model is to be shown instead: shorter, with the same end. May be nil.
-	Compact func(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error)
+	// Compact is called before a model call whose prompt is estimated at more than CompactAt tokens or shows more than CompactOver
+	// messages (0 = any number), and after one that the provider refused as too long. It gives what the model is to be shown
+	// instead: shorter, with the same end. May be nil.
+	Compact     func(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error)
+	CompactAt   int
+	CompactOver int
 	// Progress is told what a tool at work says about itself; may be nil. It must not block.
 	Progress func(tool, text string)
 

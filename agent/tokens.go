@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"context"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// The estimate of what a text is in tokens. Three bytes a token is more than most texts need, so that an estimated prompt is
+// rather too long than too short; what the provider has counted is taken instead where it is known.
+const (
+	bytesPerToken = 3
+	imageTokens   = 1600 // providers scale pictures down to about that
+	messageTokens = 4    // what surrounds a message
+)
+
+// TextTokens estimates a text.
+func TextTokens(s string) int { return (len(s) + bytesPerToken - 1) / bytesPerToken }
+
+// Tokens estimates what messages are to a model.
+func Tokens(msgs ...sessions.Message) (n int) {
+	for i := range msgs {
+		n += messageTokens
+		for j := range msgs[i].Content {
+			b := &msgs[i].Content[j]
+			if b.Type == sessions.ImageBlock {
+				n += imageTokens
+				continue
+			}
+			n += (len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments) + bytesPerToken - 1) / bytesPerToken
+		}
+	}
+	return n
+}
+
+// SpecTokens estimates what a model is told about tools.
+func SpecTokens(specs ...tools.Spec) (n int) {
+	for _, s := range specs {
+		n += messageTokens + TextTokens(s.Name) + TextTokens(s.Description) + TextTokens(string(s.Schema))
+	}
+	return n
+}
+
+// PromptTokens estimates a whole prompt: what the provider counted for the newest answer in it, and what came after; or all of it
+// where nothing was counted. A count that is far too low for the texts that it covers (some servers leave out what they had cached)
+// is not believed.
+func PromptTokens(system string, specs []tools.Spec, msgs []sessions.Message) int {
+	counted, covers := lastCount(msgs)
+	return promptTokens(system, specs, msgs, counted, covers)
+}
+
+func promptTokens(system string, specs []tools.Spec, msgs []sessions.Message, counted, covers int) int {
+	rest := TextTokens(system) + SpecTokens(specs...)
+	if covers == 0 {
+		return rest + Tokens(msgs...)
+	}
+	return max(counted, (rest+Tokens(msgs[:covers]...))/2) + Tokens(msgs[covers:]...)
+}
+
+// lastCount finds the newest answer whose tokens were counted, and how many messages that count covers. What was counted before a
+// summary was made says nothing about the prompt with the summary.
+func lastCount(msgs []sessions.Message) (counted, covers int) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		m := &msgs[i]
+		if m.Role != sessions.Assistant || m.Usage == nil || m.Usage.Total() == 0 {
+			continue
+		}
+		if IsSummary(msgs[0]) && !m.Time.After(msgs[0].Time) {
+			return 0, 0
+		}
+		return m.Usage.Total(), i + 1
+	}
+	return 0, 0
+}
+
+// tokens estimates the prompt of the next call.
+func (r *turnRun) tokens() int {
+	return promptTokens(r.System, r.specs, r.msgs, r.counted, min(r.covers, len(r.msgs)))
+}
+
+// full reports whether the next prompt has to be made shorter first.
+func (r *turnRun) full() bool {
+	if r.Compact == nil {
+		return false
+	}
+	return r.CompactOver > 0 && len(r.msgs) > r.CompactOver || r.CompactAt > 0 && r.tokens() > r.CompactAt
+}
+
+// compact puts something shorter in the place of what the model is shown.
+func (r *turnRun) compact(ctx context.Context) error {
+	msgs, err := r.Compact(ctx, r.msgs)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	// Never in place: the caller may keep what it gave, and record appends.
+	r.msgs = append(make([]sessions.Message, 0, len(msgs)+4), msgs...)
+	r.counted, r.covers = 0, 0
+	return nil
+}
