@@ -66,7 +66,7 @@ type Effects struct {
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
 	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
-	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work ends as Stopped, with Run as its Batch; Accepted.Stopped names it. Nothing else ends
+	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work ends as Stopped, if its answer goes where Run's goes, with Run as its Batch; Accepted.Stopped names it. Nothing else ends
 	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun end as Stopped: the queue is full and its rule is to drop old ones
 	Lift       *Lift      // a budget does not count until then
 	Job        *Job       // a scheduled job is added or replaced, by ID
@@ -148,6 +148,7 @@ type Outcome struct {
 type AbsorbQuery struct {
 	Kind  RunKind
 	Reply *channels.Address // only those whose answer goes here; nil = any
+	Only  []RunID           // only these; nil = any
 	Full  int               // how many of the newest are taken as they are; 0 = all
 	// Short words each of the older ones, in place of its input's content, when there are more than Full; the message keeps its id.
 	Short func(Message) []Block

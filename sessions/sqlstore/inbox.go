@@ -287,7 +287,7 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 // makeRoom ends what gives way to the run of the effects.
 func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
 	if e.Interrupt {
-		ended, err := t.interrupt(e.Session.Key, e.Run.ID)
+		ended, err := t.interrupt(e.Session.Key, *e.Run)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"parley/sessions"
 )
@@ -105,7 +106,7 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.A
 	done := false
 	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r row) error {
 		q, _, err := scanRun(r)
-		if err != nil || done || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
+		if err != nil || done || want.Only != nil && !slices.Contains(want.Only, q.ID) || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
 			return err
 		}
 		if done = want.Reply != nil && q.Reply != *want.Reply; !done {

@@ -87,35 +87,36 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 // The words on runs that ended as stopped.
 const (
 	byPerson   = "stopped by a person"
-	byNewer    = "stopped: a newer message came in its place"
+	byNewer    = "interrupted by a newer message"
 	outOfQueue = "dropped: too many messages were waiting"
 )
 
-// interrupt marks the turn of a session that is at work, if there is one: the run by comes in its place. One that was stopped
-// already stays as it is.
-func (t *tx) interrupt(key sessions.Key, by sessions.RunID) ([]sessions.StoppedRun, error) {
-	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, func(seq int64) error {
-		_, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by), seq)
+// interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its
+// place. One that was stopped already stays as it is.
+func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
+	same := func(q request) bool { return q.Reply == by.Reply }
+	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
+		_, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), seq)
 		return err
 	})
 }
 
 // drop ends the oldest turns of a session that wait and were never begun.
 func (t *tx) drop(key sessions.Key, n int) ([]sessions.StoppedRun, error) {
-	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, func(seq int64) error {
+	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, func(request) bool { return true }, func(seq int64) error {
 		return t.endStopped(outOfQueue, "seq = ?", seq)
 	})
 }
 
-// turns ends at most n turns of a session for which a condition holds, oldest first.
-func (t *tx) turns(where string, key sessions.Key, n int, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
+// turns ends at most n turns of a session for which the conditions hold, oldest first.
+func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
 	var seqs []int64
 	if err := t.each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r row) error {
 		var q request
 		if err := decode(r.str(2), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)
 		}
-		if q.Kind == sessions.TurnRun && len(seqs) < n {
+		if q.Kind == sessions.TurnRun && len(seqs) < n && fits(q) {
 			seqs, ended = append(seqs, r.int(0)), append(ended, sessions.StoppedRun{Key: key, ID: sessions.RunID(r.str(1))})
 		}
 		return nil
