@@ -20,7 +20,7 @@ func settings(c *config.Config, model string) *router.Settings {
 		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + pageUser}, c.Commands.OwnerAllowFrom...),
 		Accounts: make(map[router.AccountRef]router.AccountSettings),
 		Delivery: router.DeliverySettings{Hold: c.Delivery.Ambiguous == config.Hold,
-			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce)},
+			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
 	}
 	for _, a := range c.Channels {
 		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Chunk: a.TextChunkLimit}

@@ -57,6 +57,8 @@ func (r *Router) handOn(ctx context.Context, set *Settings, run sessions.Run, ou
 		return r.announceEnded(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ResultRun:
 		return r.resultEnded(ctx, set, run, c, out, o)
+	case run.Kind == sessions.JobRun:
+		return r.jobEnded(ctx, set, run, c, out, notice, o)
 	}
 	return true
 }
@@ -146,7 +148,7 @@ func modelOf(run sessions.Run, key sessions.Key) string {
 func (r *Router) announce(set *Settings, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Announce, Session: c.Target, Run: run.ID, Message: msg, To: c.Origin, Text: text,
 		Expires: time.Now().Add(set.Delivery.ttl(sessions.Announce))}
-	if c.Kind == chainSpawn {
+	if c.Kind != chainAsk {
 		d.Session = c.Requester // the policy of the chat that it goes to
 	}
 	return d

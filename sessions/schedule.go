@@ -108,3 +108,16 @@ func realTime(wall time.Time, zone *time.Location) time.Time {
 	}
 	return wall.Add(-time.Duration(was) * time.Second).In(zone)
 }
+
+// When words the schedule for people.
+func (j Job) When() string {
+	switch {
+	case !j.At.IsZero():
+		return "once"
+	case j.Every > 0:
+		return "every " + j.Every.String()
+	case j.Zone != "":
+		return j.Cron + " (" + j.Zone + ")"
+	}
+	return j.Cron
+}

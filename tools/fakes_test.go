@@ -19,6 +19,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a store and a host in memory, and the session that calls the tools.
 type world struct {
+	jobs     []sessions.Job
 	mu       sync.Mutex
 	sessions []sessions.Session
 	messages map[sessions.ID][]sessions.Message
@@ -219,6 +220,28 @@ func (w *world) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, erro
 		return sessions.Run{}, ctx.Err()
 	}
 	return w.finish(ctx, id)
+}
+
+func (w *world) Jobs(_ context.Context, id sessions.AgentID) (out []sessions.Job, err error) {
+	for _, j := range w.jobs {
+		if j.Agent == id {
+			out = append(out, j)
+		}
+	}
+	return out, w.fault
+}
+
+func (w *world) AddJob(_ context.Context, source string, j sessions.Job) error {
+	if !w.sources[source] {
+		w.jobs = append(w.jobs, j)
+	}
+	w.sources[source] = true
+	return w.fault
+}
+
+func (w *world) DropJob(_ context.Context, _, id string) error {
+	w.jobs = slices.DeleteFunc(w.jobs, func(j sessions.Job) bool { return j.ID == id })
+	return w.fault
 }
 
 func (w *world) Agents() []AgentInfo { return w.agents }

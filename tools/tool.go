@@ -26,6 +26,7 @@ type Caller struct {
 	Session   sessions.Session
 	Run       sessions.Run
 	Sandboxed bool
+	Owner     bool // the turn answers nobody but owners, as far as it is now
 }
 
 // Call is one tool call of a model.
@@ -73,6 +74,12 @@ type Host interface {
 	Idle(ctx context.Context, c Caller) error
 	// Wait blocks until the run is final or ctx ends (then ctx's error). While it waits the calling run holds no slot.
 	Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error)
+	// Jobs lists the scheduled jobs of an agent, next first.
+	Jobs(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error)
+	// AddJob keeps a scheduled job; its Next is set. A repeated source changes nothing.
+	AddJob(ctx context.Context, source string, j sessions.Job) error
+	// DropJob removes a scheduled job.
+	DropJob(ctx context.Context, source, id string) error
 	// Agents lists the configured agents.
 	Agents() []AgentInfo
 	// ModelKnown reports whether provider/model can be used; the error says which names can.
