@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,7 @@ type ToolRules struct {
 	Allow []string // only these; empty = all
 	Deny  []string // never these; wins over Allow
 	Name  string   // the config key that they come from, for verdicts: "tools", "agents.list[main].tools"
+	Fixed string   // why, where the host itself says so and no entry of a configuration
 }
 
 // Rights is a pair of lists of tools.
@@ -19,34 +21,127 @@ type Rights struct {
 	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these."`
 }
 
+// Under gives the rights as a layer that a config key names.
+func (r Rights) Under(key string) ToolRules {
+	return ToolRules{Name: key, Allow: r.Allow, Deny: r.Deny}
+}
+
+// MCPGroup names all tools that do not come with parley.
+const MCPGroup = "group:mcp"
+
 // toolGroups name several tools at once.
 var toolGroups = map[string][]string{
 	"group:sessions": {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "sessions_search", "sessions_yield", "session_status", "subagents"},
+	"group:fs":       {"files"},
+	"group:web":      {"fetch"},
+	"group:memory":   {"remember", "recall"},
+}
+
+// ungrouped are the tools that come with parley and are in no group.
+var ungrouped = []string{"agents_list", "message", "cron"}
+
+// BuiltInTool reports whether a tool of this name comes with parley.
+func BuiltInTool(name string) bool {
+	name = strings.ToLower(name)
+	if slices.Contains(ungrouped, name) {
+		return true
+	}
+	for _, g := range toolGroups {
+		if slices.Contains(g, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Permits says whether a tool may be called. Every layer must permit it: no deny entry matches, and an allow entry does or there
 // is none.
 func Permits(name string, layers ...ToolRules) Verdict {
-	for i, l := range layers {
-		if l.Name == "" {
-			l.Name = fmt.Sprintf("tools layer %d", i)
-		}
-		if j := slices.IndexFunc(l.Deny, func(e string) bool { return toolMatches(e, name) }); j >= 0 {
-			return Verdict{Deny, fmt.Sprintf("%s.deny[%d]", l.Name, j), fmt.Sprintf("%s is denied by %q", name, l.Deny[j])}
-		}
-		if len(l.Allow) > 0 && !slices.ContainsFunc(l.Allow, func(e string) bool { return toolMatches(e, name) }) {
-			return Verdict{Deny, l.Name + ".allow", fmt.Sprintf("%s is not in the list of allowed tools", name)}
+	for _, v := range ToolVerdicts(name, layers...) {
+		if !v.Allowed() {
+			return v
 		}
 	}
 	return Verdict{Allow, "tools", "nothing denies " + name}
 }
 
-func toolMatches(entry, name string) bool {
-	entry = strings.ToLower(strings.TrimSpace(entry))
-	if g, ok := toolGroups[entry]; ok {
-		return slices.Contains(g, strings.ToLower(name))
+// ToolVerdicts gives what each layer by itself says about a tool.
+func ToolVerdicts(name string, layers ...ToolRules) []Verdict {
+	out := make([]Verdict, len(layers))
+	for i, l := range layers {
+		if l.Name == "" {
+			l.Name = fmt.Sprintf("tools layer %d", i)
+		}
+		out[i] = l.verdict(name)
 	}
-	return Glob(entry, strings.ToLower(name))
+	return out
+}
+
+func (l ToolRules) verdict(name string) Verdict {
+	match := func(e string) bool { return toolMatches(e, name) }
+	denied, allowed := slices.IndexFunc(l.Deny, match), slices.IndexFunc(l.Allow, match)
+	switch {
+	case denied >= 0 && l.Fixed != "":
+		return Verdict{Deny, l.Name, l.Fixed}
+	case denied >= 0:
+		return Verdict{Deny, fmt.Sprintf("%s.deny[%d]", l.Name, denied), fmt.Sprintf("%s is denied by %q", name, l.Deny[denied])}
+	case allowed >= 0:
+		return Verdict{Allow, fmt.Sprintf("%s.allow[%d]", l.Name, allowed), fmt.Sprintf("%s is allowed by %q", name, l.Allow[allowed])}
+	case len(l.Allow) > 0:
+		return Verdict{Deny, l.Name + ".allow", fmt.Sprintf("%s is not in the list of allowed tools", name)}
+	}
+	return Verdict{Allow, l.Name, "nothing denies " + name}
+}
+
+func toolMatches(entry, name string) bool {
+	entry, name = strings.ToLower(strings.TrimSpace(entry)), strings.ToLower(name)
+	if entry == MCPGroup {
+		return !BuiltInTool(name)
+	}
+	if g, ok := toolGroups[entry]; ok {
+		return slices.Contains(g, name)
+	}
+	return Glob(entry, name)
+}
+
+// CheckTools finds entries that can match no tool. prefixes are what the names of tools may begin with that are not known yet: those
+// of MCP servers.
+func (r Rights) CheckTools(path string, prefixes []string) []Problem {
+	var out []Problem
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"allow", r.Allow}, {"deny", r.Deny}} {
+		for i, e := range l.list {
+			if !knownTool(e, prefixes) {
+				out = append(out, Problem{Path: fmt.Sprintf("%s.%s[%d]", path, l.name, i), Warning: true,
+					Message: fmt.Sprintf("%q names no tool; groups are %s", e, strings.Join(toolGroupNames(), ", "))})
+			}
+		}
+	}
+	return out
+}
+
+func knownTool(entry string, prefixes []string) bool {
+	entry = strings.ToLower(strings.TrimSpace(entry))
+	if entry == MCPGroup {
+		return true
+	}
+	match := func(name string) bool { return toolMatches(entry, name) }
+	for _, g := range toolGroups {
+		if slices.ContainsFunc(g, match) {
+			return true
+		}
+	}
+	start, _, open := strings.Cut(entry, "*")
+	return slices.ContainsFunc(ungrouped, match) || slices.ContainsFunc(prefixes, func(p string) bool {
+		p = strings.ToLower(p)
+		return strings.HasPrefix(start, p) || open && strings.HasPrefix(p, start)
+	})
+}
+
+func toolGroupNames() []string {
+	return append(slices.Sorted(maps.Keys(toolGroups)), MCPGroup)
 }
 
 // Glob reports whether the pattern matches the whole text; * stands for any text, nothing else is special. It takes time

@@ -101,15 +101,15 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	return sessions.Arrival{In: in, Effects: sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text)}}, nil
+	return sessions.Arrival{In: in, Effects: sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}}, nil
 }
 
-func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string) *sessions.Run {
+func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
 		ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(spoken(in, text)), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
-			Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Owner: owner, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 	}

@@ -85,7 +85,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 
 // fromChild is where a sub-agent's report comes from.
 func fromChild(c sessions.Chain) *sessions.Provenance {
-	return &sessions.Provenance{Kind: sessions.InterSession, Source: c.Target, Tool: "sessions_spawn"}
+	return &sessions.Provenance{Kind: sessions.InterSession, Source: c.Target, Tool: "sessions_spawn", Owner: c.Owner, People: c.People}
 }
 
 // unreported ends a sub-agent's run whose result nobody is there to have: it is listed with the reason (contract N15). Its session

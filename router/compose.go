@@ -69,7 +69,11 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 			return agent.Turn{}, fmt.Errorf("reading the steps: %w", err)
 		}
 	}
-	kit := r.toolsFor(set, entry, s, run)
+	may, err := r.rightsOf(ctx, set, s, run, append(slices.Clip(history), steps...))
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	kit := r.toolsFor(run, may)
 	system, err := r.system(ctx, set, entry, s, run, kit)
 	if err != nil {
 		return agent.Turn{}, err
@@ -99,6 +103,13 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) { return r.absorb(ctx, run) }
 	}
+	if take := t.Take; take != nil {
+		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
+			msgs, err := take(ctx)
+			may.add(msgs...)
+			return msgs, err
+		}
+	}
 	return t, nil
 }
 
@@ -126,7 +137,7 @@ func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s ses
 	if err != nil || c == nil {
 		return text, err
 	}
-	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result"}[run.Kind]
+	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result", sessions.JobRun: "job"}[run.Kind]
 	if run.Kind == sessions.AnnounceRun && c.Kind == chainSpawn {
 		step = "report"
 	}
@@ -159,22 +170,6 @@ func (r *Router) called(ctx context.Context, source string) (bool, error) {
 	}
 	steps, err := r.store.Steps(ctx, run.ID)
 	return slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call }), err
-}
-
-// toolsFor lists the tools of a run: none in the steps that only word a text. A sub-agent has no more than the agents above it.
-func (r *Router) toolsFor(set *Settings, e agent.Entry, s sessions.Session, run sessions.Run) []tools.Tool {
-	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
-		return nil
-	}
-	var above []tools.Rights
-	if len(s.Above) == 0 && s.SpawnedBy != "" {
-		above = append(above, set.entry(s.SpawnedBy.Agent()).Tools)
-	}
-	for _, id := range s.Above {
-		above = append(above, set.entry(id).Tools)
-	}
-	orchestrates := tools.Depth(s) < r.kit.SpawnDepth()
-	return tools.Permitted(r.tools, tools.Rules(set.Tools, e.Tools, isSubagent(run.Key), orchestrates, above...)...)
 }
 
 // fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check

@@ -26,8 +26,7 @@ func TestDeletedBeforeAMessage(t *testing.T) {
 		x.rig.idle(4)
 		has := func() bool {
 			s := x.session(run.Key)
-			set := x.r.settings.Load()
-			for _, tool := range x.r.toolsFor(set, set.entry("free"), s, sessions.Run{Key: run.Key, Kind: sessions.AskRun}) {
+			for _, tool := range x.rig.tools(s, sessions.Run{Key: run.Key, Agent: "free", Kind: sessions.AskRun}) {
 				if tool.Spec().Name == "remember" {
 					return true
 				}

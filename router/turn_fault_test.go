@@ -276,14 +276,13 @@ func TestChildRightsInAsk(t *testing.T) {
 			s.Agents.List[0].Tools.Deny = []string{"remember"}
 			s.Agents.List[0].Subagents.AllowAgents = []string{"helper"}
 		})
-		set := g.r.Settings()
 		child := sessions.SubagentKey("helper", "2957bd2a-0b79-45c1-9e6b-900b3c827dfe")
 		for _, kind := range []sessions.RunKind{sessions.ChildRun, sessions.AskRun} {
 			c := &sessions.Chain{Kind: chainSpawn, Requester: "agent:main:main"}
 			if kind == sessions.AskRun {
 				c.Kind = chainAsk
 			}
-			for _, x := range g.r.toolsFor(set, set.entry("helper"), sessions.Session{Key: child, SpawnedBy: "agent:main:main"}, sessions.Run{Kind: kind, Key: child, Agent: "helper", Chain: c}) {
+			for _, x := range g.tools(sessions.Session{Key: child, SpawnedBy: "agent:main:main"}, sessions.Run{Kind: kind, Key: child, Agent: "helper", Chain: c}) {
 				if x.Spec().Name == "remember" {
 					t.Errorf("%s run of the child has a tool that its parent is denied", kind)
 				}

@@ -92,6 +92,14 @@ type Chain struct {
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
 	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it
+	People    []Person         `json:"people,omitempty"` // whose messages that turn answered: what its steps may use depends on it as well
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
 	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
+}
+
+// Person is somebody as their platform knows them.
+type Person struct {
+	Channel channels.Kind   `json:"channel"`
+	ID      channels.UserID `json:"id"`
+	User    string          `json:"username,omitempty"` // without @
 }

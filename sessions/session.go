@@ -161,13 +161,15 @@ type Provenance struct {
 	Kind    string           `json:"kind"` // external_user, inter_session, internal_system
 	Sender  string           `json:"sender,omitempty"`
 	Name    string           `json:"name,omitempty"`
-	Bot     bool             `json:"bot,omitempty"`   // the sender is a bot
-	Owner   bool             `json:"owner,omitempty"` // the sender is an owner
+	User    string           `json:"username,omitempty"` // the sender's, without @, where the platform has such names
+	Bot     bool             `json:"bot,omitempty"`      // the sender is a bot
+	Owner   bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
 	Address channels.Address `json:"address,omitzero"`
 	Message string           `json:"message,omitempty"` // the platform's message id
 	Source  Key              `json:"sourceSessionKey,omitempty"`
 	Channel channels.Kind    `json:"sourceChannel,omitempty"`
 	Tool    string           `json:"sourceTool,omitempty"`
+	People  []Person         `json:"people,omitempty"` // of what another session says: whose messages the turn that said it answered
 }
 
 // The provenance kinds.

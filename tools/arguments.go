@@ -146,6 +146,9 @@ func (p *problem) result() Result {
 	return r
 }
 
+// Forbidden is the result of a call that the rules do not permit.
+func Forbidden(format string, a ...any) Result { return forbidden(format, a...).result() }
+
 // Refused is what a Host returns from Ask and Spawn when its rules, not a fault, are in the way: too many children, an agent
 // that is not there, a label in use. The model gets Reason as `forbidden`; any other error fails the run.
 type Refused struct{ Reason string }

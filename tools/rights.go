@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -15,27 +17,75 @@ var sessionTools = []string{"sessions_list", "sessions_history", "sessions_searc
 // orchestratorTools are those of them that a sub-agent has which may spawn (contract N8).
 var orchestratorTools = []string{"sessions_spawn", "sessions_yield", "subagents", "agents_list"}
 
-// Rules gives the layers that decide about the tools of a turn; all of them must permit a tool. agent are the rights of the agent
-// whose turn it is. sub says that it is a sub-agent's turn, orchestrates that it may have sub-agents of its own; parents are then
-// the rights of the agents above it, up to the first requester, so that a child never has more than its parent (contract N7).
-func Rules(cfg Config, agent Rights, sub, orchestrates bool, parents ...Rights) []policy.ToolRules {
-	layers := []policy.ToolRules{
-		{Name: "tools", Allow: cfg.Allow, Deny: cfg.Deny},
-		{Name: "agents.list[].tools", Allow: agent.Allow, Deny: agent.Deny},
+// Facts are what decides about the tools of a turn.
+type Facts struct {
+	Agent     sessions.AgentID
+	Own       Rights              // agents.list[].tools of Agent
+	Chats     []channels.ChatType // where the turn is; of a sub-agent's: where it was started from. Empty = in no chat
+	Owner     bool                // it answers nobody but owners
+	Groups    []policy.ToolRules  // what the sections of those chats say: policy.Access.GroupTools
+	Sandboxed bool                // the session is
+	Sub       bool                // it is a sub-agent's
+	Spawns    bool                // of a sub-agent: it may have sub-agents of its own
+	Above     []AgentRights       // of a sub-agent: the agents above it, up to the first requester
+}
+
+// AgentRights are agents.list[].tools of one agent.
+type AgentRights struct {
+	Agent  sessions.AgentID
+	Rights Rights
+}
+
+func (a AgentRights) layer() policy.ToolRules {
+	return a.Rights.Under(fmt.Sprintf("agents.list[%s].tools", a.Agent))
+}
+
+// Sender is who asked for the turn.
+func (f Facts) Sender() Sender {
+	if f.Owner {
+		return FromOwner
 	}
-	if !sub {
+	return FromOther
+}
+
+// Rules gives the layers that decide about the tools of a turn; all of them must permit a tool. A sub-agent has no more than the
+// agents above it and than the turn that started it: the same chats, the same sender (contract N7).
+func Rules(cfg Config, f Facts) []policy.ToolRules {
+	layers := []policy.ToolRules{{Name: "tools", Allow: cfg.Allow, Deny: cfg.Deny}}
+	for _, t := range chatTypes(f.Chats) {
+		layers = append(layers, cfg.ByChatType[t].Under("tools.byChatType."+string(t)))
+	}
+	layers = append(layers, cfg.BySender[f.Sender()].Under("tools.bySender."+string(f.Sender())), AgentRights{f.Agent, f.Own}.layer())
+	layers = append(layers, f.Groups...)
+	if f.Sandboxed {
+		layers = append(layers, cfg.Sandbox.Tools.Under("tools.sandbox.tools"))
+	}
+	if !f.Sub {
 		return layers
 	}
-	for _, p := range parents {
-		layers = append(layers, policy.ToolRules{Name: "agents.list[].tools of the parent", Allow: p.Allow, Deny: p.Deny})
+	for _, a := range f.Above {
+		layers = append(layers, a.layer())
 	}
 	own := cfg.Subagents.Tools
 	denied := unnamed(own.Allow)
-	if orchestrates {
+	if f.Spawns {
 		denied = slices.DeleteFunc(denied, func(name string) bool { return slices.Contains(orchestratorTools, name) })
 	}
-	return append(layers, policy.ToolRules{Name: "tools.subagents.tools", Allow: own.Allow, Deny: own.Deny},
-		policy.ToolRules{Name: "session tools of sub-agents", Deny: denied})
+	return append(layers, own.Under("tools.subagents.tools"), policy.ToolRules{Name: "sub-agents", Deny: denied,
+		Fixed: "a sub-agent has no session tools, unless tools.subagents.tools.allow names them"})
+}
+
+// chatTypes gives each type once; what is said about groups holds for rooms as well (contract P1).
+func chatTypes(chats []channels.ChatType) []channels.ChatType {
+	var out []channels.ChatType
+	for _, t := range chats {
+		if t == channels.Room {
+			out = append(out, channels.Group)
+		}
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(t channels.ChatType) bool { return t == "" })
 }
 
 // Permitted gives the tools of all that every layer permits.

@@ -48,7 +48,7 @@ func TestPermitted(t *testing.T) {
 		{"one that may spawn, denied", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"subagents"}}}}, Rights{}, middle, nil, "sessions_spawn sessions_yield agents_list remember recall"},
 		{"one that may spawn, below one that may not", Config{}, Rights{}, middle, []Rights{{}, {Deny: []string{"sessions_spawn"}}}, "sessions_yield subagents agents_list remember recall"},
 	} {
-		if got := names(Permitted(all, Rules(c.cfg, c.agent, c.turn.sub, c.turn.orchestrates, c.parents...)...)); got != c.want {
+		if got := names(Permitted(all, Rules(c.cfg, facts(c.agent, c.turn, c.parents))...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -56,6 +56,14 @@ func TestPermitted(t *testing.T) {
 
 // turnOf is whose turn it is.
 type turnOf struct{ sub, orchestrates bool }
+
+func facts(own Rights, turn turnOf, parents []Rights) Facts {
+	f := Facts{Agent: "main", Own: own, Sub: turn.sub, Spawns: turn.orchestrates}
+	for _, p := range parents {
+		f.Above = append(f.Above, AgentRights{"above", p})
+	}
+	return f
+}
 
 // proves: N8
 func TestDepth(t *testing.T) {

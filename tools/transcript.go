@@ -46,7 +46,8 @@ func (s *shown) message(m sessions.Message) sessions.Message {
 	m.ToolCallID, m.ToolName = s.text(m.ToolCallID), s.text(m.ToolName)
 	if m.Provenance != nil {
 		p := *m.Provenance
-		p.Name, p.Sender = s.text(p.Name), s.text(p.Sender)
+		p.Name, p.Sender, p.User = s.text(p.Name), s.text(p.Sender), s.text(p.User)
+		p.People = nil // the host's own: it decides about rights
 		m.Provenance = &p
 	}
 	return m

@@ -1,0 +1,240 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// whom is whom a turn answers. What it may use follows from it, so what nobody knows is nobody's: no owner's.
+type whom struct {
+	owner  bool              // nobody but owners
+	people []sessions.Person // sorted
+}
+
+// add says that a turn answers further messages.
+func (a *whom) add(msgs ...sessions.Message) {
+	for _, m := range msgs {
+		p := m.Provenance
+		if a.owner = a.owner && p != nil && p.Owner; p == nil {
+			continue
+		}
+		if a.join(p.People); p.Sender != "" {
+			a.join([]sessions.Person{{Channel: p.Address.Channel, ID: channels.UserID(p.Sender), User: p.User}})
+		}
+	}
+}
+
+func (a *whom) join(people []sessions.Person) {
+	a.people = append(slices.Clip(a.people), people...)
+	slices.SortFunc(a.people, func(x, y sessions.Person) int {
+		return cmp.Or(cmp.Compare(x.Channel, y.Channel), cmp.Compare(x.ID, y.ID), cmp.Compare(x.User, y.User))
+	})
+	a.people = slices.Compact(a.people)
+}
+
+// on gives those of one channel, as the policy knows them.
+func (a *whom) on(kind channels.Kind) (out []channels.Sender) {
+	for _, p := range a.people {
+		if p.Channel == kind {
+			out = append(out, channels.Sender{ID: p.ID, Username: p.User})
+		}
+	}
+	return out
+}
+
+// origin is the chat that a turn is in, of a sub-agent's turn the one that it was started from, and the session of that chat.
+type origin struct {
+	chat channels.Address
+	key  sessions.Key
+}
+
+// comesFrom says where a run comes from and whom it answers; more are the messages that it has taken up. A sub-agent's turn is held to
+// what the turns were that started it and those above it, also when another session asks it something (contract N7).
+func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a whom, from []origin, err error) {
+	if c := run.Chain; c != nil {
+		a.owner = c.Owner
+		a.join(c.People)
+	} else {
+		a.owner = true
+		a.add(run.Input)
+	}
+	a.add(more...)
+	if !isSubagent(s.Key) {
+		return a, []origin{originOf(s, run)}, nil
+	}
+	c := run.Chain
+	if run.Kind != sessions.ChildRun || c == nil {
+		task, err := r.newestTask(ctx, s.Key)
+		if err != nil {
+			return a, nil, err
+		}
+		if c = task.Chain; c == nil {
+			a.owner = false
+		} else {
+			a.owner = a.owner && c.Owner
+			a.join(c.People)
+		}
+	}
+	for ; c != nil; c = c.Parent {
+		if !c.From.IsZero() {
+			from = append(from, origin{c.From, c.Requester})
+		}
+	}
+	return a, from, nil
+}
+
+// originOf is the chat that a run of a session is in: where its message came from, else where its answer goes, else the session's own;
+// of a scheduled job the one that it was made in.
+func originOf(s sessions.Session, run sessions.Run) origin {
+	switch p := run.Input.Provenance; {
+	case p != nil && !p.Address.IsZero():
+		return origin{p.Address, s.Key}
+	case run.Kind == sessions.JobRun && run.Chain != nil:
+		return origin{run.Chain.From, run.Chain.Requester}
+	case !run.Reply.IsZero():
+		return origin{run.Reply, s.Key}
+	}
+	return origin{s.Last, s.Key}
+}
+
+// answers says whom a run at work answers; the zero Run stands for an owner who wrote a command.
+func (r *Router) answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
+	if run.ID == "" {
+		return whom{owner: true}, nil
+	}
+	steps, err := r.store.Steps(ctx, run.ID)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return whom{}, err
+	}
+	a, _, err := r.comesFrom(ctx, s, run, taken(run, steps)...)
+	return a, err
+}
+
+// taken are the messages of other people or sessions that a run has taken up.
+func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
+	for _, m := range msgs {
+		if m.Role == sessions.User && m.Run == run.ID && m.ID != run.Input.ID {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// facts gathers what the layers of rights look at.
+func (s *Settings) facts(x sessions.Session, a whom, from []origin) tools.Facts {
+	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
+	for _, o := range from {
+		f.Chats = append(f.Chats, o.chat.Type)
+		section := "channels." + string(o.chat.Channel)
+		if o.chat.Account != channels.DefaultAccount {
+			section += ".accounts." + string(o.chat.Account)
+		}
+		f.Groups = append(f.Groups, s.Accounts[Ref(o.chat)].Access.GroupTools(section, o.chat, parentChat(o), a.on(o.chat.Channel))...)
+	}
+	if !f.Sub {
+		return f
+	}
+	f.Spawns = tools.Depth(x) < orDefault(s.Agents.Defaults.Subagents.MaxSpawnDepth, 1)
+	above := x.Above
+	if len(above) == 0 && x.SpawnedBy != "" {
+		above = []sessions.AgentID{x.SpawnedBy.Agent()}
+	}
+	for _, id := range above {
+		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.entry(id).Tools})
+	}
+	return f
+}
+
+// parentChat is the chat that a thread with a chat id of its own belongs to: the session's key has it.
+func parentChat(o origin) channels.ChatID {
+	p, err := o.key.Parse()
+	if err != nil || p.Thread == "" || string(p.Thread) != string(o.chat.Chat) {
+		return ""
+	}
+	return channels.ChatID(p.ID)
+}
+
+// rights decide about the tools of one turn: when it begins and again at each call, because a turn that takes up further messages
+// answers more people.
+type rights struct {
+	set     *Settings
+	session sessions.Session
+	from    []origin
+
+	mu     sync.Mutex
+	asked  whom
+	layers []policy.ToolRules
+}
+
+// rightsOf gives the rights of a run's turn; msgs may hold what it has taken up.
+func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+	if s.Agent == "" {
+		s.Agent = run.Agent
+	}
+	a, from, err := r.comesFrom(ctx, s, run, taken(run, msgs)...)
+	if err != nil {
+		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
+	}
+	x := &rights{set: set, session: s, from: from, asked: a}
+	x.add()
+	return x, nil
+}
+
+// add says that the turn answers further messages.
+func (x *rights) add(msgs ...sessions.Message) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked.add(msgs...)
+	x.layers = tools.Rules(x.set.Tools, x.set.facts(x.session, x.asked, x.from))
+}
+
+func (x *rights) decide(tool string) (v policy.Verdict, owner bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return policy.Permits(tool, x.layers...), x.asked.owner
+}
+
+// permitted gives the tools that the turn may use, each under guard.
+func (x *rights) permitted(all []tools.Tool) (out []tools.Tool) {
+	for _, t := range all {
+		if v, _ := x.decide(t.Spec().Name); v.Allowed() {
+			out = append(out, guarded{t, x})
+		}
+	}
+	return out
+}
+
+// guarded is a tool that is called only while the turn may use it.
+type guarded struct {
+	tools.Tool
+	rights *rights
+}
+
+// Call implements tools.Tool.
+func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
+	v, owner := g.rights.decide(g.Spec().Name)
+	if !v.Allowed() {
+		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
+			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
+	}
+	c.Caller.Owner = owner
+	return g.Tool.Call(ctx, c)
+}
+
+// toolsFor lists the tools of a run: none in the steps that only word a text.
+func (r *Router) toolsFor(run sessions.Run, may *rights) []tools.Tool {
+	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
+		return nil
+	}
+	return may.permitted(r.tools)
+}
