@@ -11,19 +11,20 @@ import (
 	"parley/channels"
 )
 
-// Full is a Fake that can type, draft, edit, publish commands and report its health.
+// Full is a Fake that can type, draft, edit, react, publish commands and report its health.
 type Full struct {
 	*Fake
 	channels.Typer
 	channels.Drafter
 	channels.Editor
+	channels.Reactor
 	channels.Commander
 	channels.Reporter
 }
 
 // Full gives the fake with all abilities but reconciliation.
 func (f *Fake) Full() *Full {
-	return &Full{Fake: f, Typer: f.Typer(), Drafter: f.Drafter(), Editor: f.Editor(), Commander: f.Commander(), Reporter: f.Reporter()}
+	return &Full{Fake: f, Typer: f.Typer(), Drafter: f.Drafter(), Editor: f.Editor(), Reactor: f.Reactor(), Commander: f.Commander(), Reporter: f.Reporter()}
 }
 
 // Single abilities of a fake, for tests that need a channel with exactly these.
@@ -31,6 +32,7 @@ type (
 	typer      struct{ f *Fake }
 	drafter    struct{ f *Fake }
 	editor     struct{ f *Fake }
+	reactor    struct{ f *Fake }
 	commander  struct{ f *Fake }
 	reporter   struct{ f *Fake }
 	reconciler struct{ f *Fake }
@@ -44,6 +46,9 @@ func (f *Fake) Drafter() channels.Drafter { return drafter{f} }
 
 // Editor is the ability to edit shown messages; calls are recorded as OpEdit.
 func (f *Fake) Editor() channels.Editor { return editor{f} }
+
+// Reactor is the ability to react to messages; calls are recorded as OpReact.
+func (f *Fake) Reactor() channels.Reactor { return reactor{f} }
 
 // Commander is the ability to publish commands; calls are recorded as OpPublish.
 func (f *Fake) Commander() channels.Commander { return commander{f} }
@@ -60,6 +65,10 @@ func (t typer) Typing(ctx context.Context, to channels.Address) error {
 
 func (d drafter) Draft(ctx context.Context, to channels.Address, id, text string) error {
 	return d.f.record(ctx, Call{Op: OpDraft, To: to, ID: channels.MessageID(id), Text: text})
+}
+
+func (r reactor) React(ctx context.Context, to channels.Address, id channels.MessageID, emoji string) error {
+	return r.f.record(ctx, Call{Op: OpReact, To: to, ID: id, Text: emoji})
 }
 
 func (c commander) Publish(ctx context.Context, cmds []channels.Command) error {

@@ -23,6 +23,7 @@ const (
 	OpEdit    Op = "edit"
 	OpTyping  Op = "typing"
 	OpDraft   Op = "draft"
+	OpReact   Op = "react"
 	OpPublish Op = "publish"
 )
 
@@ -31,8 +32,8 @@ type Call struct {
 	Op       Op
 	To       channels.Address
 	Out      channels.Outbound  // OpSend, OpEdit
-	ID       channels.MessageID // OpEdit
-	Text     string             // OpDraft
+	ID       channels.MessageID // OpEdit, OpReact
+	Text     string             // OpDraft, OpReact
 	Commands []channels.Command // OpPublish
 	At       time.Time          // when it was called
 	Receipt  channels.Receipt   // OpSend that worked

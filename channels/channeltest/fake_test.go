@@ -83,6 +83,12 @@ func TestFakeScript(t *testing.T) {
 		if err := full.Editor.Edit(t.Context(), shown.Receipt.ID, channels.Outbound{To: at("a"), Text: "1"}); err != nil || f.Texts(at("a"))[0] != "1" {
 			t.Errorf("edit: %v %v", err, f.Texts(at("a")))
 		}
+		if err := full.Reactor.React(t.Context(), at("a"), "7", "👀"); err != nil {
+			t.Errorf("reaction: %v", err)
+		}
+		if calls := f.Calls(channeltest.OpReact); len(calls) != 1 || calls[0].ID != "7" || calls[0].Text != "👀" || calls[0].To != at("a") {
+			t.Errorf("reactions: %+v", calls)
+		}
 		if bare := channels.Probe(f); bare != (channels.Caps{}) {
 			t.Errorf("a bare fake has abilities: %+v", bare)
 		}

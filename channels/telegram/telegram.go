@@ -52,7 +52,7 @@ type Deps struct {
 	Cursor func(ctx context.Context) (string, error)
 }
 
-// Channel is one bot. It is a channels.Typer, Editor, Commander and Reporter as well.
+// Channel is one bot. It is a channels.Typer, Editor, Reactor, Commander and Reporter as well.
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger

@@ -50,6 +50,7 @@ type Server struct {
 	chats      map[int64]*chat
 	users      map[int64]User
 	sent       []Message
+	reactions  []Reaction
 	calls      []Call
 	faults     []*Fault
 	pace       pace
@@ -224,11 +225,11 @@ func (s *Server) Calls(methods ...string) []Call {
 	return slices.DeleteFunc(slices.Clone(s.calls), func(c Call) bool { return len(methods) > 0 && !slices.Contains(methods, c.Method) })
 }
 
-// Forget empties the logs of calls and messages.
+// Forget empties the logs of calls, messages and reactions.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls, s.sent = nil, nil
+	s.calls, s.sent, s.reactions = nil, nil, nil
 }
 
 // answer handles one request from its arrival to its reply; it blocks as long as the real server would.
@@ -308,6 +309,8 @@ func (s *Server) handle(ctx context.Context, method string, params url.Values) r
 		return s.editMessageText(params)
 	case "sendChatAction":
 		return s.sendChatAction(params)
+	case "setMessageReaction":
+		return s.setMessageReaction(params)
 	case "getMyCommands":
 		return s.getMyCommands(params)
 	case "setMyCommands":
