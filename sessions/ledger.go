@@ -6,9 +6,9 @@ import (
 )
 
 // Ledger is what model calls cost. Record and Finish write a row for each assistant message with Usage, in their own commit, with
-// the message's id; Spend writes those of calls that left no message.
+// the message's id; Spend writes those of calls that left no message. Rows stay when their session is deleted.
 type Ledger interface {
-	// Spend keeps what calls cost. A row whose ID is there already is left alone.
+	// Spend keeps what calls cost. A row whose ID is there already is left alone; an empty Payer is Key.
 	Spend(ctx context.Context, rows ...Spend) error
 	// Spent sums up.
 	Spent(ctx context.Context, q SpentQuery) (Spent, error)

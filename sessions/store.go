@@ -54,7 +54,8 @@ type Arrival struct {
 	Effects   Effects
 }
 
-// Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, run, deliveries, note.
+// Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, interrupt, drop, run, deliveries,
+// and the rest. Patch, Reset, Heard, Interrupt and Drop need Session.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
 	Existing   bool       // Session must be there: ErrNotFound otherwise, and as the next run of a chain the chain ends there. What was deleted does not come back
@@ -66,9 +67,9 @@ type Effects struct {
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
 	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
-	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work ends as Stopped, if its answer goes where Run's goes, with Run as its Batch; Accepted.Stopped names it. Nothing else ends
-	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun end as Stopped: the queue is full and its rule is to drop old ones
-	Lift       *Lift      // a budget does not count until then
+	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work is marked as stopped, if its answer goes where Run's goes, with Run as its Batch, which it keeps unless it ends as Done after all; Accepted.Stopped names it. Nothing else ends, and one that is stopped already stays as it is
+	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones
+	Lift       *Lift      // a budget does not count until then; a time that has passed puts it into force again
 	Job        *Job       // a scheduled job is added or replaced, by ID
 	DropJob    string     // a scheduled job is removed
 }
@@ -82,7 +83,7 @@ type Accepted struct {
 	Deliveries []Delivery // with Seq and Created filled
 }
 
-// StoppedRun is a run that Effects.Stop ended or marked.
+// StoppedRun is a run that Effects.Stop, Interrupt or Drop ended or marked.
 type StoppedRun struct {
 	Key Key
 	ID  RunID
@@ -143,8 +144,8 @@ type Outcome struct {
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }
 
-// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and kind, oldest first, up to the first one
-// that does not fit.
+// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first, up to the first
+// one whose answer goes elsewhere. Runs of other kinds between them are passed over.
 type AbsorbQuery struct {
 	Kind  RunKind
 	Reply *channels.Address // only those whose answer goes here; nil = any
@@ -231,7 +232,8 @@ type Sessions interface {
 	// Overheard gives the group talk that the session's next turn is to be shown, oldest first.
 	Overheard(ctx context.Context, key Key) ([]Overheard, error)
 	// Compact keeps a summary of the older part of a transcript. The messages stay. Session.Context becomes s.Context. A summary
-	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing.
+	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing. Old transcripts have
+	// summaries, too; they go when the transcript is deleted.
 	Compact(ctx context.Context, s Summary) error
 	// Summary gives a transcript's newest summary; ok is false when there is none.
 	Summary(ctx context.Context, id ID) (s Summary, ok bool, err error)
@@ -239,7 +241,8 @@ type Sessions interface {
 	// Delete removes the session, its transcript and its runs. Deliveries stay.
 	Delete(ctx context.Context, key Key) error
 	// Expire archives every session whose ArchiveAt has passed and which has no open run (a later call finds it when they have
-	// ended), and deletes dedupe rows older than keep; it returns the keys archived.
+	// ended), and deletes dedupe rows older than keep, rows of the ledger older than 400 days and lifts that are over; it returns
+	// the keys archived.
 	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
 
 	// Pairing: codes are hashed by the caller; the store sees no code.

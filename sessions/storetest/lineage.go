@@ -52,22 +52,27 @@ func expireLater(_ *testing.T, f *fixture) {
 	}
 }
 
-// The agents above a sub-agent are set once; its rights go by them.
+// The agents above a sub-agent and the session above all are set once; its rights and its budget go by them.
 //
 // proves: N7
 func above(_ *testing.T, f *fixture) {
 	k := sessions.Key("agent:a:subagent:1")
 	first := []sessions.AgentID{"main", `a b",`, "", "\x00é"}
-	made := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, SpawnedBy: key("1"), Above: first}}).Session
+	made := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, SpawnedBy: key("1"), Above: first, Top: key("0")}}).Session
 	f.equal(made.Above, first)
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "t", SpawnedBy: key("2"), Above: []sessions.AgentID{"ops"}}})
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "t", SpawnedBy: key("2"), Above: []sessions.AgentID{"ops"}, Top: key("2")}})
 	_, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	f.equal(f.get(k).Above, first)
+	f.equal(f.get(k).Top, key("0"))
 	list, err := f.List(f.ctx, sessions.Query{SpawnedBy: key("1")})
 	f.ok(err)
 	f.equal(list[0].Above, first)
 	f.equal(len(f.session(key("1")).Above), 0)
+	later := sessions.Key("agent:a:subagent:2") // one from before there was a top
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: later, SpawnedBy: key("1")}})
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: later, Top: key("1")}})
+	f.equal(f.get(later).Top, key("1"))
 }
 
 // Known tells from which chats a session was written to, and moves with the chat.

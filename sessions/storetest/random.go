@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"parley/sessions"
@@ -14,6 +15,8 @@ func random(t *testing.T, f *fixture) {
 	type state struct {
 		queue      []string // inputs
 		running    sessions.RunID
+		begun      bool // the first of the queue is or was at work
+		ended      bool // and a newer message came in its place
 		transcript []string
 		id         sessions.ID
 		accepted   int
@@ -30,7 +33,7 @@ func random(t *testing.T, f *fixture) {
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			chat := rapid.SampledFrom(chats).Draw(rt, "chat")
 			m := model[chat]
-			switch rapid.IntRange(0, 7).Draw(rt, "op") {
+			switch rapid.IntRange(0, 9).Draw(rt, "op") {
 			case 0, 1:
 				m.accepted++
 				text := fmt.Sprintf("%s %d", chat, m.accepted)
@@ -53,14 +56,14 @@ func random(t *testing.T, f *fixture) {
 					if r.Attempt == 1 {
 						m.transcript = append(m.transcript, m.queue[0])
 					}
-					m.running = r.ID
+					m.running, m.begun = r.ID, true
 				}
 			case 4:
 				if m.running != "" {
 					n++
 					answer := fmt.Sprint("answer ", n)
 					f.finish(m.running, sessions.Outcome{Messages: []sessions.Message{assistant(answer)}})
-					m.running, m.queue, m.transcript = "", m.queue[1:], append(m.transcript, answer)
+					m.running, m.begun, m.ended, m.queue, m.transcript = "", false, false, m.queue[1:], append(m.transcript, answer)
 				}
 			case 5:
 				if m.running != "" {
@@ -73,15 +76,38 @@ func random(t *testing.T, f *fixture) {
 				if m.running != "" {
 					_, err := f.Absorb(f.ctx, m.running, sessions.AbsorbQuery{Kind: sessions.TurnRun})
 					f.ok(err)
-					m.queue, m.transcript = m.queue[:1], append(m.transcript, m.queue[1:]...)
+					if !m.ended {
+						m.queue, m.transcript = m.queue[:1], append(m.transcript, m.queue[1:]...)
+					}
 				}
 			case 7:
 				if _, _, err := f.Recover(f.ctx); err != nil {
 					rt.Fatal(err)
 				}
 				for _, m := range model {
+					if m.running != "" && m.ended {
+						m.queue, m.begun, m.ended = m.queue[1:], false, false
+					}
 					m.running = ""
 				}
+			case 8:
+				m.accepted++
+				a := message(chat, fmt.Sprint(m.accepted), fmt.Sprintf("%s %d drops", chat, m.accepted))
+				a.Effects.Drop = 1
+				m.id = f.accept(a).Session.ID
+				first := 0
+				if m.begun {
+					first = 1
+				}
+				if len(m.queue) > first {
+					m.queue = slices.Delete(m.queue, first, first+1)
+				}
+				m.queue = append(m.queue, a.In.Text)
+			case 9:
+				m.accepted++
+				a := message(chat, fmt.Sprint(m.accepted), fmt.Sprintf("%s %d interrupts", chat, m.accepted))
+				a.Effects.Interrupt = true
+				m.queue, m.id, m.ended = append(m.queue, a.In.Text), f.accept(a).Session.ID, m.running != ""
 			}
 		}
 		for chat, m := range model {

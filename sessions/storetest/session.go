@@ -82,7 +82,14 @@ func patch(_ *testing.T, f *fixture) {
 	empty, verbose, activation := "", "on", "always"
 	s, err = f.Patch(f.ctx, k, sessions.Patch{Model: &empty, Verbose: &verbose, Activation: &activation})
 	f.ok(err)
-	want := sessions.Settings{SendPolicy: policy.Deny, Thinking: think, Verbose: verbose, Activation: activation}
+	wait, footer := 0, "full"
+	queue, none := sessions.Queue{Mode: sessions.Steer, DebounceMs: &wait, Cap: 3, Drop: sessions.DropOld}, sessions.Queue{}
+	s, err = f.Patch(f.ctx, k, sessions.Patch{Queue: &queue, Footer: &footer})
+	f.ok(err)
+	f.equal(s.Settings.Queue, queue)
+	s, err = f.Patch(f.ctx, k, sessions.Patch{Queue: &none})
+	f.ok(err)
+	want := sessions.Settings{SendPolicy: policy.Deny, Thinking: think, Verbose: verbose, Activation: activation, Footer: footer}
 	f.equal(s.Settings, want)
 	// Settings survive a reset and later messages.
 	if s, err = f.Reset(f.ctx, k); err != nil || s.Settings != want {
