@@ -207,8 +207,15 @@ func wireChar(c byte) bool {
 const originMark = "[inter-session message"
 
 // Origin is the line that tells the model where a user message comes from when it is not a person's words: the session that sent
-// it (contract S7, S8). It is empty for other messages. Repair sees to it that no other text looks like such a line.
+// it (contract S7, S8), or the host that sums up or tells what is open. It is empty for other messages. Repair sees to it that no
+// other text looks like such a line.
 func Origin(m sessions.Message) string {
+	switch hostTool(m) {
+	case summaryTool:
+		return "[host: summary of the conversation so far]"
+	case openTool:
+		return "[host: what is under way]"
+	}
 	p := m.Provenance
 	if p == nil || p.Kind != sessions.InterSession {
 		return ""
@@ -220,9 +227,9 @@ func Origin(m sessions.Message) string {
 	return line + "]"
 }
 
-var originLike = regexp.MustCompile(`(?i)\[(\s*(?:inter-session\s+message|(?:end\s+of\s+what\s+was\s+)?overheard))`)
+var originLike = regexp.MustCompile(`(?i)\[(\s*(?:inter-session\s+message|host\s*:|(?:end\s+of\s+what\s+was\s+)?overheard))`)
 
-// disarm keeps a text from looking like it came from another session, or like the frame of what was overheard.
+// disarm keeps a text from looking like it came from another session or from the host, or like the frame of what was overheard.
 func disarm(text string) string {
 	if !strings.Contains(text, "[") {
 		return text

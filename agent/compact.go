@@ -1,0 +1,249 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+// Room is how a window is divided when the older part of a transcript is summed up, in tokens.
+type Room struct {
+	Keep    int // of messages that stay as they are
+	Summary int // of the summary of the others
+	Chunk   int // of messages that one summary call is shown
+}
+
+// Divide divides a window whose prompt has fixed tokens besides messages: about a quarter of it is for messages that stay, an
+// eighth for the summary. What is left is for what comes.
+func Divide(window, fixed int) Room {
+	free := max(window-fixed-window/8, window/8)
+	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window/2-200, 200)}
+}
+
+// leastCovered is the smallest part of a transcript, in tokens, that a summary is made of: the summary of less would be no shorter.
+const leastCovered = 400
+
+// Cut says how many of the oldest messages are to be summed up so that about keep tokens and at most `most` messages stay. It is 0
+// where that is not worth it. It never parts a tool call from its result, and never takes the last message. It begins what stays
+// with a user message where that does not take much more away.
+func Cut(msgs []sessions.Message, keep, most int) int {
+	first := len(msgs)
+	for n := 0; first > 0; first-- {
+		n += Tokens(msgs[first-1])
+		if n > keep || len(msgs)-first >= most {
+			break
+		}
+	}
+	whole := seams(msgs)
+	cut, last := 0, 0
+	for i := 1; i < len(msgs); i++ {
+		if !whole[i] {
+			continue
+		}
+		if last = i; i >= first && cut == 0 {
+			cut = i
+		}
+	}
+	if cut == 0 {
+		cut = last
+	}
+	stays := Tokens(msgs[cut:]...)
+	for i := cut; i < len(msgs); i++ {
+		if whole[i] && msgs[i].Role == sessions.User {
+			if 2*Tokens(msgs[i:]...) >= stays {
+				cut = i
+			}
+			break
+		}
+	}
+	if cut == 0 || Tokens(msgs[:cut]...) < leastCovered {
+		return 0
+	}
+	return cut
+}
+
+// seams says in front of which messages a transcript may be cut: where no call before has its result behind.
+func seams(msgs []sessions.Message) []bool {
+	whole := make([]bool, len(msgs))
+	called := make(map[string]int)
+	for i := range whole {
+		whole[i] = msgs[i].Role != sessions.ToolResult
+	}
+	for i, m := range msgs {
+		for _, c := range m.ToolCalls() {
+			called[c.ID] = i
+		}
+		if m.Role != sessions.ToolResult {
+			continue
+		}
+		if at, ok := called[m.ToolCallID]; ok {
+			for j := at + 1; j <= i; j++ {
+				whole[j] = false
+			}
+		}
+	}
+	return whole
+}
+
+// leastText is how much of a text stays when texts are cut so that they fit, in bytes.
+const leastText = 200
+
+// Fit cuts the longest texts of messages, and leaves pictures out of all but the last, until they have at most so many tokens or
+// there is nothing more to cut. It is for what a model is shown, never for what is kept; the messages given are not changed.
+func Fit(msgs []sessions.Message, tokens int) []sessions.Message {
+	if Tokens(msgs...) <= tokens {
+		return msgs
+	}
+	out := make([]sessions.Message, len(msgs))
+	for i, m := range msgs {
+		m.Content = slices.Clone(m.Content)
+		for j, b := range m.Content {
+			if b.Type == sessions.ImageBlock && i < len(msgs)-1 {
+				m.Content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that is not shown any more]"}
+			}
+		}
+		out[i] = m
+	}
+	low, high := leastText, leastText
+	for _, m := range out {
+		for _, b := range m.Content {
+			high = max(high, len(b.Text), len(b.Arguments))
+		}
+	}
+	for low < high { // the highest level that fits
+		mid := (low + high + 1) / 2
+		if Tokens(level(out, mid)...) <= tokens {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return level(out, low)
+}
+
+// level cuts every text that is longer than limit bytes.
+func level(msgs []sessions.Message, limit int) []sessions.Message {
+	out := slices.Clone(msgs)
+	for i := range out {
+		out[i].Content = slices.Clone(out[i].Content)
+		for j := range out[i].Content {
+			b := &out[i].Content[j]
+			if b.Type == sessions.TextBlock {
+				b.Text = cutMiddle(b.Text, limit)
+			}
+			if short := cutMiddle(string(b.Arguments), limit); len(short) < len(b.Arguments) {
+				if raw, err := json.Marshal(map[string]string{"cut": short}); err == nil && len(raw) < len(b.Arguments) {
+					b.Arguments = raw
+				}
+			}
+		}
+	}
+	return out
+}
+
+// cutMiddle leaves out the middle of a text that is longer than limit bytes, where that makes it shorter.
+func cutMiddle(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	head, tail := limit*2/3, len(s)-limit/3
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	short := fmt.Sprintf("%s\n[%d bytes left out here]\n%s", s[:head], tail-head, s[tail:])
+	if len(short) >= len(s) {
+		return s
+	}
+	return short
+}
+
+// The most that a summary call is shown of one text, in bytes.
+const (
+	spokenMost = 6000
+	resultMost = 2000
+)
+
+// Chunks words messages for summary calls: a line each, what somebody said in quotes, at most so many tokens a chunk.
+func Chunks(msgs []sessions.Message, tokens int) (chunks []string) {
+	room := max(tokens, 100) * bytesPerToken
+	var b strings.Builder
+	for _, m := range msgs {
+		for _, line := range lines(m, room/3) {
+			if line = cutMiddle(line, room-100); b.Len() > 0 && b.Len()+len(line) >= room {
+				chunks = append(chunks, b.String())
+				b.Reset()
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		chunks = append(chunks, b.String())
+	}
+	return chunks
+}
+
+// lines words one message; no text of it is longer than most bytes.
+func lines(m sessions.Message, most int) (out []string) {
+	at := ""
+	if !m.Time.IsZero() {
+		at = m.Time.Format(time.DateTime)[:16] + " "
+	}
+	add := func(who, text string) {
+		if strings.TrimSpace(text) != "" {
+			out = append(out, at+who+": "+quoted(cutMiddle(text, min(most, spokenMost))))
+		}
+	}
+	if m.Role == sessions.ToolResult {
+		who := "result of "
+		if m.IsError {
+			who = "error of "
+		}
+		return append(out, at+who+oneLine(m.ToolName)+": "+quoted(cutMiddle(m.Text(), min(most, resultMost))))
+	}
+	who := speaker(m)
+	for _, b := range m.Content {
+		for _, l := range b.Heard() {
+			add("overheard, "+quoted(l.Name), l.Text)
+		}
+		switch b.Type {
+		case sessions.TextBlock:
+			add(who, b.Text)
+		case sessions.ImageBlock:
+			add(who, "(a picture)")
+		case sessions.ToolCallBlock:
+			out = append(out, at+who+" calls "+oneLine(b.Name)+": "+quoted(cutMiddle(string(b.Arguments), min(most, resultMost))))
+		}
+	}
+	return out
+}
+
+// speaker says whose words a message holds.
+func speaker(m sessions.Message) string {
+	p := m.Provenance
+	switch {
+	case m.Role == sessions.Assistant:
+		return "assistant"
+	case p == nil:
+		return "user"
+	case p.Kind == sessions.InterSession:
+		return "session " + quoted(string(p.Source))
+	case p.Kind == sessions.InternalSystem:
+		return "host"
+	case p.Name != "":
+		return "user " + quoted(capText(p.Name, 100))
+	}
+	return "user"
+}
+
+// CutSummary bounds what came of a summary call: by its room, and by half of what it stands for.
+func CutSummary(text string, room, covered int) string {
+	return cutMiddle(strings.TrimSpace(cleanText(text)), max(min(room, covered/2)*bytesPerToken-60, leastText))
+}
