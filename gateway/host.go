@@ -113,7 +113,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
 		Troubles: h.models.troubles,
 		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
-		Tools: tools.All, Redact: h.redact,
+		Tools: tools.All, Redact: h.redact, Export: h.export,
 	})
 	h.openAccounts(c)
 	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}

@@ -93,7 +93,7 @@ func TestWhatTheModelReads(t *testing.T) {
 		"files":                 {channels.Inbound{Address: chat, Text: "see", Media: []channels.Media{{Kind: channels.Image}, {Kind: channels.Audio}}}, "see\n<media:image>\n<media:audio>"},
 		"file alone":            {channels.Inbound{Address: chat, Media: []channels.Media{{Kind: channels.Sticker}}}, "<media:sticker>"},
 		"a slash and two lines": {channels.Inbound{Address: chat, Text: "/send off\nplease"}, "/send off\nplease"},
-		"a command with words":  {channels.Inbound{Address: chat, Text: "/new ideas please"}, "/new ideas please"},
+		"a command with words":  {channels.Inbound{Address: chat, Text: "/status report please"}, "/status report please"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -9,9 +9,27 @@ import (
 	"parley/sessions"
 )
 
+// cmdNew starts the session over. What stands behind it is the name of a model, or the first message of the new session: the same
+// commit has all of it.
 func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	model := firstOf(c.session.Settings.Model, c.set.entry(c.session.Agent).Model)
-	return "✅ New session started · model: " + model, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}, nil
+	s, e := c.session, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}
+	if name, ok := r.modelForNew(c.arg); ok {
+		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
+	} else if c.arg != "" || len(c.in.Media) > 0 {
+		e.Run = newRun(c.in, c.session.Key, c.session.Agent, c.arg)
+	}
+	return "✅ New session started · model: " + c.set.ModelOf(s), e, nil
+}
+
+// modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
+func (r *Router) modelForNew(arg string) (name string, ok bool) {
+	if arg == "" || !oneWord(arg) {
+		return "", false
+	}
+	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
+		name = arg
+	}
+	return name, name != "" && r.ModelKnown(name) == nil
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {

@@ -10,30 +10,114 @@ import (
 	"parley/sessions"
 )
 
+// cmdStatus says how the session is, and to owners how the host is.
 func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	lines := r.sessionLines(c)
+	for _, more := range []func(context.Context, commandCall) ([]string, error){r.queueLines, r.useLines, r.hostLines} {
+		l, err := more(ctx, c)
+		if err != nil {
+			return "", sessions.Effects{}, err
+		}
+		lines = append(lines, l...)
+	}
+	head := fmt.Sprintf("**parley %s**, up %s\n\n- ", r.deps.Version, time.Since(r.started).Round(time.Second))
+	return head + strings.Join(lines, "\n- "), sessions.Effects{}, nil
+}
+
+// sessionLines say how the session is set.
+func (r *Router) sessionLines(c commandCall) []string {
 	s := c.session
 	v := c.set.Session.SendPolicy.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: c.in.Address, Override: s.Settings.SendPolicy})
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: s.Key, Status: sessions.Queued, Limit: 100})
+	session := "Session: " + code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
+	if s.ID != "" {
+		session += fmt.Sprintf(" (%s), %d turns", s.ID, s.Turns)
+	}
+	lines := []string{
+		session,
+		"Agent: " + string(s.Agent) + ", model " + r.modelWords(c.set, s),
+		"Thinking: " + thinkingWords(c.set, s),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", short(s.Usage.Input), short(s.Usage.Output), r.fill(c.set, s)),
+		"Sending: " + string(v.Action) + " (" + v.Rule + ")",
+	}
+	if c.in.Address.Type.Several() {
+		lines = append(lines, "Activation: "+activationWords(c))
+	}
+	return lines
+}
+
+// fill says how full the window of the session's model is.
+func (r *Router) fill(set *Settings, s sessions.Session) string {
+	m, err := r.deps.Model(set.ModelOf(s))
+	if err != nil || m.Facts.ContextWindow <= 0 {
+		return short(s.Context)
+	}
+	return fmt.Sprintf("%s of %s (%d%%)", short(s.Context), short(m.Facts.ContextWindow), 100*s.Context/m.Facts.ContextWindow)
+}
+
+// activationWords says when the agent answers in the chat.
+func activationWords(c commandCall) string {
+	words := "always"
+	if c.set.Accounts[Ref(c.in.Address)].Access.NeedsMention(c.in.Address, c.in.Parent, c.session.Settings.Activation) {
+		words = "when I am mentioned or replied to"
+	}
+	if c.session.Settings.Activation != "" {
+		words += " (set for this session)"
+	}
+	return words
+}
+
+// queueLines say what waits in the session.
+func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error) {
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Status: sessions.Queued, Limit: 100})
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return nil, err
+	}
+	return []string{fmt.Sprintf("Waiting here: %d", len(queued))}, nil
+}
+
+// useLines say what was used since midnight, the host's time.
+func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
+	now := time.Now()
+	since := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	ask := []struct {
+		who string
+		q   sessions.SpentQuery
+	}{{"this session", sessions.SpentQuery{Payer: c.session.Key, Since: since}}, {"this agent", sessions.SpentQuery{Agent: c.session.Agent, Since: since}}}
+	if c.owner {
+		ask = append(ask, struct {
+			who string
+			q   sessions.SpentQuery
+		}{"the host", sessions.SpentQuery{Since: since}})
+	}
+	var parts []string
+	for _, a := range ask {
+		sum, err := r.store.Spent(ctx, a.q)
+		if err != nil {
+			return nil, err
+		}
+		part := a.who + " " + short(sum.Usage.Total())
+		if sum.Usage.Cost > 0 {
+			part += fmt.Sprintf(" ($%.2f)", float64(sum.Usage.Cost)/1e6)
+		}
+		parts = append(parts, part)
+	}
+	return []string{"Tokens today: " + strings.Join(parts, ", ")}, nil
+}
+
+// hostLines say how the host is: to owners.
+func (r *Router) hostLines(ctx context.Context, c commandCall) ([]string, error) {
+	if !c.owner {
+		return nil, nil
 	}
 	counts, err := r.store.CountDeliveries(ctx)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return nil, err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "**parley %s**, up %s\n\n", r.deps.Version, time.Since(r.started).Round(time.Second))
-	fmt.Fprintf(&b, "- Session: `%s`", s.Key.Display(s.Agent, c.set.Session.Scope))
-	if s.ID != "" {
-		fmt.Fprintf(&b, " (%s)", s.ID)
+	lines := []string{fmt.Sprintf("Deliveries: %d pending, %d failed, %d withheld", counts[sessions.Pending]+counts[sessions.Sending],
+		counts[sessions.DeliveryFail]+counts[sessions.Expired]+counts[sessions.Held], counts[sessions.Withheld])}
+	lines = append(lines, r.gate.states()...)
+	if r.deps.Troubles != nil {
+		lines = append(lines, r.deps.Troubles()...)
 	}
-	fmt.Fprintf(&b, "\n- Agent: %s, model %s\n", s.Agent, firstOf(s.Settings.Model, c.set.entry(s.Agent).Model))
-	fmt.Fprintf(&b, "- Tokens: %s in, %s out; context %s\n", short(s.Usage.Input), short(s.Usage.Output), short(s.Context))
-	fmt.Fprintf(&b, "- Waiting here: %d\n", len(queued))
-	fmt.Fprintf(&b, "- Sending: %s (%s)\n", v.Action, v.Rule)
-	fmt.Fprintf(&b, "- Deliveries: %d pending, %d failed, %d withheld\n", counts[sessions.Pending]+counts[sessions.Sending], counts[sessions.DeliveryFail]+counts[sessions.Expired]+counts[sessions.Held], counts[sessions.Withheld])
-	for _, line := range r.gate.states() {
-		fmt.Fprintf(&b, "- %s\n", line)
-	}
-	return b.String(), sessions.Effects{}, nil
+	return lines, nil
 }

@@ -52,6 +52,8 @@ type Deps struct {
 	Version  string
 	// TranscriptPath says where a session's transcript file is (contract N13).
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
+	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
+	Export func(name string, text []byte) (path string, err error)
 }
 
 // Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.

@@ -1,0 +1,147 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// The bounds of an export. A transcript that is longer is written from where these let it begin.
+const (
+	exportPage     = 1000
+	exportMessages = 50_000
+	exportBytes    = 64 << 20
+)
+
+// cmdExport writes the transcript of the session into a file. The file is named after the message that asked for it, so a repeated
+// update writes the same one again.
+func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	if r.deps.Export == nil || c.session.ID == "" {
+		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
+	}
+	msgs, cut, err := r.wholeTranscript(ctx, c.session.ID)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	if len(msgs) == 0 {
+		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
+	}
+	text := markdown(c.session, msgs, cut)
+	if r.deps.Redact != nil {
+		text = r.deps.Redact(text)
+	}
+	path, err := r.deps.Export(exportName(c.session, c.in.Time), []byte(text))
+	if err != nil {
+		r.log.Error("cannot write an export", keySession, c.session.Key, keyErr, err)
+		return "⚠️ The transcript could not be written. The details are in the log.", sessions.Effects{}, nil
+	}
+	what := fmt.Sprintf("%d messages", len(msgs))
+	if cut {
+		what = "the newest " + what
+	}
+	return "⚙️ Exported " + what + " to " + code(path, 1000) + ".", sessions.Effects{}, nil
+}
+
+// exportName is a plain file name for a session's transcript.
+func exportName(s sessions.Session, at time.Time) string {
+	plain := func(c rune) rune {
+		if c < 0x80 && isName(string(c)) && c != ':' || c == '-' {
+			return c
+		}
+		return '-'
+	}
+	key := strings.Map(plain, string(s.Key))
+	return fmt.Sprintf("%s_%s_%s.md", key[:min(len(key), 100)], at.UTC().Format("20060102-150405"), strings.Map(plain, string(s.ID[:min(len(s.ID), 8)])))
+}
+
+// wholeTranscript reads a transcript, oldest first. cut: it is longer than one export may be, and its beginning is left out.
+func (r *Router) wholeTranscript(ctx context.Context, id sessions.ID) (msgs []sessions.Message, cut bool, err error) {
+	var pages [][]sessions.Message
+	for n, size := 0, 0; ; {
+		page, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: exportPage, Offset: n, IncludeTool: true})
+		if errors.Is(err, sessions.ErrNotFound) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("reading the transcript: %w", err)
+		}
+		pages = append(pages, page)
+		n += len(page)
+		if len(page) < exportPage {
+			break
+		}
+		if size += sizeOf(page); n >= exportMessages || size > exportBytes {
+			cut = true
+			break
+		}
+	}
+	for _, page := range slices.Backward(pages) {
+		msgs = append(msgs, page...)
+	}
+	return msgs, cut, nil
+}
+
+// markdown writes a transcript for people. What was said stands in quotes, so that it cannot look like the frame around it.
+func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", code(string(s.Key), lineMost), code(string(s.ID), 64), code(string(s.Agent), 64), len(msgs))
+	if cut {
+		b.WriteString("\nOlder messages are left out.\n")
+	}
+	for _, m := range msgs {
+		fmt.Fprintf(&b, "\n## %s · %s\n", speaker(m), m.Time.UTC().Format("2006-01-02 15:04:05 UTC"))
+		for _, block := range m.Content {
+			writeBlock(&b, block)
+		}
+		if m.Error != "" {
+			b.WriteString("\nError: " + code(m.Error, lineMost) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// speaker names who a message is from.
+func speaker(m sessions.Message) string {
+	switch p := m.Provenance; {
+	case m.Role == sessions.ToolResult:
+		return "result of " + code(m.ToolName, 64)
+	case m.Role == sessions.Assistant:
+		return "assistant " + code(m.Model, 100)
+	case p == nil:
+		return string(m.Role)
+	case p.Kind == sessions.InterSession:
+		return "session " + code(string(p.Source), lineMost)
+	case p.Kind == sessions.InternalSystem:
+		return "parley"
+	default:
+		return "user " + code(firstOf(p.Name, p.Sender), 100)
+	}
+}
+
+func writeBlock(b *strings.Builder, x sessions.Block) {
+	text := ""
+	switch x.Type {
+	case sessions.TextBlock:
+		text = x.Text
+	case sessions.ToolCallBlock:
+		text = "calls " + code(x.Name, 64) + " " + string(x.Arguments)
+	case sessions.ImageBlock:
+		text = "(a picture)"
+	case sessions.ContextBlock:
+		for _, l := range x.Heard() {
+			text += "overheard from " + code(firstOf(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
+		}
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	b.WriteString("\n")
+	for line := range strings.Lines(text) {
+		b.WriteString("> " + strings.TrimRight(line, "\r\n") + "\n")
+	}
+}
