@@ -16,7 +16,7 @@ func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effec
 	if name, ok := r.modelForNew(c.arg); ok {
 		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
 	} else if c.arg != "" || len(c.in.Media) > 0 {
-		e.Run = newRun(c.in, c.session.Key, c.session.Agent, c.arg)
+		e.Run = newRun(c.in, c.session.Key, c.session.Agent, c.arg, c.owner)
 	}
 	return "✅ New session started · model: " + c.set.ModelOf(s), e, nil
 }
