@@ -22,13 +22,18 @@ const MaxRetryAfter = 60 * time.Second
 type Retry struct {
 	Provider string
 	Logger   *slog.Logger // nil = silent
+	Tries    int          // at most; 0 = MaxTries
 	Try      func(ctx context.Context, yield func(Delta) bool) error
 }
 
-// Stream runs Try at most MaxTries times: again only while nothing was yielded, and only when the provider could not be reached,
+// Stream runs Try at most Tries times: again only while nothing was yielded, and only when the provider could not be reached,
 // sent nothing in time, or was busy. It waits as long as the provider asked for, to the letter, when that is at most
 // MaxRetryAfter and ends before ctx does; otherwise it gives up at once. Without such a wish it waits about 0.5 s, then about 1 s.
 func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
+	tries := r.Tries
+	if tries <= 0 {
+		tries = MaxTries
+	}
 	return func(yield func(Delta, error) bool) {
 		var pause *backoff.ExponentialBackOff
 		for try := 1; ; try++ {
@@ -42,7 +47,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 				return
 			}
 			e, wait := r.modelError(ctx, err, try)
-			if yielded || try == MaxTries || !again(e) || ctx.Err() != nil {
+			if yielded || try >= tries || !again(e) || ctx.Err() != nil {
 				yield(Delta{}, e)
 				return
 			}

@@ -16,6 +16,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/channels"
+	"parley/sessions"
 )
 
 // DefaultBaseURL is Anthropic's own service.
@@ -75,7 +76,7 @@ func New(c Config) *Model {
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
-	retry := agent.Retry{Provider: m.name, Logger: m.log, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		for {
 			again, err := m.try(ctx, p, yield)
 			if !again {
@@ -101,7 +102,12 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta)
 		return p.Thinking != "" && m.learn(p.Model, err, mode), err
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
-	return false, (&stream{t: t, yield: yield}).read(res)
+	s := &stream{t: t, yield: yield}
+	err = s.read(res)
+	if lost := usage(s.message.Usage); !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
+		p.Spent(lost)
+	}
+	return false, err
 }
 
 // thinkingMode is how a model wants to be told how much to think. It is learned from its errors, so that only the first call

@@ -51,7 +51,7 @@ func answer(t *testing.T, m agent.Model, p agent.Prompt) (*agent.Answer, error) 
 	return nil, nil
 }
 
-// TestCacheMarks: the stable prefixes end in marks, and there are no more of them than the protocol allows.
+// TestCacheMarks: the stable prefixes end in marks, that of the call before too, and there are no more of them than the protocol allows.
 func TestCacheMarks(t *testing.T) {
 	t.Parallel()
 	srv, c := server(t)
@@ -67,7 +67,7 @@ func TestCacheMarks(t *testing.T) {
 	}
 	got := string(srv.Requests()[0].Raw)
 	want := `{"model":"m","system":[{"type":"text","cache_control":{"type":"ephemeral"},"text":"<sys> & \"quotes\""}],` +
-		`"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
+		`"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"r","is_error":true},` +
 		`{"type":"text","text":"and?","cache_control":{"type":"ephemeral"}}]}],` +

@@ -72,9 +72,11 @@ func encodeMessages(msgs []sessions.Message) (encoded []byte, thoughtless bool, 
 	if out == nil {
 		out = []message{}
 	}
-	if n := len(out); n > 0 {
-		last := out[n-1].Content
-		last[len(last)-1].Cache = cacheHere
+	// The end of the conversation, and where it ended at the call before: the provider looks for a kept prefix only a few blocks
+	// back, and many tool results may have come since. With tools and system these are the four marks that it allows.
+	for n := len(out); n > 0 && n > len(out)-4; n -= 2 {
+		end := out[n-1].Content
+		end[len(end)-1].Cache = cacheHere
 	}
 	encoded, err = wire.JSON(out)
 	return encoded, thoughtless, err

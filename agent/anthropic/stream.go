@@ -22,10 +22,11 @@ const maxBlocks = 512
 
 // stream reads one streamed answer.
 type stream struct {
-	t       *wire.Try
-	yield   func(agent.Delta) bool
-	message sdk.Message
-	input   map[int64][]byte // arguments as they were written: the SDK turns those that are no JSON into {}, which would be executed
+	t        *wire.Try
+	yield    func(agent.Delta) bool
+	message  sdk.Message
+	answered bool             // the answer was handed over, with what it cost
+	input    map[int64][]byte // arguments as they were written: the SDK turns those that are no JSON into {}, which would be executed
 }
 
 func (s *stream) read(res *http.Response) error {
@@ -107,6 +108,7 @@ func (s *stream) end() error {
 	if s.message.StopReason == "" {
 		return s.t.Broken("the answer ended without a reason")
 	}
+	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil
 }

@@ -19,7 +19,10 @@ type answer struct {
 	closing context.Context // ends when the server closes
 	buf     []byte          // events that are not written yet
 	id      string
-	blocks  int // content blocks begun so far; Anthropic only
+	blocks  int   // content blocks begun so far; Anthropic only
+	saying  Usage // of the events that are not written yet
+	told    Usage // of those that are
+	count   func(now, was Usage)
 }
 
 // send writes the reply and reports whether the client was there until its end.
@@ -47,6 +50,7 @@ func (a *answer) send() bool {
 	a.id = "mock-" + strconv.Itoa(a.req.N)
 	if !a.req.Stream {
 		a.w.Header().Set("Content-Type", "application/json")
+		a.count(a.reply.Usage, Usage{})
 		_, err := a.w.Write(a.whole())
 		return err == nil
 	}
@@ -164,6 +168,8 @@ func (a *answer) errorBody() []byte {
 }
 
 func (a *answer) flush() bool {
+	a.count(a.saying, a.told) // before the client can know
+	a.told = a.saying
 	_, err := a.w.Write(a.buf)
 	a.buf = a.buf[:0]
 	if f, ok := a.w.(http.Flusher); ok {

@@ -25,6 +25,7 @@ func anthropicStop(index int) []byte {
 
 func (a *answer) anthropicEvents() [][]byte {
 	u := a.reply.Usage
+	a.saying = Usage{Input: u.Input, Output: 1, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
 	head := append(quote(fmt.Appendf(nil, `{"type":"message_start","message":{"id":"%s","type":"message","role":"assistant","model":`, a.id), a.req.Model),
 		fmt.Sprintf(`,"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,`+
 			`"cache_creation_input_tokens":%d,"output_tokens":1}}}`, u.Input-u.CacheRead-u.CacheWrite, u.CacheRead, u.CacheWrite)...)
@@ -73,6 +74,7 @@ func (a *answer) anthropicReason() string {
 }
 
 func (a *answer) anthropicEnd() []byte {
+	a.saying = a.reply.Usage
 	b := anthropicEvent("message_delta", fmt.Appendf(nil, `{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":%d}}`,
 		a.anthropicReason(), a.reply.Usage.Output))
 	return append(b, anthropicEvent("message_stop", []byte(`{"type":"message_stop"}`))...)

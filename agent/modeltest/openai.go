@@ -22,7 +22,11 @@ func (a *answer) chunk(delta []byte, finish, usage string) []byte {
 }
 
 func (a *answer) openAIEvents() [][]byte {
-	out := [][]byte{a.chunk([]byte(`{"role":"assistant","content":""}`), "", "")}
+	usage := ""
+	if a.reply.EarlyUsage {
+		usage, a.saying = a.openAIUsage(), a.said()
+	}
+	out := [][]byte{a.chunk([]byte(`{"role":"assistant","content":""}`), "", usage)}
 	if a.reply.Thinking != "" {
 		out = append(out, a.chunk(append(quote([]byte(`{"reasoning_content":`), a.reply.Thinking), '}'), "", ""))
 	}
@@ -60,9 +64,17 @@ func (a *answer) openAIUsage() string {
 		u.Input, u.Output, u.Input+u.Output, u.CacheRead)
 }
 
+// said is what the protocol has a place for.
+func (a *answer) said() Usage {
+	u := a.reply.Usage
+	u.CacheWrite = 0
+	return u
+}
+
 func (a *answer) openAIEnd() []byte {
 	b := a.chunk([]byte("{}"), `"`+a.openAIStop()+`"`, "")
 	if !a.reply.NoUsage {
+		a.saying = a.said()
 		b = append(b, a.chunk(nil, "", a.openAIUsage())...)
 	}
 	return append(b, "data: [DONE]\n\n"...)

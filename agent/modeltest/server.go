@@ -33,7 +33,10 @@ type Reply struct {
 	ToolCalls []ToolCall
 	Usage     Usage
 	NoUsage   bool
-	Stop      string // the protocol's own word; empty = the one that fits
+	// EarlyUsage has the tokens said with the first event too, as servers do that keep a running total. Anthropic's protocol always
+	// says there what went in, and 1 for what comes out.
+	EarlyUsage bool
+	Stop       string // the protocol's own word; empty = the one that fits
 
 	Delay   time.Duration // before anything is sent
 	Between time.Duration // between two pieces; 0 = all in one write
@@ -79,8 +82,9 @@ type Server struct {
 	conns   atomic.Int64
 	models  atomic.Pointer[[]string]
 
-	mu  sync.Mutex
-	log []Request
+	mu      sync.Mutex
+	log     []Request
+	counted Usage
 }
 
 // maxLog bounds the log; the oldest requests leave it first.
@@ -135,6 +139,22 @@ func (s *Server) Requests() []Request {
 // Count is how many requests have come.
 func (s *Server) Count() int { return int(s.count.Load()) }
 
+// Counted is what the server has told its clients in all, as far as it was sent: of broken answers too.
+func (s *Server) Counted() Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counted
+}
+
+// add counts that a client is told of now, after was.
+func (s *Server) add(now, was Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.counted
+	c.Input, c.Output = c.Input+now.Input-was.Input, c.Output+now.Output-was.Output
+	c.CacheRead, c.CacheWrite = c.CacheRead+now.CacheRead-was.CacheRead, c.CacheWrite+now.CacheWrite-was.CacheWrite
+}
+
 // Gone is how many requests were left by the client before their answer was complete.
 func (s *Server) Gone() int { return int(s.gone.Load()) }
 
@@ -179,7 +199,7 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	a := &answer{w: w, req: req, reply: (*s.script.Load())(req), ctx: hr.Context(), closing: s.closing}
+	a := &answer{w: w, req: req, reply: (*s.script.Load())(req), ctx: hr.Context(), closing: s.closing, count: s.add}
 	if !a.send() {
 		s.gone.Add(1)
 	}

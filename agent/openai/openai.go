@@ -22,6 +22,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/channels"
+	"parley/sessions"
 )
 
 // DefaultBaseURL is OpenAI's own service.
@@ -75,7 +76,7 @@ func New(c Config) *Model {
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	var messages []byte // the same for all tries
-	retry := agent.Retry{Provider: m.name, Logger: m.log, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if messages == nil {
 			messages = encodeMessages(p)
 		}
@@ -104,10 +105,16 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, messages []byte, yield 
 		return m.learn(p.Model, err, quirks), err
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
+	s := &stream{t: t, res: res, yield: yield}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" {
-		return false, readWhole(t, res, yield)
+		err = s.readWhole()
+	} else {
+		err = s.read()
 	}
-	return false, (&stream{t: t, res: res, yield: yield}).read()
+	if lost := s.usage.counted(); !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
+		p.Spent(lost)
+	}
+	return false, err
 }
 
 // quirks are the parts of a request that a server turned out not to understand. They are learned from its errors, so that only the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -193,6 +194,47 @@ func TestLearns(t *testing.T) {
 	if last := string(srv.Requests()[srv.Count()-1].Raw); !strings.Contains(last, `"reasoning_effort":"low"`) || !strings.Contains(last, "include_usage") {
 		t.Errorf("what one model taught was held against another: %s", last)
 	}
+}
+
+// TestCacheKey: OpenAI's own service is told which session a call belongs to, in 64 letters at most and not by its name. Others
+// are not: they may refuse what they do not know.
+func TestCacheKey(t *testing.T) {
+	t.Parallel()
+	ask := func(base, session string) string {
+		var sent []byte
+		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}}})
+		if _, err := answer(t, m, agent.Prompt{Model: "m", Session: session}); err != nil {
+			t.Fatal(err)
+		}
+		var body struct {
+			Key string `json:"prompt_cache_key"`
+		}
+		if err := json.Unmarshal(sent, &body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Key
+	}
+	const session = "agent:main:telegram:direct:491701234567"
+	a, b := ask("", session), ask("", session+"1")
+	if a == "" || a == b || len(a) > 64 || strings.Contains(a, "4917") || a != ask("", session) {
+		t.Errorf("keys %q and %q", a, b)
+	}
+	if k := ask("", "") + ask("http://127.0.0.1:11434/v1", session); k != "" {
+		t.Errorf("sent %q", k)
+	}
+}
+
+// sees keeps what is sent.
+type sees struct {
+	next http.RoundTripper
+	sent *[]byte
+}
+
+func (s sees) RoundTrip(r *http.Request) (res *http.Response, err error) {
+	if *s.sent, err = io.ReadAll(r.Body); err != nil {
+		return nil, err
+	}
+	return s.next.RoundTrip(r)
 }
 
 func TestKeyAndEnvironment(t *testing.T) {

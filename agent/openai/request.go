@@ -2,6 +2,8 @@ package openai
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -128,6 +130,10 @@ func (m *Model) encode(p agent.Prompt, messages []byte, q quirks) ([]byte, error
 	}
 	if effort := effort(p.Thinking); effort != "" && !q.noEffort {
 		b = wire.Quote(append(b, `,"reasoning_effort":`...), effort)
+	}
+	if m.official && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
+		sum := sha256.Sum256([]byte(p.Session))
+		b = wire.Quote(append(b, `,"prompt_cache_key":`...), hex.EncodeToString(sum[:16]))
 	}
 	b = append(b, `,"stream":true`...)
 	if !q.noUsage {

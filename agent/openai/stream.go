@@ -52,6 +52,10 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
+func (u usage) counted() sessions.Usage {
+	return sessions.Usage{Input: u.Prompt, Output: u.Completion, CacheRead: u.Details.Cached}
+}
+
 // stream reads one streamed answer.
 type stream struct {
 	t        *wire.Try
@@ -64,6 +68,7 @@ type stream struct {
 	finish   string
 	model    string
 	usage    usage
+	answered bool // the answer was handed over, with what it cost
 }
 
 func (s *stream) read() error {
@@ -185,9 +190,7 @@ func (s *stream) call(slot int) sdk.ChatCompletionMessageToolCallUnion { return 
 // end makes the answer.
 func (s *stream) end() error {
 	s.t.Drain()
-	answer := &agent.Answer{Model: s.model, Usage: sessions.Usage{
-		Input: s.usage.Prompt, Output: s.usage.Completion, CacheRead: s.usage.Details.Cached,
-	}}
+	answer := &agent.Answer{Model: s.model, Usage: s.usage.counted()}
 	if s.thinking.Len() > 0 {
 		answer.Content = append(answer.Content, sessions.Block{Type: sessions.ThinkingBlock, Text: s.thinking.String()})
 	}
@@ -219,15 +222,20 @@ func (s *stream) end() error {
 	default:
 		answer.Stop = agent.StopEnd
 	}
+	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil
 }
 
 // readWhole reads the answer of a server that does not stream.
-func readWhole(t *wire.Try, res *http.Response, yield func(agent.Delta) bool) error {
+func (s *stream) readWhole() error {
+	t := s.t
 	var c chunk
-	if err := json.NewDecoder(res.Body).Decode(&c); err != nil {
+	if err := json.NewDecoder(s.res.Body).Decode(&c); err != nil {
 		return t.Error(fmt.Errorf("reading the answer: %w", err))
+	}
+	if c.Usage != nil {
+		s.usage = *c.Usage
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return t.StreamError(fmt.Appendf(nil, `{"error":%s}`, c.Error))
@@ -241,7 +249,6 @@ func readWhole(t *wire.Try, res *http.Response, yield func(agent.Delta) bool) er
 			c.Choices[i].Delta.ToolCalls[n].Index = n
 		}
 	}
-	s := &stream{t: t, res: res, yield: yield}
 	if more, err := s.add(c); err != nil || !more {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -164,6 +165,9 @@ func classify(status int, f fault) agent.ErrorClass {
 			return agent.NoSuchModel
 		}
 	}
+	if tooLong(status, f) {
+		return agent.TooLong
+	}
 	switch s := status; {
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
@@ -191,6 +195,55 @@ func classify(status int, f fault) agent.ErrorClass {
 		}
 	}
 	return agent.Broken
+}
+
+// tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
+func tooLong(status int, f fault) bool {
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		return true
+	case status == http.StatusTooManyRequests: // OpenAI and Groq: longer than a whole minute's allowance, so waiting does not help
+		return strings.HasPrefix(f.text, "Request too large")
+	case status != 0 && (status < 400 || status == http.StatusUnauthorized || status == http.StatusForbidden):
+		return false
+	}
+	for _, k := range []string{f.code, f.kind} {
+		switch k {
+		case "context_length_exceeded", "exceed_context_size_error", "request_too_large":
+			return true
+		}
+	}
+	text := strings.ToLower(f.text)
+	return slices.ContainsFunc(tooLongWords, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// tooLongWords are in the errors about prompts that are too long, in lower case.
+var tooLongWords = []string{
+	"prompt is too long",                     // Anthropic
+	"exceed context limit",                   // Anthropic, with max_tokens
+	"maximum context length",                 // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
+	"context_length_exceeded",                // inside of other texts
+	"exceeds the context window",             // OpenAI
+	"exceeds the available context size",     // llama.cpp
+	"context size has been exceeded",         // llama.cpp
+	"exceed context window",                  // llama-cpp-python
+	"longer than the maximum model length",   // vLLM
+	"too long to fit into the model",         // vLLM
+	"exceeds model's maximum context",        // vLLM, TGI
+	"longer than the model's context length", // SGLang
+	"input length exceeds",                   // Ollama
+	"exceeds the context length",             // Ollama
+	"exceeded max context length",            // Ollama
+	"greater than the context length",        // LM Studio
+	"context length of only",                 // LM Studio
+	"exceeds the maximum number of tokens",   // Gemini
+	"maximum prompt length is",               // xAI
+	"reduce the length of the messages",      // Groq
+	"input is too long for requested model",  // Bedrock
+	"tokens` + `max_new_tokens` must be <=",  // TGI, Together
+	"context window exceeds limit",           // MiniMax
+	"exceeded model token limit",             // Kimi
+	"number of tokens in the prompt exceeds", // Cohere
 }
 
 func noSuchModel(text string) bool {

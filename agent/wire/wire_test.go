@@ -76,6 +76,35 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestTooLong: a prompt that does not fit is told from other refusals, in the words of many providers.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		want   agent.ErrorClass
+	}{
+		{400, `{"error":{"message":"Your input is too big.","code":"context_length_exceeded"}}`, agent.TooLong},
+		{400, `{"error":{"message":"This model's maximum context length is 16384 tokens. However, you requested 122946 tokens","code":400}}`, agent.TooLong},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 213462 tokens > 200000 maximum"}}`, agent.TooLong},
+		{400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000\"}}", agent.TooLong},
+		{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, agent.TooLong},
+		{400, `{"error":{"code":400,"message":"request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error"}}`, agent.TooLong},
+		{500, `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`, agent.TooLong},
+		{400, `{"error":"prompt too long; exceeded max context length by 540451 tokens"}`, agent.TooLong},
+		{400, `{"error":{"message":"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).","code":400}}`, agent.TooLong},
+		{429, `{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 34000","type":"tokens","code":"rate_limit_exceeded"}}`, agent.TooLong},
+		{0, `{"error":{"code":400,"message":"This endpoint's maximum context length is 131072 tokens."}}`, agent.TooLong},
+		{429, `{"error":{"message":"Rate limit reached for gpt-4o: please reduce the length of the messages","code":"rate_limit_exceeded"}}`, agent.RateLimited},
+		{400, `{"error":{"message":"messages: text content blocks must be non-empty"}}`, agent.BadRequest},
+		{500, `{"error":{"message":"internal error"}}`, agent.Overloaded},
+	} {
+		if got := classify(c.status, readFault([]byte(c.body))); got != c.want {
+			t.Errorf("%d %s: %s", c.status, c.body, got)
+		}
+	}
+}
+
 func FuzzFault(f *testing.F) {
 	f.Add(429, `{"error":{"message":"m","type":"t","code":"c"}}`)
 	f.Fuzz(func(t *testing.T, status int, raw string) {

@@ -54,6 +54,9 @@ func Run(t *testing.T, p Provider) {
 		"retry after": testRetryAfter,
 		"backoff":     testBackoff,
 		"no second":   testNoSecondTryAfterText,
+		"fewer tries": testFewerTries,
+		"spent":       testSpent,
+		"prefix":      testPrefix,
 		"deadlines":   testDeadlines,
 		"linger":      testLinger,
 		"cancel":      testCancel,
@@ -349,6 +352,49 @@ func testPrompt(t *testing.T, b *bench) {
 	if last.Role != "user" || last.Images != 1 || !strings.Contains(last.Text, "agent:main:telegram:group:-1") ||
 		!strings.Contains(last.Text, "what did you do?") || !strings.Contains(last.Text, "image/tiff") {
 		t.Errorf("last %+v", last)
+	}
+}
+
+// testPrefix: what was sent in one call is the beginning of what is sent in the next one of the same session, byte by byte but for
+// the marks that say where a prefix ends: the provider's prompt cache fits.
+func testPrefix(t *testing.T, b *bench) {
+	b.Script(func(r modeltest.Request) modeltest.Reply {
+		if r.N == 1 {
+			return modeltest.Reply{Text: []string{"one moment"}, Thinking: "hm", Signature: "sig",
+				ToolCalls: []modeltest.ToolCall{{ID: "functions.x:0", Name: "count", Arguments: `{"n": 1}`}}}
+		}
+		return modeltest.Reply{Text: []string{"done"}, Thinking: "hm", Signature: "sig"}
+	})
+	p := prompt("go")
+	p.Session, p.Thinking, p.MaxTokens = "agent:main:main", "low", 100
+	p.Tools = []tools.Spec{{Name: "count", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "list"}}
+	for turn := range 4 {
+		a := b.ask(t.Context(), p).ok(t)
+		p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Content: a.Content})
+		for _, c := range (sessions.Message{Content: a.Content}).ToolCalls() {
+			p.Messages = append(p.Messages, sessions.Message{Role: sessions.ToolResult, ToolCallID: c.ID, Content: sessions.TextContent("one")})
+		}
+		if turn > 0 {
+			p.Messages = append(p.Messages, message(sessions.User, fmt.Sprint("and then? ", turn)))
+		}
+	}
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	var before, beforeRest string
+	for i, r := range b.Requests() {
+		raw := string(r.Raw)
+		if n := strings.Count(raw, "cache_control"); n > 4 {
+			t.Errorf("request %d has %d marks", i, n)
+		}
+		raw = strings.ReplaceAll(raw, mark, "")
+		end := strings.Index(raw, `],"tools":`)
+		if end < 0 {
+			t.Fatalf("no tools behind the messages: %s", raw)
+		}
+		if msgs, rest := raw[:end], raw[end:]; before == "" || strings.HasPrefix(msgs, before) && rest == beforeRest && len(msgs) > len(before) {
+			before, beforeRest = msgs, rest
+		} else {
+			t.Errorf("request %d:\n%s\ndoes not begin with the one before:\n%s", i, raw, before+beforeRest)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/modeltest"
+	"parley/sessions"
 )
 
 func testFaults(t *testing.T, b *bench) {
@@ -67,7 +68,9 @@ func testStatuses(t *testing.T, b *bench) {
 		{402, "", agent.BadKey, 1},
 		{404, "", agent.NoSuchModel, 1},
 		{400, `{"error":{"message":"The model mock-1 does not exist"}}`, agent.NoSuchModel, 1},
-		{413, "<html>too large</html>", agent.BadRequest, 1},
+		{413, "<html>too large</html>", agent.TooLong, 1},
+		{400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`, agent.TooLong, 1},
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, agent.TooLong, 1},
 		{422, `{"detail":[{"loc":["body"],"msg":"wrong"}]}`, agent.BadRequest, 1},
 		{429, "", agent.RateLimited, 3},
 		{429, `{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}`, agent.BadKey, 1},
@@ -174,6 +177,57 @@ func testNoSecondTryAfterText(t *testing.T, b *bench) {
 	g.fails(t, agent.Broken, 1)
 	if !slices.Equal(g.texts, []string{"once"}) || g.requests != 1 {
 		t.Errorf("%q in %d requests", g.texts, g.requests)
+	}
+}
+
+// testFewerTries: a call makes no more requests than it is allowed.
+func testFewerTries(t *testing.T, b *bench) {
+	b.Script(func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Fault: modeltest.Refuse} })
+	for tries, want := range map[int]int{0: 3, 1: 1, 2: 2} {
+		p := prompt("hi")
+		p.Tries = tries
+		g := b.ask(t.Context(), p)
+		g.fails(t, agent.Unreachable, want)
+		if g.requests != want {
+			t.Errorf("allowed %d: %d requests", tries, g.requests)
+		}
+	}
+}
+
+// testSpent: what the provider has counted for an answer that broke off is told, once; a whole answer has it in itself.
+func testSpent(t *testing.T, b *bench) {
+	used := modeltest.Usage{Input: 100, Output: 9, CacheRead: 40}
+	for _, c := range []struct {
+		reply modeltest.Reply
+		want  int // how often something is told
+	}{
+		{modeltest.Reply{Text: []string{"x"}}, 0},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Cut}, 1},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.End}, 1},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Stall}, 1},
+		{modeltest.Reply{Fault: modeltest.ErrorEvent}, 3}, // once for each try
+		{modeltest.Reply{Fault: modeltest.Refuse}, 0},
+		{modeltest.Reply{Status: http.StatusInternalServerError}, 0},
+	} {
+		c.reply.Usage, c.reply.EarlyUsage = used, true
+		b.Script(func(modeltest.Request) modeltest.Reply { return c.reply })
+		before := b.Counted()
+		var told []sessions.Usage
+		p := prompt("hi")
+		p.Spent = func(u sessions.Usage) { told = append(told, u) }
+		g := b.ask(t.Context(), p)
+		var sum sessions.Usage
+		for _, u := range told {
+			sum = sum.Add(u)
+		}
+		if g.answer != nil {
+			sum = sum.Add(g.answer.Usage)
+		}
+		now := b.Counted()
+		counted := sessions.Usage{Input: now.Input - before.Input, Output: now.Output - before.Output, CacheRead: now.CacheRead - before.CacheRead}
+		if len(told) != c.want || sum != counted {
+			t.Errorf("%+v: told %+v, in all %+v, the server counted %+v", c.reply, told, sum, counted)
+		}
 	}
 }
 
