@@ -28,6 +28,7 @@ var errTooLarge = errors.New("the answer is larger than 64 MiB")
 
 // api makes single calls. It holds no state besides what a call needs.
 type api struct {
+	base     string
 	endpoint string // format with the token and the method
 	token    string
 	hide     *strings.Replacer
@@ -38,7 +39,7 @@ func newAPI(base, token string) api {
 	if _, secret, found := strings.Cut(token, ":"); found && len(secret) >= 8 {
 		hide = append(hide, secret, "[secret]")
 	}
-	return api{endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s", token: token, hide: strings.NewReplacer(hide...)}
+	return api{base: base, endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s", token: token, hide: strings.NewReplacer(hide...)}
 }
 
 // apiError is what the platform said, or what kept it from saying anything.

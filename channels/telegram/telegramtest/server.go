@@ -51,6 +51,7 @@ type Server struct {
 	users      map[int64]User
 	sent       []Message
 	reactions  []Reaction
+	files      map[string][]byte // by file id
 	calls      []Call
 	faults     []*Fault
 	pace       pace
@@ -311,6 +312,8 @@ func (s *Server) handle(ctx context.Context, method string, params url.Values) r
 		return s.sendChatAction(params)
 	case "setMessageReaction":
 		return s.setMessageReaction(params)
+	case "getFile":
+		return s.getFile(params)
 	case "getMyCommands":
 		return s.getMyCommands(params)
 	case "setMyCommands":
