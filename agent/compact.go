@@ -25,12 +25,12 @@ func Divide(window, fixed int) Room {
 	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window/2-200, 200)}
 }
 
-// leastCovered is the smallest part of a transcript, in tokens, that a summary is made of: the summary of less would be no shorter.
-const leastCovered = 400
+// LeastCovered is the smallest part of a transcript, in tokens, whose summary is surely shorter than itself.
+const LeastCovered = 400
 
-// Cut says how many of the oldest messages are to be summed up so that about keep tokens and at most `most` messages stay. It is 0
-// where that is not worth it. It never parts a tool call from its result, and never takes the last message. It begins what stays
-// with a user message where that does not take much more away.
+// Cut says how many of the oldest messages are to be summed up so that about keep tokens and at most `most` messages stay; 0 where
+// none can. It never parts a tool call from its result, and never takes the last message. It begins what stays with a user message
+// where that does not take much more away.
 func Cut(msgs []sessions.Message, keep, most int) int {
 	first := len(msgs)
 	for n := 0; first > 0; first-- {
@@ -60,9 +60,6 @@ func Cut(msgs []sessions.Message, keep, most int) int {
 			}
 			break
 		}
-	}
-	if cut == 0 || Tokens(msgs[:cut]...) < leastCovered {
-		return 0
 	}
 	return cut
 }
