@@ -249,10 +249,32 @@ func implied(getenv func(string) string) []string {
 }
 
 func (k *checker) models() {
-	k.model("agents.defaults.model", k.config.Agents.Defaults.Model)
-	k.model("agents.defaults.subagents.model", k.config.Agents.Defaults.Subagents.Model)
+	d := k.config.Agents.Defaults
+	k.model("agents.defaults.model", d.Model)
+	k.fallbacks("agents.defaults.fallbacks", d.Fallbacks)
+	k.model("agents.defaults.subagents.model", d.Subagents.Model)
+	k.model("agents.defaults.compaction.model", d.Compaction.Model)
 	for i, e := range k.config.Agents.List {
-		k.model(fmt.Sprintf("agents.list[%d].model", i), e.Model)
+		at := fmt.Sprintf("agents.list[%d]", i)
+		k.model(at+".model", e.Model)
+		k.fallbacks(at+".fallbacks", e.Fallbacks)
+	}
+}
+
+// fallbacks checks the models that are asked when another one fails.
+func (k *checker) fallbacks(path string, names []string) {
+	for i, name := range names {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if name == "" {
+			k.wrong(at, "a model is named provider/model", "take the empty entry out")
+		}
+		k.model(at, name)
+		switch {
+		case slices.Contains(names[:i], name):
+			k.report(Warning, at, "is there twice", "each model is asked once")
+		case i == agent.MaxTries-1:
+			k.report(Warning, at, "is asked only while an earlier one is left alone", fmt.Sprintf("a call makes at most %d requests, the model's own included", agent.MaxTries))
+		}
 	}
 }
 
