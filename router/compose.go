@@ -73,7 +73,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	kit := r.toolsFor(run, may)
+	kit := r.toolsFor(ctx, run, may)
 	system, err := r.system(ctx, set, entry, s, run, kit)
 	if err != nil {
 		return agent.Turn{}, err

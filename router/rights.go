@@ -232,9 +232,13 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 }
 
 // toolsFor lists the tools of a run: none in the steps that only word a text.
-func (r *Router) toolsFor(run sessions.Run, may *rights) []tools.Tool {
+func (r *Router) toolsFor(ctx context.Context, run sessions.Run, may *rights) []tools.Tool {
 	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
 		return nil
 	}
-	return may.permitted(r.tools)
+	all := r.tools
+	if r.deps.MoreTools != nil {
+		all = append(slices.Clip(all), r.deps.MoreTools(ctx, may.set.sandboxed(may.session.Key))...)
+	}
+	return may.permitted(all)
 }

@@ -12,5 +12,5 @@ func (g *rig) tools(s sessions.Session, run sessions.Run, msgs ...sessions.Messa
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	return g.r.toolsFor(run, may)
+	return g.r.toolsFor(g.t.Context(), run, may)
 }

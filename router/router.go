@@ -54,6 +54,8 @@ type Deps struct {
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
 	Export func(name string, text []byte) (path string, err error)
+	// MoreTools gives further tools, for sandboxed sessions or for the others; it is asked for each turn. nil = none.
+	MoreTools func(ctx context.Context, sandboxed bool) []tools.Tool
 }
 
 // Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.
