@@ -28,6 +28,14 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	if a.Effects.Interrupt {
+		r.lanes.abort(acc.Stopped, errInterrupted)
+	}
+	if a.Listed && in.Event == channels.Message && !acc.Duplicate {
+		if err := r.sayFull(ctx, in); err != nil { // it is listed all the same
+			r.log.Error("cannot say that too many messages wait", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, err)
+		}
+	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
@@ -101,7 +109,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	return sessions.Arrival{In: in, Effects: sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}}, nil
+	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
+	if full, err := r.line(ctx, set, s, &e); err != nil || full != "" {
+		return sessions.Arrival{In: in, Skip: full, Listed: true}, err
+	}
+	return sessions.Arrival{In: in, Effects: e}, nil
 }
 
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {

@@ -135,7 +135,7 @@ func TestSendPolicySurvives(t *testing.T) {
 
 func TestRestartFinishesTheTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+		g := newRig(t, channeltest.Options{}, eachAlone)
 		g.model.set(slowly(time.Hour))
 		g.say(direct("a"), guest, "one")
 		g.say(direct("a"), guest, "two")
@@ -155,7 +155,7 @@ func TestRestartFinishesTheTurn(t *testing.T) {
 
 func TestStopEndsTheTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+		g := newRig(t, channeltest.Options{}, eachAlone)
 		g.model.set(slowly(time.Hour))
 		to := direct(owner)
 		g.say(to, owner, "work")

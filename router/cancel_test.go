@@ -224,7 +224,7 @@ func TestStoppedWhileClaimed(t *testing.T) {
 		cause := make(chan error, 1)
 		var l *lanes
 		l = newLanes(func(ctx context.Context, key sessions.Key) bool {
-			l.abort([]sessions.StoppedRun{{Key: key, ID: id}})
+			l.abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
 			l.at(key, "r1")
 			cause <- context.Cause(ctx)
 			return false

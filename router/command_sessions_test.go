@@ -136,7 +136,7 @@ func TestSubagentsCommandStops(t *testing.T) {
 // proves: N16
 func TestStopCountsWhatItEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
+		x := newTree(t, 2, eachAlone)
 		x.does("inner", slowly(time.Hour))
 		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("done")))
 		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})

@@ -50,8 +50,14 @@ func prompt(name string, f promptFacts) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// compose gathers all that a run's turn needs from the store and the settings.
-func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run) (agent.Turn, error) {
+// compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
+// run as it stands then.
+func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run) (agent.Turn, error) {
+	steps, err := r.gather(ctx, at)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	run := *at
 	entry := set.entry(run.Agent)
 	name := firstOf(run.Model, s.Settings.Model, entry.Model)
 	model, err := r.deps.Model(name)
@@ -62,12 +68,6 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	history, err := r.past(ctx, run, limit)
 	if err != nil {
 		return agent.Turn{}, err
-	}
-	var steps []sessions.Message
-	if run.Attempt > 1 {
-		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
-			return agent.Turn{}, fmt.Errorf("reading the steps: %w", err)
-		}
 	}
 	may, err := r.rightsOf(ctx, set, s, run, append(slices.Clip(history), steps...))
 	if err != nil {
@@ -92,17 +92,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 			return nil
 		},
 	}
-	if run.Kind == sessions.ChildRun { // one turn, and one report, for what comes in meanwhile
-		t.Waiting = func(ctx context.Context, keep func() error) (bool, error) {
-			if keep != nil { // it has one result, with those of its own sub-agents
-				if err := r.outlast(ctx, caller, keep); err != nil {
-					return false, err
-				}
-			}
-			return r.waiting(ctx, run)
-		}
-		t.Take = func(ctx context.Context) ([]sessions.Message, error) { return r.absorb(ctx, run) }
-	}
+	r.listen(at, caller, &t)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)

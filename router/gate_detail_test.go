@@ -32,7 +32,7 @@ func paced(p channels.Pacing) func(*Settings) {
 
 func TestPacingFollowsTheSettings(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+		g := newRig(t, channeltest.Options{}, eachAlone)
 		n := 0
 		took := func() time.Duration {
 			for range 4 {
@@ -43,11 +43,11 @@ func TestPacingFollowsTheSettings(t *testing.T) {
 			return calls[n-1].At.Sub(calls[n-4].At)
 		}
 		free := took()
-		if err := g.r.Apply(t.Context(), settingsFor(paced(channels.Pacing{PerChatPerSecond: 0.1}))); err != nil {
+		if err := g.r.Apply(t.Context(), settingsFor(eachAlone, paced(channels.Pacing{PerChatPerSecond: 0.1}))); err != nil {
 			t.Fatal(err)
 		}
 		slow := took()
-		if err := g.r.Apply(t.Context(), settingsFor(paced(channels.Pacing{PerSecond: 1}))); err != nil {
+		if err := g.r.Apply(t.Context(), settingsFor(eachAlone, paced(channels.Pacing{PerSecond: 1}))); err != nil {
 			t.Fatal(err)
 		}
 		if fast := took(); free != 0 || slow < 30*time.Second || fast < 3*time.Second || fast > 5*time.Second {

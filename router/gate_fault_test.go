@@ -75,7 +75,7 @@ func TestGrantedEndsWithTheNextDeny(t *testing.T) {
 
 func TestMovedChatMeetsItsOwnRules(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "new"}}}
 		})
 		hold := make(chan struct{})
@@ -136,7 +136,7 @@ func TestLimitsChangeBetweenParts(t *testing.T) {
 
 func TestDetachedWhilePaced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
 			a := s.Accounts[account]
 			a.Pacing = channels.Pacing{PerGroupPerMinute: 1}
 			s.Accounts[account] = a

@@ -112,7 +112,7 @@ func TestExpiry(t *testing.T) {
 // proves: P7
 func TestFlipWaitsForWhatIsOnItsWay(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+		g := newRig(t, channeltest.Options{}, eachAlone)
 		hold := make(chan struct{})
 		g.fake.Script(channeltest.Step{Wait: hold})
 		g.say(direct("a"), guest, "one")
@@ -177,7 +177,7 @@ func TestFlipBetweenParts(t *testing.T) {
 
 func TestPacing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
 			a := s.Accounts[account]
 			a.Pacing = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}
 			s.Accounts[account] = a

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,22 +23,35 @@ type lanes struct {
 	wg    sync.WaitGroup
 
 	closing bool // no further run is begun
+	closed  chan struct{}
 }
 
 type lane struct {
-	again bool                    // woken while at work
-	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
-	busy  bool                    // a run is at work
-	abort context.CancelCauseFunc // ends the run at work; nil when there is none
-	run   sessions.RunID          // at work; "" while the next one is being claimed
-	ended []sessions.RunID        // runs that were aborted while the next one was being claimed: it may be one of them
+	again bool                     // woken while at work
+	by    time.Time                // when it goes on without a slot: the deadline of an interrupted run; zero = never
+	busy  bool                     // a run is at work
+	abort context.CancelCauseFunc  // ends the run at work; nil when there is none
+	run   sessions.RunID           // at work; "" while the next one is being claimed
+	since time.Time                // the end of its last run, or when the process began; zero = it was idle
+	ended map[sessions.RunID]error // runs that were aborted while the next one was being claimed, and why: it may be one of them
 }
 
-// errStopped is the cause of a run that a person stopped.
-var errStopped = errors.New("stopped by a person")
+// The causes of a run's end that comes from outside.
+var (
+	errStopped     = errors.New("stopped by a person")
+	errInterrupted = errors.New("interrupted by a newer message")
+)
+
+// endedBy says why a run at work was ended from outside; nil when it was not.
+func endedBy(ctx context.Context) error {
+	if why := context.Cause(ctx); errors.Is(why, errStopped) || errors.Is(why, errInterrupted) {
+		return why
+	}
+	return nil
+}
 
 func newLanes(work func(context.Context, sessions.Key) bool, d agent.Defaults) *lanes {
-	l := &lanes{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}}
+	l := &lanes{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.resize(d)
 	return l
 }
@@ -63,11 +75,15 @@ func (l *lanes) start(ctx context.Context) {
 }
 
 // wake makes sure that the session's queued runs get done.
-func (l *lanes) wake(key sessions.Key) { l.wakeBy(key, time.Time{}) }
+func (l *lanes) wake(key sessions.Key) { l.begin(key, lane{}) }
 
-// wakeBy is wake for a session that had a run at work when the last process ended. That run's deadline may come while others have
-// the slots: it is ended in time all the same (contract N9).
+// wakeBy is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
+// others have the slots: it is ended in time all the same (contract N9).
 func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
+	l.begin(key, lane{by: deadline, since: time.Now()})
+}
+
+func (l *lanes) begin(key sessions.Key, new lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.life == nil || l.life.Err() != nil || l.closing {
@@ -77,7 +93,7 @@ func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
 		x.again = true
 		return
 	}
-	x := &lane{by: deadline}
+	x := &new
 	l.m[key] = x
 	l.wg.Go(func() { l.run(l.life, key, x) })
 }
@@ -127,26 +143,68 @@ func (l *lanes) at(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
-		if x.run = id; x.abort != nil && slices.Contains(x.ended, id) {
-			x.abort(errStopped)
+		if x.run = id; x.abort != nil && x.ended[id] != nil {
+			x.abort(x.ended[id])
 		}
 		x.ended = nil
 	}
 }
 
 // abort ends those of the runs that are at work: the next one of a session may be at work already.
-func (l *lanes) abort(stopped []sessions.StoppedRun) {
+func (l *lanes) abort(stopped []sessions.StoppedRun, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stopped {
 		switch x := l.m[s.Key]; {
 		case x == nil || x.abort == nil:
 		case x.run == s.ID:
-			x.abort(errStopped)
-		case x.run == "":
-			x.ended = append(x.ended, s.ID)
+			x.abort(why)
+		case x.run == "" && x.ended[s.ID] == nil:
+			if x.ended == nil {
+				x.ended = make(map[sessions.RunID]error)
+			}
+			x.ended[s.ID] = why
 		}
 	}
+}
+
+// rest says that a session's run has ended: what is queued from now on was not sent while it was at work.
+func (l *lanes) rest(key sessions.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil {
+		x.since = time.Now().Truncate(time.Millisecond) // as the store has times
+	}
+}
+
+// rested says when a session's last run has ended; zero when it was idle.
+func (l *lanes) rested(key sessions.Key) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil {
+		return x.since
+	}
+	return time.Time{}
+}
+
+// busy reports whether a session has work.
+func (l *lanes) busy(key sessions.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.m[key] != nil
+}
+
+// doze waits; false when no further run is to begin.
+func (l *lanes) doze(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.closed:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 func (l *lanes) working() []sessions.Key {
@@ -165,6 +223,9 @@ func (l *lanes) working() []sessions.Key {
 func (l *lanes) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.closing {
+		close(l.closed)
+	}
 	l.closing = true
 }
 

@@ -23,6 +23,9 @@ const longestChild = 24 * time.Hour
 // process claims the next run of a session and brings it to its end. It reports whether there may be more. When ctx ends because
 // the host stops, the run stays claimed in the store and the next process takes it up where it stood.
 func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
+	if !r.calm(ctx, key) {
+		return false
+	}
 	run, ok := r.claim(ctx, key)
 	if !ok {
 		return false
@@ -40,6 +43,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 			return false // handed over
 		}
 	}
+	r.lanes.rest(key)
 	acc, ok := r.finish(ctx, run, *out)
 	if !ok {
 		return false
@@ -53,20 +57,21 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	return true
 }
 
-// stopped makes the outcome of a run that a person stopped. An answer that was ready leaves all the same; a sub-agent that was
+// stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the same; a sub-agent that was
 // stopped reports nothing, whatever it had.
 func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
+	why := endedBy(ctx)
 	switch {
-	case !errors.Is(context.Cause(ctx), errStopped):
+	case why == nil:
 		return out
 	case out == nil || out.Status != sessions.Done:
-		stopped := &sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error()}
+		stopped := &sessions.Outcome{Status: sessions.Stopped, Error: why.Error()}
 		if out != nil {
 			stopped.Usage = out.Usage
 		}
 		return stopped
 	case run.Kind == sessions.ChildRun:
-		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, errStopped.Error(), nil, nil
+		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, why.Error(), nil, nil
 	}
 	return out
 }
@@ -145,12 +150,12 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 
-	out, err := r.think(timed(work), set, run)
+	out, err := r.think(timed(work), set, &run)
 	switch {
 	case err == nil:
 		return r.success(ctx, set, run, out)
-	case errors.Is(context.Cause(ctx), errStopped):
-		return &sessions.Outcome{Status: sessions.Stopped, Error: errStopped.Error()}
+	case endedBy(ctx) != nil:
+		return &sessions.Outcome{Status: sessions.Stopped, Error: endedBy(ctx).Error()}
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(work.Err(), context.DeadlineExceeded):
@@ -193,8 +198,8 @@ func limits(set *Settings, run sessions.Run) (limit time.Duration, deadline time
 	return limit, deadline
 }
 
-// think builds the turn and runs the loop.
-func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (out agent.Outcome, err error) {
+// think builds the turn and runs the loop. What the turn takes up changes what the run's answer refers to.
+func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (out agent.Outcome, err error) {
 	defer r.fence("turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
@@ -205,7 +210,7 @@ func (r *Router) think(ctx context.Context, set *Settings, run sessions.Run) (ou
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := r.show(ctx, run, &t)
+		shown := r.show(ctx, *run, &t)
 		defer shown()
 	}
 	return r.loop.Run(ctx, t)

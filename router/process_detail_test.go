@@ -20,7 +20,7 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 	for _, limit := range []int{4, 7, 1000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.HistoryLimit = limit })
+				g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) { s.Agents.Defaults.HistoryLimit = limit })
 				ids := func(msgs []sessions.Message) (out []string) {
 					for _, m := range msgs {
 						out = append(out, m.ID[:8]+" "+string(m.Role)+" "+m.Text())

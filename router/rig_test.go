@@ -120,6 +120,11 @@ func settingsFor(tests ...func(*Settings)) *Settings {
 	return s
 }
 
+// eachAlone gives every message a turn of its own.
+func eachAlone(s *Settings) {
+	s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Followup, Cap: 1000}
+}
+
 // newRig starts a router. Call it inside a synctest bubble.
 func newRig(t *testing.T, o channeltest.Options, tests ...func(*Settings)) *rig {
 	t.Helper()

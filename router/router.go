@@ -212,7 +212,7 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accep
 // follow sets in motion what a commit made.
 func (r *Router) follow(acc sessions.Accepted) {
 	if len(acc.Stopped) > 0 {
-		r.lanes.abort(acc.Stopped)
+		r.lanes.abort(acc.Stopped, errStopped)
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/agent"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -79,20 +80,53 @@ func (r *Router) waiting(ctx context.Context, run sessions.Run) (bool, error) {
 	}), err
 }
 
+// listen has a turn at work take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
+// steer it.
+func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn) {
+	switch run := *at; run.Kind {
+	case sessions.ChildRun:
+		t.Waiting = func(ctx context.Context, keep func() error) (bool, error) {
+			if keep != nil { // it has one result, with those of its own sub-agents
+				if err := r.outlast(ctx, c, keep); err != nil {
+					return false, err
+				}
+			}
+			return r.waiting(ctx, run)
+		}
+		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
+			return r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind})
+		}
+	case sessions.TurnRun:
+		var next []sessions.RunID
+		t.Waiting = func(ctx context.Context, keep func() error) (more bool, err error) {
+			if keep != nil { // its answer is there: what comes now has the next one
+				return false, nil
+			}
+			next, err = r.steering(ctx, run)
+			return len(next) > 0, err
+		}
+		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
+			taken, err := r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind, Only: next})
+			replyToNewest(at, taken)
+			return taken, err
+		}
+	}
+}
+
 // absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it.
-func (r *Router) absorb(ctx context.Context, run sessions.Run) ([]sessions.Message, error) {
-	taken, err := r.store.Absorb(ctx, run.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
+func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.AbsorbQuery) ([]sessions.Message, error) {
+	taken, err := r.store.Absorb(ctx, run.ID, q)
 	if err != nil {
 		r.histories.drop(run.Session) // it may be there all the same
 		return nil, err
 	}
-	r.histories.add(run.Session, r.historyLimit(), taken...)
+	r.histories.add(run.Session, r.readMost(), taken...)
 	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Done, Limit: len(taken) + 100})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
 	}
 	for _, x := range ended {
-		if slices.ContainsFunc(taken, func(m sessions.Message) bool { return m.ID == x.Input.ID }) {
+		if x.Batch == run.ID {
 			r.ends.tell(string(x.ID))
 		}
 	}

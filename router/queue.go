@@ -1,0 +1,282 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// queueRule says what happens to messages that come while a turn is at work: messages.queue with every gap filled.
+type queueRule struct {
+	mode  sessions.QueueMode
+	quiet time.Duration // before a collected turn begins
+	most  int           // messages that wait
+	drop  sessions.DropRule
+}
+
+// What holds where nothing is configured.
+const (
+	defaultQuiet = time.Second
+	defaultMost  = 20
+)
+
+// maxQuiet bounds how long a collected turn is held back by messages that keep coming, as a multiple of the quiet time.
+const maxQuiet = 10
+
+// shortLines bounds the messages above the cap that are cut to a line each: with more, the oldest are dropped.
+const shortLines = 200
+
+// queue resolves what holds for a session's messages on a channel: the session's own setting, then the channel's, then that of all.
+func (s *Settings) queue(x sessions.Session, kind channels.Kind) queueRule {
+	q := queueRule{mode: sessions.Collect, quiet: defaultQuiet, most: defaultMost, drop: sessions.DropSummarize}
+	for _, o := range []sessions.Queue{s.Messages.Queue.Queue, s.Messages.Queue.ByChannel[kind], x.Settings.Queue} {
+		if o.Mode != "" {
+			q.mode = o.Mode
+		}
+		if o.DebounceMs != nil {
+			q.quiet = time.Duration(*o.DebounceMs) * time.Millisecond
+		}
+		if o.Cap > 0 {
+			q.most = o.Cap
+		}
+		if o.Drop != "" {
+			q.drop = o.Drop
+		}
+	}
+	return q
+}
+
+// String words it for people, as /queue takes it.
+func (q queueRule) String() string {
+	return fmt.Sprintf("%s debounce:%s cap:%d drop:%s", q.mode, q.quiet, q.most, q.drop)
+}
+
+// queueOf is the queue of a run's session, as it stands now.
+func (r *Router) queueOf(ctx context.Context, run sessions.Run) (queueRule, error) {
+	s, err := r.store.Get(ctx, run.Key)
+	if err != nil {
+		return queueRule{}, fmt.Errorf("reading the session: %w", err)
+	}
+	return r.settings.Load().queue(s, run.Reply.Channel), nil
+}
+
+// queued lists the runs that wait in a session, oldest first.
+func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Limit: 5000})
+	slices.Reverse(runs)
+	return runs, err
+}
+
+// fresh reports whether a run is a message of a person whose turn was never begun.
+func fresh(run sessions.Run) bool { return run.Kind == sessions.TurnRun && run.Attempt == 0 }
+
+// batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
+// are answered in the same place and in the same way. What is between two messages keeps its place between them.
+func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
+	for _, q := range queued {
+		switch {
+		case q.ID == run.ID:
+		case fresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout:
+			out = append(out, q)
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// calm waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
+// the session was busy wait: the first one begins at once. It is false when nothing waits, or no further run is to begin.
+func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
+	since := r.lanes.rested(key)
+	if since.IsZero() {
+		return true
+	}
+	for {
+		queued, err := r.queued(ctx, key)
+		if err != nil { // claim insists
+			r.log.Error("cannot list the runs that wait", keySession, key, keyErr, err)
+			return true
+		}
+		if len(queued) == 0 {
+			return false
+		}
+		left := r.untilQuiet(ctx, queued, since)
+		if left <= 0 {
+			return true
+		}
+		on := false
+		if unslotted(ctx, func() { on = r.lanes.doze(ctx, left) }); !on {
+			return false
+		}
+	}
+}
+
+// untilQuiet says how long the messages that wait are held back still. since is when the session was last busy.
+func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since time.Time) time.Duration {
+	head := queued[0]
+	if !fresh(head) || !head.Created.Before(since) {
+		return 0
+	}
+	q, err := r.queueOf(ctx, head)
+	if err != nil || q.mode != sessions.Collect && q.mode != sessions.Steer {
+		return 0 // an error shows again where the turn is composed
+	}
+	newest := head
+	if more := batch(head, queued); len(more) > 0 {
+		newest = more[len(more)-1]
+	}
+	until := newest.Created.Add(q.quiet)
+	if latest := since.Add(maxQuiet * q.quiet); latest.Before(until) {
+		until = latest
+	}
+	return time.Until(until)
+}
+
+// gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
+// and the messages that were taken up. The answer then goes to the newest of them.
+func (r *Router) gather(ctx context.Context, run *sessions.Run) (steps []sessions.Message, err error) {
+	if run.Attempt > 1 {
+		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
+			return nil, fmt.Errorf("reading the steps: %w", err)
+		}
+	}
+	if run.Kind != sessions.TurnRun {
+		return steps, nil
+	}
+	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
+		taken, err := r.collect(ctx, *run)
+		if err != nil {
+			return nil, fmt.Errorf("taking up what waits: %w", err)
+		}
+		if len(taken) > 0 { // what it took up before is among it
+			steps = taken
+		}
+	}
+	replyToNewest(run, steps)
+	return steps, nil
+}
+
+// collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
+// above the cap, when they are cut short.
+func (r *Router) collect(ctx context.Context, run sessions.Run) ([]sessions.Message, error) {
+	queued, err := r.queued(ctx, run.Key)
+	if err != nil {
+		return nil, err
+	}
+	more := batch(run, queued)
+	if len(more) == 0 {
+		return nil, nil
+	}
+	q, err := r.queueOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.most, Short: shorten}
+	if q.mode == sessions.Followup {
+		take.Full = 1
+		if more = more[:max(0, len(more)-q.most)]; len(more) == 0 || q.drop != sessions.DropSummarize {
+			return nil, nil
+		}
+	}
+	take.Only = idsOf(more)
+	return r.absorb(ctx, run, take)
+}
+
+// steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
+func (r *Router) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
+	queued, err := r.queued(ctx, run.Key)
+	if err != nil || len(queued) == 0 {
+		return nil, err
+	}
+	q, err := r.queueOf(ctx, run)
+	if err != nil || q.mode != sessions.Steer {
+		return nil, err
+	}
+	return idsOf(batch(run, queued)), nil
+}
+
+// replyToNewest has the answer of a batch refer to its newest message.
+func replyToNewest(run *sessions.Run, taken []sessions.Message) {
+	for _, m := range slices.Backward(taken) {
+		if p := m.Provenance; run.ReplyTo != "" && m.Role == sessions.User && p != nil && p.Kind == sessions.ExternalUser && p.Message != "" {
+			run.ReplyTo = channels.MessageID(p.Message)
+			return
+		}
+	}
+}
+
+func idsOf(runs []sessions.Run) []sessions.RunID {
+	ids := make([]sessions.RunID, len(runs))
+	for i, run := range runs {
+		ids[i] = run.ID
+	}
+	return ids
+}
+
+// maxShort is the length of a message that was cut to a line, in characters.
+const maxShort = 160
+
+// shorten cuts a message to a line.
+func shorten(m sessions.Message) []sessions.Block {
+	line := []rune(strings.Join(strings.Fields(m.Text()), " "))
+	if len(line) > maxShort {
+		line = append(line[:maxShort-1], '…')
+	}
+	return sessions.TextContent(string(line))
+}
+
+// line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way.
+// refused says why it is not taken; "" when it is.
+func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, e *sessions.Effects) (refused string, err error) {
+	if !r.lanes.busy(s.Key) {
+		return "", nil
+	}
+	q := set.queue(s, e.Run.Reply.Channel)
+	e.Interrupt = q.mode == sessions.Interrupt // what is at work for another chat goes on: the store looks
+	queued, err := r.queued(ctx, s.Key)
+	if err != nil {
+		return "", err
+	}
+	n, most := 0, q.most
+	for _, run := range queued {
+		if fresh(run) {
+			n++
+		}
+	}
+	if q.drop == sessions.DropSummarize {
+		most += shortLines
+	}
+	switch {
+	case n < most:
+		return "", nil
+	case q.drop == sessions.DropNew:
+		return fmt.Sprintf("%d messages wait in this session, the most it may have (messages.queue.cap)", n), nil
+	}
+	e.Drop = n - most + 1
+	return "", nil
+}
+
+// sayFull tells the chat of a message that was not taken, once for as long as the same message is the next one.
+func (r *Router) sayFull(ctx context.Context, in channels.Inbound) error {
+	key := r.Key(in)
+	queued, err := r.queued(ctx, key)
+	if err != nil || len(queued) == 0 {
+		return err
+	}
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: in.Address,
+		Text:    "⚙️ Too many messages are waiting here, so I did not take your last one. Please send it again later.",
+		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Notice))}
+	if in.Address.Type.Several() {
+		d.ReplyTo = in.ID
+	}
+	_, err = r.Submit(ctx, sessions.Effects{Source: "full:" + string(queued[0].ID), Deliveries: []sessions.Delivery{d}})
+	return err
+}
