@@ -62,6 +62,9 @@ func (k *checker) all() {
 	k.models()
 	k.owners()
 	k.routes()
+	k.workspaces()
+	k.tools()
+	k.toolSwitches()
 	k.adopt("", k.config.Session.SendPolicy.Check(k.decoder.table.Kinds()), nil)
 	for _, a := range k.decoder.accounts {
 		if a.enabled {
@@ -378,8 +381,8 @@ func (k *checker) sharedSecrets() {
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	out := make([]K, 0, len(m))
 	for k := range m {
 		out = append(out, k)
 	}

@@ -46,7 +46,7 @@ func TestVariablesInValues(t *testing.T) {
 store: {dsn: "postgres://${PGUSER}@db/x"}
 session: {dmScope: "${SCOPE}", identityLinks: {a: [${ID}, 'x:${ID}', "$${ID}:1", x:1]}}
 delivery: {ttl: {replyMinutes: ${N}, cronMinutes: "${N}"}}
-tools: {agentToAgent: {enabled: ${ON:-true}}, allow: [${L:-a b}]}
+tools: {agentToAgent: {enabled: ${ON:-true}}, fetch: {allowHosts: [${L:-a b}]}}
 agents: {defaults: {instructions: ${EVIL}}}
 `, "PGUSER", "u", "SCOPE", "main", "ID", "telegram:7", "N", "7", "EVIL", "x, model: a/b}\n- [")
 	if got := c.Store.DSN.Reveal(); got != "postgres://u@db/x" {
@@ -55,7 +55,7 @@ agents: {defaults: {instructions: ${EVIL}}}
 	if got := strings.Join(c.Session.IdentityLinks["a"], " "); got != "telegram:7 x:telegram:7 ${ID}:1 x:1" {
 		t.Errorf("links %q", got)
 	}
-	if c.Session.DMScope != "main" || c.Delivery.TTL.ReplyMinutes != 7 || c.Delivery.TTL.CronMinutes != 7 || !c.Tools.AgentToAgent.Enabled || c.Tools.Allow[0] != "a b" {
+	if c.Session.DMScope != "main" || c.Delivery.TTL.ReplyMinutes != 7 || c.Delivery.TTL.CronMinutes != 7 || !c.Tools.AgentToAgent.Enabled || c.Tools.Fetch.AllowHosts[0] != "a b" {
 		t.Errorf("got %+v %+v %+v", c.Session, c.Delivery, c.Tools)
 	}
 	if got := c.Agents.Defaults.Instructions; got != "x, model: a/b}\n- [" || c.Agents.Defaults.Model != "" {

@@ -120,6 +120,7 @@ func (d *decoder) finish(c *Config, root *yaml.Node) {
 		}
 	}
 	completeAgents(&c.Agents)
+	workspaces(c, d.file, d.getenv)
 	if d.nodes <= maxNodes { // beyond, the rest is not worth a look
 		k := &checker{config: c, decoder: d, root: root}
 		k.all()

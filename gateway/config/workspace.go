@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// workspaces makes the folders of the agents' own files whole paths: relative ones are relative to the configuration file, as the
+// state folder is.
+func workspaces(c *Config, file string, getenv func(string) string) {
+	whole := func(p string) string {
+		if p = home(p, getenv); p == "" {
+			return ""
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(filepath.Dir(file), p)
+		}
+		if abs, err := filepath.Abs(p); err == nil {
+			p = abs
+		}
+		return filepath.Clean(p)
+	}
+	c.Agents.Defaults.Workspace = whole(c.Agents.Defaults.Workspace)
+	for i := range c.Agents.List {
+		c.Agents.List[i].Workspace = whole(c.Agents.List[i].Workspace)
+	}
+}
+
+// Workspace gives the folder of an agent's own files; "" for an id that is no agent's.
+func (c *Config) Workspace(id sessions.AgentID) string {
+	i := slices.IndexFunc(c.Agents.List, func(e agent.Entry) bool { return e.ID == id })
+	switch base := c.Agents.Defaults.Workspace; {
+	case i < 0:
+		return ""
+	case c.Agents.List[i].Workspace != "":
+		return c.Agents.List[i].Workspace
+	case base != "":
+		return filepath.Join(base, string(id))
+	}
+	return filepath.Join(c.State, "workspace", string(id))
+}
+
+// workspaces refuses a workspace in which an agent would find what the host keeps for itself.
+func (k *checker) workspaces() {
+	for i, e := range k.config.Agents.List {
+		dir := k.config.Workspace(e.ID)
+		path := fmt.Sprintf("agents.list[%d].workspace", i)
+		for _, f := range []struct{ what, path string }{{"the state folder", k.config.State}, {"this file", k.config.Path}} {
+			if f.path != "" && within(dir, f.path) {
+				k.wrong(path, fmt.Sprintf("%s lies in the workspace of agent %s: it could read and change what is the host's alone", f.what, e.ID), "give it a folder of its own")
+			}
+		}
+		if s := filepath.Join(k.config.State, "agents"); within(s, dir) {
+			k.wrong(path, "this folder holds the transcripts", "give the agent a folder of its own")
+		}
+	}
+}
+
+// within reports whether a path is a folder or lies below it.
+func within(folder, path string) bool {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
