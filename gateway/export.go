@@ -9,9 +9,14 @@ import (
 // exportFolder is where /export writes, in the state folder.
 const exportFolder = "exports"
 
-// export is router.Deps.Export: it writes a file that only the host's user can read. It never leaves the folder, whatever the name.
-func (h *Host) export(name string, text []byte) (path string, err error) {
-	state, err := os.OpenRoot(h.deps.Config.Config().State)
+// export is router.Deps.Export.
+func (h *Host) export(name string, text []byte) (string, error) {
+	return writeExport(h.deps.Config.Config().State, name, text)
+}
+
+// writeExport writes a file that only the host's user can read. It never leaves the folder, whatever the name.
+func writeExport(folder, name string, text []byte) (path string, err error) {
+	state, err := os.OpenRoot(folder)
 	if err != nil {
 		return "", fmt.Errorf("opening the state folder: %w", err)
 	}

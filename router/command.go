@@ -51,6 +51,11 @@ type command struct {
 func nothing(arg string) bool { return arg == "" }
 func oneWord(arg string) bool { return !strings.ContainsAny(arg, " \t") }
 
+// fewWords is at most n words.
+func fewWords(n int) func(arg string) bool {
+	return func(arg string) bool { return len(strings.Fields(arg)) <= n }
+}
+
 // commandCall is one use of a command.
 type commandCall struct {
 	name, arg string
@@ -70,9 +75,13 @@ func commandTable() []command {
 		{name: "new", aliases: []string{"reset"}, args: "[model|text]", about: "Start over with an empty memory; a text is the first message", who: allowed, native: true, run: cmdNew},
 		{name: "stop", about: "Stop what I am doing here", who: anyone, native: true, takes: nothing, run: cmdStop},
 		{name: "send", args: "on|off|inherit", about: "Let my messages out of this session, or hold them back", who: ownerOnly, native: true, takes: oneWord, run: cmdSend},
+		{name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", about: "What happens to messages that come while I am at work", who: ownerOnly, native: true, run: cmdQueue},
 		{name: "model", args: "[name|default]", about: "The language model of this session", who: allowed, native: true, takes: oneWord, run: cmdModel},
 		{name: "think", aliases: []string{"thinking", "t"}, args: "[off|minimal|low|medium|high|default]", about: "How much the model thinks", who: allowed, native: true, takes: oneWord, run: cmdThink},
-		{name: "export", about: "Write the transcript into a file on the host", who: ownerOnly, native: true, takes: nothing, run: cmdExport},
+		{name: "compact", args: "[what to look at]", about: "Sum up the older part of this session now", who: allowed, native: true, run: cmdCompact},
+		{name: "context", args: "[list|detail]", about: "What fills the model's window", who: allowed, native: true, takes: oneWord, run: cmdContext},
+		{name: "usage", args: "[off|tokens|full|lift [session|agent|host]]", about: "What was used today; figures below replies; owners lift a budget", who: allowed, native: true, takes: fewWords(2), run: cmdUsage},
+		{name: "export", about: "Write the transcript into a file on the host", who: ownerOnly, takes: nothing, run: cmdExport},
 		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, native: true, run: cmdSessions},
 		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, native: true, run: cmdSubagents},
 		{name: "agents", about: "The agents that this one may start as sub-agents", who: anyone, native: true, takes: nothing, run: cmdAgents},
@@ -179,6 +188,8 @@ func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions
 			d.Granted = &v
 		}
 	}
-	e.Deliveries = append(e.Deliveries, d)
+	if text != "" { // otherwise the run that the command queued answers
+		e.Deliveries = append(e.Deliveries, d)
+	}
 	return e
 }

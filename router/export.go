@@ -24,7 +24,7 @@ func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.
 	if r.deps.Export == nil || c.session.ID == "" {
 		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
 	}
-	msgs, cut, err := r.wholeTranscript(ctx, c.session.ID)
+	msgs, cut, err := r.transcriptOf(ctx, c.session.ID, exportPage, exportMessages)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
@@ -59,11 +59,11 @@ func exportName(s sessions.Session, at time.Time) string {
 	return fmt.Sprintf("%s_%s_%s.md", key[:min(len(key), 100)], at.UTC().Format("20060102-150405"), strings.Map(plain, string(s.ID[:min(len(s.ID), 8)])))
 }
 
-// wholeTranscript reads a transcript, oldest first. cut: it is longer than one export may be, and its beginning is left out.
-func (r *Router) wholeTranscript(ctx context.Context, id sessions.ID) (msgs []sessions.Message, cut bool, err error) {
+// transcriptOf reads a transcript, oldest first, in pages. cut: it is longer than one export may be, and its beginning is left out.
+func (r *Router) transcriptOf(ctx context.Context, id sessions.ID, size, most int) (msgs []sessions.Message, cut bool, err error) {
 	var pages [][]sessions.Message
-	for n, size := 0, 0; ; {
-		page, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: exportPage, Offset: n, IncludeTool: true})
+	for n, bytes := 0, 0; ; {
+		page, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: size, Offset: n, IncludeTool: true})
 		if errors.Is(err, sessions.ErrNotFound) {
 			return nil, false, nil
 		}
@@ -72,10 +72,10 @@ func (r *Router) wholeTranscript(ctx context.Context, id sessions.ID) (msgs []se
 		}
 		pages = append(pages, page)
 		n += len(page)
-		if len(page) < exportPage {
+		if len(page) < size {
 			break
 		}
-		if size += sizeOf(page); n >= exportMessages || size > exportBytes {
+		if bytes += sizeOf(page); n >= most || bytes > exportBytes {
 			cut = true
 			break
 		}

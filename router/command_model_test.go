@@ -1,0 +1,196 @@
+package router
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// newModelRig knows four models; each answers with its name.
+func newModelRig(t *testing.T) *rig {
+	g := newRig(t, channeltest.Options{}, func(s *Settings) {
+		s.Agents.Defaults.Fallbacks, s.Agents.Defaults.Thinking = []string{"mock/small", "mock/m"}, "low"
+	})
+	g.r.deps.Models = func() []string {
+		return []string{"mock/m", "mock/small", "mock/Sonnet-4", "mock/sonnet-5", "other/small", "gone/x"}
+	}
+	return g
+}
+
+// proves: P3
+func TestModelCommand(t *testing.T) {
+	for words, c := range map[string]struct{ set, answer string }{
+		"/model mock/small":   {"mock/small", "Model: `mock/small` (set for this session; the default is `mock/m`), then `mock/m`"},
+		"/model Mock/SMALL":   {"mock/small", "Model: `mock/small`"},
+		"/model net-5":        {"mock/sonnet-5", "Model: `mock/sonnet-5` (set for this session; the default is `mock/m`), then `mock/small`, `mock/m`"},
+		"/model mock/fresh":   {"mock/fresh", "Model: `mock/fresh`"}, // of a provider that there is
+		"/model sonnet":       {"mock/sonnet-4", "⚠️ `sonnet` can be any of these:\n\n- `mock/Sonnet-4`\n- `mock/sonnet-5`\n"},
+		"/model small":        {"mock/sonnet-4", "⚠️ `small` can be any of these:\n\n- `mock/small`\n- `other/small`\n"},
+		"/model nothing":      {"mock/sonnet-4", "⚠️ I know no model `nothing`."},
+		"/model none/x":       {"mock/sonnet-4", "⚠️ I know no model `none/x`."},
+		"/model gone/x":       {"mock/sonnet-4", "⚠️ `gone/x` cannot be used"},
+		"/model default":      {"", "Model: `mock/m`, then `mock/small`"},
+		"/model":              {"mock/sonnet-4", "- `mock/Sonnet-4`\n"},
+		"/model is not right": {"mock/sonnet-4", ": /model is not right"},
+	} {
+		t.Run(words, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newModelRig(t)
+				g.asks(groupChat("a"), guest, "hello")
+				if _, err := g.store.Patch(t.Context(), keyA, sessions.Patch{Model: new("mock/sonnet-4")}); err != nil {
+					t.Fatal(err)
+				}
+				got := g.asks(groupChat("a"), guest, words)
+				if !strings.Contains(got, c.answer) {
+					t.Errorf("answered %q, want %q", got, c.answer)
+				}
+				if s := g.session(keyA); s.Settings.Model != c.set {
+					t.Errorf("the model is %q, want %q", s.Settings.Model, c.set)
+				}
+			})
+		})
+	}
+}
+
+// TestModelIsUsed sees which model is asked after /model and /new.
+func TestModelIsUsed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		var asked []string
+		g.models = func(name string) (agent.Candidate, error) {
+			asked = append(asked, name)
+			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
+		}
+		for words, want := range map[string]string{"/model sonnet-5": "mock/sonnet-5", "/new sonnet-4": "mock/Sonnet-4", "/reset mock/fresh": "mock/fresh"} {
+			g.asks(groupChat("a"), guest, words)
+			asked = nil
+			g.asks(groupChat("a"), guest, "who are you?")
+			if msgs := g.transcript(keyA); len(asked) == 0 || asked[0] != want || msgs[len(msgs)-1].Model != want {
+				t.Errorf("after %s the models are %q, want %s first", words, asked, want)
+			}
+		}
+	})
+}
+
+func TestThinkCommand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		for _, c := range [][3]string{ // words, answer, what is set
+			{"/think", "⚙️ Thinking: low.", ""},
+			{"/think HIGH", "⚙️ Thinking: high (set for this session).", "high"},
+			{"/thinking: minimal", "⚙️ Thinking: minimal (set for this session).", "minimal"},
+			{"/t hard", "⚙️ Usage: /think off|minimal|low|medium|high|default", "minimal"},
+			{"/think about it", "echo: /think about it", "minimal"},
+			{"/think default", "⚙️ Thinking: low.", ""},
+		} {
+			got := g.asks(direct(guest), guest, c[0])
+			if s := g.session("agent:main:fake:direct:" + guest); got != c[1] || s.Settings.Thinking != c[2] {
+				t.Errorf("%s: %q, set %q", c[0], got, s.Settings.Thinking)
+			}
+		}
+	})
+}
+
+// TestNewWithText starts over with a first message: one commit, the notice, then the answer.
+func TestNewWithText(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		to := groupChat("a")
+		g.asks(to, guest, "an old secret")
+		before := g.session(keyA)
+		in := g.say(to, guest, "/new small things, please")
+		g.shown(3)
+		if err := g.r.Accept(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		g.idle(2)
+		texts := g.fake.Texts(to)
+		if len(texts) != 3 || texts[1] != "✅ New session started · model: mock/m" || !strings.HasSuffix(texts[2], "small things, please") {
+			t.Errorf("the chat reads %q", texts)
+		}
+		if got := g.lastPrompt(); len(got) != 1 || !strings.HasSuffix(got[0], "small things, please") {
+			t.Errorf("the model reads %q", got)
+		}
+		after := g.session(keyA)
+		runs := g.runs()
+		if after.ID == before.ID || len(runs) != 2 || !slices.ContainsFunc(runs, func(r sessions.Run) bool { return r.Session == after.ID && r.ReplyTo == in.ID }) {
+			t.Errorf("session %s after %s, runs %s", after.ID, before.ID, kinds(runs))
+		}
+	})
+}
+
+// TestCommandsOfOthers leaves alone what is meant for another bot.
+func TestCommandsOfOthers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.say(groupChat("a"), owner, "/send@otherbot off")
+		g.say(groupChat("a"), owner, "/anything@otherbot")
+		g.taken(2)
+		if n := len(g.deliveries()); n != 0 || g.model.count() != 0 {
+			t.Errorf("%d deliveries, %d model calls", n, g.model.count())
+		}
+		for words, want := range map[string]string{"/etc/hosts@home is a file": "echo: ", "/whoami me@home": "echo: ", "/@": "echo: "} {
+			if got := g.asks(groupChat("a"), owner, words); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %q", words, got)
+			}
+		}
+		g.fake.Say(channels.Inbound{Address: groupChat("a"), Sender: person(owner), Text: "/whoami@me", Addressed: "/whoami", Mentioned: true, MentionsOthers: true})
+		if got := g.shown(4)[3].Out.Text; !strings.Contains(got, "fake:"+owner) {
+			t.Errorf("our own: %q", got)
+		}
+	})
+}
+
+// TestCommandsDoNotWait answers while a turn is at work.
+func TestCommandsDoNotWait(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		g.model.set(slowly(time.Hour))
+		g.say(groupChat("a"), guest, "work")
+		g.until("it is at work", func() bool { return g.model.count() == 1 })
+		began := time.Now()
+		for _, words := range []string{"/status", "/model small-is-not-known", "/think high", "/help", "/commands", "/whoami"} {
+			if got := g.asks(groupChat("a"), guest, words); got == "" || time.Since(began) > time.Minute {
+				t.Errorf("%s: %q after %s", words, got, time.Since(began))
+			}
+		}
+		if runs := g.runs(); len(runs) != 1 || runs[0].Status != sessions.Running {
+			t.Errorf("%s", kinds(runs))
+		}
+	})
+}
+
+// TestStatusCommand shows guests their session, and owners the host as well.
+func TestStatusCommand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		g.models = func(name string) (agent.Candidate, error) {
+			return agent.Candidate{Model: g.model, Name: "m", Label: name, Facts: agent.ModelFacts{ContextWindow: 1500}}, nil
+		}
+		g.r.deps.Troubles = func() []string { return []string{"Model provider x is away"} }
+		g.asks(groupChat("a"), guest, "hello")
+		g.asks(groupChat("b"), guest, "hello")
+		session := []string{"Session: `agent:main:fake:group:a`", "1 turns", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
+			"Waiting here: 0", "Tokens today: this session 15, this agent 30"}
+		host := []string{"the host 30", "Deliveries: 0 pending", "fake (default): connected", "Model provider x is away"}
+		for from, want := range map[string][2][]string{guest: {session, host}, owner: {slices.Concat(session, host), nil}} {
+			got := g.asks(groupChat("a"), from, "/status")
+			for _, w := range want[0] {
+				if !strings.Contains(got, w) {
+					t.Errorf("%s reads %s\nwant %q", from, got, w)
+				}
+			}
+			for _, w := range want[1] {
+				if strings.Contains(got, w) {
+					t.Errorf("%s reads %q", from, w)
+				}
+			}
+		}
+	})
+}
