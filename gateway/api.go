@@ -87,18 +87,20 @@ type HostStatus struct {
 	ModelWhy   string                         `json:"modelWhy"`
 	Accounts   []Status                       `json:"accounts"`
 	Working    []sessions.Key                 `json:"working"`
+	Waiting    int                            `json:"waiting"` // sessions that have work and wait for their turn
 	Deliveries map[sessions.DeliveryState]int `json:"deliveries"`
 }
 
 func (h *Host) getStatus(r *http.Request) (HostStatus, error) {
 	c := h.deps.Config.Config()
+	working, waiting := h.router.Working() // before the deliveries: what a turn leaves behind is then counted
 	counts, err := h.store.CountDeliveries(r.Context())
 	if err != nil {
 		return HostStatus{}, err
 	}
 	why := h.notReady(r.Context())
 	return HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
-		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: h.router.Working(), Deliveries: counts}, nil
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts}, nil
 }
 
 // SessionRow is one of GET /api/sessions.

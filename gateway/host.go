@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"parley/channels/webchat"
 	"parley/gateway/config"
 	"parley/router"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
 )
@@ -112,8 +114,8 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
 		Troubles: h.models.troubles,
-		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath,
-		Tools: tools.All, Redact: h.redact, Export: h.export,
+		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Pictures: filepath.Join(c.State, "pictures"),
+		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
 	})
 	h.openAccounts(c)
 	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}

@@ -101,6 +101,14 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip(verdict.Reason)
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: in.Title, Last: in.Address}
+	if !isCommand {
+		if isCommand, err = r.stops(ctx, key, in, text); err != nil {
+			return sessions.Arrival{}, err
+		}
+		if isCommand {
+			cmd, arg, _ = r.parseCommand("/stop")
+		}
+	}
 	if isCommand {
 		e, err := r.command(ctx, cmd, commandCall{name: cmd.name, arg: arg, in: in, set: set, session: s, owner: owner})
 		e.Session = &fresh
@@ -110,6 +118,9 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("no text and no file")
 	}
 	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
+	if err := r.renew(ctx, set, s, &e); err != nil {
+		return sessions.Arrival{}, err
+	}
 	if full, err := r.line(ctx, set, s, &e); err != nil || full != "" {
 		return sessions.Arrival{In: in, Skip: full, Listed: true}, err
 	}
@@ -119,7 +130,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(spoken(in, text)), Time: in.Time, Run: id,
+		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), pictureBlocks(in)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
 			User: in.Sender.Username, Owner: owner, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {

@@ -40,6 +40,9 @@ type promptFacts struct {
 	Request, Round1, Latest    string
 	Status                     string
 	Turn, Turns                int
+	Before, Look, Lines        string // of a summary
+	Messages, Words            int
+	Items                      []string // what is under way
 }
 
 func prompt(name string, f promptFacts) (string, error) {
@@ -64,8 +67,11 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	limit := r.historyLimit()
-	history, err := r.past(ctx, run, limit)
+	past, err := r.past(ctx, run)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	history, covered, err := r.view(ctx, past, run, steps)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -81,17 +87,19 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
-		History: history, Steps: steps,
+		History: history, Steps: steps, Covered: covered,
 		Tools: kit, Caller: caller,
 		Thinking: firstOf(s.Settings.Thinking, entry.Thinking), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				return err
 			}
-			r.histories.add(run.Session, limit, msgs...)
+			r.histories.add(run.Session, r.readMost(), msgs...)
 			return nil
 		},
 	}
+	r.meter(s, run).pay(ctx, &t)
+	r.compacts(set, s, run, &t)
 	r.listen(at, caller, &t)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {

@@ -36,6 +36,7 @@ func TestJob(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
 		began := time.Now()
 		g.job(map[string]any{"message": "water the plants", "every": "1h"})
+		<-time.After(3*time.Hour + time.Minute)
 		calls := g.shown(4)
 		for i, c := range calls[1:] {
 			want := began.Add(time.Duration(i+1) * time.Hour)

@@ -207,16 +207,17 @@ func (l *lanes) doze(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (l *lanes) working() []sessions.Key {
+func (l *lanes) working() (keys []sessions.Key, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var keys []sessions.Key
 	for k, x := range l.m {
 		if x.busy {
 			keys = append(keys, k)
+		} else {
+			waiting++
 		}
 	}
-	return keys
+	return keys, waiting
 }
 
 // close lets the runs at work go on and begins no other.

@@ -33,6 +33,7 @@ const (
 	keyState    = "state"
 	keyStep     = "step"
 	keyCommand  = "command"
+	keyJob      = "job"
 )
 
 // Deps are what a Router is made of.
@@ -50,6 +51,10 @@ type Deps struct {
 	Log      *slog.Logger
 	Metrics  *Metrics
 	Version  string
+	// Pictures is the folder for pictures that models were shown; "" = they are fetched each time.
+	Pictures string
+	// Workspace gives the folder of an agent's own files; nil = there are none.
+	Workspace func(sessions.AgentID) string
 	// TranscriptPath says where a session's transcript file is (contract N13).
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
@@ -69,20 +74,29 @@ type Router struct {
 	lanes     *lanes
 	loop      agent.Loop
 	histories *histories
+	budgets   *budgets
 	kit       tools.Deps // what the session tools, and the commands that show the same things, work with
 	tools     []tools.Tool
 	commands  []command
 	ends      ends
+	jobs      chan struct{} // wakes the scheduler
 	started   time.Time
 	watch     sync.WaitGroup
 }
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), started: time.Now()}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
 	r.settings.Store(d.Settings.prepare())
 	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
+	r.deps.Model = func(name string) (agent.Candidate, error) {
+		c, err := d.Model(name)
+		if err == nil {
+			c.Model = seeing{c.Model, r}
+		}
+		return c, err
+	}
 	r.commands = commandTable()
 	r.kit = r.toolDeps()
 	if d.Tools != nil {
@@ -102,6 +116,8 @@ func (r *Router) toolDeps() tools.Deps {
 		AllowAgents: func(id sessions.AgentID) []string { return set().AllowAgents(id) },
 		Announce:    func() string { return set().Agents.Defaults.Subagents.Announce },
 		ModelOf:     func(s sessions.Session) string { return set().ModelOf(s) },
+		Config:      func() tools.Config { return set().Tools },
+		Workspace:   r.deps.Workspace,
 	}
 }
 
@@ -130,6 +146,7 @@ func (r *Router) Start(ctx context.Context) error {
 		r.lanes.wakeBy(k, begun[k])
 	}
 	r.watch.Go(func() { r.expire(ctx) })
+	r.watch.Go(func() { r.schedule(ctx) })
 	return nil
 }
 
@@ -173,7 +190,10 @@ const expireEvery = 30 * time.Second
 const dedupeKeep = 35 * 24 * time.Hour
 
 func (r *Router) expire(ctx context.Context) {
-	for sleep(ctx, expireEvery) {
+	for n := 0; sleep(ctx, expireEvery); n++ {
+		if n%int(time.Hour/expireEvery) == 0 {
+			r.forgetPictures(time.Now())
+		}
 		r.heal(ctx)
 		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
@@ -279,8 +299,8 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 	return key
 }
 
-// Working lists the sessions whose agent is at work.
-func (r *Router) Working() []sessions.Key { return r.lanes.working() }
+// Working lists the sessions whose agent is at work, and counts those that wait for their turn.
+func (r *Router) Working() (working []sessions.Key, waiting int) { return r.lanes.working() }
 
 // ends wakes those who wait for a run to end, by its id, or for something to be queued in a session, by its key. The truth is in
 // the store: a wake-up only says "look again".

@@ -62,6 +62,14 @@ type DeliverySettings struct {
 	Hold        bool // ambiguous sends wait for a person instead of being sent again
 	ReplyTTL    time.Duration
 	AnnounceTTL time.Duration
+	CronTTL     time.Duration // how late a scheduled job may begin, and what it says may be
+}
+
+func (d DeliverySettings) cronTTL() time.Duration {
+	if d.CronTTL > 0 {
+		return d.CronTTL
+	}
+	return 6 * time.Hour
 }
 
 // ttl is how long a delivery of a kind may wait.

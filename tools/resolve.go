@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,10 @@ type Deps struct {
 	SpawnDepth func() int
 	// Announce gives agents.defaults.subagents.announce: where results of sub-agents go; nil = direct.
 	Announce func() string
+	// Config gives the section tools; nil = its defaults.
+	Config func() Config
+	// Workspace gives the folder of an agent's own files; nil, and "", mean that there is none.
+	Workspace func(sessions.AgentID) string
 	// Redact takes the secrets that the host knows out of a text (contract H5); nil = there are none.
 	Redact func(string) string
 	Now    func() time.Time // nil = time.Now
@@ -51,8 +56,46 @@ type Deps struct {
 
 // All gives the tools that come with parley.
 func All(d Deps) []Tool {
-	return []Tool{SessionsList(d), SessionsHistory(d), SessionsSearch(d), SessionStatus(d), SessionsSend(d), SessionsSpawn(d), SessionsYield(d),
-		SubagentsTool(d), AgentsList(d), Message(d), Remember(d), Recall(d)}
+	all := []Tool{SessionsList(d), SessionsHistory(d), SessionsSearch(d), SessionStatus(d), SessionsSend(d), SessionsSpawn(d), SessionsYield(d),
+		SubagentsTool(d), AgentsList(d), Message(d), Remember(d), Recall(d), Cron(d), FilesTool(d), FetchTool(d)}
+	for i, t := range all {
+		all[i] = timed{t, d}
+	}
+	return all
+}
+
+// waits are the tools that wait for others, as long as their arguments say.
+var waits = []string{"sessions_send", "sessions_yield"}
+
+// timed gives a tool tools.timeoutSeconds as its time limit, unless it waits by itself or has one of its own.
+type timed struct {
+	Tool
+	deps Deps
+}
+
+// Spec implements Tool.
+func (t timed) Spec() Spec {
+	s := t.Tool.Spec()
+	if s.Timeout == 0 && !slices.Contains(waits, s.Name) {
+		s.Timeout = time.Duration(orElse(t.deps.config().TimeoutSeconds, 120)) * time.Second
+	}
+	return s
+}
+
+// config gives the section tools.
+func (d Deps) config() Config {
+	if d.Config == nil {
+		return Config{}
+	}
+	return d.Config()
+}
+
+// orElse gives n, or def when n is 0.
+func orElse(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
 }
 
 // now gives the time by the host's clock.

@@ -298,7 +298,7 @@ func (w *world) quiet() {
 			return false
 		}
 		s := api[gateway.HostStatus](w, "/api/status", nil)
-		return len(s.Working) == 0 && s.Deliveries["pending"]+s.Deliveries["sending"] == 0
+		return len(s.Working)+s.Waiting == 0 && s.Deliveries["pending"]+s.Deliveries["sending"] == 0
 	})
 }
 

@@ -189,7 +189,7 @@ func (tn town) quietBut(n int) {
 	tn.t.Helper()
 	tn.until(20*time.Second, fmt.Sprintf("%d sessions are at work", n), func() bool {
 		s := tn.status()
-		return len(s.Working) == n && s.Deliveries[sessions.Pending]+s.Deliveries[sessions.Sending] == 0
+		return len(s.Working) == n && s.Waiting == 0 && s.Deliveries[sessions.Pending]+s.Deliveries[sessions.Sending] == 0
 	})
 }
 

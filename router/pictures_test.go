@@ -1,0 +1,135 @@
+package router
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// album is a platform that gives files.
+type album struct {
+	channels.Channel
+	fetched map[string]int
+	gone    bool
+}
+
+func (a *album) Fetch(_ context.Context, m channels.Media, limit int64) ([]byte, error) {
+	a.fetched[m.Ref]++
+	if a.gone {
+		return nil, &channels.Error{Class: channels.Transient, Err: errors.New("no such file any more")}
+	}
+	if limit != pictureMost {
+		return nil, fmt.Errorf("limit %d", limit)
+	}
+	if m.Ref == "text" {
+		return []byte("this is no picture"), nil
+	}
+	return []byte("\x89PNG\x0d\x0a\x1a\x0a" + m.Ref), nil
+}
+
+// seen gives what the newest prompt shows of pictures: their refs, or the lines that stand for them.
+func seen(p agent.Prompt) (out []string) {
+	for _, m := range p.Messages {
+		for _, b := range m.Content {
+			switch {
+			case b.Type == sessions.ImageBlock:
+				data, _ := base64.StdEncoding.DecodeString(b.Data)
+				_, ref, _ := strings.Cut(string(data), "\x1a\x0a")
+				out = append(out, ref+" "+b.MIME)
+			case strings.HasPrefix(b.Text, "[a picture"):
+				out = append(out, b.Text)
+			}
+		}
+	}
+	return out
+}
+
+// TestPictures: a model sees the pictures that came with messages, the newest of them; they are fetched once, over restarts too; one
+// that cannot be had is named, and costs no answer.
+func TestPictures(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		a := &album{fetched: map[string]int{}}
+		attach := func() {
+			g.r.deps.Pictures = filepath.Join(g.dir, "pictures")
+			a.Channel = g.fake.Full()
+			g.r.Attach(account, a)
+		}
+		attach()
+		n := 0
+		show := func(refs ...string) []string {
+			t.Helper()
+			in := channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look"}
+			for _, r := range refs {
+				in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: r, MIME: "image/jpeg"})
+			}
+			g.fake.Say(in)
+			n++
+			g.shown(n)
+			g.idle(n)
+			<-time.After(time.Minute)
+			g.model.mu.Lock()
+			defer g.model.mu.Unlock()
+			return seen(g.model.asked[len(g.model.asked)-1])
+		}
+		if got := fmt.Sprint(show("a", "b")); got != "[a image/png b image/png]" {
+			t.Errorf("two pictures: %s", got)
+		}
+		if got := fmt.Sprint(show("text")); got != "[a image/png b image/png [a picture that could not be loaded]]" {
+			t.Errorf("no picture: %s", got)
+		}
+		g.stop()
+		g.start()
+		attach()
+		a.gone = true
+		if got := fmt.Sprint(show("c")); got != "[a image/png b image/png [a picture that could not be loaded] [a picture that could not be loaded]]" {
+			t.Errorf("after a restart, the platform has none any more: %s", got)
+		}
+		if a.fetched["a"] != 1 || a.fetched["b"] != 1 {
+			t.Errorf("fetched %v", a.fetched)
+		}
+		a.gone = false
+		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
+			t.Errorf("too many: %q", got)
+		}
+		path := g.r.picturePath(direct(guest), channels.Media{Ref: "i"})
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info, err)
+		}
+		g.r.forgetPictures(time.Now().Add(pictureKept - time.Hour))
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOldPicturesGo(t *testing.T) {
+	t.Parallel()
+	r := &Router{deps: Deps{Pictures: t.TempDir()}}
+	for name, age := range map[string]time.Duration{"old": pictureKept + time.Hour, "new": pictureKept - time.Hour} {
+		path := filepath.Join(r.deps.Pictures, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.forgetPictures(time.Now())
+	left, err := os.ReadDir(r.deps.Pictures)
+	if err != nil || len(left) != 1 || left[0].Name() != "new" {
+		t.Errorf("%v, %v", left, err)
+	}
+}
