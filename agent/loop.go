@@ -82,6 +82,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if len(next.ToolCalls()) == 0 {
 			more, err := r.waiting(ctx, keep)
 			if err != nil {
+				if !kept && r.Spent != nil { // it gets into no transcript, and is settled already
+					r.Spent(next.Model, *next.Usage)
+				}
 				return Outcome{}, err
 			}
 			if !more {

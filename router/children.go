@@ -74,7 +74,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 		return false
 	}
 	o.Next = r.step(run, c.Requester, sessions.ChildRun, *c.Parent, r.report(c, run, c.Latest), fromChild(c))
-	o.Next.Session.SpawnedBy, o.Next.Session.Above = parent.SpawnedBy, parent.Above
+	o.Next.Session.SpawnedBy, o.Next.Session.Above, o.Next.Session.Top = parent.SpawnedBy, parent.Above, parent.Top
 	next := o.Next.Run
 	next.Model, next.Label, next.Timeout = first.Model, first.Label, first.Timeout
 	if until := c.Parent.Until; !until.IsZero() {

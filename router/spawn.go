@@ -35,7 +35,7 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	}
 	id := sessions.RunID(madeBy(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, madeBy(q.Source, "session"))
-	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...)}
+	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: payer(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}

@@ -1,0 +1,157 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// meter is what the model calls of one run are paid from: it asks the budgets before a call, and writes into the ledger what no
+// message of the transcript brings there.
+type meter struct {
+	r       *Router
+	session sessions.Session
+	run     sessions.Run
+}
+
+func (r *Router) meter(s sessions.Session, run sessions.Run) meter { return meter{r, s, run} }
+
+// afford asks for a call of a prompt of so many tokens to one of the models, and gives the func that settles it. The bounds are
+// those in force at the moment. The error is an *agent.BudgetError, ctx's, or the store's.
+func (m meter) afford(ctx context.Context, tokens int, models ...agent.Candidate) (func(sessions.Usage), error) {
+	want := amount{tokens: int64(tokens + usualAnswer)}
+	for _, c := range models {
+		want.cost = max(want.cost, c.Facts.Cost(sessions.Usage{Input: tokens, Output: usualAnswer}))
+	}
+	settle, err := m.r.budgets.afford(ctx, m.r.settings.Load().limits(m.session, m.run.Agent), want)
+	if err != nil {
+		return nil, err
+	}
+	return func(u sessions.Usage) { settle(amountOf(u)) }, nil
+}
+
+// spend writes what a call cost that leaves no message; purpose says why. ctx may have ended: the money is gone all the same.
+func (m meter) spend(ctx context.Context, purpose, model string, u sessions.Usage) {
+	m.keep(ctx, m.row(uuid.NewString(), purpose, model, time.Now(), u))
+}
+
+// unkept writes what messages cost that may not have come into the transcript. Those that have are there with their id.
+func (m meter) unkept(ctx context.Context, msgs ...sessions.Message) {
+	var rows []sessions.Spend
+	for _, x := range msgs {
+		if x.Role == sessions.Assistant && x.Usage != nil {
+			rows = append(rows, m.row(x.ID, "", x.Model, x.Time, *x.Usage))
+		}
+	}
+	if len(rows) > 0 {
+		m.keep(ctx, rows...)
+	}
+}
+
+func (m meter) row(id, purpose, model string, at time.Time, u sessions.Usage) sessions.Spend {
+	return sessions.Spend{ID: id, Time: at, Run: m.run.ID, Key: m.session.Key, Payer: payer(m.session), Agent: m.run.Agent, Model: model, Purpose: purpose, Usage: u}
+}
+
+func (m meter) keep(ctx context.Context, rows ...sessions.Spend) {
+	m.r.insist(ctx, "spend", func(ctx context.Context) error { return m.r.store.Spend(ctx, rows...) })
+}
+
+// unkept writes what a run's last words cost when its end is not committed, or may not be: it was stopped or deleted meanwhile, or the
+// host stops.
+func (r *Router) unkept(ctx context.Context, run sessions.Run, msgs ...sessions.Message) {
+	s := sessions.Session{Key: run.Key}
+	for _, key := range []sessions.Key{run.Key, requester(run)} {
+		x, err := r.store.Get(context.WithoutCancel(ctx), key)
+		if err == nil {
+			s.Top = payer(x)
+			break
+		}
+	}
+	r.meter(s, run).unkept(ctx, msgs...)
+}
+
+// requester is the session that a sub-agent's run works for.
+func requester(run sessions.Run) sessions.Key {
+	if c := run.Chain; c != nil && c.Kind == chainSpawn {
+		return c.Requester
+	}
+	return ""
+}
+
+// pay has a turn's calls paid for.
+func (m meter) pay(ctx context.Context, t *agent.Turn) {
+	models := append([]agent.Candidate{{Facts: t.Facts}}, t.Fallbacks...)
+	t.Afford = func(ctx context.Context, tokens int) (func(sessions.Usage), error) {
+		return m.afford(ctx, tokens, models...)
+	}
+	t.Spent = func(model string, u sessions.Usage) { m.spend(ctx, "failed", model, u) }
+	record := t.Record
+	t.Record = func(msgs ...sessions.Message) error {
+		err := record(msgs...)
+		if err != nil {
+			m.unkept(ctx, msgs...)
+		}
+		return err
+	}
+}
+
+// overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts anew; after that the run
+// says so on its row, and nothing leaves. What sub-agents have brought so far is posted as it is: that costs nothing.
+func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
+	notice := budgetNotice(e)
+	to := run.Reply
+	switch run.Kind {
+	case sessions.TurnRun:
+	case sessions.ChildRun, sessions.JobRun:
+		if run.Chain == nil || run.Chain.Parent != nil || answer(r.steps(ctx, run)) != "" {
+			return r.failure(ctx, set, run, sessions.Failed, notice, e)
+		}
+		to = run.Chain.Origin
+	default:
+		return r.failure(ctx, set, run, sessions.Failed, notice, e)
+	}
+	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(r.steps(ctx, run)...)}
+	if to.IsZero() || !r.budgets.tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, run, e) {
+		return o
+	}
+	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: e.Error()}
+	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
+	d.To = to
+	if c := run.Chain; c != nil && c.Requester != "" {
+		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
+	}
+	o.Messages, o.Deliveries = []sessions.Message{msg}, []sessions.Delivery{d}
+	return o
+}
+
+// toldBefore reports whether an earlier process told the chat of a run that this budget is used up.
+func (r *Router) toldBefore(ctx context.Context, run sessions.Run, e *agent.BudgetError) bool {
+	queries := []sessions.RunQuery{{Key: run.Key, Status: sessions.Failed, Limit: 20}}
+	if c := run.Chain; c != nil && c.Requester != "" {
+		queries = append(queries, sessions.RunQuery{Key: c.Requester, Status: sessions.Failed, Limit: 20}, sessions.RunQuery{Parent: c.Requester, Status: sessions.Failed, Limit: 20})
+	}
+	for _, q := range queries {
+		runs, err := r.store.ListRuns(ctx, q)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			r.log.Error("cannot read the newest runs of a session", keySession, run.Key, keyErr, err)
+		}
+		for _, x := range runs {
+			if x.Error == e.Error() && (x.Kind != sessions.TurnRun || run.Kind != sessions.TurnRun || x.Reply == run.Reply) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// budgetNotice is one plain sentence for the chat.
+func budgetNotice(e *agent.BudgetError) string {
+	return fmt.Sprintf("This %s has used up its budget for today. I can go on at %s, or when an owner lifts it with `/usage lift %[1]s`.", kindOf(e.Scope), e.Until.Format("15:04"))
+}
