@@ -66,15 +66,6 @@ func activationWords(c commandCall) string {
 	return words
 }
 
-// queueLines say what waits in the session.
-func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error) {
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Status: sessions.Queued, Limit: 100})
-	if err != nil {
-		return nil, err
-	}
-	return []string{fmt.Sprintf("Waiting here: %d", len(queued))}, nil
-}
-
 // useLines say what was used since midnight, the host's time.
 func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
 	now := time.Now()

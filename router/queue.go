@@ -280,3 +280,16 @@ func (r *Router) sayFull(ctx context.Context, in channels.Inbound) error {
 	_, err = r.Submit(ctx, sessions.Effects{Source: "full:" + string(queued[0].ID), Deliveries: []sessions.Delivery{d}})
 	return err
 }
+
+// inPlaceOf gives the messages whose turns ended with this one as their batch: also those of a turn that it interrupted, which
+// nobody has answered. In a chat of two they are of the same person.
+func (r *Router) inPlaceOf(ctx context.Context, run sessions.Run) (out []sessions.Message, err error) {
+	if run.Kind != sessions.TurnRun || !run.Reply.Type.Several() {
+		return nil, nil
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: 300})
+	for _, b := range batchOf(run.ID, runs) {
+		out = append(out, b.Input)
+	}
+	return out, err
+}

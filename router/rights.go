@@ -69,6 +69,11 @@ func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions
 		a.add(run.Input)
 	}
 	a.add(more...)
+	inPlace, err := r.inPlaceOf(ctx, run)
+	if err != nil {
+		return a, nil, err
+	}
+	a.add(inPlace...)
 	if !isSubagent(s.Key) {
 		return a, []origin{originOf(s, run)}, nil
 	}

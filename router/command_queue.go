@@ -1,0 +1,123 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+const queueUsage = "⚙️ Usage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
+
+// cmdQueue says, or changes for the session, what happens to messages that come while a turn is at work.
+func cmdQueue(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
+	if c.arg == "" {
+		return "⚙️ Queue: " + queueWords(c), sessions.Effects{}, nil
+	}
+	q, why := parseQueue(c.arg, c.session.Settings.Queue)
+	if why != "" {
+		return "⚙️ " + why + "\n\n" + strings.TrimPrefix(queueUsage, "⚙️ "), sessions.Effects{}, nil
+	}
+	c.session.Settings.Queue = q
+	return "⚙️ Queue: " + queueWords(c), sessions.Effects{Patch: &sessions.Patch{Queue: &q}}, nil
+}
+
+// queueWords says what holds in a session.
+func queueWords(c commandCall) string {
+	words := code(c.set.queue(c.session, c.in.Address.Channel).String(), lineMost)
+	if c.session.Settings.Queue != (sessions.Queue{}) {
+		words += " (set for this session)"
+	}
+	return words
+}
+
+// parseQueue reads what stands behind /queue: what is not named stays as it was for the session. why says what is wrong.
+func parseQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
+	for word := range strings.FieldsSeq(strings.ToLower(arg)) {
+		name, value, pair := strings.Cut(word, ":")
+		switch {
+		case !pair && (name == "default" || name == "inherit" || name == "reset"):
+			q = sessions.Queue{}
+		case !pair && slices.Contains([]sessions.QueueMode{sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt}, sessions.QueueMode(name)):
+			q.Mode = sessions.QueueMode(name)
+		case name == "debounce":
+			d, err := time.ParseDuration(value)
+			if n, numErr := strconv.Atoi(value); numErr == nil {
+				d, err = time.Duration(n)*time.Millisecond, nil
+			}
+			if err != nil || d < 0 || d > time.Minute {
+				return q, "debounce is a time from 0s to 60s."
+			}
+			q.DebounceMs = new(int(d.Milliseconds()))
+		case name == "cap":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > 1000 {
+				return q, "cap is a number from 1 to 1000."
+			}
+			q.Cap = n
+		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):
+			q.Drop = sessions.DropRule(value)
+		default:
+			return q, "I do not know " + code(word, lineMost) + " here."
+		}
+	}
+	return q, ""
+}
+
+// queueLines say what is at work and what waits in the session, for /status.
+func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error) {
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Status: sessions.Queued, Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	atWork, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Status: sessions.Running, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{"Queue: " + queueWords(c)}
+	for _, run := range atWork {
+		ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Limit: 1000})
+		if err != nil {
+			return nil, err
+		}
+		n := 1 + len(batchOf(run.ID, ended))
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, counted(n, "message")))
+	}
+	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
+}
+
+// batchOf gives those of the runs, newest first, whose messages a run answers as well.
+func batchOf(id sessions.RunID, runs []sessions.Run) (out []sessions.Run) {
+	in := []sessions.RunID{id}
+	for _, run := range runs {
+		if run.Batch != "" && slices.Contains(in, run.Batch) {
+			in, out = append(in, run.ID), append(out, run)
+		}
+	}
+	return out
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// stopWords are what people write in a hurry. While something is at work they mean /stop.
+var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
+
+// stops reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session.
+func (r *Router) stops(ctx context.Context, key sessions.Key, in channels.Inbound, text string) (bool, error) {
+	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
+	if in.Forwarded || in.Sender.Bot || len(in.Media) > 0 || !slices.Contains(stopWords, word) {
+		return false, nil
+	}
+	open, err := r.stoppable(ctx, sessions.RunQuery{Key: key})
+	return len(open) > 0, err
+}

@@ -1,0 +1,177 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// TestFullQueue writes six messages while a turn is at work, of which three may wait.
+func TestFullQueue(t *testing.T) {
+	long := strings.Repeat("many  words\n", 40)
+	for _, c := range []struct {
+		name    string
+		q       sessions.Queue
+		shown   []string
+		dropped []string // the messages that nobody answers
+	}{
+		{"summarize", sessions.Queue{Cap: 3}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + strings.Repeat("many words ", 14) + "ma…|m3 " + long + "|m4 " + long + "|m5 " + long}, nil},
+		{"old", sessions.Queue{Cap: 3, Drop: sessions.DropOld}, []string{"first", "m3 " + long + "|m4 " + long + "|m5 " + long}, []string{"m0", "m1", "m2"}},
+		{"new", sessions.Queue{Cap: 3, Drop: sessions.DropNew}, []string{"⚙️ Too many messages are waiting here, so I did not take your last one. Please send it again later.", "first", "m0 " + long + "|m1 " + long + "|m2 " + long}, nil},
+		{"followup", sessions.Queue{Cap: 3, Mode: sessions.Followup}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + long, "m3 " + long, "m4 " + long, "m5 " + long}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, rule(c.q))
+				g.model.set(repeating(10 * time.Second))
+				g.say(direct("a"), guest, "first")
+				for i := range 6 {
+					<-time.After(time.Second)
+					g.say(direct("a"), guest, fmt.Sprint("m", i, " ", long))
+				}
+				for i, got := range texts(g.shown(len(c.shown))) {
+					squeeze := func(s string) string { return strings.ReplaceAll(s, "\n|", "|") } // what was said ends without a line break
+					if want := strings.TrimSpace(c.shown[i]); squeeze(got) != squeeze(want) {
+						t.Errorf("message %d is %q, want %q", i, got, want)
+					}
+				}
+				g.idle(0)
+				var dropped []string
+				for _, r := range g.runs() {
+					if r.Status == sessions.Stopped {
+						word, _, _ := strings.Cut(r.Input.Text(), " ")
+						dropped = append(dropped, word)
+						if r.Error == "" || r.Batch != "" {
+							t.Errorf("%s: %q, batch %q", word, r.Error, r.Batch)
+						}
+					}
+				}
+				if slices.Sort(dropped); !slices.Equal(dropped, c.dropped) {
+					t.Errorf("dropped %v, want %v", dropped, c.dropped)
+				}
+				listed, err := g.store.Skipped(t.Context(), 10)
+				if err != nil || len(listed) != map[bool]int{true: 3}[c.q.Drop == sessions.DropNew] {
+					t.Errorf("listed: %v, %v", listed, err)
+				}
+			})
+		})
+	}
+}
+
+// TestSummarizedQueueIsBounded has more messages come than even their lines may wait for: the oldest are dropped, and listed.
+func TestSummarizedQueueIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, rule(sessions.Queue{Cap: 2}))
+		g.model.set(slowly(time.Hour))
+		g.say(direct("a"), guest, "first")
+		g.until("it is at work", func() bool { return g.model.count() == 1 })
+		n := 2 + shortLines + 3
+		for i := range n {
+			g.say(direct("a"), guest, fmt.Sprint("m", i))
+		}
+		count := map[sessions.RunStatus]int{}
+		g.until("all are taken", func() bool {
+			clear(count)
+			runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Limit: 1000})
+			for _, r := range runs {
+				count[r.Status]++
+			}
+			return err == nil && len(runs) == n+1
+		})
+		if count[sessions.Queued] != 2+shortLines || count[sessions.Stopped] != 3 {
+			t.Errorf("%v", count)
+		}
+	})
+}
+
+// TestQueueCommand sets what holds for one session.
+func TestQueueCommand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		to := direct(owner)
+		const usage = "\n\nUsage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
+		for _, c := range []struct{ by, arg, want string }{
+			{owner, "", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
+			{owner, " collect debounce:2s cap:25 drop:old", "⚙️ Queue: `collect debounce:2s cap:25 drop:old` (set for this session)"},
+			{owner, " Interrupt debounce:250", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{owner, " sometimes", "⚙️ I do not know `sometimes` here." + usage},
+			{owner, " steer debounce:2h", "⚙️ debounce is a time from 0s to 60s." + usage},
+			{owner, " steer cap:0", "⚙️ cap is a number from 1 to 1000." + usage},
+			{owner, " steer drop:all", "⚙️ I do not know `drop:all` here." + usage},
+			{owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{owner, " default cap:3", "⚙️ Queue: `collect debounce:1s cap:3 drop:summarize` (set for this session)"},
+			{owner, " default", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
+			{guest, " followup", "Only an owner can use /queue."},
+		} {
+			if got := g.asks(to, c.by, "/queue"+c.arg); got != c.want {
+				t.Errorf("/queue%s: %q, want %q", c.arg, got, c.want)
+			}
+		}
+		g.asks(to, owner, "/queue followup")
+		g.asks(to, owner, "/new")
+		if q := g.session("agent:main:main").Settings.Queue; q.Mode != sessions.Followup {
+			t.Errorf("after /new: %+v", q)
+		}
+	})
+}
+
+// TestStatusShowsBatches looks at a session at work.
+func TestStatusShowsBatches(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.model.set(repeating(10 * time.Second))
+		for _, w := range []string{"one", "two", "three", "four"} { // one has its own turn, two and three the next
+			g.say(direct(owner), owner, w)
+			<-time.After(4 * time.Second)
+		}
+		got := g.asks(direct(owner), owner, "/status")
+		for _, want := range []string{"Queue: `collect debounce:1s cap:20 drop:summarize`", "At work: run " + string(g.said()["two"].ID) + ", answers 2 messages", "Waiting here: 1"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is not in\n%s", want, got)
+			}
+		}
+	})
+}
+
+// TestOwnersBatch takes the owners' tools from a turn that answers somebody else as well, in whatever way they came together.
+func TestOwnersBatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode sessions.QueueMode
+		by   []string // who writes: the first message's turn is at work when the others come
+		want []bool   // of each model call: are the owners' tools there?
+	}{
+		"owners together":       {sessions.Collect, []string{owner, owner, owner}, []bool{true, true}},
+		"collected with others": {sessions.Collect, []string{owner, owner, guest}, []bool{true, false}},
+		"one after the other":   {sessions.Followup, []string{owner, owner, guest}, []bool{true, true, false}},
+		"an owner interrupts":   {sessions.Interrupt, []string{owner, owner}, []bool{true, true}},
+		"another is overtaken":  {sessions.Interrupt, []string{guest, owner}, []bool{false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, mode(c.mode), func(s *Settings) { s.Tools.BySender = map[tools.Sender]tools.Rights{"other": {Deny: []string{"remember"}}} })
+				var got []bool
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					got = append(got, slices.ContainsFunc(p.Tools, func(x tools.Spec) bool { return x.Name == "remember" }))
+					return repeating(10*time.Second)(ctx, p)
+				})
+				for i, by := range c.by {
+					g.say(groupChat("a"), by, fmt.Sprint("m", i))
+					<-time.After(time.Second)
+				}
+				g.idle(len(c.by))
+				if !slices.Equal(got, c.want) {
+					t.Errorf("the owners' tools were there: %v, want %v", got, c.want)
+				}
+			})
+		})
+	}
+}
