@@ -48,7 +48,8 @@ type Fetch struct {
 
 // Files is tools.files.
 type Files struct {
-	MaxBytes int `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
+	MaxBytes      int `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
+	MaxTotalBytes int `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
 }
 
 // MCP is tools.mcp.

@@ -24,7 +24,7 @@ const (
 )
 
 type cronArgs struct {
-	Action  string `json:"action"`
+	Action  string `json:"action" jsonschema:"what to do"`
 	Name    string `json:"name,omitempty" jsonschema:"a short name, for add"`
 	Message string `json:"message,omitempty" jsonschema:"what you are told when the time comes: complete in itself"`
 	At      string `json:"at,omitempty" jsonschema:"once, at this time: RFC 3339 with offset, such as 2026-03-01T18:00:00+01:00"`

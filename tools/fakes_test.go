@@ -43,6 +43,9 @@ type world struct {
 	depth    int
 	announce string
 
+	config    Config
+	workspace string
+
 	asked   []AskRequest
 	spawned []SpawnRequest
 	runs    map[string]sessions.Run // by source
@@ -99,6 +102,8 @@ func (w *world) deps() Deps {
 		},
 		SpawnDepth: func() int { return max(w.depth, 1) },
 		Announce:   func() string { return w.announce },
+		Config:     func() Config { return w.config },
+		Workspace:  func(sessions.AgentID) string { return w.workspace },
 		Now:        func() time.Time { return noon },
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // sessionTools are what a sub-agent has not got unless tools.subagents.tools.allow names it (contract N7).
 var sessionTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "sessions_yield",
-	"session_status", "agents_list", "subagents", "message"}
+	"session_status", "agents_list", "subagents", "message", "cron"}
 
 // orchestratorTools are those of them that a sub-agent has which may spawn (contract N8).
 var orchestratorTools = []string{"sessions_spawn", "sessions_yield", "subagents", "agents_list"}

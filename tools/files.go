@@ -1,0 +1,286 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+//go:embed files.md
+var filesText string
+
+const (
+	filesListed  = 200       // entries of a folder that are shown
+	filesLines   = 2000      // lines of a file that are shown at once
+	filesBytes   = 40 * 1024 // of text that are shown at once
+	filesMost    = 10_000    // files of a workspace
+	filesLongest = 400       // bytes of a path
+	filesDefault = 1 << 20   // tools.files.maxBytes
+	filesTotal   = 256 << 20 // tools.files.maxTotalBytes
+)
+
+type filesArgs struct {
+	Action  string  `json:"action" jsonschema:"what to do"`
+	Path    string  `json:"path,omitempty" jsonschema:"file or folder; list: empty = the whole workspace"`
+	Content string  `json:"content,omitempty" jsonschema:"write and append: the text"`
+	Old     string  `json:"old,omitempty" jsonschema:"edit: the text to replace, with enough around it to be the only one"`
+	New     string  `json:"new,omitempty" jsonschema:"edit: what comes in its place"`
+	Offset  integer `json:"offset,omitzero" jsonschema:"read: first line, from 1; list: entries to leave out"`
+	Limit   integer `json:"limit,omitzero" jsonschema:"read: lines, list: entries"`
+}
+
+const (
+	fileList   = "list"
+	fileRead   = "read"
+	fileWrite  = "write"
+	fileAppend = "append"
+	fileEdit   = "edit"
+	fileDelete = "delete"
+)
+
+var fileActions = []string{fileList, fileRead, fileWrite, fileAppend, fileEdit, fileDelete}
+
+var filesSchema = schemaOf[filesArgs](map[string][]string{"action": fileActions})
+
+// filesResult is what a call says; which fields are set depends on the action.
+type filesResult struct {
+	Path    string      `json:"path"`
+	Done    string      `json:"done,omitempty"` // what was changed
+	Size    int64       `json:"size,omitempty"`
+	Lines   int         `json:"lines,omitempty"` // of the whole file
+	From    int         `json:"from,omitempty"`  // first line that is shown
+	Text    string      `json:"text,omitempty"`
+	Binary  bool        `json:"binary,omitempty"` // it is no text, so it is not shown
+	Entries []fileEntry `json:"entries,omitempty"`
+	Total   int         `json:"total,omitempty"` // entries of the folder
+	Next    int         `json:"next,omitempty"`  // offset that shows more
+	Cut     bool        `json:"truncated,omitempty"`
+	Note    string      `json:"note,omitempty"`
+}
+
+type fileEntry struct {
+	Name     string `json:"name"` // folders end with /
+	Size     int64  `json:"size,omitempty"`
+	Modified string `json:"modified"`
+}
+
+type files struct{ deps Deps }
+
+// FilesTool is the tool files: the files of the agent's workspace, which nothing leads out of.
+func FilesTool(d Deps) Tool { return files{d} }
+
+func (files) Spec() Spec { return Spec{Name: "files", Description: filesText, Schema: filesSchema} }
+
+func (t files) Call(_ context.Context, c Call) (Result, error) {
+	args, bad := decode[filesArgs](c.Args)
+	if bad == nil {
+		bad = oneOf("action", args.Action, fileActions)
+	}
+	var name string
+	if bad == nil {
+		name, bad = filePath(args.Path, args.Action)
+	}
+	if bad != nil {
+		return bad.result(), nil
+	}
+	root, err := t.deps.openWorkspace(c.Caller.Session.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	if root == nil {
+		return mistake("this host has no workspace for the agent, so there are no files").result(), nil
+	}
+	defer func() { _ = root.Close() }()
+	limits := t.deps.config().Files
+	w := workspace{root: root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal),
+		again: c.Caller.Run.Attempt > 1, temp: tempName(c.Source())}
+	r, err := t.do(w, name, args)
+	if err != nil {
+		return fileProblem(args.Action, name, err).result(), nil
+	}
+	r.Path = name
+	return reply(r), nil
+}
+
+func (t files) do(w workspace, name string, args filesArgs) (r filesResult, err error) {
+	switch args.Action {
+	case fileList:
+		return w.list(name, args.Offset.or(0), args.Limit.bound(filesListed, filesListed))
+	case fileRead:
+		for most := filesBytes; ; most /= 2 { // what has to be escaped takes more room
+			if r, err = w.read(name, max(args.Offset.or(1), 1), args.Limit.bound(filesLines, filesLines), most); err != nil || len(encode(r)) <= maxRows {
+				show := shown{redact: t.deps.Redact, block: filesBytes}
+				r.Text = show.text(r.Text)
+				return r, err
+			}
+		}
+	case fileWrite:
+		return w.write(name, args.Content)
+	case fileAppend:
+		return w.append(name, args.Content)
+	case fileEdit:
+		return w.edit(name, args.Old, args.New)
+	}
+	return w.delete(name)
+}
+
+// openWorkspace opens the folder of an agent, and makes it when it is not there; nil when the host has none.
+func (d Deps) openWorkspace(agent sessions.AgentID) (*os.Root, error) {
+	if d.Workspace == nil {
+		return nil, nil //nolint:nilnil // no workspace is no error
+	}
+	dir := d.Workspace(agent)
+	if dir == "" {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the workspace of agent %s: %w", agent, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace of agent %s: %w", agent, err)
+	}
+	return root, nil
+}
+
+// filePath checks a path and gives it in its shortest form.
+func filePath(p, action string) (string, *problem) {
+	p = strings.TrimSpace(p)
+	if p == "" && action == fileList {
+		p = "."
+	}
+	switch {
+	case p == "":
+		return "", mistake("path is required: the file, relative to the workspace")
+	case len(p) > filesLongest:
+		return "", mistake("the path is longer than %d bytes", filesLongest)
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "", mistake("the path has characters that no path has")
+	}
+	p = path.Clean(p)
+	local, err := filepath.Localize(p)
+	if err != nil || !filepath.IsLocal(local) || strings.Contains(p, `\`) {
+		return "", forbidden("%s is not inside the workspace: give a relative path, with / and without ..", p)
+	}
+	if p == "." && action != fileList {
+		return "", mistake("this is the workspace itself; name a file in it")
+	}
+	if ours(path.Base(p)) {
+		return "", forbidden("names that begin with %s belong to the host", tempPrefix)
+	}
+	if action != fileList && action != fileRead && ofPrompt(p) {
+		return "", forbidden("%s is part of your instructions: only people change it", p)
+	}
+	return p, nil
+}
+
+// fileProblem words what a file operation failed with, without the path of the workspace.
+func fileProblem(action, name string, err error) *problem {
+	if p, ok := errors.AsType[*fileError](err); ok {
+		return mistake("%s %s: %s", action, name, p.text)
+	}
+	why := "it cannot be done"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		why = "there is no such file; list shows what there is"
+	case errors.Is(err, fs.ErrPermission):
+		why = "the host may not do that here"
+	default:
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			why = p.Err.Error()
+		}
+		if strings.Contains(why, "escapes") {
+			return forbidden("%s %s: it leads out of the workspace", action, name)
+		}
+	}
+	return mistake("%s %s: %s", action, name, why)
+}
+
+// fileError is a reason in plain words.
+type fileError struct{ text string }
+
+func (e *fileError) Error() string { return e.text }
+
+func noFile(format string, a ...any) error { return &fileError{fmt.Sprintf(format, a...)} }
+
+// list shows a folder, folders first.
+func (w workspace) list(name string, skip, limit int) (r filesResult, err error) {
+	all, err := fs.ReadDir(w.root.FS(), name)
+	if err != nil {
+		return r, err
+	}
+	all = slices.DeleteFunc(all, func(e fs.DirEntry) bool { return ours(e.Name()) })
+	slices.SortStableFunc(all, func(a, b fs.DirEntry) int {
+		if a.IsDir() != b.IsDir() {
+			if a.IsDir() {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	r.Total, r.Entries = len(all), []fileEntry{}
+	skip = min(max(skip, 0), len(all))
+	for _, e := range all[skip:min(skip+limit, len(all))] {
+		row := fileEntry{Name: strings.ToValidUTF8(e.Name(), "\uFFFD")}
+		if info, err := e.Info(); err == nil {
+			row.Size, row.Modified = info.Size(), info.ModTime().UTC().Format("2006-01-02T15:04:05Z")
+		}
+		switch {
+		case e.IsDir():
+			row.Name, row.Size = row.Name+"/", 0
+		case !e.Type().IsRegular():
+			row.Name += " (no plain file)"
+		}
+		r.Entries = append(r.Entries, row)
+	}
+	if n := skip + len(r.Entries); n < len(all) {
+		r.Next, r.Cut = n, true
+	}
+	return r, nil
+}
+
+// read shows lines of a text file.
+func (w workspace) read(name string, from, limit, most int) (r filesResult, err error) {
+	text, info, err := w.load(name)
+	if notText, ok := errors.AsType[*binaryError](err); ok {
+		return filesResult{Size: notText.size, Binary: true, Note: "it is no text, so it is not shown"}, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	r = filesResult{Size: info.Size(), Lines: len(lines), From: min(from, len(lines))}
+	var b strings.Builder
+	at := from - 1
+	for ; at < len(lines) && at < from-1+limit; at++ {
+		if b.Len()+len(lines[at]) > most {
+			if b.Len() == 0 { // a line that is too long by itself
+				b.WriteString(lines[at])
+				at++
+			}
+			break
+		}
+		b.WriteString(lines[at])
+	}
+	if r.Text = b.String(); at < len(lines) {
+		r.Next, r.Cut = at+1, true
+	}
+	if r.Text, _ = clip(r.Text, most); from > len(lines) {
+		r.Note = "there are no further lines"
+	}
+	return r, nil
+}

@@ -1,0 +1,246 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// workspace is an agent's folder during one call. os.Root keeps every path in it, symbolic links included.
+type workspace struct {
+	root  *os.Root
+	max   int    // bytes of one file
+	total int    // bytes of all files
+	again bool   // the turn was interrupted before: this may be a call that was made already
+	temp  string // name of the file that a change is prepared in: the same for the same call, so that a crash leaves one at most
+}
+
+// tempPrefix is what names of files begin with that are the host's.
+const tempPrefix = ".parley-"
+
+func ours(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+
+func tempName(source string) string {
+	h := sha256.Sum256([]byte(source))
+	return tempPrefix + hex.EncodeToString(h[:8]) + ".tmp"
+}
+
+// binaryError says that a file is no text.
+type binaryError struct{ size int64 }
+
+func (e *binaryError) Error() string { return "it is no text" }
+
+// load reads a text file. It never opens what is no plain file: reading a pipe may wait for ever.
+func (w workspace) load(name string) (text string, info fs.FileInfo, err error) {
+	f, err := w.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err = f.Stat(); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case info.IsDir():
+		return "", nil, noFile("it is a folder; list shows it")
+	case !info.Mode().IsRegular():
+		return "", nil, noFile("it is no plain file")
+	case info.Size() > int64(w.max):
+		return "", nil, noFile("it has %d bytes; tools.files.maxBytes allows %d", info.Size(), w.max)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, int64(w.max)))
+	if err != nil {
+		return "", nil, err
+	}
+	if text = string(b); !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", nil, &binaryError{info.Size()}
+	}
+	return text, info, nil
+}
+
+// write makes or replaces a file. Done again it changes nothing.
+func (w workspace) write(name, content string) (r filesResult, err error) {
+	was, err := w.target(name)
+	if err != nil {
+		return r, err
+	}
+	if err := w.put(name, content, was); err != nil {
+		return r, err
+	}
+	done := "created"
+	if was != nil {
+		done = "replaced"
+	}
+	return filesResult{Done: done, Size: int64(len(content))}, nil
+}
+
+// append adds to a file, which it makes when there is none.
+func (w workspace) append(name, content string) (r filesResult, err error) {
+	if content == "" {
+		return r, noFile("content is required: what to add")
+	}
+	was, err := w.target(name)
+	if err != nil {
+		return r, err
+	}
+	text := ""
+	if was != nil {
+		if text, _, err = w.load(name); err != nil {
+			return r, err
+		}
+	}
+	if w.again && strings.HasSuffix(text, content) {
+		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "this turn was interrupted before, and the file ends with this text: it was added then. If it is meant to be there twice, use write."}, nil
+	}
+	if err := w.put(name, text+content, was); err != nil {
+		return r, err
+	}
+	return filesResult{Done: "added", Size: int64(len(text) + len(content))}, nil
+}
+
+// edit replaces a text that stands in the file once.
+func (w workspace) edit(name, old, with string) (r filesResult, err error) {
+	switch {
+	case old == "":
+		return r, noFile("old is required: the text to replace")
+	case old == with:
+		return r, noFile("old and new are the same")
+	}
+	was, err := w.target(name)
+	if err != nil {
+		return r, err
+	}
+	text, _, err := w.load(name)
+	if err != nil {
+		return r, err
+	}
+	n := strings.Count(text, old)
+	if w.again && with != "" && strings.Contains(text, with) && (n == 0 || strings.Contains(with, old)) {
+		return filesResult{Done: "nothing", Size: int64(len(text)), Note: "this turn was interrupted before, and new stands in the file: it was replaced then. Read the file when you are not sure."}, nil
+	}
+	switch n {
+	case 0:
+		return r, noFile("old does not stand in the file; read it, and copy the text exactly")
+	case 1:
+	default:
+		return r, noFile("old stands in the file %d times; give more of the text around it", n)
+	}
+	text = strings.Replace(text, old, with, 1)
+	if err := w.put(name, text, was); err != nil {
+		return r, err
+	}
+	return filesResult{Done: "replaced", Size: int64(len(text))}, nil
+}
+
+// delete removes a file, a link or an empty folder.
+func (w workspace) delete(name string) (r filesResult, err error) {
+	err = w.root.Remove(name)
+	if w.again && errors.Is(err, fs.ErrNotExist) {
+		return filesResult{Done: "nothing", Note: "it is not there any more"}, nil
+	}
+	if err != nil {
+		if info, e := w.root.Lstat(name); e == nil && info.IsDir() {
+			return r, noFile("the folder is not empty; delete what is in it first")
+		}
+		return r, err
+	}
+	return filesResult{Done: "deleted"}, nil
+}
+
+// target looks at what is to be changed; nil when it is not there.
+func (w workspace) target(name string) (fs.FileInfo, error) {
+	info, err := w.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil //nolint:nilnil // nothing there is no error
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, noFile("it is a folder")
+	case !info.Mode().IsRegular():
+		return nil, noFile("it is a link or no plain file; only plain files are changed")
+	}
+	return info, nil
+}
+
+// put writes a file whole: readers, and a crash, see the old text or the new one.
+func (w workspace) put(name, text string, was fs.FileInfo) error {
+	if len(text) > w.max {
+		return noFile("it would have %d bytes; tools.files.maxBytes allows %d", len(text), w.max)
+	}
+	if err := w.room(int64(len(text)), was); err != nil {
+		return err
+	}
+	dir := path.Dir(name)
+	if err := w.root.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	if was != nil {
+		mode = was.Mode().Perm()
+	}
+	temp := path.Join(dir, w.temp)
+	if err := w.root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := w.prepare(temp, text, mode)
+	if err == nil {
+		err = w.root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = w.root.Remove(temp) // the next change of the same call does it otherwise
+		return err
+	}
+	d, err := w.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync() // not every system syncs folders; the file itself is on disk
+	return d.Close()
+}
+
+func (w workspace) prepare(temp, text string, mode fs.FileMode) error {
+	f, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// room refuses what would make the workspace larger than it may be.
+func (w workspace) room(size int64, was fs.FileInfo) error {
+	if was != nil {
+		size -= was.Size()
+	}
+	if size <= 0 && was != nil {
+		return nil
+	}
+	count := 0
+	err := fs.WalkDir(w.root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read counts as nothing
+		}
+		if count++; count > filesMost {
+			return noFile("the workspace has %d files and folders, the most there may be; delete some", filesMost)
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	if err == nil && size > int64(w.total) {
+		err = noFile("the workspace would have %d bytes; tools.files.maxTotalBytes allows %d", size, w.total)
+	}
+	return err
+}
