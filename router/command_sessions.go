@@ -310,7 +310,7 @@ func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions
 	q.Limit = stopMost
 	open, err := r.open(ctx, q)
 	return slices.DeleteFunc(open, func(run sessions.Run) bool {
-		return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun
+		return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
 	}), err
 }
 

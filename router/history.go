@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"parley/agent"
 	"parley/sessions"
 )
 
@@ -23,8 +24,10 @@ type histories struct {
 	bytes int
 }
 
+// history is what a transcript is to a model: its newest summary, and the messages behind what that covers.
 type history struct {
 	id   sessions.ID
+	sum  sessions.Summary // its ID is empty where there is none
 	msgs []sessions.Message
 	size int
 }
@@ -33,31 +36,33 @@ func newHistories() *histories {
 	return &histories{m: make(map[sessions.ID]*list.Element), order: list.New()}
 }
 
-// get gives a transcript's newest messages, oldest first.
-func (h *histories) get(id sessions.ID) ([]sessions.Message, bool) {
+// get gives what is kept of a transcript.
+func (h *histories) get(id sessions.ID) (history, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.m[id]
 	if e == nil {
-		return nil, false
+		return history{}, false
 	}
 	h.order.MoveToFront(e)
-	return slices.Clip(e.Value.(*history).msgs), true
+	x := *e.Value.(*history)
+	x.msgs = slices.Clip(x.msgs)
+	return x, true
 }
 
-// put keeps a transcript that was read from the store.
-func (h *histories) put(id sessions.ID, msgs []sessions.Message) {
+// put keeps what was read from the store.
+func (h *histories) put(x history) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.remove(id)
-	x := &history{id: id, msgs: slices.Clip(msgs), size: sizeOf(msgs)}
-	h.m[id] = h.order.PushFront(x)
+	h.remove(x.id)
+	x.msgs, x.size = slices.Clip(x.msgs), sizeOf(x.msgs)+len(x.sum.Text)
+	h.m[x.id] = h.order.PushFront(&x)
 	h.bytes += x.size
 	h.trim()
 }
 
-// add puts what was committed behind a transcript that is kept, of which the newest limit messages stay.
-func (h *histories) add(id sessions.ID, limit int, msgs ...sessions.Message) {
+// add puts what was committed behind a transcript that is kept. One that has grown to more than most messages is forgotten.
+func (h *histories) add(id sessions.ID, most int, msgs ...sessions.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.m[id]
@@ -72,12 +77,11 @@ func (h *histories) add(id sessions.ID, limit int, msgs ...sessions.Message) {
 			added += sizeOf([]sessions.Message{m})
 		}
 	}
-	if over := len(x.msgs) - limit; over > limit/2 { // now and then, not at every message
-		added -= sizeOf(x.msgs[:over])
-		x.msgs = slices.Clone(x.msgs[over:])
-	}
 	x.size += added
 	h.bytes += added
+	if len(x.msgs) > most {
+		h.remove(id)
+	}
 	h.trim()
 }
 
@@ -127,23 +131,60 @@ func sizeOf(msgs []sessions.Message) int {
 	return n
 }
 
-// past is the transcript that a run's turn is shown, its own input last. What the run has recorded itself is not part of it.
-func (r *Router) past(ctx context.Context, run sessions.Run, limit int) ([]sessions.Message, error) {
+// past is what a run's session was until the run began, its own input last. What the run has recorded itself may be part of it.
+func (r *Router) past(ctx context.Context, run sessions.Run) (history, error) {
 	if run.Attempt == 1 {
-		if msgs, ok := r.histories.get(run.Session); ok { // process has put the input behind it
-			return upToInput(newest(msgs, limit), run), nil
+		if x, ok := r.histories.get(run.Session); ok { // process has put the input behind it
+			return x, nil
 		}
 	}
-	msgs, err := r.store.Tail(ctx, run.Session, sessions.TailQuery{Limit: limit, IncludeTool: true})
-	if err != nil {
-		return nil, fmt.Errorf("reading the transcript: %w", err)
+	x, err := r.stored(ctx, run.Session)
+	if err == nil && run.Attempt > 0 { // in the session's lane
+		r.histories.put(x)
 	}
-	r.histories.put(run.Session, msgs)
-	return upToInput(msgs, run), nil
+	return x, err
 }
 
-func newest(msgs []sessions.Message, n int) []sessions.Message {
-	return slices.Clip(msgs[max(0, len(msgs)-n):])
+// stored reads the newest summary of a transcript, and the messages behind it, from the store.
+func (r *Router) stored(ctx context.Context, id sessions.ID) (history, error) {
+	sum, _, err := r.store.Summary(ctx, id)
+	if err != nil {
+		return history{}, fmt.Errorf("reading the summary: %w", err)
+	}
+	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: sum.Upto, IncludeTool: true})
+	if err != nil {
+		return history{}, fmt.Errorf("reading the transcript: %w", err)
+	}
+	return history{id: id, sum: sum, msgs: msgs}, nil
+}
+
+// readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
+func (r *Router) readMost() int { return 2*r.historyLimit() + 1000 }
+
+// view is what a run's turn is shown before its own steps: the summary of the older part of the transcript, what came after that,
+// and the run's input last, also where the summary covers it already; in front of the input what is under way, as the turns that
+// began it may be summed up. covered says how many of the run's own steps the summary stands for.
+func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
+	msgs = upToInput(x.msgs, run)
+	if x.sum.ID == "" {
+		return msgs, 0, nil
+	}
+	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.sum.Upto {
+		covered++
+	}
+	text, err := prompt("summary", promptFacts{Messages: x.sum.Messages, Before: x.sum.Text})
+	if err != nil {
+		return nil, 0, err
+	}
+	open, err := r.underWay(ctx, run)
+	if err != nil {
+		return nil, 0, err
+	}
+	if open != "" {
+		at := slices.IndexFunc(msgs, func(m sessions.Message) bool { return m.ID == run.Input.ID })
+		msgs = slices.Insert(msgs, max(at, 0), agent.OpenMessage(x.sum, open))
+	}
+	return slices.Insert(msgs, 0, agent.SummaryMessage(x.sum, text)), covered, nil
 }
 
 // upToInput leaves out what the run itself has recorded, and makes sure that its input is there.

@@ -31,10 +31,11 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 		return false
 	}
 	r.lanes.at(key, run.ID)
-	if run.Attempt == 1 {
-		r.histories.add(run.Session, r.historyLimit(), run.Input)
-	} else {
+	switch {
+	case run.Attempt > 1:
 		r.histories.drop(run.Session)
+	case run.Kind != sessions.CompactRun: // whose input is no message
+		r.histories.add(run.Session, r.readMost(), run.Input)
 	}
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
@@ -86,10 +87,13 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 		}
 		return err
 	})
+	if !ok || ended != nil {
+		r.unkept(ctx, run, out.Messages...)
+	}
 	switch {
 	case !ok:
 	case ended == nil:
-		r.histories.add(run.Session, r.historyLimit(), out.Messages...)
+		r.histories.add(run.Session, r.readMost(), out.Messages...)
 	default: // or ended by a commit whose answer was lost: what it made is in the store
 		r.histories.drop(run.Session)
 		r.heal(ctx)
@@ -162,6 +166,9 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		return r.failure(ctx, set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
 			fmt.Errorf("timed out after %s", limit))
 	}
+	if e, ok := errors.AsType[*agent.BudgetError](err); ok {
+		return r.overBudget(ctx, set, run, e)
+	}
 	notice := "Something went wrong while I was working on this. The details are in the log."
 	if me, ok := errors.AsType[*agent.ModelError](err); ok {
 		notice = me.Notice()
@@ -213,19 +220,26 @@ func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (o
 		shown := r.show(ctx, *run, &t)
 		defer shown()
 	}
+	if run.Kind == sessions.CompactRun {
+		return r.compact(ctx, set, s, *run, &t)
+	}
 	return r.loop.Run(ctx, t)
 }
 
 // success turns what the agent said into what is committed; nil when the host stops before that is known.
 func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+	if run.Kind == sessions.CompactRun { // leaves the transcript as it is
+		return &sessions.Outcome{Status: sessions.Done, Result: out.Text, Deliveries: []sessions.Delivery{r.reply(set, run, sessions.Notice, "", out.Text)}}
+	}
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
 	}
 	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text)}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {
+		r.unkept(ctx, run, o.Messages...)
 		return nil
 	}
 	return o
@@ -237,7 +251,7 @@ func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, s
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: err.Error()}
 	steps := r.steps(ctx, run)
 	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
-	if !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
+	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice)}
 	}
 	if !r.handOn(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
@@ -289,7 +303,7 @@ func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKi
 }
 
 func (r *Router) historyLimit() int {
-	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 100)
+	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 400)
 }
 
 // deadlines gives, by session, when the runs that an earlier process was at have to end.

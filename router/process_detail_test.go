@@ -15,19 +15,22 @@ import (
 	"parley/tools"
 )
 
-// TestHistoryEqualsTheStore compares what every turn is shown with what the store would give, over turns of all kinds.
+// TestHistoryEqualsTheStore compares what every turn is shown with what the store would give, over turns of all kinds: the newest
+// summary, and what came after it.
 func TestHistoryEqualsTheStore(t *testing.T) {
 	for _, limit := range []int{4, 7, 1000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) { s.Agents.Defaults.HistoryLimit = limit })
+				g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
+					s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = limit, true
+				})
 				ids := func(msgs []sessions.Message) (out []string) {
 					for _, m := range msgs {
 						out = append(out, m.ID[:8]+" "+string(m.Role)+" "+m.Text())
 					}
 					return out
 				}
-				turn := 0
+				turn, sums := 0, 0
 				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if last(p).Role == sessions.ToolResult {
 						return text("noted"), nil
@@ -36,12 +39,19 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					if err != nil {
 						return agent.Answer{}, err
 					}
-					stored, err := g.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: limit, IncludeTool: true})
+					sum, ok, err := g.store.Summary(ctx, s.ID)
 					if err != nil {
 						return agent.Answer{}, err
 					}
-					if !slices.Equal(ids(p.Messages), ids(stored)) {
-						t.Errorf("turn %d is shown\n%q, the store holds\n%q", turn, ids(p.Messages), ids(stored))
+					stored, err := g.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: 1000, After: sum.Upto, IncludeTool: true})
+					if err != nil {
+						return agent.Answer{}, err
+					}
+					shown := slices.DeleteFunc(slices.Clone(p.Messages), func(m sessions.Message) bool {
+						return m.Provenance != nil && m.Provenance.Kind == sessions.InternalSystem // the summary, what is under way
+					})
+					if sums = max(sums, sum.Number); !slices.Equal(ids(shown), ids(stored)) || ok != agent.IsSummary(p.Messages[0]) || len(shown) > limit {
+						t.Errorf("turn %d is shown\n%q, the store holds %v and\n%q", turn, ids(p.Messages), sum, ids(stored))
 					}
 					turn++
 					switch turn % 4 {
@@ -58,8 +68,8 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					g.say(direct("a"), guest, fmt.Sprint("m", i))
 				}
 				g.idle(24)
-				if turn != 24 {
-					t.Errorf("%d turns", turn)
+				if turn != 24 || (sums > 5) != (limit < 24) {
+					t.Errorf("%d turns, %d summaries", turn, sums)
 				}
 			})
 		})

@@ -114,22 +114,6 @@ func TestHistoryKeepsTheInputOfFailedTurns(t *testing.T) {
 	})
 }
 
-func TestHistoryLimitRaised(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.HistoryLimit = 3 })
-		for i := range 10 {
-			g.say(direct("a"), guest, fmt.Sprint("m", i))
-			g.shown(i + 1)
-		}
-		_ = g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Agents.Defaults.HistoryLimit = 100 }))
-		g.say(direct("a"), guest, "now")
-		g.shown(11)
-		if n := len(g.lastPrompt()); n != 21 {
-			t.Errorf("%d messages shown to the model after the limit was raised, want 21", n)
-		}
-	})
-}
-
 func TestStopSparesTheNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		hold := make(chan struct{})

@@ -62,6 +62,7 @@ type Effects struct {
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Patch      *Patch     // on Session.Key
 	Reset      bool       // Session.Key gets a new ID; settings stay
+	ResetOf    ID         // with Reset: only while this is its ID still; "" = whatever it is
 	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both, oldest first. Reply, result, announce and post steps are spared. Their sessions are Aborted, and so are sub-agents above them, up to the one named
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill

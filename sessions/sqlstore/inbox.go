@@ -244,7 +244,7 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 				return acc, err
 			}
 		}
-		if e.Reset {
+		if e.Reset && (e.ResetOf == "" || e.ResetOf == at.ID) {
 			if err = t.reset(&at); err != nil {
 				return acc, err
 			}

@@ -7,9 +7,9 @@ import (
 	"parley/sessions"
 )
 
-// begin puts the input of a run into the transcript, where its turn has come.
+// begin puts the input of a run into the transcript, where its turn has come. That of a summary is no part of it.
 func (t *tx) begin(run sessions.Run, at runRow) error {
-	if run.Input.ID == "" {
+	if run.Input.ID == "" || run.Kind == sessions.CompactRun {
 		return nil
 	}
 	w, err := encodeMessage(run.Input, run.ID)

@@ -347,10 +347,10 @@ func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
 		if f.Context > 0 {
 			k.Context = f.Context
 		}
-		if !slices.Contains(spared, run.Kind) { // those go on after a stop and say nothing about it
+		if !slices.Contains(spared, run.Kind) && run.Kind != sessions.CompactRun { // those go on after a stop, or are no turn, and say nothing about it
 			k.Aborted = f.Status == sessions.Stopped
 		}
-		if run.Kind != sessions.PostRun {
+		if run.Kind != sessions.PostRun && run.Kind != sessions.CompactRun {
 			k.Turns++
 		}
 		if run.Kind.ByAgent() {

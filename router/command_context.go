@@ -1,0 +1,148 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// cmdCompact queues the summing up of the session behind what it is at. The answer comes with its end.
+func cmdCompact(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
+	run := newRun(c.in, c.session.Key, c.session.Agent, "", c.owner)
+	run.Kind, run.Input.Content = sessions.CompactRun, sessions.TextContent(c.arg)
+	return "", sessions.Effects{Run: run}, nil
+}
+
+// compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
+func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
+	c := r.compacts(set, s, run, t)
+	x, err := r.stored(ctx, run.Session)
+	if err != nil {
+		return out, err
+	}
+	before := c.tokens(append([]sessions.Message{agent.SummaryMessage(x.sum, x.sum.Text)}, x.msgs...))
+	room := agent.Divide(t.Facts.ContextWindow, c.fixed())
+	room.Keep = min(room.Keep, agent.Tokens(x.msgs...)/10)
+	cut := agent.Cut(x.msgs, room.Keep, max(len(x.msgs)/4, 1))
+	if cut == 0 || agent.Tokens(x.msgs[:cut]...) < agent.LeastCovered {
+		out.Text = fmt.Sprintf("⚙️ There is nothing to compact yet: %s, %s tokens.", plural(len(x.msgs), "message"), short(before))
+		return out, nil
+	}
+	now, err := c.sumUp(ctx, x, cut, before, room, strings.TrimSpace(run.Input.Text()))
+	if err == nil {
+		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", plural(cut, "message"), short(before), short(now.sum.Context))
+	}
+	return out, err
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// share is what one part of a prompt takes.
+type share struct {
+	what   string
+	n      int
+	tokens int
+}
+
+// cmdContext says what fills the window of the session's model.
+func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	detail := strings.EqualFold(c.arg, "detail")
+	switch {
+	case !detail && c.arg != "" && !strings.EqualFold(c.arg, "list"):
+		return "⚙️ Usage: /context list|detail", sessions.Effects{}, nil
+	case c.session.ID == "":
+		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
+	}
+	run := newRun(c.in, c.session.Key, c.session.Agent, "", c.owner)
+	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
+	t, err := r.compose(ctx, c.set, c.session, run)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	x, err := r.stored(ctx, c.session.ID)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	system, kit := agent.TextTokens(t.System), 0
+	tool := make(map[string]*share)
+	for _, have := range t.Tools {
+		spec := have.Spec()
+		tool[spec.Name] = &share{what: spec.Name, n: 1, tokens: agent.SpecTokens(spec)}
+		kit += tool[spec.Name].tokens
+	}
+	summary, messages := agent.TextTokens(x.sum.Text), agent.Tokens(x.msgs...)
+	total := max(system+kit+summary+messages, c.session.Context)
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", short(total), short(t.Facts.ContextWindow))
+	if w := t.Facts.ContextWindow; w > 0 {
+		fmt.Fprintf(&b, " (%d %%)", total*100/w)
+	}
+	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s\n- Tools (%d): %s\n", code(t.Label, 100), short(system), len(t.Tools), short(kit))
+	if detail {
+		writeShares(&b, tool)
+	}
+	if x.sum.ID != "" {
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", plural(x.sum.Messages, "message"), age(time.Since(x.sum.Time)), short(summary))
+	}
+	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.msgs), short(messages))
+	if detail {
+		writeShares(&b, byKind(x.msgs))
+	}
+	if c.set.Agents.Defaults.Compaction.Off {
+		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", short(t.CompactAt), t.CompactOver)
+	} else {
+		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", short(t.CompactAt), t.CompactOver)
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+// byKind sums up messages by who made them.
+func byKind(msgs []sessions.Message) map[string]*share {
+	all := make(map[string]*share)
+	for _, m := range msgs {
+		what := map[sessions.Role]string{sessions.User: "of people and sessions", sessions.Assistant: "of the agent"}[m.Role]
+		if m.Role == sessions.ToolResult {
+			what = "results of " + m.ToolName
+		}
+		if all[what] == nil {
+			all[what] = &share{what: what}
+		}
+		all[what].n++
+		all[what].tokens += agent.Tokens(m)
+	}
+	return all
+}
+
+// sharesShown bounds the lines of one part.
+const sharesShown = 30
+
+// writeShares lists shares, the largest first.
+func writeShares(b *strings.Builder, all map[string]*share) {
+	list := make([]*share, 0, len(all))
+	for _, s := range all {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y *share) int { return cmp.Or(y.tokens-x.tokens, cmp.Compare(x.what, y.what)) })
+	for i, s := range list {
+		if i == sharesShown {
+			fmt.Fprintf(b, "  - and %d more\n", len(list)-i)
+			break
+		}
+		fmt.Fprintf(b, "  - %s", code(s.what, 100))
+		if s.n > 1 {
+			fmt.Fprintf(b, " (%d)", s.n)
+		}
+		fmt.Fprintf(b, ": %s\n", short(s.tokens))
+	}
+}

@@ -1,0 +1,197 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// compaction makes what a model is shown of a session shorter: it sums up the older part of the transcript, which itself is never
+// touched. It works for one run.
+type compaction struct {
+	r    *Router
+	set  *Settings
+	s    sessions.Session
+	run  sessions.Run
+	turn *agent.Turn
+}
+
+// compacts has a turn sum up the older part of its session when the model's window fills up.
+func (r *Router) compacts(set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+	c := &compaction{r: r, set: set, s: s, run: run, turn: t}
+	at := set.Agents.Defaults.Compaction.At
+	if at <= 0 {
+		at = 0.8
+	}
+	t.Compact, t.CompactAt, t.CompactOver = c.shorten, int(at*float64(t.Facts.ContextWindow)), r.historyLimit()
+	return c
+}
+
+// fixed estimates what of every prompt of the turn is no message.
+func (c *compaction) fixed() int {
+	n := agent.TextTokens(c.turn.System)
+	for _, t := range c.turn.Tools {
+		n += agent.SpecTokens(t.Spec())
+	}
+	return n
+}
+
+func (c *compaction) tokens(msgs []sessions.Message) int {
+	specs := make([]tools.Spec, len(c.turn.Tools))
+	for i, t := range c.turn.Tools {
+		specs[i] = t.Spec()
+	}
+	return agent.PromptTokens(c.turn.System, specs, msgs)
+}
+
+// shorten is agent.Turn.Compact. Where no summary can be had, the oldest messages are left out for this turn only.
+func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+	before, window := c.tokens(msgs), c.turn.Facts.ContextWindow
+	if window <= 0 || before <= c.turn.CompactAt && len(msgs) <= c.turn.CompactOver {
+		window = before // so much the provider has refused: its window is smaller than was thought, or the estimate
+	}
+	x, err := c.r.stored(ctx, c.run.Session)
+	if err != nil {
+		return nil, err
+	}
+	room := agent.Divide(window, c.fixed())
+	cut := agent.Cut(x.msgs, room.Keep, max(c.turn.CompactOver/4, 1))
+	if cut == 0 || agent.Tokens(x.msgs[:cut]...) < agent.LeastCovered && len(x.msgs) <= c.turn.CompactOver {
+		return agent.Fit(msgs, 2*room.Keep), nil // one very long message, or several
+	}
+	now, err := c.sumUp(ctx, x, cut, before, room, "")
+	if _, broke := errors.AsType[*agent.BudgetError](err); broke || ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.run.Key, keyRun, c.run.ID, keyErr, err)
+		now = behind(x, cut, sessions.Summary{ID: firstOf(x.sum.ID, string(c.run.ID)), Text: x.sum.Text, Time: time.Now()})
+	}
+	return c.shown(ctx, now, room.Keep)
+}
+
+// shown is the view of the run's turn with its steps, made to fit.
+func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions.Message, error) {
+	own := slices.DeleteFunc(slices.Clone(x.msgs), func(m sessions.Message) bool { return m.Run != c.run.ID || m.ID == c.run.Input.ID })
+	past, _, err := c.r.view(ctx, x, c.run, nil)
+	if err != nil {
+		return nil, err
+	}
+	head := 0
+	for head < len(past) && past[head].Seq == 0 && past[head].ID != c.run.Input.ID { // the summary fits as it is
+		head++
+	}
+	return append(past[:head:head], agent.Fit(append(past[head:len(past):len(past)], own...), keep)...), nil
+}
+
+// behind is a history whose oldest messages s stands for.
+func behind(x history, cut int, s sessions.Summary) history {
+	s.Session, s.Upto, s.Messages = x.id, x.msgs[cut-1].Seq, x.sum.Messages+cut
+	return history{id: x.id, sum: s, msgs: x.msgs[cut:]}
+}
+
+// sumUp has a model sum up the oldest messages of x, and keeps the summary.
+func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room agent.Room, look string) (history, error) {
+	id := uuid.NewString()
+	text := x.sum.Text
+	if !c.set.Agents.Defaults.Compaction.Off || c.run.Kind == sessions.CompactRun {
+		var err error
+		if text, err = c.summary(ctx, id, x, cut, room, look); err != nil {
+			return x, err
+		}
+	}
+	now := behind(x, cut, sessions.Summary{ID: id, Text: text, Before: before, Run: c.run.ID, Time: time.Now()})
+	now.sum.Context = c.fixed() + agent.TextTokens(text) + min(agent.Tokens(now.msgs...), room.Keep)
+	var refused error
+	if !c.r.insist(ctx, "compact", func(ctx context.Context) error {
+		if refused = c.r.store.Compact(ctx, now.sum); errors.Is(refused, sessions.ErrConflict) {
+			return nil
+		}
+		return refused
+	}) && refused == nil {
+		refused = ctx.Err()
+	}
+	c.r.histories.drop(x.id)
+	if refused != nil {
+		return x, fmt.Errorf("keeping the summary: %w", refused)
+	}
+	c.r.log.Info("summed up the older part of a session", keySession, c.run.Key, keyRun, c.run.ID, "messages", cut, "before", before, "after", now.sum.Context)
+	return now, nil
+}
+
+// summary words the older part of a session, a chunk after the other: each call is shown the summary so far. A model that finds a
+// chunk too long is given smaller ones.
+func (c *compaction) summary(ctx context.Context, id string, x history, cut int, room agent.Room, look string) (text string, err error) {
+	who, err := c.writer(room)
+	if err != nil {
+		return "", err
+	}
+	if w := who.Facts.ContextWindow; w > 0 {
+		room.Chunk = min(room.Chunk, agent.Divide(w, 0).Chunk)
+	}
+	old := x.msgs[:cut]
+	covered := agent.Tokens(old...) + agent.TextTokens(x.sum.Text)
+	for n := 0; ; room.Chunk /= 2 {
+		text = x.sum.Text
+		for _, lines := range agent.Chunks(old, room.Chunk) {
+			n++
+			if text, err = c.write(ctx, fmt.Sprintf("%s-%d", id, n), who, promptFacts{Before: text, Look: look, Lines: lines}); err != nil {
+				break
+			}
+			text = agent.CutSummary(text, room.Summary, covered)
+		}
+		e, ok := errors.AsType[*agent.ModelError](err)
+		if !ok || e.Class != agent.TooLong || room.Chunk < 400 {
+			return text, err
+		}
+	}
+}
+
+// writer is the turn that makes summaries: of the configured model, otherwise of the session's.
+func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
+	system, err := prompt("compact", promptFacts{Words: max(room.Summary/2, 40)})
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	t := agent.Turn{System: system, MaxSteps: 1, Caller: tools.Caller{Session: c.s, Run: c.run}, Afford: c.turn.Afford, Spent: c.turn.Spent,
+		Model: c.turn.Model, Name: c.turn.Name, Label: c.turn.Label, Facts: c.turn.Facts, Fallbacks: c.turn.Fallbacks}
+	name := c.set.Agents.Defaults.Compaction.Model
+	if name == "" || name == t.Label {
+		return t, nil
+	}
+	m, err := c.r.deps.Model(name)
+	if err != nil {
+		c.r.log.Error("the model that is to write summaries cannot be used, the session's does", keyErr, err)
+		return t, nil
+	}
+	t.Fallbacks = append([]agent.Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)
+	t.Model, t.Name, t.Label, t.Facts = m.Model, m.Name, m.Label, m.Facts
+	return t, nil
+}
+
+// write makes one summary call, and puts what it cost into the ledger.
+func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f promptFacts) (string, error) {
+	request, err := prompt("compact_request", f)
+	if err != nil {
+		return "", err
+	}
+	who.History = []sessions.Message{{ID: id, Role: sessions.User, Content: sessions.TextContent(request), Time: time.Now(),
+		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Tool: "summary"}}}
+	out, err := c.r.loop.Run(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	c.r.meter(c.s, c.run).spend(ctx, "compact", out.Final.Model, out.Usage)
+	if out.Text == "" {
+		return "", errors.New("the model gave an empty summary")
+	}
+	return out.Text, nil
+}
