@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"parley/agent"
+)
+
+// down is a provider that cannot be reached.
+type down struct{}
+
+func (down) Stream(context.Context, agent.Prompt) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		yield(agent.Delta{}, &agent.ModelError{Class: agent.Unreachable, Tries: 1, Err: errors.New("refused")})
+	}
+}
+
+// downModels has two configured providers, both down.
+func downModels(opened *[]string) *models {
+	m := newModels([]Provider{{API: "openai", Open: func(name string, _ agent.Provider, _ *slog.Logger) (agent.Model, error) {
+		*opened = append(*opened, name)
+		return down{}, nil
+	}}}, slog.New(slog.DiscardHandler))
+	m.configure(map[string]agent.Provider{
+		"a": {API: "openai", ContextWindow: 32000, Models: map[string]agent.ModelFacts{"big/er": {ContextWindow: 200_000, Input: 3, NoImages: true}, "x": {Output: 1}}},
+		"b": {API: "openai"},
+		"c": {API: "nonsense"},
+	})
+	return m
+}
+
+// A model is found with what is known about it: its own facts, else its provider's window, else the usual one.
+func TestFindModel(t *testing.T) {
+	t.Parallel()
+	var opened []string
+	m := downModels(&opened)
+	for name, want := range map[string]agent.Candidate{
+		"a/big/er": {Name: "big/er", Facts: agent.ModelFacts{ContextWindow: 200_000, Input: 3, NoImages: true}},
+		"a/x":      {Name: "x", Facts: agent.ModelFacts{ContextWindow: 32000, Output: 1}},
+		"a/other":  {Name: "other", Facts: agent.ModelFacts{ContextWindow: 32000}},
+		"b/x":      {Name: "x", Facts: agent.ModelFacts{ContextWindow: agent.DefaultContextWindow}},
+	} {
+		got, err := m.find(name)
+		if err != nil || got.Name != want.Name || got.Label != name || got.Facts != want.Facts || got.Model == nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	slices.Sort(opened)
+	if !slices.Equal(opened, []string{"a", "b"}) {
+		t.Errorf("opened %q: each provider once, when it is first used", opened)
+	}
+	for _, bad := range []string{"", "a", "a/", "/x", "z/x", "c/x"} {
+		if got, err := m.find(bad); err == nil || got.Model != nil || bad != "c/x" && !strings.Contains(err.Error(), "a, b, c") {
+			t.Errorf("%q: %+v, %v", bad, got, err)
+		}
+	}
+}
+
+// The list of models has each one that the configuration names once, the one in force first.
+func TestListedModels(t *testing.T) {
+	t.Parallel()
+	var opened []string
+	got := downModels(&opened).listed(agent.Config{
+		Defaults: agent.Defaults{Model: "b/main", Fallbacks: []string{"a/x", "b/spare"}, Subagents: agent.Subagents{Model: "b/small"}},
+		List:     []agent.Entry{{ID: "q", Model: "a/q", Fallbacks: []string{"b/main"}}},
+	}, "b/main")
+	want := []string{"b/main", "b/small", "a/x", "b/spare", "a/q", "a/big/er"}
+	if !slices.Equal(got, want) || len(opened) != 0 {
+		t.Errorf("%q, opened %q", got, opened)
+	}
+}
+
+// A provider that fails again and again is left alone with all its models, is told about, and does not touch the others; a new
+// configuration begins anew.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	var opened []string
+	m := downModels(&opened)
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(m)
+	call := func(name string) agent.ErrorClass {
+		c, err := m.find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = agent.ModelCall{Candidates: []agent.Candidate{c}}.Run(t.Context())
+		e, _ := errors.AsType[*agent.ModelError](err)
+		return e.Class
+	}
+	for i := range agent.BreakerFailures {
+		if got := call(fmt.Sprint("a/model-", i)); got != agent.Unreachable || len(m.troubles()) > 0 && i < agent.BreakerFailures-1 {
+			t.Fatalf("call %d: %s, %q", i, got, m.troubles())
+		}
+	}
+	if a, b := call("a/x"), call("b/x"); a != agent.Tripped || b != agent.Unreachable {
+		t.Errorf("a %s, b %s", a, b)
+	}
+	if got := m.troubles(); len(got) != 1 || !strings.Contains(got[0], "provider a ") {
+		t.Errorf("%q", got)
+	}
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for _, f := range families {
+		for _, metric := range f.GetMetric() {
+			states = append(states, fmt.Sprint(f.GetName(), " ", metric.GetLabel()[0].GetValue(), " ", metric.GetLabel()[1].GetValue(), " ", metric.GetGauge().GetValue()))
+		}
+	}
+	if want := []string{"parley_model_breaker a open 1", "parley_model_breaker b closed 1"}; !slices.Equal(states, want) {
+		t.Errorf("%q", states)
+	}
+	m.configure(m.providers())
+	if got := call("a/x"); got != agent.Unreachable || m.troubles() != nil {
+		t.Errorf("after a new configuration: %s, %q", got, m.troubles())
+	}
+}
