@@ -29,7 +29,7 @@ func overheard(m sessions.Message) string {
 			}
 			b.WriteString("- ")
 			if !l.Time.IsZero() {
-				b.WriteString(l.Time.Format("2006-01-02 15:04 "))
+				b.WriteString(l.Time.In(m.Time.Location()).Format("2006-01-02 15:04 "))
 			}
 			if who != "" {
 				b.WriteString(quoted(capText(who, 300)) + " said: ")

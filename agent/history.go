@@ -206,8 +206,8 @@ func wireChar(c byte) bool {
 // originMark starts the line that Origin writes.
 const originMark = "[inter-session message"
 
-// Origin is the line that tells the model where a user message comes from when it is not a person's words: the session that sent
-// it (contract S7, S8), or the host that sums up or tells what is open. It is empty for other messages. Repair sees to it that no
+// Origin is the line that tells the model where a user message comes from: who wrote it and when, the session that sent it
+// (contract S7, S8), or the host that sums up or tells what is open. It is empty where nothing is known. Repair sees to it that no
 // other text looks like such a line.
 func Origin(m sessions.Message) string {
 	switch hostTool(m) {
@@ -218,20 +218,23 @@ func Origin(m sessions.Message) string {
 	}
 	p := m.Provenance
 	if p == nil || p.Kind != sessions.InterSession {
-		return ""
+		return said(m)
 	}
 	line := originMark + " from " + oneLine(string(p.Source))
 	if p.Channel != "" {
 		line += " on " + oneLine(string(p.Channel))
 	}
+	if t := timeWords(m.Time); t != "" {
+		line += ", " + t
+	}
 	return line + "]"
 }
 
-var originLike = regexp.MustCompile(`(?i)\[(\s*(?:inter-session\s+message|host\s*:|(?:end\s+of\s+what\s+was\s+)?overheard))`)
+var originLike = regexp.MustCompile(`(?i)[\[［【]([\s\p{Cf}]*(?:inter-session\s+message|message\s+of\b|host\s*:|(?:end\s+of\s+what\s+was\s+)?overheard))`)
 
 // disarm keeps a text from looking like it came from another session or from the host, or like the frame of what was overheard.
 func disarm(text string) string {
-	if !strings.Contains(text, "[") {
+	if !strings.ContainsAny(text, "[［【") {
 		return text
 	}
 	return originLike.ReplaceAllString(text, "($1")

@@ -221,7 +221,7 @@ func (r *turnRun) paid(ctx context.Context) (*Answer, Candidate, error) {
 		}
 		defer func() { settle(r.spent) }()
 	}
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: inZone(r.msgs, r.Zone), Tools: r.specs, Thinking: r.Thinking})
 	if ctx.Err() != nil {
 		if answer != nil {
 			r.spend(by.Label, answer.Usage)

@@ -21,7 +21,8 @@ type Turn struct {
 	Tools    []tools.Tool
 	Caller   tools.Caller
 	Thinking string
-	MaxSteps int // model calls in one turn; 0 = DefaultMaxSteps
+	Zone     *time.Location // in which the model is told when messages were written; nil = as they are
+	MaxSteps int            // model calls in one turn; 0 = DefaultMaxSteps
 
 	Facts     ModelFacts  // of Model
 	Fallbacks []Candidate // tried in order when Model fails; a call makes at most MaxTries requests in all

@@ -132,9 +132,12 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
 		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), pictureBlocks(in)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Owner: owner, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
+		if key.Kind() != sessions.KindGroup {
+			run.Input.Provenance.Title = firstOf(in.Title, string(in.Address.Chat))
+		}
 	}
 	return run
 }

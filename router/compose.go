@@ -32,6 +32,8 @@ func quote(s string) (string, error) {
 // promptFacts are what the templates may name.
 type promptFacts struct {
 	Instructions, Name, Title  string
+	Files                      []agent.PromptFile
+	Zone                       string
 	Agent                      sessions.AgentID
 	Group, Repeat, Carry       bool
 	Spawns, Chat               bool
@@ -89,7 +91,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
 		Tools: kit, Caller: caller,
-		Thinking: firstOf(s.Settings.Thinking, entry.Thinking), MaxSteps: set.Agents.Defaults.MaxSteps,
+		Thinking: firstOf(s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				return err
@@ -114,7 +116,8 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 // system words the system prompt: the stable part first, what is special about this run last.
 func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
-	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key)}
+	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
+		Files: r.promptFiles(e.ID, !isSubagent(s.Key)), Zone: zoneName(set.zone())}
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest

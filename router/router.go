@@ -65,23 +65,24 @@ type Deps struct {
 
 // Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.
 type Router struct {
-	deps      Deps
-	store     sessions.Store
-	log       *slog.Logger
-	metrics   *Metrics
-	settings  atomic.Pointer[Settings]
-	gate      *gate
-	lanes     *lanes
-	loop      agent.Loop
-	histories *histories
-	budgets   *budgets
-	kit       tools.Deps // what the session tools, and the commands that show the same things, work with
-	tools     []tools.Tool
-	commands  []command
-	ends      ends
-	jobs      chan struct{} // wakes the scheduler
-	started   time.Time
-	watch     sync.WaitGroup
+	deps       Deps
+	store      sessions.Store
+	log        *slog.Logger
+	metrics    *Metrics
+	settings   atomic.Pointer[Settings]
+	gate       *gate
+	lanes      *lanes
+	loop       agent.Loop
+	histories  *histories
+	workspaces agent.Workspaces
+	budgets    *budgets
+	kit        tools.Deps // what the session tools, and the commands that show the same things, work with
+	tools      []tools.Tool
+	commands   []command
+	ends       ends
+	jobs       chan struct{} // wakes the scheduler
+	started    time.Time
+	watch      sync.WaitGroup
 }
 
 // New makes a router that does nothing yet.

@@ -158,18 +158,20 @@ func TextContent(s string) []Block { return []Block{{Type: TextBlock, Text: s}} 
 
 // Provenance says where the text of a user message comes from (contract S8, T2). It is structure, never prose for the model.
 type Provenance struct {
-	Kind    string           `json:"kind"` // external_user, inter_session, internal_system
-	Sender  string           `json:"sender,omitempty"`
-	Name    string           `json:"name,omitempty"`
-	User    string           `json:"username,omitempty"` // the sender's, without @, where the platform has such names
-	Bot     bool             `json:"bot,omitempty"`      // the sender is a bot
-	Owner   bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
-	Address channels.Address `json:"address,omitzero"`
-	Message string           `json:"message,omitempty"` // the platform's message id
-	Source  Key              `json:"sourceSessionKey,omitempty"`
-	Channel channels.Kind    `json:"sourceChannel,omitempty"`
-	Tool    string           `json:"sourceTool,omitempty"`
-	People  []Person         `json:"people,omitempty"` // of what another session says: whose messages the turn that said it answered
+	Kind      string           `json:"kind"` // external_user, inter_session, internal_system
+	Sender    string           `json:"sender,omitempty"`
+	Name      string           `json:"name,omitempty"`
+	User      string           `json:"username,omitempty"` // the sender's, without @, where the platform has such names
+	Bot       bool             `json:"bot,omitempty"`      // the sender is a bot
+	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
+	Address   channels.Address `json:"address,omitzero"`
+	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
+	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
+	Message   string           `json:"message,omitempty"`   // the platform's message id
+	Source    Key              `json:"sourceSessionKey,omitempty"`
+	Channel   channels.Kind    `json:"sourceChannel,omitempty"`
+	Tool      string           `json:"sourceTool,omitempty"`
+	People    []Person         `json:"people,omitempty"` // of what another session says: whose messages the turn that said it answered
 }
 
 // The provenance kinds.

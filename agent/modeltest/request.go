@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -46,11 +47,14 @@ type Tool struct {
 	Schema      json.RawMessage
 }
 
-// LastUserText is the text of the last user message.
+// frame is the line in front of what a person wrote.
+var frame = regexp.MustCompile(`\[message of [^\n]*\]\n\n`)
+
+// LastUserText is the text of the last user message, without the lines that say when and by whom it was written.
 func (r Request) LastUserText() string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == "user" {
-			return r.Messages[i].Text
+			return frame.ReplaceAllString(r.Messages[i].Text, "")
 		}
 	}
 	return ""

@@ -172,7 +172,7 @@ func toolCalls(n int, lines []string) (out []modeltest.ToolCall) {
 }
 
 // lead is what a message begins with that does not come from a person alone: where it is from, or who spoke in a group.
-var lead = regexp.MustCompile(`\[inter-session message[^\n]*\]\n\n|(?:Olga|Gustav): `)
+var lead = regexp.MustCompile(`\[(?:inter-session message|message of)[^\n]*\]\n\n|(?:Olga|Gustav): `)
 
 // spokenText is the newest message without its lead. (Messages that nobody has answered are shown to a model as one.)
 func spokenText(text string) string {
