@@ -157,7 +157,9 @@ func TestOwnersBatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, mode(c.mode), func(s *Settings) { s.Tools.BySender = map[tools.Sender]tools.Rights{"other": {Deny: []string{"remember"}}} })
+				g := newRig(t, channeltest.Options{}, mode(c.mode), func(s *Settings) {
+					s.Tools.BySender = map[tools.Sender]tools.Rights{"other": {Deny: []string{"remember"}}}
+				})
 				var got []bool
 				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					got = append(got, slices.ContainsFunc(p.Tools, func(x tools.Spec) bool { return x.Name == "remember" }))

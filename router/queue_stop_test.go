@@ -1,0 +1,124 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// TestStopWherever stops a session wherever its work is: at once, for good, and with all that waits.
+func TestStopWherever(t *testing.T) {
+	waits := call("c1", "sessions_send", map[string]any{"sessionKey": string(keyB), "message": "hurry", "timeoutSeconds": 3600})
+	for name, c := range map[string]struct {
+		answer func(ctx context.Context, p agent.Prompt) (agent.Answer, error) // of the first call
+		others int                                                             // messages behind the first one
+		after  time.Duration                                                   // when it is stopped
+		full   bool                                                            // another session has the only slot
+	}{
+		"in a model call":     {slowly(time.Hour), 2, time.Minute, false},
+		"in a tool":           {func(context.Context, agent.Prompt) (agent.Answer, error) { return waits, nil }, 2, time.Minute, false},
+		"in the quiet time":   {slowly(10 * time.Second), 2, 20 * time.Second, false},
+		"before it has begun": {slowly(time.Hour), 2, time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, rule(sessions.Queue{DebounceMs: new(60_000)}), func(s *Settings) {
+					if c.full {
+						s.Agents.Defaults.MaxConcurrent = 1
+					}
+				})
+				g.say(groupChat("b"), guest, "hello")
+				g.shown(1)
+				first := true
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if first {
+						first = false
+						return c.answer(ctx, p)
+					}
+					return slowly(time.Hour)(ctx, p)
+				})
+				if c.full {
+					g.say(groupChat("b"), guest, "work")
+					g.until("it is at work", func() bool { return g.model.count() == 2 })
+				}
+				began := time.Now()
+				for i := range 1 + c.others {
+					g.say(groupChat("a"), guest, fmt.Sprint("m", i))
+					<-time.After(time.Second)
+				}
+				time.Sleep(time.Until(began.Add(c.after)))
+				asked := g.model.count()
+				at := time.Now()
+				g.asks(groupChat("a"), guest, "/stop")
+				if took := time.Since(at); took > 100*time.Millisecond {
+					t.Errorf("/stop took %s", took)
+				}
+				g.until("all are ended", func() bool { return g.endedIn(keyA) })
+				if took := time.Since(at); took > 100*time.Millisecond {
+					t.Errorf("the work ended after %s", took)
+				}
+				g.stop()
+				g.start()
+				<-time.After(10 * time.Minute)
+				n := 0
+				for _, r := range g.runs() {
+					if r.Key == keyA && r.Status == sessions.Stopped && r.Error == "stopped by a person" && r.Batch == "" {
+						n++
+					}
+				}
+				want := 1 + c.others
+				if name == "in the quiet time" {
+					want-- // the first one was answered
+				}
+				if more := g.model.count() - asked; n != want || more > map[bool]int{true: 1}[c.full || name == "in a tool"] { // the other session's turn is resumed
+					t.Errorf("%d runs are stopped, want %d; %d model calls afterwards", n, want, more)
+				}
+			})
+		})
+	}
+}
+
+// endedIn reports whether a session has nothing at work and nothing queued.
+func (g *rig) endedIn(key sessions.Key) bool {
+	for _, r := range g.runs() {
+		if r.Key == key && !r.Status.Final() {
+			return false
+		}
+	}
+	return true
+}
+
+// TestStopWords writes what people write in a hurry: it stops what is at work, and is text when nothing is.
+func TestStopWords(t *testing.T) {
+	for word, stops := range map[string]bool{
+		"stop": true, "STOP!": true, "Stop…": true, " wait. ": true, "esc": true, "abort": true, "exit": true, "Interrupt!!": true,
+		"stop it": false, "wait a moment": false, "stops": false, "ok": false, "…": false,
+	} {
+		t.Run(word, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{})
+				g.say(direct("a"), guest, word)
+				if got := g.shown(1)[0].Out.Text; got == "⚙️ Nothing is running here." {
+					t.Error("it is no text when nothing is at work")
+				}
+				g.model.set(repeating(time.Minute))
+				g.say(direct("a"), guest, "work")
+				<-time.After(10 * time.Second)
+				g.say(direct("a"), guest, "more")
+				g.say(direct("a"), guest, word)
+				want := "work"
+				if stops {
+					want = "⚙️ Agent was aborted. 1 messages that waited are dropped."
+				}
+				if got := g.shown(2)[1].Out.Text; got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
