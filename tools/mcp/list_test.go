@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"parley/tools"
+)
+
+// listed gives the specs that a server's list makes.
+func listed(t *testing.T, list string, change ...func(*tools.MCPServer, *Deps)) (specs []tools.Spec, log string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		conf := tools.MCPServer{Command: "x", Enabled: true, TimeoutSeconds: 60}
+		r := newRig(t, Settings{}, inMemory(listing(list)), func(d *Deps) {
+			for _, f := range change {
+				f(&conf, d)
+			}
+		})
+		r.Apply(one(conf))
+		for _, x := range r.Tools(t.Context(), false) {
+			specs = append(specs, x.Spec())
+		}
+		log = r.log.String()
+		r.stop()
+	})
+	return specs, log
+}
+
+func named(specs []tools.Spec) string {
+	var out []string
+	for _, s := range specs {
+		out = append(out, s.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+// Ten thousand tools, descriptions of a megabyte, odd names: what is offered to models has bounds, and says what it is.
+func TestHugeList(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 10_000 {
+		many = append(many, fmt.Sprintf(`{"name":"t%05d","inputSchema":{"type":"object"}}`, i))
+	}
+	specs, log := listed(t, "["+strings.Join(many, ",")+"]")
+	if len(specs) != mostTools || !strings.Contains(log, "too many tools") || len(log) > 5000 {
+		t.Errorf("%d tools, a log of %d bytes:\n%.1000s", len(specs), len(log), log)
+	}
+	specs, _ = listed(t, `[{"name":"t","description":"\u0000\u001b[31mred\u202e`+strings.Repeat("é", 500_000)+`","inputSchema":{"type":"object"}}]`)
+	if d := specs[0].Description; len(d) > mostDescription || !strings.HasPrefix(d, "Tool of the MCP server x. [31mredé") || !strings.HasSuffix(d, "é…") {
+		t.Errorf("a description of %d bytes: %.100q", len(d), d)
+	}
+}
+
+// Names are what all providers take; where two are the same, one is left out and logged, and no tool of the host is replaced.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	list := func(names ...string) string {
+		var out []string
+		for _, n := range names {
+			b, _ := json.Marshal(n)
+			out = append(out, `{"name":`+string(b)+`,"inputSchema":{"type":"object"}}`)
+		}
+		return "[" + strings.Join(out, ",") + "]"
+	}
+	taken := func(_ *tools.MCPServer, d *Deps) { d.Taken = []string{"x_host"} }
+	specs, log := listed(t, list("a b", "a.b", "a_b", "", "ü", "host", "plain", strings.Repeat("long", 40), strings.Repeat("long", 41)), taken)
+	if got := named(specs); !regexp.MustCompile(`^x__ x_a_b x_longlong\S+_[0-9a-f]{8} x_longlong\S+_[0-9a-f]{8} x_plain$`).MatchString(got) {
+		t.Errorf("names: %s", got)
+	}
+	for _, want := range []string{"tool=a.b", "tool=a_b", "tool=host", "it has no name"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s:\n%s", want, log)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		server, name := rapid.StringMatching(`[A-Za-z0-9_-]{1,32}`).Draw(rt, "server"), rapid.String().Draw(rt, "name")
+		if got := toolName(server, name); !regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString(got) || got != toolName(server, name) {
+			rt.Fatalf("%q", got)
+		}
+	})
+}
+
+// allow and deny of a server are about its own names; deny wins.
+func TestAllowAndDeny(t *testing.T) {
+	t.Parallel()
+	list := `[{"name":"read","inputSchema":{"type":"object"}},{"name":"write","inputSchema":{"type":"object"}},{"name":"wipe","inputSchema":{"type":"object"}}]`
+	specs, _ := listed(t, list, func(c *tools.MCPServer, _ *Deps) { c.Allow, c.Deny = []string{"w*"}, []string{"wipe"} })
+	if got := named(specs); got != "x_write" {
+		t.Errorf("tools: %s", got)
+	}
+}
+
+// Schemas that no provider takes, that cannot be read, that are huge or never end are left out; the tools beside them stay.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	bomb := `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{"d40":{"type":"string"}`
+	for i := range 40 {
+		bomb += fmt.Sprintf(`,"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1)
+	}
+	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 400) + "{}" + strings.Repeat("}}", 400)
+	for name, schema := range map[string]string{
+		"no object":        `7`,
+		"null":             `null`,
+		"a list":           `[]`,
+		"another type":     `{"type":"string"}`,
+		"wrong keyword":    `{"type":"object","properties":{"a":{"type":7}}}`,
+		"wrong properties": `{"type":"object","properties":[]}`,
+		"odd argument":     `{"type":"object","properties":{"a b":{}}}`,
+		"long argument":    `{"type":"object","properties":{"` + strings.Repeat("a", 65) + `":{}}}`,
+		"huge":             `{"type":"object","description":"` + strings.Repeat("x", mostSchema) + `"}`,
+		"itself":           `{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}`,
+		"itself by turns":  `{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"not":{"$ref":"#/properties/a"}}}}`,
+		"multiplies":       bomb + "}}",
+		"outside":          `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1/x"}}}`,
+		"nowhere":          `{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`,
+		"another base":     `{"type":"object","properties":{"a":{"$id":"http://x/","$ref":"#"}}}`,
+		"dynamic":          `{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
+		"deep":             deep,
+		"bad pattern":      `{"type":"object","properties":{"a":{"pattern":"("}}}`,
+	} {
+		specs, log := listed(t, `[{"name":"bad","inputSchema":`+schema+`},{"name":"good","inputSchema":{"type":"object"}}]`)
+		if got := named(specs); got != "x_good" || !strings.Contains(log, "tool=bad") {
+			t.Errorf("%s: %s\n%s", name, got, log)
+		}
+	}
+	for name, c := range map[string][2]string{
+		"none":      {`{}`, `{"properties":{},"type":"object"}`},
+		"top level": {`{"type":"object","oneOf":[{"required":["a"]}],"$schema":"http://json-schema.org/draft-07/schema#","$id":"x"}`, `{"properties":{},"type":"object"}`},
+		"recursive": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"properties":{"a":{"$ref":"#"}},"type":"object"}`},
+		"tree": {`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}}}}}`,
+			`{"$defs":{"n":{"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"type":"object"}},"properties":{"n":{"$ref":"#/$defs/n"}},"type":"object"}`},
+	} {
+		specs, log := listed(t, `[{"name":"t","inputSchema":`+c[0]+`}]`)
+		if len(specs) != 1 || string(specs[0].Schema) != c[1] {
+			t.Errorf("%s: %v\n%s", name, specs, log)
+		}
+	}
+}
+
+// A list without an end, and one that cannot be read, end.
+func TestEndlessList(t *testing.T) {
+	t.Parallel()
+	specs, _ := listed(t, plainTool+`,"nextCursor":"again"`)
+	if got := named(specs); got != "x_t" {
+		t.Errorf("endless: %s", got)
+	}
+	for _, list := range []string{`[null]`, `7`, `[{"name":5}]`, `{}`, `[[[[[[]]]]]]`, strings.Repeat("[", 100_000)} {
+		if specs, _ := listed(t, list); len(specs) != 0 {
+			t.Errorf("%.30s: %s", list, named(specs))
+		}
+	}
+}

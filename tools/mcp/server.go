@@ -1,0 +1,249 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"parley/tools"
+)
+
+// State is how a server is.
+type State string
+
+// The states.
+const (
+	Starting State = "starting"
+	Running  State = "running"
+	Down     State = "down"
+)
+
+// Status is how a server is, for people.
+type Status struct {
+	Name     string `json:"name"`
+	Sandbox  bool   `json:"sandbox,omitempty"` // it is the confined one, for sandboxed sessions
+	State    State  `json:"state"`
+	Detail   string `json:"detail,omitempty"` // why it is not running
+	Tools    int    `json:"tools"`
+	Restarts int    `json:"restarts,omitempty"`
+}
+
+// String words it as one line.
+func (s Status) String() string {
+	line := "MCP server " + s.Name
+	if s.Sandbox {
+		line += " (for sandboxed sessions)"
+	}
+	line += " is " + string(s.State)
+	if s.Detail != "" {
+		line += ": " + s.Detail
+	}
+	return line
+}
+
+// The times of a server's life.
+const (
+	startWithin  = time.Minute      // from its start to its list of tools: it may have to be downloaded
+	firstPause   = time.Second      // before it is started again
+	longestPause = time.Minute      //
+	steady       = time.Minute      // a run of this length was a good one: the next pause is short again
+	pingEvery    = 30 * time.Second // while it has nothing to do
+	pingWithin   = 15 * time.Second // a server that does not answer for so long hangs
+	listEvery    = 5 * time.Second  // between two looks at its list of tools
+)
+
+// server keeps one connection to an MCP server alive.
+type server struct {
+	all     *Servers
+	name    string
+	sandbox bool // for sandboxed sessions: confined
+	conf    tools.MCPServer
+	log     *slog.Logger
+	born    time.Time
+	cancel  context.CancelFunc
+	settled chan struct{} // closed when the first attempt to start it has ended
+	ended   chan struct{} // closed when its supervisor has ended
+
+	mu       sync.Mutex
+	state    State
+	detail   string
+	restarts int
+	link     *link // nil while it is away
+	tools    []*tool
+}
+
+func newServer(all *Servers, at slot, conf tools.MCPServer) *server {
+	log := all.deps.Log.With(keyServer, at.name)
+	if at.sandbox {
+		log = log.With("sandbox", true)
+	}
+	return &server{all: all, name: at.name, sandbox: at.sandbox, conf: conf, log: log, born: time.Now(), state: Starting,
+		settled: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// serves reports whether it is for such sessions. One that is reached by its URL is for all.
+func (s *server) serves(sandboxed bool) bool { return s.conf.URL != "" || s.sandbox == sandboxed }
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Status{Name: s.name, Sandbox: s.sandbox, State: s.state, Detail: s.detail, Tools: len(s.tools), Restarts: s.restarts}
+}
+
+func (s *server) listed() []*tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tools
+}
+
+// settle waits until the first attempt to start it has ended, up to settleWithin after its start.
+func (s *server) settle(ctx context.Context) {
+	rest := time.NewTimer(time.Until(s.born.Add(settleWithin)))
+	defer rest.Stop()
+	select {
+	case <-s.settled:
+	case <-rest.C:
+	case <-ctx.Done():
+	}
+}
+
+// supervise starts the server, and starts it again whenever it ends, until ctx does.
+func (s *server) supervise(ctx context.Context) {
+	pause := firstPause
+	settle := sync.OnceFunc(func() { close(s.settled) })
+	defer settle()
+	for {
+		began := time.Now()
+		err := s.run(ctx, settle)
+		settle()
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) >= steady {
+			pause = firstPause
+		}
+		wait := pause/2 + rand.N(pause/2+1)
+		why := s.plain(err)
+		s.mu.Lock()
+		s.state, s.detail = Down, why
+		s.restarts++
+		s.mu.Unlock()
+		s.all.rebuild()
+		s.log.Warn("the MCP server is started again", keyErr, why, "in", wait.Round(time.Millisecond).String())
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// run starts the server once and serves it until it ends; the error says why.
+func (s *server) run(ctx context.Context, settle func()) error {
+	begin, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	l, err := s.connect(begin)
+	if err != nil {
+		return err
+	}
+	list, err := s.list(begin, l)
+	if err == nil {
+		s.set(l, list)
+		s.log.Info("the MCP server runs", "tools", len(list), "is", l.described())
+		settle()
+		err = s.serve(ctx, l)
+		s.mu.Lock()
+		s.link = nil
+		s.mu.Unlock()
+	}
+	return because(err, l.close())
+}
+
+// because joins why a connection ended with how the process did, when that was by itself.
+func because(err error, how string) error {
+	if _, ours := errors.AsType[*misbehaved](err); ours || how == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", errEnded, how)
+}
+
+// set makes a connection the one that is used.
+func (s *server) set(l *link, list []*tool) {
+	s.mu.Lock()
+	s.state, s.detail, s.link, s.tools = Running, "", l, list
+	s.mu.Unlock()
+	s.all.rebuild()
+}
+
+// errHangs is why a server that does not answer is replaced.
+var errHangs error = &misbehaved{"it does not answer any more"}
+
+// serve watches a connection until it ends: it pings a server that has nothing to do, or that let a call run out of its time, and
+// reads its list of tools again when that has changed.
+func (s *server) serve(ctx context.Context, l *link) error {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	var refresh <-chan time.Time
+	listed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.closed:
+			return l.err
+		case <-l.doubt:
+			if err := l.ping(ctx); err != nil {
+				return err
+			}
+		case <-ping.C:
+			if l.calls.Load() > 0 {
+				continue // it is at work, and that has a deadline of its own
+			}
+			if err := l.ping(ctx); err != nil {
+				return err
+			}
+		case <-l.changed:
+			if refresh == nil {
+				refresh = time.After(time.Until(listed.Add(listEvery)))
+			}
+		case <-refresh:
+			refresh, listed = nil, time.Now()
+			s.relist(ctx, l)
+		}
+	}
+}
+
+// relist reads the list of tools again. When that fails the old one stays.
+func (s *server) relist(ctx context.Context, l *link) {
+	ctx, cancel := context.WithTimeout(ctx, pingWithin)
+	defer cancel()
+	list, err := s.list(ctx, l)
+	if err != nil {
+		s.log.Warn("the MCP server says that its tools have changed and does not list them", keyErr, s.plain(err))
+		l.suspect()
+		return
+	}
+	s.mu.Lock()
+	s.tools = list
+	s.mu.Unlock()
+	s.log.Info("the tools of the MCP server have changed", "tools", len(list))
+	s.all.rebuild()
+}
+
+// current gives the connection, or why there is none.
+func (s *server) current() (*link, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.link != nil {
+		return s.link, ""
+	}
+	if s.detail != "" {
+		return nil, s.detail
+	}
+	return nil, "it is starting"
+}

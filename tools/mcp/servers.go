@@ -1,0 +1,242 @@
+// Package mcp mounts the tools of MCP servers: it starts them, keeps them running, and makes each of their tools a tools.Tool. A
+// server is foreign code: nothing that it says or does harms the host, and what it sends has bounds.
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/tools"
+	"parley/tools/mcp/confine"
+)
+
+// The keys of log lines.
+const (
+	keyErr    = "err"
+	keyServer = "server"
+	keyTool   = "tool"
+)
+
+// Deps are what Servers are made of.
+type Deps struct {
+	Log     *slog.Logger
+	Dir     string                 // the servers' own folders are made in it
+	Private []string               // folders and files that a confined server never gets to see by the way: the state, the configuration
+	Version string                 // of the host, told to the servers
+	Taken   []string               // names of tools that no server may use
+	Redact  func(string) string    // takes secrets out of what is logged and shown; nil = there are none
+	Confine confine.Launcher       // runs a command confined
+	Getenv  func(string) string    // the host's environment
+	dial    func(s *server) dialer // for tests; nil = processes and HTTP
+}
+
+// Settings are what a reload may change.
+type Settings struct {
+	Servers map[string]tools.MCPServer
+	Open    bool // some sessions are not sandboxed
+	Sandbox bool // some sessions are sandboxed (agents.defaults.sandbox.mode)
+}
+
+// Servers are the MCP servers of a host. A server with a command has up to two processes: one for sandboxed sessions, which is
+// confined, and one for all others. Any goroutine may call its methods.
+type Servers struct {
+	deps    Deps
+	ability func() confine.Ability // what the kernel gives; asked for once
+
+	mu      sync.Mutex
+	ctx     context.Context //nolint:containedctx // the life of the servers, given to Start
+	running map[slot]*server
+	tools   map[bool][]tools.Tool // by sandboxed; sorted by name
+	left    map[string]bool       // what was left out, to log it once
+	changed chan struct{}         // closed and replaced at every change
+	wg      sync.WaitGroup
+}
+
+// slot is one connection: a server, and which sessions it is for.
+type slot struct {
+	name    string
+	sandbox bool
+}
+
+// New makes servers that do nothing yet.
+func New(d Deps) *Servers {
+	if d.Redact == nil {
+		d.Redact = func(s string) string { return s }
+	}
+	if d.Getenv == nil {
+		d.Getenv = func(string) string { return "" }
+	}
+	return &Servers{deps: d, ability: sync.OnceValue(d.Confine.Probe), running: map[slot]*server{}, left: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// Start starts the servers in the background and returns at once. They end with ctx.
+func (s *Servers) Start(ctx context.Context, set Settings) {
+	s.mu.Lock()
+	s.ctx = ctx
+	s.mu.Unlock()
+	s.Apply(set) //nolint:contextcheck // it has the ctx that it was given here
+}
+
+// Apply makes the running servers what the settings say. What did not change goes on as it is.
+func (s *Servers) Apply(set Settings) {
+	want := map[slot]tools.MCPServer{}
+	for name, conf := range set.Servers {
+		if !conf.Enabled {
+			continue
+		}
+		if set.Sandbox && conf.URL == "" {
+			want[slot{name, true}] = conf
+		}
+		if set.Open || conf.URL != "" {
+			want[slot{name, false}] = conf
+		}
+	}
+	s.mu.Lock()
+	if s.ctx == nil || s.ctx.Err() != nil {
+		s.mu.Unlock()
+		return
+	}
+	var ended []*server
+	for at, srv := range s.running {
+		if conf, ok := want[at]; !ok || !reflect.DeepEqual(conf, srv.conf) {
+			srv.cancel()
+			ended = append(ended, srv)
+			delete(s.running, at)
+		}
+	}
+	s.mu.Unlock()
+	for _, srv := range ended { // it lets go of its folder before another one takes it
+		<-srv.ended
+	}
+	s.mu.Lock()
+	for at, conf := range want {
+		if s.running[at] == nil && s.ctx.Err() == nil {
+			srv := newServer(s, at, conf)
+			ctx, cancel := context.WithCancel(s.ctx)
+			srv.cancel = cancel
+			s.running[at] = srv
+			s.wg.Go(func() {
+				defer close(srv.ended)
+				defer cancel()
+				srv.supervise(ctx)
+			})
+		}
+	}
+	s.mu.Unlock()
+	s.rebuild()
+}
+
+// Wait blocks until all servers have ended. The context given to Start must have.
+func (s *Servers) Wait() { s.wg.Wait() }
+
+// settleWithin is how long a turn waits for servers that were started a moment ago, so that the tools of a session do not depend
+// on how fast they were.
+const settleWithin = 5 * time.Second
+
+// Tools gives the tools that sessions have, sorted by name: those that the servers listed last, also while one of them is away, so
+// that the prompt stays the same. Servers that were just started are waited for, up to settleWithin after their start.
+func (s *Servers) Tools(ctx context.Context, sandboxed bool) []tools.Tool {
+	for _, srv := range s.list() {
+		if srv.serves(sandboxed) {
+			srv.settle(ctx)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tools[sandboxed])
+}
+
+// Status says how the servers are, sorted by name.
+func (s *Servers) Status() []Status {
+	var out []Status
+	for _, srv := range s.list() {
+		out = append(out, srv.status())
+	}
+	return out
+}
+
+// Confinement says what of the confinement of sandboxed sessions' servers is missing on this system; nil when nothing is, or when
+// no server is confined.
+func (s *Servers) Confinement() []string {
+	for _, srv := range s.list() {
+		if srv.sandbox {
+			return s.ability().Missing()
+		}
+	}
+	return nil
+}
+
+// list gives the servers, sorted.
+func (s *Servers) list() []*server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.running), func(a, b *server) int {
+		return cmp.Or(strings.Compare(a.name, b.name), compareBool(a.sandbox, b.sandbox))
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// rebuild joins the lists of the servers. Where two tools have the same name, the one of the first server stays, and the other one
+// is left out and logged.
+func (s *Servers) rebuild() {
+	all := s.list()
+	var lost []*tool
+	joined := map[bool][]tools.Tool{}
+	for _, sandboxed := range []bool{false, true} {
+		taken := map[string]bool{}
+		for _, name := range s.deps.Taken {
+			taken[name] = true
+		}
+		for _, srv := range all {
+			if !srv.serves(sandboxed) {
+				continue
+			}
+			for _, t := range srv.listed() {
+				if taken[t.spec.Name] {
+					lost = append(lost, t)
+					continue
+				}
+				taken[t.spec.Name] = true
+				joined[sandboxed] = append(joined[sandboxed], t)
+			}
+		}
+		slices.SortFunc(joined[sandboxed], func(a, b tools.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
+	}
+	s.mu.Lock()
+	s.tools = joined
+	close(s.changed)
+	s.changed = make(chan struct{})
+	lost = slices.DeleteFunc(lost, func(t *tool) bool {
+		id := t.server.name + "\x00" + t.name
+		known := s.left[id]
+		s.left[id] = len(s.left) < 1000 || known
+		return known
+	})
+	s.mu.Unlock()
+	for _, t := range lost {
+		s.deps.Log.Warn("a tool of an MCP server is left out: its name is taken", keyServer, t.server.name, keyTool, t.name, "name", t.spec.Name)
+	}
+}
+
+// watch gives a channel that is closed at the next change.
+func (s *Servers) watch() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
