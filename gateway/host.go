@@ -117,6 +117,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Pictures: filepath.Join(c.State, "pictures"),
 		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
 	})
+	h.makeWorkspaces(c)
 	h.openAccounts(c)
 	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
 	return h, nil
@@ -209,6 +210,7 @@ func (h *Host) Reload(ctx context.Context) error {
 	}
 	c := h.deps.Config.Config()
 	h.chooseModel(ctx, c)
+	h.makeWorkspaces(c)
 	if err := h.router.Apply(ctx, settings(c, h.choice.Load().name)); err != nil {
 		return err
 	}

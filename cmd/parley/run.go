@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // zones by name on hosts without a zone database
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"

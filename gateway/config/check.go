@@ -63,6 +63,7 @@ func (k *checker) all() {
 	k.owners()
 	k.routes()
 	k.workspaces()
+	k.timezone()
 	k.tools()
 	k.toolSwitches()
 	k.adopt("", k.config.Session.SendPolicy.Check(k.decoder.table.Kinds()), nil)
