@@ -28,6 +28,7 @@ func (h *Host) api() http.Handler {
 	handle(mux, "POST /api/deliveries/{id}/retry", h.retryDelivery)
 	handle(mux, "POST /api/deliveries/{id}/drop", h.dropDelivery)
 	handle(mux, "GET /api/policy/explain", h.explain)
+	handle(mux, "GET /api/tools/explain", h.explainTools)
 	handle(mux, "GET /api/trace/{id}", h.trace)
 	handle(mux, "GET /api/skipped", h.skipped)
 	handle(mux, "GET /api/pairing", h.pairings)

@@ -241,9 +241,19 @@ func (r *Router) toolsFor(ctx context.Context, run sessions.Run, may *rights) []
 	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
 		return nil
 	}
-	all := r.tools
+	return may.permitted(r.kitFor(ctx, may.set.sandboxed(may.session.Key)))
+}
+
+// kitFor lists all tools that there are now. One that comes later never takes the name of one that comes with parley: rights go by
+// names.
+func (r *Router) kitFor(ctx context.Context, sandboxed bool) []tools.Tool {
+	all := slices.Clone(r.tools)
 	if r.deps.MoreTools != nil {
-		all = append(slices.Clip(all), r.deps.MoreTools(ctx, may.set.sandboxed(may.session.Key))...)
+		for _, t := range r.deps.MoreTools(ctx, sandboxed) {
+			if !policy.BuiltInTool(t.Spec().Name) {
+				all = append(all, t)
+			}
+		}
 	}
-	return may.permitted(all)
+	return all
 }

@@ -73,4 +73,8 @@ func TestWorkspaces(t *testing.T) {
 			t.Errorf("%s: %v", bad, ps)
 		}
 	}
+	_, ps, _ := load("agents: {list: [{id: a, workspace: /srv/w}, {id: b, workspace: /srv/w/b}, {id: c, workspace: /srv/w}]}\n")
+	if len(ps) != 2 || ps[0].Severity != Warning || ps[0].Key != "agents.list[0].workspace" || ps[1].Key != "agents.list[2].workspace" {
+		t.Errorf("%v", ps)
+	}
 }

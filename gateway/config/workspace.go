@@ -54,6 +54,11 @@ func (k *checker) workspaces() {
 				k.wrong(path, fmt.Sprintf("%s lies in the workspace of agent %s: it could read and change what is the host's alone", f.what, e.ID), "give it a folder of its own")
 			}
 		}
+		for _, o := range k.config.Agents.List {
+			if other := k.config.Workspace(o.ID); other != dir && within(dir, other) {
+				k.report(Warning, path, fmt.Sprintf("the workspace of agent %s lies in that of agent %s, which can change what the other is told", o.ID, e.ID), "give each a folder of its own")
+			}
+		}
 		if s := filepath.Join(k.config.State, "agents"); within(s, dir) {
 			k.wrong(path, "this folder holds the transcripts", "give the agent a folder of its own")
 		}

@@ -1,0 +1,146 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// ToolQuery asks what a turn might use. Empty fields are taken from the session; without one, from the agent's direct chat with an
+// owner.
+type ToolQuery struct {
+	Tool      string // only this one; need not exist
+	Agent     sessions.AgentID
+	Session   sessions.Key
+	ChatType  channels.ChatType
+	Sender    string // owner, other, or an id or @username of the session's channel
+	Subagent  bool   // a sub-agent of that turn
+	Sandboxed bool
+}
+
+// ToolTable is the answer: whom it is about, and each tool with what every layer says.
+type ToolTable struct {
+	Agent     sessions.AgentID    `json:"agent"`
+	Session   sessions.Key        `json:"session,omitempty"`
+	ChatTypes []channels.ChatType `json:"chatTypes,omitempty"`
+	Sender    tools.Sender        `json:"sender"`
+	Subagent  bool                `json:"subagent"`
+	Sandboxed bool                `json:"sandboxed"`
+	Tools     []ToolVerdict       `json:"tools"`
+}
+
+// ToolVerdict is what is decided about one tool. The verdict of a layer says what it would say by itself; the tool can be used when
+// all layers allow it.
+type ToolVerdict struct {
+	Name    string           `json:"name"`
+	Known   bool             `json:"known"`
+	About   string           `json:"about,omitempty"` // first sentence of its description
+	Verdict policy.Verdict   `json:"verdict"`
+	Layers  []policy.Verdict `json:"layers"`
+}
+
+// ErrQuery marks what is wrong with a ToolQuery.
+var ErrQuery = errors.New("cannot be explained")
+
+// ExplainTools says which tools a turn would have, and which layer decides.
+func (r *Router) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, error) {
+	set := r.settings.Load()
+	x, f, err := r.imagine(ctx, set, q)
+	if err != nil {
+		return ToolTable{}, err
+	}
+	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Sender: f.Sender(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
+	layers := tools.Rules(set.Tools, f)
+	kit := r.kitFor(ctx, set.sandboxed(x.Key) || q.Sandboxed)
+	for _, tool := range kit {
+		spec := tool.Spec()
+		if q.Tool == "" || strings.EqualFold(q.Tool, spec.Name) {
+			about, _, _ := strings.Cut(spec.Description, ". ")
+			t.Tools = append(t.Tools, verdictOn(spec.Name, layers, true, strings.TrimSuffix(strings.TrimSpace(about), ".")))
+		}
+	}
+	if q.Tool != "" && len(t.Tools) == 0 {
+		t.Tools = append(t.Tools, verdictOn(q.Tool, layers, false, ""))
+	}
+	return t, nil
+}
+
+func verdictOn(name string, layers []policy.ToolRules, known bool, about string) ToolVerdict {
+	return ToolVerdict{Name: name, Known: known, About: about, Verdict: policy.Permits(name, layers...), Layers: policy.ToolVerdicts(name, layers...)}
+}
+
+// imagine makes the turn that a query is about.
+func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x sessions.Session, f tools.Facts, err error) {
+	ids, def := set.Agents.IDs()
+	x = sessions.Session{Key: sessions.MainKey(cmp.Or(q.Agent, def)), Agent: cmp.Or(q.Agent, def)}
+	if q.Session != "" {
+		if x, err = r.store.Get(ctx, q.Session); err != nil {
+			return x, f, err
+		}
+	}
+	if q.Agent != "" {
+		x.Agent = q.Agent
+	}
+	if !slices.Contains(ids, x.Agent) {
+		return x, f, fmt.Errorf("%w: there is no agent %q; there are %v", ErrQuery, x.Agent, ids)
+	}
+	a, from, err := r.comesFrom(ctx, x, sessions.Run{Key: x.Key, Kind: sessions.AskRun, Chain: &sessions.Chain{Owner: true}})
+	if err != nil {
+		return x, f, err
+	}
+	if q.Session == "" && q.ChatType == "" {
+		q.ChatType = channels.Direct
+	}
+	if q.ChatType != "" {
+		if q.ChatType != channels.Direct && !q.ChatType.Several() {
+			return x, f, fmt.Errorf("%w: %q is no kind of chat; write direct, group or channel", ErrQuery, q.ChatType)
+		}
+		if len(from) == 0 {
+			from = []origin{{}}
+		}
+		for i := range from {
+			from[i].chat.Type = q.ChatType
+		}
+	}
+	if q.Sender != "" || !isSubagent(x.Key) {
+		a = set.sender(q.Sender, from)
+	}
+	f = set.facts(x, a, from)
+	if q.Subagent && !f.Sub {
+		child := x
+		child.Key, child.Above, child.SpawnedBy = sessions.SubagentKey(x.Agent, "?"), []sessions.AgentID{x.Agent}, x.Key
+		sandboxed := f.Sandboxed
+		f = set.facts(child, a, from)
+		f.Sandboxed = f.Sandboxed || sandboxed
+	}
+	f.Sandboxed = f.Sandboxed || q.Sandboxed
+	return x, f, nil
+}
+
+// sender reads whom a turn is to answer: an owner when nothing is said, or somebody whom no list names, or one person of the channel.
+func (s *Settings) sender(name string, from []origin) whom {
+	var kind channels.Kind
+	if len(from) > 0 {
+		kind = from[0].chat.Channel
+	}
+	nobody := []sessions.Person{{Channel: kind}} // whom no list names
+	switch name {
+	case "", string(tools.FromOwner):
+		return whom{owner: true, people: nobody}
+	case string(tools.FromOther):
+		return whom{people: nobody}
+	}
+	u := channels.Sender{ID: channels.UserID(name)}
+	if rest, ok := strings.CutPrefix(name, "@"); ok {
+		u = channels.Sender{Username: rest}
+	}
+	return whom{owner: s.Owners.Is(kind, u), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
+}
