@@ -28,6 +28,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	r.ack(in, acc)
 	if a.Effects.Interrupt {
 		r.lanes.abort(acc.Stopped, errInterrupted)
 	}
@@ -97,6 +98,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		}
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
+	case policy.Remember:
+		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 	default:
 		return skip(verdict.Reason)
 	}
@@ -123,6 +126,9 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	}
 	if full, err := r.line(ctx, set, s, &e); err != nil || full != "" {
 		return sessions.Arrival{In: in, Skip: full, Listed: true}, err
+	}
+	if err := r.hear(ctx, set, in, &e); err != nil {
+		return sessions.Arrival{}, err
 	}
 	return sessions.Arrival{In: in, Effects: e}, nil
 }
@@ -153,15 +159,11 @@ func spoken(in channels.Inbound, text string) string {
 		b.WriteString("\n")
 	}
 	if in.Address.Type.Several() {
-		if name := firstOf(in.Sender.Name, in.Sender.Username, string(in.Sender.ID)); name != "" {
-			b.WriteString(strings.ReplaceAll(name, "\n", " ") + ": ")
+		if name := senderName(in.Sender); name != "" {
+			b.WriteString(name + ": ")
 		}
 	}
-	b.WriteString(text)
-	for _, m := range in.Media {
-		fmt.Fprintf(&b, "\n<media:%s>", m.Kind)
-	}
-	return strings.TrimSpace(b.String())
+	return strings.TrimSpace(b.String() + withFiles(text, in.Media))
 }
 
 // admit asks the policy of the account whether this event may cause something.
@@ -172,7 +174,7 @@ func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, 
 	f.Patterns = set.mentions[s.Agent]
 	a := access.Admit(f)
 	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
-		return a, nil
+		return r.limitBots(ctx, set, in, s.Key, a)
 	}
 	var err error
 	if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, in.Sender.ID); err != nil || !f.Paired {

@@ -82,6 +82,7 @@ func commandTable() []command {
 		{name: "context", args: "[list|detail]", about: "What fills the model's window", who: allowed, native: true, takes: oneWord, run: cmdContext},
 		{name: "usage", args: "[off|tokens|full|lift [session|agent|host]]", about: "What was used today; figures below replies; owners lift a budget", who: allowed, native: true, takes: fewWords(2), run: cmdUsage},
 		{name: "export", about: "Write the transcript into a file on the host", who: ownerOnly, takes: nothing, run: cmdExport},
+		{name: "activation", args: "mention|always", about: "Answer everything in this group, or only what mentions me", who: ownerOnly, where: groupsOnly, native: true, takes: oneWord, run: cmdActivation},
 		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, native: true, run: cmdSessions},
 		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, native: true, run: cmdSubagents},
 		{name: "agents", about: "The agents that this one may start as sub-agents", who: anyone, native: true, takes: nothing, run: cmdAgents},

@@ -34,6 +34,7 @@ type promptFacts struct {
 	Instructions, Name, Title  string
 	Files                      []agent.PromptFile
 	Zone                       string
+	About                      string // the configuration's words about the chat
 	Agent                      sessions.AgentID
 	Group, Repeat, Carry       bool
 	Spawns, Chat               bool
@@ -117,7 +118,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
-		Files: r.promptFiles(e.ID, !isSubagent(s.Key)), Zone: zoneName(set.zone())}
+		Files: r.promptFiles(e.ID, !isSubagent(s.Key)), Zone: zoneName(set.zone()), About: set.about(s, run)}
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest

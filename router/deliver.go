@@ -310,6 +310,9 @@ func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.Deli
 // ended tells people and counters how a delivery ended.
 func (g *gate) ended(d sessions.Delivery) {
 	g.metrics.ended(d.State)
+	if g.over != nil {
+		g.over(d)
+	}
 	switch d.State {
 	case sessions.Sent:
 		g.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())

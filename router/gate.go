@@ -22,6 +22,8 @@ type gate struct {
 	log      *slog.Logger
 	metrics  *Metrics
 	flights  flights
+	refusals refusals
+	over     func(sessions.Delivery) // told of each delivery that is final; must not block
 
 	mu       sync.Mutex
 	life     context.Context // of all queues, from start; ends at shutdown

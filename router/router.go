@@ -81,6 +81,7 @@ type Router struct {
 	commands   []command
 	ends       ends
 	jobs       chan struct{} // wakes the scheduler
+	acks       acks
 	started    time.Time
 	watch      sync.WaitGroup
 }
@@ -90,6 +91,7 @@ func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
 	r.settings.Store(d.Settings.prepare())
 	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
+	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
@@ -133,6 +135,7 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
 	r.lanes.start(ctx)
+	r.acks.start(ctx)
 	if err := r.gate.start(ctx, ambiguous); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
@@ -169,6 +172,7 @@ func (r *Router) Drain(ctx context.Context) {
 func (r *Router) Stop() {
 	r.lanes.stop()
 	r.gate.stop()
+	r.acks.wg.Wait()
 	r.watch.Wait()
 }
 
@@ -236,6 +240,7 @@ func (r *Router) follow(acc sessions.Accepted) {
 		r.lanes.abort(acc.Stopped, errStopped)
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
+			r.unack(s.ID)
 		}
 	}
 	if len(acc.Deliveries) > 0 {

@@ -45,7 +45,11 @@ func (s *Settings) prepare() *Settings {
 	s.mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
 	for _, id := range ids {
 		e := s.entry(id)
-		s.mentions[id], _ = policy.Mentions(e.GroupChat.MentionPatterns, e.Name) // bad patterns are the configuration check's to report
+		patterns := e.GroupChat.MentionPatterns
+		if len(patterns) == 0 {
+			patterns = s.Messages.GroupChat.MentionPatterns
+		}
+		s.mentions[id], _ = policy.Mentions(patterns, e.Name) // bad patterns are the configuration check's to report
 	}
 	return s
 }

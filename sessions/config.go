@@ -34,6 +34,14 @@ type MessagesConfig struct {
 	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Take the reaction away when the answer is there."`
 }
 
+// The scopes of messages.ackReactionScope.
+const (
+	AckMentions = "group-mentions"
+	AckGroups   = "group-all"
+	AckDirect   = "direct"
+	AckAll      = "all"
+)
+
 // QueueConfig is messages.queue.
 type QueueConfig struct {
 	Queue     `yaml:",inline"`
@@ -71,8 +79,9 @@ const (
 
 // GroupMessages is messages.groupChat.
 type GroupMessages struct {
-	HistoryLimit *int `yaml:"historyLimit" min:"0" max:"1000" doc:"Unmentioned messages of a group that the next turn there is shown; 0 = none; default 50."`
-	MaxBotTurns  int  `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots cause, without a person between them; 0 = none."`
+	MentionPatterns []string `yaml:"mentionPatterns" doc:"Regular expressions that count as a mention of any agent that has none of its own; without them the agent's name does."`
+	HistoryLimit    *int     `yaml:"historyLimit" min:"0" max:"1000" doc:"Unmentioned messages of a group that the next turn there is shown; 0 = none; default 50."`
+	MaxBotTurns     int      `yaml:"maxBotTurns" default:"4" min:"0" max:"1000" doc:"Turns in a row that other bots cause, without a person between them; 0 = none."`
 }
 
 // Scope is session.scope.

@@ -1,0 +1,152 @@
+package router
+
+import (
+	"context"
+	"sync"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// acks shows people that their messages were taken: an emoji below them, where the platform has reactions. It is best effort: one call
+// at a time for each account, in order, and nothing waits for it. Reactions are not paced: see the adapters for what platforms say.
+type acks struct {
+	mu     sync.Mutex
+	life   context.Context // from start
+	queues map[AccountRef][]func(context.Context)
+	wg     sync.WaitGroup
+}
+
+// maxAcks bounds the calls that wait for one account; what comes on top is left out.
+const maxAcks = 256
+
+func (a *acks) start(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.life, a.queues = ctx, make(map[AccountRef][]func(context.Context))
+}
+
+// add queues a call for an account and returns at once.
+func (a *acks) add(ref AccountRef, call func(context.Context)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.life == nil || a.life.Err() != nil || len(a.queues[ref]) >= maxAcks {
+		return
+	}
+	a.queues[ref] = append(a.queues[ref], call)
+	if len(a.queues[ref]) == 1 {
+		a.wg.Go(func() { a.drain(ref) })
+	}
+}
+
+// drain makes an account's calls and ends when there are none left.
+func (a *acks) drain(ref AccountRef) {
+	for {
+		a.mu.Lock()
+		if len(a.queues[ref]) == 0 || a.life.Err() != nil {
+			delete(a.queues, ref)
+			a.mu.Unlock()
+			return
+		}
+		call := a.queues[ref][0]
+		a.mu.Unlock()
+		call(a.life)
+		a.mu.Lock()
+		a.queues[ref] = a.queues[ref][1:]
+		a.mu.Unlock()
+	}
+}
+
+// ack puts the reaction below a message that was taken: never below one that came twice.
+func (r *Router) ack(in channels.Inbound, acc sessions.Accepted) {
+	set := r.settings.Load()
+	if acc.Duplicate || acc.Run.ID == "" || !set.acks(in.Address, in.Parent, acc.Session) || r.gate.caps(in.Address).Reactor == nil {
+		return
+	}
+	r.acks.add(Ref(in.Address), func(ctx context.Context) {
+		r.gate.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
+	})
+}
+
+// unack takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
+func (r *Router) unack(id sessions.RunID) {
+	if m := r.settings.Load().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
+		return
+	}
+	r.acks.add(AccountRef{}, func(ctx context.Context) {
+		run, err := r.store.GetRun(ctx, id)
+		if err != nil || run.Kind != sessions.TurnRun {
+			return
+		}
+		s, err := r.store.Get(ctx, run.Key)
+		if err != nil {
+			return
+		}
+		steps, err := r.store.Steps(ctx, id)
+		if err != nil {
+			return
+		}
+		for _, m := range append(taken(run, steps), run.Input) {
+			r.unackOne(s, m.Provenance)
+		}
+	})
+}
+
+func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
+	if p == nil || p.Kind != sessions.ExternalUser || p.Message == "" {
+		return
+	}
+	parent := parentChat(origin{p.Address, s.Key})
+	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
+		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+	}
+}
+
+// refusals remembers which emoji a chat has refused, so that it is asked, and people are told, once.
+type refusals struct {
+	mu sync.Mutex
+	m  map[channels.Address]string // by the address without its thread
+}
+
+// maxRefusals bounds it; beyond that everything is asked once more.
+const maxRefusals = 1000
+
+// known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
+func (f *refusals) known(chat channels.Address, emoji string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	had, refused := f.m[chat]
+	return refused && (emoji == had || emoji == "")
+}
+
+// note keeps a refusal; first says that no chat of the account has refused the emoji before.
+func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.m == nil || len(f.m) >= maxRefusals {
+		f.m = make(map[channels.Address]string)
+	}
+	first = true
+	for c, e := range f.m {
+		first = first && (Ref(c) != Ref(chat) || e != emoji)
+	}
+	f.m[chat] = emoji
+	return first
+}
+
+// react sets or takes away the bot's reaction below a message. Best effort, under the same policy as a delivery.
+func (g *gate) react(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID, emoji string) {
+	can := g.caps(to).Reactor
+	chat := to
+	chat.Thread = ""
+	if can == nil || g.refusals.known(chat, emoji) {
+		return
+	}
+	g.hint(ctx, key, to, func(ctx context.Context) error {
+		err := can.React(ctx, to, id, emoji)
+		if err != nil && channels.Classify(err).Class == channels.Unsupported && g.refusals.note(chat, emoji) {
+			g.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
+		}
+		return err
+	})
+}

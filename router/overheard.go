@@ -1,0 +1,95 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// The bounds of group talk that is kept for the next turn.
+const (
+	heardLines = 50       // messages.groupChat.historyLimit
+	heardLine  = 2 << 10  // bytes of one message
+	heardBytes = 32 << 10 // of all that one turn is shown
+)
+
+func (s *Settings) heardLimit() int {
+	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
+		return *n
+	}
+	return heardLines
+}
+
+// overheard is what is kept of a message that was not meant for the bot; nil = nothing.
+func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
+	if text = withFiles(text, in.Media); text == "" {
+		return nil
+	}
+	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
+}
+
+// hear puts what was overheard in a group in front of the message that a run answers: a block of its own, no part of the text. The
+// commit that queues the run removes it from what waits to be shown.
+func (r *Router) hear(ctx context.Context, set *Settings, in channels.Inbound, e *sessions.Effects) error {
+	if !in.Address.Type.Several() {
+		return nil
+	}
+	lines, err := r.store.Overheard(ctx, e.Run.Key)
+	if err != nil {
+		return fmt.Errorf("reading what was overheard: %w", err)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	e.Heard = lines[len(lines)-1].Seq
+	if lines = newestHeard(lines, set.heardLimit()); len(lines) > 0 {
+		e.Run.Input.Content = slices.Insert(e.Run.Input.Content, 0, sessions.HeardBlock(lines))
+	}
+	return nil
+}
+
+// newestHeard gives the newest lines that one turn is shown.
+func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
+	lines = lines[max(0, len(lines)-most):]
+	room := heardBytes
+	for i, l := range slices.Backward(lines) {
+		if room -= len(l.Text) + len(l.Name); room < 0 {
+			return lines[i+1:]
+		}
+	}
+	return lines
+}
+
+// senderName is what people call a sender: one line, at most a hundred characters.
+func senderName(u channels.Sender) string {
+	name := strings.Join(strings.FieldsFunc(firstOf(u.Name, u.Username, string(u.ID)), func(c rune) bool {
+		return unicode.IsControl(c) || unicode.IsSpace(c)
+	}), " ")
+	if c := []rune(name); len(c) > 100 {
+		name = string(c[:99]) + "…"
+	}
+	return name
+}
+
+// withFiles names the files that came with a text behind it.
+func withFiles(text string, files []channels.Media) string {
+	var b strings.Builder
+	b.WriteString(text)
+	for _, m := range files {
+		fmt.Fprintf(&b, "\n<media:%s>", m.Kind)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// cutText gives the beginning of a text that is longer than so many bytes.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+}
