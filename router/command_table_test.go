@@ -83,6 +83,7 @@ func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 			a.GroupPolicy = policy.GroupOpen
 		}
 		s.Accounts[account] = AccountSettings{Access: a}
+		s.Messages.GroupChat.MaxBotTurns = 1000
 	})
 	x := &tableRig{rig: g, w: w, to: to}
 	in := channels.Inbound{Address: to, Sender: w.sender}
