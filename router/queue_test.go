@@ -238,13 +238,18 @@ func TestOthersKeepTheirPlace(t *testing.T) {
 func TestFollowupMode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{}, mode(sessions.Followup))
-		g.model.set(repeating(time.Second))
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if sleep(ctx, time.Second); last(p).Role == sessions.User {
+				return call("", "remember", map[string]any{"text": "a fact"}), nil
+			}
+			return text(strings.Join(unanswered(p), "|")), nil
+		})
 		for i := range 4 {
 			g.say(direct("a"), guest, fmt.Sprint("m", i))
 		}
 		began := time.Now()
 		calls := g.shown(4)
-		if got := texts(calls); !slices.Equal(got, []string{"m0", "m1", "m2", "m3"}) || calls[3].At.Sub(began) != 4*time.Second {
+		if got := texts(calls); !slices.Equal(got, []string{"m0", "m1", "m2", "m3"}) || calls[3].At.Sub(began) != 8*time.Second {
 			t.Errorf("%q after %s", got, calls[3].At.Sub(began))
 		}
 	})
