@@ -14,6 +14,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/tools/mcp"
 )
 
 // api serves what people ask a running host: the command line uses nothing else. Every answer is JSON; an error is
@@ -90,6 +91,8 @@ type HostStatus struct {
 	Working    []sessions.Key                 `json:"working"`
 	Waiting    int                            `json:"waiting"` // sessions that have work and wait for their turn
 	Deliveries map[sessions.DeliveryState]int `json:"deliveries"`
+	Servers    []mcp.Status                   `json:"servers,omitempty"` // MCP servers; that one is down does not make the host not ready
+	Sandbox    []string                       `json:"sandbox,omitempty"` // what is missing of the confinement of those that sandboxed sessions use
 }
 
 func (h *Host) getStatus(r *http.Request) (HostStatus, error) {
@@ -101,7 +104,8 @@ func (h *Host) getStatus(r *http.Request) (HostStatus, error) {
 	}
 	why := h.notReady(r.Context())
 	return HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
-		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts}, nil
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts,
+		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
 }
 
 // SessionRow is one of GET /api/sessions.

@@ -23,6 +23,8 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
+	"parley/tools/mcp"
+	"parley/tools/mcp/confine"
 )
 
 // Adapter is one row of the program's table of channel kinds.
@@ -57,6 +59,9 @@ type Deps struct {
 	Getenv    func(string) string
 	Began     time.Time // of the process
 
+	// Confine runs the MCP servers of sandboxed sessions: this program with its hidden subcommand.
+	Confine confine.Launcher
+
 	Trace func(op, phase string) // of the store's commits: a place for tests to kill the process; nil otherwise
 }
 
@@ -67,6 +72,7 @@ type Host struct {
 	store     *sqlstore.Store
 	router    *router.Router
 	models    *models
+	servers   *mcp.Servers
 	choice    atomic.Pointer[choice]
 	token     channels.Secret
 	accounts  accounts
@@ -110,11 +116,12 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		return h, err
 	}
 	h.registry.MustRegister(h.models, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	h.openServers(c, d.Log)
 	h.router = router.New(router.Deps{
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
-		Troubles: h.models.troubles,
-		Metrics:  router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Pictures: filepath.Join(c.State, "pictures"),
+		Troubles: h.troubles, MoreTools: h.servers.Tools,
+		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Pictures: filepath.Join(c.State, "pictures"),
 		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
 	})
 	h.makeWorkspaces(c)
@@ -133,6 +140,8 @@ func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
 func (h *Host) Run(ctx context.Context) error {
 	defer h.close()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	h.servers.Start(work, mcpSettings(h.deps.Config.Config())) // before the router: what it takes up needs their tools
+	defer h.servers.Wait()
 	defer stopWork()
 	if err := h.router.Start(work); err != nil {
 		return err
@@ -172,6 +181,7 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 	go func() {
 		h.router.Stop()
 		h.accounts.wg.Wait()
+		h.servers.Wait()
 		close(ended)
 	}()
 	if err := h.server.Shutdown(limit); err != nil {
@@ -214,6 +224,7 @@ func (h *Host) Reload(ctx context.Context) error {
 	if err := h.router.Apply(ctx, settings(c, h.choice.Load().name)); err != nil {
 		return err
 	}
+	h.servers.Apply(mcpSettings(c)) //nolint:contextcheck // servers live with the host, not with the reload
 	h.reloadAccounts(c)
 	for _, w := range c.Warnings {
 		h.log.Warn("the configuration", "problem", w.String())

@@ -55,7 +55,7 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	if why != "" {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses()})
+	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses(), "servers": h.servers.Status()})
 }
 
 func (h *Host) notReady(ctx context.Context) string {

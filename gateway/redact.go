@@ -23,6 +23,9 @@ func (h *Host) secrets() []channels.Secret {
 	for _, p := range h.models.providers() {
 		all = append(all, p.APIKey)
 	}
+	for _, m := range c.Tools.MCP.Servers {
+		all = append(all, m.Secrets()...)
+	}
 	for _, a := range c.Channels {
 		if s, ok := a.Adapter.(interface{ Secrets() []channels.Secret }); ok {
 			all = append(all, s.Secrets()...)

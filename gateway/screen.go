@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +47,21 @@ func (h *Host) Screen(took time.Duration) string {
 			line(string(a.ref.Channel), "✓ on this machine")
 		default:
 			line(string(a.ref.Channel), "… %s: connecting (parley status)", a.ref.Account)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP.Servers)) {
+		if s := c.Tools.MCP.Servers[name]; s.Enabled {
+			line("mcp", "… %s: starting (parley status)", name)
+		} else {
+			line("mcp", "– %s: switched off (enabled: false)", name)
+		}
+	}
+	if set := mcpSettings(c); set.Confined() {
+		for _, m := range h.servers.Lacks(set) {
+			line("sandbox", "! MCP servers of sandboxed sessions run %s", m)
+		}
+		if len(h.servers.Lacks(set)) == 0 {
+			line("sandbox", "✓ MCP servers of sandboxed sessions run with confined files and without network")
 		}
 	}
 	for _, d := range c.Disabled {

@@ -64,6 +64,12 @@ func (c statusCmd) Run(e *env) error {
 		for _, a := range s.Accounts {
 			_, _ = fmt.Fprintf(w, "%s (%s): %s %s %s\n", a.Channel, a.Account, a.State, a.Name, a.Detail)
 		}
+		for _, m := range s.Servers {
+			_, _ = fmt.Fprintf(w, "%s, %d tools\n", m, m.Tools)
+		}
+		for _, m := range s.Sandbox {
+			_, _ = fmt.Fprintf(w, "MCP servers of sandboxed sessions run %s\n", m)
+		}
 		for _, state := range slices.Sorted(maps.Keys(s.Deliveries)) {
 			_, _ = fmt.Fprintf(w, "deliveries %s: %d\n", state, s.Deliveries[state])
 		}

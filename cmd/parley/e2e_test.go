@@ -21,11 +21,12 @@ import (
 	"parley/channels/telegram/telegramtest"
 	"parley/gateway"
 	"parley/sessions/sqlstore"
+	"parley/tools/mcp/confine"
 )
 
 // TestMain lets the test binary be the program: the tests run it as a child process, as people do.
 func TestMain(m *testing.M) {
-	if os.Getenv("PARLEY_TEST_MAIN") == "1" {
+	if os.Getenv("PARLEY_TEST_MAIN") == "1" || len(os.Args) > 1 && os.Args[1] == confine.Command {
 		parley(killer())
 		os.Exit(0)
 	}

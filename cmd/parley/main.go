@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"parley/tools/mcp/confine"
 )
 
 // version is set by the linker for releases.
@@ -66,6 +68,13 @@ func main() { parley(nil) }
 // parley is the whole program. Tests hand it a trace of the store's commits.
 func parley(trace func(op, phase string)) {
 	began := time.Now()
+	if len(os.Args) > 1 && os.Args[1] == confine.Command { // hidden: the host starts confined MCP servers with it
+		if err := confine.Main(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "parley:", err)
+			os.Exit(exitFailed)
+		}
+		os.Exit(0)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

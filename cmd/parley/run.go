@@ -18,6 +18,7 @@ import (
 
 	"parley/gateway"
 	"parley/gateway/config"
+	"parley/tools/mcp/confine"
 )
 
 type runCmd struct{}
@@ -34,6 +35,7 @@ func (runCmd) Run(e *env) error {
 	h, err := gateway.Open(e.ctx, gateway.Deps{
 		Config: config.NewLive(c, table, os.Getenv), Adapters: adapters(), Providers: providers(),
 		Log: log, Version: version, Getenv: os.Getenv, Began: e.began, Trace: e.trace,
+		Confine: confine.Launcher{"/proc/self/exe", confine.Command}, // this very program, also when its file is replaced meanwhile
 	})
 	if err != nil {
 		return err

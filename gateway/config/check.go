@@ -66,6 +66,7 @@ func (k *checker) all() {
 	k.timezone()
 	k.tools()
 	k.toolSwitches()
+	k.mcpServers()
 	k.adopt("", k.config.Session.SendPolicy.Check(k.decoder.table.Kinds()), nil)
 	for _, a := range k.decoder.accounts {
 		if a.enabled {

@@ -29,8 +29,11 @@ const mode = "MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == confine.Command {
-		fmt.Fprintln(os.Stderr, confine.Main(os.Args[2:]))
-		os.Exit(1)
+		if err := confine.Main(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if name := os.Getenv(mode); name != "" {
 		fakes[name]()

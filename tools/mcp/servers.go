@@ -49,6 +49,7 @@ type Settings struct {
 type Servers struct {
 	deps    Deps
 	ability func() confine.Ability // what the kernel gives; asked for once
+	warn    func()                 // says in the log what is missing, once
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // the life of the servers, given to Start
@@ -73,7 +74,13 @@ func New(d Deps) *Servers {
 	if d.Getenv == nil {
 		d.Getenv = func(string) string { return "" }
 	}
-	return &Servers{deps: d, ability: sync.OnceValue(d.Confine.Probe), running: map[slot]*server{}, left: map[string]bool{}, changed: make(chan struct{})}
+	s := &Servers{deps: d, ability: sync.OnceValue(d.Confine.Probe), running: map[slot]*server{}, left: map[string]bool{}, changed: make(chan struct{})}
+	s.warn = sync.OnceFunc(func() {
+		for _, m := range s.ability().Missing() {
+			d.Log.Warn("MCP servers of sandboxed sessions run " + m)
+		}
+	})
+	return s
 }
 
 // Start starts the servers in the background and returns at once. They end with ctx.
@@ -125,6 +132,9 @@ func (s *Servers) Apply(set Settings) {
 			s.wg.Go(func() {
 				defer close(srv.ended)
 				defer cancel()
+				if at.sandbox {
+					s.warn()
+				}
 				srv.supervise(ctx)
 			})
 		}
@@ -162,15 +172,23 @@ func (s *Servers) Status() []Status {
 	return out
 }
 
-// Confinement says what of the confinement of sandboxed sessions' servers is missing on this system; nil when nothing is, or when
-// no server is confined.
-func (s *Servers) Confinement() []string {
-	for _, srv := range s.list() {
-		if srv.sandbox {
-			return s.ability().Missing()
+// Confined reports whether some server is to run confined.
+func (set Settings) Confined() bool {
+	for _, c := range set.Servers {
+		if set.Sandbox && c.Enabled && c.URL == "" {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// Lacks says what of the confinement of sandboxed sessions' servers is missing on this system; nil when nothing is, or when none is to
+// be confined.
+func (s *Servers) Lacks(set Settings) []string {
+	if !set.Confined() {
+		return nil
+	}
+	return s.ability().Missing()
 }
 
 // list gives the servers, sorted.

@@ -83,13 +83,14 @@ func (l Launcher) Wrap(cmd *exec.Cmd, p Plan, a Ability) error {
 	return nil
 }
 
-// Main is the hidden subcommand: it confines this process and becomes the command behind --. With --check it does nothing.
+// Main is the hidden subcommand: it confines this process and becomes the command behind --, or says why it cannot. With --check it
+// ends at once.
 func Main(args []string) error {
 	var p Plan
 	for i, arg := range args {
 		switch name, value, _ := strings.Cut(arg, "="); {
 		case name == "--check":
-			return nil
+			return nil // it could be started: that was the question
 		case name == "--read":
 			p.Read = append(p.Read, value)
 		case name == "--write":

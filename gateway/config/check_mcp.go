@@ -1,0 +1,89 @@
+package config
+
+import (
+	"maps"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"parley/tools"
+)
+
+var (
+	serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// mcpServers checks tools.mcp.servers.
+func (k *checker) mcpServers() {
+	for _, name := range sortedKeys(k.config.Tools.MCP.Servers) {
+		m, at := k.config.Tools.MCP.Servers[name], "tools.mcp.servers."+name
+		if !serverName.MatchString(name) {
+			k.wrong(at, "a server's name is made of letters, digits, _ and -, at most 32", "its tools are called name_tool")
+			continue
+		}
+		if !m.Enabled {
+			continue
+		}
+		switch {
+		case m.Command == "" && m.URL == "":
+			k.wrong(at, "has no command and no url", "set command of a program to run here, or url of a server that is reached over HTTP")
+		case m.Command != "" && m.URL != "":
+			k.wrong(at, "has both command and url", "keep one")
+		case m.URL != "":
+			k.mcpURL(m, at)
+		default:
+			k.mcpCommand(m, at)
+		}
+	}
+}
+
+func (k *checker) mcpURL(m tools.MCPServer, at string) {
+	u, err := url.Parse(m.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		k.wrong(at+".url", "must be an http or https address", "for example https://mcp.example.com/mcp")
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+		if !headerName.MatchString(name) || strings.ContainsAny(m.Headers[name].Reveal(), "\r\n\x00") {
+			k.wrong(at+".headers", "holds something that is no header", "write Name: value")
+		}
+	}
+	host := u.Hostname()
+	if u.Scheme == "http" && len(m.Headers) > 0 && host != "localhost" && host != "127.0.0.1" && host != "::1" {
+		k.report(Warning, at+".url", "is not encrypted: everybody on the way can read its headers", "use https")
+	}
+	if len(m.Args)+len(m.Env)+len(m.Read)+len(m.Write) > 0 || m.Cwd != "" {
+		k.wrong(at, "has a url, so args, env, cwd, read and write mean nothing", "they are for servers with a command")
+	}
+}
+
+func (k *checker) mcpCommand(m tools.MCPServer, at string) {
+	if strings.ContainsRune(m.Command, filepath.Separator) && !filepath.IsAbs(m.Command) {
+		k.wrong(at+".command", "must be a name that is found in PATH, or an absolute path", "")
+	}
+	if len(m.Headers) > 0 {
+		k.wrong(at+".headers", "mean nothing for a server with a command", "what it needs to know goes into env")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+		if !envName.MatchString(name) || strings.Contains(m.Env[name].Reveal(), "\x00") {
+			k.wrong(at+".env", "holds something that is no variable", "write NAME: value")
+		}
+	}
+	folders := map[string][]string{"cwd": {m.Cwd}, "read": m.Read, "write": m.Write}
+	for _, key := range slices.Sorted(maps.Keys(folders)) {
+		for _, f := range folders[key] {
+			in, err := filepath.Rel(f, k.config.State)
+			switch {
+			case f == "":
+			case !filepath.IsAbs(f):
+				k.wrong(at+"."+key, "must be an absolute path", "")
+			case err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)):
+				k.report(Warning, at+"."+key, "holds parley's state folder: the server could read every conversation", "use a folder of its own")
+			}
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"log/slog"
+	"path/filepath"
+
+	"parley/gateway/config"
+	"parley/tools"
+	"parley/tools/mcp"
+)
+
+// mcpSettings are what the MCP servers obey of a configuration.
+func mcpSettings(c *config.Config) mcp.Settings {
+	mode := c.Agents.Defaults.Sandbox.Mode
+	return mcp.Settings{Servers: c.Tools.MCP.Servers, Open: mode != "all", Sandbox: mode == "all" || mode == "non-main"}
+}
+
+// openServers makes the MCP servers. Nothing runs yet.
+func (h *Host) openServers(c *config.Config, log *slog.Logger) {
+	var taken []string
+	for _, t := range tools.All(tools.Deps{}) {
+		taken = append(taken, t.Spec().Name)
+	}
+	h.servers = mcp.New(mcp.Deps{Log: log, Dir: filepath.Join(c.State, "mcp"), Private: []string{c.State, c.Path}, Version: h.deps.Version, Taken: taken,
+		Redact: h.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
+}
+
+// troubles says what is not as it should be, one line each: model providers that are left alone, MCP servers that do not run, and what
+// of the sandbox is missing.
+func (h *Host) troubles() []string {
+	out := h.models.troubles()
+	for _, s := range h.servers.Status() {
+		if s.State != mcp.Running {
+			out = append(out, s.String())
+		}
+	}
+	for _, m := range h.servers.Lacks(mcpSettings(h.deps.Config.Config())) {
+		out = append(out, "MCP servers of sandboxed sessions run "+m)
+	}
+	return out
+}
