@@ -21,7 +21,9 @@ func TextTokens(s string) int { return (len(s) + bytesPerToken - 1) / bytesPerTo
 // Tokens estimates what messages are to a model.
 func Tokens(msgs ...sessions.Message) (n int) {
 	for i := range msgs {
-		n += messageTokens
+		if n += messageTokens; msgs[i].Role == sessions.User {
+			n += TextTokens(Origin(msgs[i]))
+		}
 		for j := range msgs[i].Content {
 			b := &msgs[i].Content[j]
 			if b.Type == sessions.ImageBlock {
