@@ -116,11 +116,12 @@ func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run
 	default:
 		return r.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
-	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(r.steps(ctx, run)...)}
 	if to.IsZero() || !r.budgets.tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, run, e) {
+		r.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 		return o
 	}
+	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: e.Error()}
 	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to
