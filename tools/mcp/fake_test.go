@@ -230,7 +230,7 @@ func (r *rig) callIn(ctx context.Context, sandboxed bool, name, args string) too
 			return res
 		}
 	}
-	r.t.Fatalf("there is no tool %s: %v", name, r.names(sandboxed))
+	r.t.Fatalf("there is no tool %s: %v, %v", name, r.names(sandboxed), r.Status())
 	return tools.Result{}
 }
 

@@ -77,7 +77,7 @@ func New(d Deps) *Servers {
 	s := &Servers{deps: d, ability: sync.OnceValue(d.Confine.Probe), running: map[slot]*server{}, left: map[string]bool{}, changed: make(chan struct{})}
 	s.warn = sync.OnceFunc(func() {
 		for _, m := range s.ability().Missing() {
-			d.Log.Warn("MCP servers of sandboxed sessions run " + m)
+			d.Log.Warn("MCP servers of sandboxed sessions are not fully confined", "they_run", m)
 		}
 	})
 	return s
