@@ -83,6 +83,7 @@ gateway: {listen: "127.0.0.1:0"}
 log: {level: warn}
 models: {providers: {mock: {api: openai, baseUrl: %s/v1, apiKey: x}}}
 agents: {defaults: {model: mock/mock-1, subagents: {maxChildrenPerAgent: 100}}}
+messages: {queue: {mode: followup, cap: 1000}}
 channels:
   telegram: {token: %q, apiUrl: %s, dmPolicy: open, allowFrom: ["*"], pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
 `, b.model.URL(), b.tg.Token(), b.tg.URL())

@@ -86,13 +86,18 @@ func origin(t sessions.Trace) string {
 func printRun(w io.Writer, r sessions.Run) {
 	_, _ = fmt.Fprintf(w, "%s  run %s (%s) in %s: %s", stamp(r.Started), r.ID, r.Kind, r.Key, r.Status)
 	switch {
-	case r.Status == sessions.Done && r.Attempt == 0:
+	case r.Status == sessions.Done && r.Batch != "":
+		_, _ = fmt.Fprintf(w, ", taken up by run %s, which answers it", r.Batch)
+	case r.Status == sessions.Done && r.Attempt == 0: // by an earlier version
 		_, _ = fmt.Fprint(w, ", taken up by the turn at work")
 	case r.Attempt > 0:
 		_, _ = fmt.Fprintf(w, ", attempt %d", r.Attempt)
 	}
 	if r.Error != "" {
 		_, _ = fmt.Fprintf(w, ": %s", r.Error)
+	}
+	if r.Status != sessions.Done && r.Batch != "" {
+		_, _ = fmt.Fprintf(w, ", answered by run %s", r.Batch)
 	}
 	if word := router.Silence(r); word != agent.Speak {
 		_, _ = fmt.Fprintf(w, ", silent: %s", word)

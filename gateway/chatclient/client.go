@@ -211,14 +211,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // answers gives the lines that answer the message with a client id: all that follow it up to the next message that a person
-// wrote, but for what was said elsewhere and what answers commands. found is false when the message is not there: commands are
-// not part of the history.
+// wrote, but for what was said elsewhere and what answers commands. Messages in a row have one answer. found is false when the
+// message is not there: commands are not part of the history.
 func answers(lines []web.Line, id string) (out []web.Line, found bool) {
 	for _, l := range lines {
 		switch {
 		case id != "" && l.Client == id:
 			found = true
-		case found && l.Role == web.User && l.From == "":
+		case found && len(out) > 0 && l.Role == web.User && l.From == "":
 			return out, true
 		case found && l.Role != web.User && l.From == "" && !l.Command:
 			out = append(out, l)
