@@ -31,7 +31,7 @@ type ToolTable struct {
 	Agent     sessions.AgentID    `json:"agent"`
 	Session   sessions.Key        `json:"session,omitempty"`
 	ChatTypes []channels.ChatType `json:"chatTypes,omitempty"`
-	Sender    tools.Sender        `json:"sender"`
+	Senders   []tools.Sender      `json:"senders"`
 	Subagent  bool                `json:"subagent"`
 	Sandboxed bool                `json:"sandboxed"`
 	Tools     []ToolVerdict       `json:"tools"`
@@ -57,7 +57,7 @@ func (r *Router) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, erro
 	if err != nil {
 		return ToolTable{}, err
 	}
-	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Sender: f.Sender(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
+	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Senders: f.Senders(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
 	layers := tools.Rules(set.Tools, f)
 	kit := r.kitFor(ctx, set.sandboxed(x.Key) || q.Sandboxed)
 	for _, tool := range kit {

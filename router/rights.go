@@ -138,6 +138,9 @@ func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
 // facts gathers what the layers of rights look at.
 func (s *Settings) facts(x sessions.Session, a whom, from []origin) tools.Facts {
 	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
+	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
+		return s.Owners.Is(p.Channel, channels.Sender{ID: p.ID, Username: p.User})
+	})
 	for _, o := range from {
 		f.Chats = append(f.Chats, o.chat.Type)
 		section := "channels." + string(o.chat.Channel)

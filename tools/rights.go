@@ -23,6 +23,7 @@ type Facts struct {
 	Own       Rights              // agents.list[].tools of Agent
 	Chats     []channels.ChatType // where the turn is; of a sub-agent's: where it was started from. Empty = in no chat
 	Owner     bool                // it answers nobody but owners
+	Mixed     bool                // it answers an owner and others
 	Groups    []policy.ToolRules  // what the sections of those chats say: policy.Access.GroupTools
 	Sandboxed bool                // the session is
 	Sub       bool                // it is a sub-agent's
@@ -40,12 +41,15 @@ func (a AgentRights) layer() policy.ToolRules {
 	return a.Rights.Under(fmt.Sprintf("agents.list[%s].tools", a.Agent))
 }
 
-// Sender is who asked for the turn.
-func (f Facts) Sender() Sender {
-	if f.Owner {
-		return FromOwner
+// Senders are the kinds of people that the turn answers.
+func (f Facts) Senders() []Sender {
+	switch {
+	case f.Owner:
+		return []Sender{FromOwner}
+	case f.Mixed:
+		return []Sender{FromOwner, FromOther}
 	}
-	return FromOther
+	return []Sender{FromOther}
 }
 
 // Rules gives the layers that decide about the tools of a turn; all of them must permit a tool. A sub-agent has no more than the
@@ -55,8 +59,10 @@ func Rules(cfg Config, f Facts) []policy.ToolRules {
 	for _, t := range chatTypes(f.Chats) {
 		layers = append(layers, cfg.ByChatType[t].Under("tools.byChatType."+string(t)))
 	}
-	layers = append(layers, cfg.BySender[f.Sender()].Under("tools.bySender."+string(f.Sender())), AgentRights{f.Agent, f.Own}.layer())
-	layers = append(layers, f.Groups...)
+	for _, who := range f.Senders() {
+		layers = append(layers, cfg.BySender[who].Under("tools.bySender."+string(who)))
+	}
+	layers = append(append(layers, AgentRights{f.Agent, f.Own}.layer()), f.Groups...)
 	if f.Sandboxed {
 		layers = append(layers, cfg.Sandbox.Tools.Under("tools.sandbox.tools"))
 	}

@@ -73,7 +73,7 @@ func (c toolsExplainCmd) Run(e *env) error {
 		return err
 	}
 	return show(c.JSON, t, func(w io.Writer, t router.ToolTable) {
-		_, _ = fmt.Fprintln(w, about(t))
+		_, _ = fmt.Fprintln(w, turnWords(t))
 		if c.Tool != "" && len(t.Tools) == 1 {
 			explainTool(w, t.Tools[0])
 			return
@@ -86,18 +86,9 @@ func (c toolsExplainCmd) Run(e *env) error {
 	})
 }
 
-// about says in a line which turn is meant.
-func about(t router.ToolTable) string {
-	where := "no chat"
-	if len(t.ChatTypes) > 0 {
-		var kinds []string
-		for _, k := range t.ChatTypes {
-			kinds = append(kinds, string(k))
-		}
-		slices.Sort(kinds)
-		where = strings.Join(slices.Compact(kinds), ", ")
-	}
-	s := fmt.Sprintf("agent %s, chat: %s, asked by: %s", t.Agent, where, t.Sender)
+// turnWords says in a line which turn is meant.
+func turnWords(t router.ToolTable) string {
+	s := fmt.Sprintf("agent %s, chat: %s, asked by: %s", t.Agent, firstOf(list(t.ChatTypes), "none"), list(t.Senders))
 	if t.Session != "" {
 		s += ", session " + string(t.Session)
 	}
@@ -108,6 +99,16 @@ func about(t router.ToolTable) string {
 		s += ", sandboxed"
 	}
 	return s
+}
+
+// list joins the different ones of some words.
+func list[T ~string](all []T) string {
+	var out []string
+	for _, x := range all {
+		out = append(out, string(x))
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ", ")
 }
 
 func explainTool(w io.Writer, x router.ToolVerdict) {
