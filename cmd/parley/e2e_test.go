@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		parley(killer())
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == mcpServer {
+		serveMCP()
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
