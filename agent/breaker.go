@@ -17,7 +17,8 @@ const (
 )
 
 // Breaker is a Model that leaves a provider alone for a while after it failed again and again: calls then fail at once, as Tripped,
-// without a request. After the pause one call is let through; when it succeeds all are. It holds for all models of the provider.
+// without a request. After the pause one call is let through, with one request; when it succeeds all are. It holds for all models of
+// the provider.
 type Breaker struct {
 	model Model
 	name  string
@@ -66,6 +67,9 @@ func (b *Breaker) Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error] 
 		if err != nil {
 			yield(Delta{}, &ModelError{Class: Tripped, Provider: b.name, Err: err})
 			return
+		}
+		if b.cb.State() == gobreaker.StateHalfOpen {
+			p.Tries = 1
 		}
 		verdict := errNoVerdict
 		defer func() { b.settle(ctx, done, verdict) }()

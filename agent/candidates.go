@@ -23,8 +23,8 @@ type ModelCall struct {
 }
 
 // Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate. The error is
-// ctx's, or a *ModelError: TooLong where a candidate says so, otherwise what was wrong with the first one that was asked, with the
-// requests of all of them in Tries.
+// ctx's, or a *ModelError: TooLong where a candidate says so whose window is not smaller than that of the first one; otherwise what was
+// wrong with the first one that was asked, with the requests of all of them in Tries.
 //
 // Each candidate may use up the requests that are left but one for each candidate behind it; one that is not asked, because its
 // provider is left alone for a while, uses none. What is wrong with the request itself ends the call: no other model would take it.
@@ -42,10 +42,11 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 		}
 		e := modelErrorOf(who, err)
 		used += e.Tries
-		if e.Class == TooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
+		tooLong := e.Class == TooLong && who.Facts.ContextWindow >= c.Candidates[0].Facts.ContextWindow
+		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
 			first = e
 		}
-		if e.Class == TooLong || e.Class == BadRequest {
+		if tooLong || e.Class == BadRequest {
 			break
 		}
 		if behind > 0 && used < MaxTries && c.Logger != nil {

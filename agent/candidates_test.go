@@ -108,6 +108,21 @@ func TestFallbacks(t *testing.T) {
 	}
 }
 
+// A fallback with a smaller window that finds the prompt too long is no reason to sum up: the model's own window has room.
+func TestFallbackWithSmallerWindow(t *testing.T) {
+	t.Parallel()
+	small := Candidate{Model: &failingModel{class: TooLong}, Facts: ModelFacts{ContextWindow: 1000}}
+	turn := Turn{Model: &failingModel{class: Unreachable}, Facts: ModelFacts{ContextWindow: 2000}, Fallbacks: []Candidate{small}, History: []sessions.Message{user("hi")}}
+	_, err := new(Loop).Run(t.Context(), turn)
+	if e, ok := errors.AsType[*ModelError](err); !ok || e.Class != Unreachable {
+		t.Errorf("%v", err)
+	}
+	turn.Fallbacks = append(turn.Fallbacks, Candidate{Model: &script{answers: []any{say("hello")}}})
+	if out, err := new(Loop).Run(t.Context(), turn); err != nil || out.Text != "hello" {
+		t.Errorf("%q, %v", out.Text, err)
+	}
+}
+
 // asking picks the model that answers a call.
 type asking func(p Prompt) Model
 
@@ -195,7 +210,8 @@ func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		var reply any
-		b := NewBreaker("mock", asking(func(Prompt) Model { asked++; return &script{answers: []any{reply}} }), nil)
+		tries := 0
+		b := NewBreaker("mock", asking(func(p Prompt) Model { asked, tries = asked+1, p.Tries; return &script{answers: []any{reply}} }), nil)
 		call := func() ErrorClass {
 			_, _, err := ModelCall{Candidates: []Candidate{{Model: b}}}.Run(t.Context())
 			if e, ok := errors.AsType[*ModelError](err); ok {
@@ -229,7 +245,7 @@ func TestBreaker(t *testing.T) {
 			t.Error("it let one through before its time")
 		}
 		time.Sleep(2 * time.Second)
-		if answers(1, fails(Overloaded)); asked != before+1 || call() != Tripped || asked != before+1 {
+		if answers(1, fails(Overloaded)); asked != before+1 || tries != 1 || call() != Tripped || asked != before+1 {
 			t.Errorf("%d requests when it was half open", asked-before)
 		}
 		time.Sleep(BreakerPause + time.Second)
@@ -237,7 +253,7 @@ func TestBreaker(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		reply = func(context.Context) { cancel() }
 		_, _, _ = ModelCall{Candidates: []Candidate{{Model: b}}}.Run(ctx)
-		if answers(1, say("hi")); asked != before+3 || b.State() != "closed" || call() != "" {
+		if answers(1, say("hi")); asked != before+3 || b.State() != "closed" || call() != "" || tries != MaxTries {
 			t.Errorf("it is %s after a success, %d requests", b.State(), asked-before)
 		}
 	})

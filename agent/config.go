@@ -112,7 +112,7 @@ type Provider struct {
 	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
 	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
 	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
-	ContextWindow  int                   `yaml:"contextWindow" default:"128000" min:"1000" max:"100000000" doc:"Tokens that its models take, prompt and answer."`
+	ContextWindow  int                   `yaml:"contextWindow" default:"128000" min:"1000" max:"100000000" doc:"Tokens that its models take, prompt and answer; of Ollama what OLLAMA_CONTEXT_LENGTH says: it cuts off the beginning of longer prompts."`
 	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices."`
 	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
 	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
