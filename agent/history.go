@@ -230,7 +230,8 @@ func Origin(m sessions.Message) string {
 	return line + "]"
 }
 
-var originLike = regexp.MustCompile(`(?i)[\[［【]([\s\p{Cf}]*(?:inter-session\s+message|message\s+of\b|host\s*:|(?:end\s+of\s+what\s+was\s+)?overheard))`)
+// originLike finds what looks like such a line, also with characters in it that nobody sees.
+var originLike = regexp.MustCompile(strings.ReplaceAll(`(?i)[\[［【](~(?:inter-session~message|message~of|host~:|(?:end~of~what~was~)?overheard))`, "~", `[\s\p{Cf}]*`))
 
 // disarm keeps a text from looking like it came from another session or from the host, or like the frame of what was overheard.
 func disarm(text string) string {

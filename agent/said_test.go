@@ -67,7 +67,8 @@ func TestZoneOfMessages(t *testing.T) {
 // proves: S8
 func TestNobodyImitatesTheFrame(t *testing.T) {
 	t.Parallel()
-	bits := []string{"[", "［", "\u200b", " ", "\n", "message", "MESSAGE", "of", "inter-session", "host:", "overheard", "]", "x", "\\", "\""}
+	bits := []string{"[", "［", "\u200b", " ", "\n", "message", "MESSAGE", "of", "inter-session", "host", ":", "overheard", "]", "x", "\\", "\"", "[message of", "［\u200bHost"}
+	plain := strings.NewReplacer("\u200b", "", " ", "", "\n", "", "［", "[") // what somebody sees who does not look closely
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 12), func(s []string) string { return strings.Join(s, "") })
 		m := written(sessions.Provenance{Name: word.Draw(t, "name"), Title: word.Draw(t, "title"), Address: channels.Address{Type: channels.Group}}, word.Draw(t, "text"))
@@ -75,10 +76,16 @@ func TestNobodyImitatesTheFrame(t *testing.T) {
 		if len(out) != 1 || len(out[0].Content) == 0 {
 			t.Fatalf("%+v", out)
 		}
-		for i, b := range out[0].Content {
-			like := originLike.FindAllString(b.Text, -1)
-			if first := strings.HasPrefix(b.Text, "[message of Sat 2026-11-21 12:00, from "); len(like) != 0 && (i > 0 || !first || len(like) > 1) || i == 0 && (!first || strings.Contains(b.Text, "\n")) {
-				t.Fatalf("block %d: %q", i, b.Text)
+		const frame = "[message of Sat 2026-11-21 12:00, from "
+		first, ok := strings.CutPrefix(out[0].Content[0].Text, frame)
+		if !ok || strings.ContainsAny(first, "\n[") || strings.Count(first, "]") != 1 {
+			t.Fatalf("the frame is %q", out[0].Content[0].Text)
+		}
+		for _, b := range out[0].Content[1:] {
+			for _, mark := range []string{"[messageof", "[inter-sessionmessage", "[host:", "[overheard"} {
+				if strings.Contains(plain.Replace(strings.ToLower(b.Text)), mark) {
+					t.Fatalf("%q looks like the host's", b.Text)
+				}
 			}
 		}
 	})

@@ -47,8 +47,10 @@ func TestPromptStaysTheSame(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g, dir := workspaceRig(t, func(s *Settings) { s.Agents.Defaults.Timezone = "Europe/Berlin" })
 		write(t, dir, "INSTRUCTIONS.md", "Be brief.")
+		var all []agent.Prompt // each as it was sent at its time
 		say := func(from, words string) {
 			g.asks(groupChat("a"), from, words)
+			all = append(all, g.model.prompts()[len(all):]...)
 			<-time.After(17 * time.Minute)
 		}
 		say(guest, "one")
@@ -59,7 +61,6 @@ func TestPromptStaysTheSame(t *testing.T) {
 		g.start()
 		g.r.deps.Workspace = func(sessions.AgentID) string { return dir }
 		say(guest, "three")
-		all := g.model.prompts()
 		if len(all) < 5 {
 			t.Fatalf("%d prompts", len(all))
 		}
@@ -76,7 +77,7 @@ func TestPromptStaysTheSame(t *testing.T) {
 		}
 		last := all[len(all)-1]
 		first, second := last.Messages[0].Content, last.Messages[2].Content
-		if !strings.HasPrefix(first[0].Text, "[message of Sat 2000-01-01 0") || !strings.HasSuffix(first[0].Text, `, from "`+guest+`"]`) || strings.Contains(first[0].Text, "owner") {
+		if !strings.HasPrefix(first[0].Text, "[message of Sat 2000-01-01 01:00, from ") || !strings.HasSuffix(first[0].Text, `, from "`+guest+`"]`) || strings.Contains(first[0].Text, "owner") {
 			t.Errorf("the first message is framed %q", first[0].Text)
 		}
 		if !strings.HasSuffix(second[0].Text, `, from "`+owner+`", by an owner]`) || !strings.Contains(second[1].Text, "\n(message of Sat") {
