@@ -194,6 +194,7 @@ func (k *checker) providers() {
 }
 
 func (k *checker) agents() {
+	k.mentions("messages.groupChat.", k.config.Messages.GroupChat.MentionPatterns)
 	fallback := -1
 	for i, e := range k.config.Agents.List {
 		at := fmt.Sprintf("agents.list[%d]", i)
@@ -203,11 +204,7 @@ func (k *checker) agents() {
 		case e.Default:
 			fallback = i
 		}
-		for j, p := range e.GroupChat.MentionPatterns {
-			if _, err := regexp.Compile(p); err != nil {
-				k.wrong(fmt.Sprintf("%s.groupChat.mentionPatterns[%d]", at, j), "is not a regular expression", "put it in single quotes; special characters need a \\")
-			}
-		}
+		k.mentions(at+".groupChat.", e.GroupChat.MentionPatterns)
 		for j, other := range e.Subagents.AllowAgents {
 			if other != "*" && !slices.Contains(k.agentIDs(), other) {
 				k.report(Warning, fmt.Sprintf("%s.subagents.allowAgents[%d]", at, j), "there is no agent "+quoted(other), choices("agents", other, k.agentIDs()))

@@ -72,6 +72,8 @@ func TestProblems(t *testing.T) {
 		{"agent twice", "agents:\n  list:\n    - id: a\n    - id: a\n", []string{`:4: agents.list[1].id: "a" is the id of agents.list[0] as well`}},
 		{"two defaults", "agents:\n  list:\n    - {id: a, default: true}\n    - {id: b, default: true}\n", []string{`:4: agents.list[1].default: only one agent can be the default (agents.list[0] is it too)`}},
 		{"regular expression", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['(']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: is not a regular expression (put it in single quotes; special characters need a \)`}},
+		{"regular expression for all agents", "messages:\n  groupChat: {mentionPatterns: [ok, '[']}\n", []string{`:2: messages.groupChat.mentionPatterns[1]: is not a regular expression (put it in single quotes; special characters need a \)`}},
+		{"pattern for everything", "agents:\n  list:\n    - {id: a, groupChat: {mentionPatterns: ['.*']}}\n", []string{`:3: agents.list[0].groupChat.mentionPatterns[0]: matches every message, so it tells nothing (requireMention: false answers everything in a group)`}},
 		{"binding", "agents: {list: [{id: main}]}\nbindings:\n  - {agentId: mian, match: {channel: telegram}}\n", []string{
 			`:3: bindings[0].agentId: there is no agent "mian" in agents.list (agents: main; did you mean "main"?)`,
 			`:3: bindings[0].match: warning: channels.telegram is not configured, so it never matches`}},
