@@ -1,0 +1,29 @@
+package config
+
+import "testing"
+
+// What is wrong with an MCP server is said before it is started.
+func TestMCPServers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`x: {command: notes-mcp, env: {KEY: v}, cwd: /srv/notes, read: [/srv]}`: nil,
+		`x: {url: "https://h/mcp", headers: {Authorization: "Bearer x"}}`:       nil,
+		`x: {url: "http://localhost:1/mcp", headers: {Authorization: x}}`:       nil,
+		`x: {enabled: false}`:                       nil,
+		`a.b: {command: c}`:                         {`:1: tools.mcp.servers.a.b: a server's name is made of letters, digits, _ and -, at most 32 (its tools are called name_tool)`},
+		`x: {}`:                                     {`:1: tools.mcp.servers.x: has no command and no url (set command of a program to run here, or url of a server that is reached over HTTP)`},
+		`x: {command: c, url: "http://h"}`:          {`:1: tools.mcp.servers.x: has both command and url (keep one)`},
+		`x: {command: ./c}`:                         {`:1: tools.mcp.servers.x.command: must be a name that is found in PATH, or an absolute path`},
+		`x: {command: c, headers: {A: b}}`:          {`:1: tools.mcp.servers.x.headers: mean nothing for a server with a command (what it needs to know goes into env)`},
+		`x: {command: c, env: {"A=B": c}}`:          {`:1: tools.mcp.servers.x.env: holds something that is no variable (write NAME: value)`},
+		`x: {command: c, cwd: here}`:                {`:1: tools.mcp.servers.x.cwd: must be an absolute path`},
+		`x: {command: c, write: [/]}`:               {`:1: tools.mcp.servers.x.write: warning: holds parley's state folder: the server could read every conversation (use a folder of its own)`},
+		`x: {url: "ftp://h"}`:                       {`:1: tools.mcp.servers.x.url: must be an http or https address (for example https://mcp.example.com/mcp)`},
+		`x: {url: "http://h", headers: {A: b}}`:     {`:1: tools.mcp.servers.x.url: warning: is not encrypted: everybody on the way can read its headers (use https)`},
+		`x: {url: "https://h", headers: {"A:": b}}`: {`:1: tools.mcp.servers.x.headers: holds something that is no header (write Name: value)`},
+		`x: {url: "https://h", args: [a]}`:          {`:1: tools.mcp.servers.x: has a url, so args, env, cwd, read and write mean nothing (they are for servers with a command)`},
+	} {
+		_, ps, _ := load("tools: {mcp: {servers: {" + text + "}}}\n")
+		t.Run(text, func(t *testing.T) { compare(t, ps, want) })
+	}
+}
