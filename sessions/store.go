@@ -254,7 +254,8 @@ type Sessions interface {
 	Reject(ctx context.Context, kind channels.Kind, hash string) error
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
 
-	// Notes are what an agent was asked to remember.
+	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
+	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
 	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
 }
 

@@ -68,3 +68,32 @@ func TestRecallIsBounded(t *testing.T) {
 		t.Errorf("query: %+v", v)
 	}
 }
+
+// When no note has all words, those with most of them come first.
+func TestRecallNearest(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i, text := range []string{"Mimi the cat eats fish", "the cat sleeps", "dogs", "a cat of others"} {
+		key := sessions.Key("agent:main:main")
+		if i == 3 {
+			key = "agent:work:main"
+		}
+		w.notes = append(w.notes, sessions.Note{ID: int64(i + 1), Key: key, Text: text, Time: noon})
+	}
+	for query, want := range map[string]string{
+		"cat fish bread": "Mimi the cat eats fish, the cat sleeps (partial)", "cat": "the cat sleeps, Mimi the cat eats fish", "bread butter": "", "cat eats": "Mimi the cat eats fish",
+	} {
+		r := call[recallResult](t, w, Recall(w.deps()), `{"query":"`+query+`"}`)
+		var got []string
+		for _, n := range r.Notes {
+			got = append(got, n.Text)
+		}
+		have := strings.Join(got, ", ")
+		if r.Partial {
+			have += " (partial)"
+		}
+		if have != want {
+			t.Errorf("%s: %s, want %s", query, have, want)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"parley/sessions"
@@ -17,6 +20,7 @@ const (
 	recallMost    = 100
 	recallScan    = 2000      // notes looked at: those of sessions that the caller does not see are left out
 	recallBytes   = 16 * 1024 // of a result
+	recallWords   = 12        // of a query that are looked for one by one
 )
 
 type recallArgs struct {
@@ -26,7 +30,8 @@ type recallArgs struct {
 
 type recallResult struct {
 	Count     int         `json:"count"`
-	Notes     []noteShown `json:"notes"` // newest first
+	Notes     []noteShown `json:"notes"`             // newest first, unless partial
+	Partial   bool        `json:"partial,omitempty"` // none has all words: these have some, those with most of them first
 	Truncated bool        `json:"truncated,omitempty"`
 }
 
@@ -51,12 +56,19 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	limit := args.Limit.bound(recallDefault, recallMost)
-	notes, err := t.deps.Store.Notes(ctx, c.Caller.Session.Agent, strings.TrimSpace(args.Query), recallScan)
+	query := strings.TrimSpace(args.Query)
+	notes, err := t.deps.Store.Notes(ctx, c.Caller.Session.Agent, query, recallScan)
 	if err != nil {
 		return Result{}, err
 	}
 	show := shown{redact: t.deps.Redact, block: noteMost}
 	r := recallResult{Notes: []noteShown{}}
+	if words := strings.Fields(query); len(notes) == 0 && len(words) > 1 {
+		if notes, err = t.nearest(ctx, c.Caller.Session.Agent, words); err != nil {
+			return Result{}, err
+		}
+		r.Partial = len(notes) > 0
+	}
 	room := recallBytes - slack
 	known := map[sessions.Key]bool{}
 	for _, n := range notes {
@@ -81,6 +93,24 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	r.Count = len(r.Notes)
 	return reply(r), nil
+}
+
+// nearest gives the notes that have some of the words: those with most of them first, then the newest.
+func (t recall) nearest(ctx context.Context, agent sessions.AgentID, words []string) ([]sessions.Note, error) {
+	found, hits := map[int64]sessions.Note{}, map[int64]int{}
+	for _, w := range words[:min(len(words), recallWords)] {
+		notes, err := t.deps.Store.Notes(ctx, agent, w, recallScan)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range notes {
+			found[n.ID] = n
+			hits[n.ID]++
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b sessions.Note) int {
+		return cmp.Or(cmp.Compare(hits[b.ID], hits[a.ID]), cmp.Compare(b.ID, a.ID))
+	}), nil
 }
 
 // sees decides about a note by the session that it was made in; one that is gone counts by its key alone.

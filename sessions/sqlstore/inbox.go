@@ -305,9 +305,8 @@ func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
 
 // rest writes what effects do besides sessions, runs and deliveries.
 func (t *tx) rest(e *effects) error {
-	if n := e.Note; n != nil {
-		t.n.note++
-		if _, err := t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now)); err != nil {
+	if e.Note != nil {
+		if err := t.keepNote(*e.Note); err != nil {
 			return err
 		}
 	}

@@ -73,6 +73,7 @@ func family(t *testing.T) (rows []string) {
 		t.Fatal(err)
 	}
 	return append(rows,
+		"INSERT INTO notes (num, agent, key, body, at) VALUES (1, 'main', 'chat', 'The cat is called Mimi', 1), (2, 'ops', 'chat', 'Mimi', 1)",
 		"INSERT INTO messages (seq, id, transcript, run, role, body) VALUES (1, 'm', 1, 0, 'assistant', '"+string(answer)+"')",
 		"INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (1, 'waiting', 'grandchild', 3, 'id-grandchild', '', '', 0, 'queued', 1, '"+string(asked)+"')")
 }
@@ -89,6 +90,14 @@ func upgraded(t *testing.T, conf Config) {
 	}
 	if msgs, err := s.Tail(ctx, "id-chat", sessions.TailQuery{}); err != nil || len(msgs) != 1 || msgs[0].Text() != "old answer" {
 		t.Error(msgs, err)
+	}
+	for _, text := range []string{"The cat is called Mimi", "Mimi sleeps"} { // the note of then; a new one comes before it
+		if notes, err := s.Notes(ctx, "main", "mim", 10); err != nil || len(notes) == 0 || notes[0].Text != text {
+			t.Error(notes, err)
+		}
+		if _, err := s.Submit(ctx, sessions.Effects{Source: "n", Note: &sessions.NewNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r, ok, err := s.Claim(ctx, "grandchild")
 	if err != nil || !ok || r.ID != "waiting" || r.Batch != "" || r.Input.Text() != "waits" {

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"parley/channels"
@@ -114,26 +113,4 @@ func (s *Store) Paired(ctx context.Context, kind channels.Kind, id channels.Acco
 		return err
 	})
 	return ok, err
-}
-
-// Notes gives the notes of an agent that have all words of the query in them, newest first.
-func (s *Store) Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) (out []sessions.Note, err error) {
-	limit = orDefault(limit, 50)
-	want := strings.Fields(strings.ToLower(query))
-	err = s.read(ctx, func(c *conn) error {
-		out = nil
-		return c.each(ctx, "SELECT num, key, body, at FROM notes WHERE agent = ? ORDER BY num DESC", []any{string(agent)}, func(r row) error {
-			text := strings.ToLower(r.str(2))
-			for _, w := range want {
-				if !strings.Contains(text, w) {
-					return nil
-				}
-			}
-			if len(out) < limit {
-				out = append(out, sessions.Note{ID: r.int(0), Key: sessions.Key(r.str(1)), Text: r.str(2), Time: r.time(3)})
-			}
-			return nil
-		})
-	})
-	return out, err
 }

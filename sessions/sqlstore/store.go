@@ -129,6 +129,9 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err := s.catchUp(life); err != nil {
 		return err
 	}
+	if err := s.indexNotes(life); err != nil {
+		return err
+	}
 	s.behind.Store(len(s.unindexed) > 0)
 	gone, err := s.writer.number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
 	if err != nil {

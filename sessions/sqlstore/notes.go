@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"parley/sessions"
+)
+
+// keepNote adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
+func (t *tx) keepNote(n sessions.NewNote) error {
+	t.n.note++
+	if _, err := t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now)); err != nil {
+		return err
+	}
+	return t.s.indexNote(t.exec, t.n.note, string(n.Agent), n.Text)
+}
+
+func (s *Store) indexNote(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
+	w := append(words(text), scope('\uE001', agent))
+	if s.d.postgres {
+		_, err := exec("UPDATE notes SET indexed = 1, words = array_to_tsvector(?) WHERE num = ?", w, num)
+		return err
+	}
+	if _, err := exec("INSERT INTO note_words (rowid, text) VALUES (?, ?)", num, strings.Join(w, " ")); err != nil {
+		return err
+	}
+	_, err := exec("UPDATE notes SET indexed = 1 WHERE num = ?", num)
+	return err
+}
+
+// indexNotes indexes the notes that an older parley made, before anything else is written.
+func (s *Store) indexNotes(ctx context.Context) error {
+	type note struct {
+		num         int64
+		agent, text string
+	}
+	var old []note
+	err := s.writer.each(ctx, "SELECT num, agent, body FROM notes WHERE indexed = 0 ORDER BY num", nil, func(r row) error {
+		old = append(old, note{r.int(0), r.str(1), r.str(2)})
+		return nil
+	})
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	exec := func(q string, args ...any) (int64, error) { return s.writer.exec(ctx, q, args...) }
+	if _, err := exec("BEGIN"); err != nil {
+		return err
+	}
+	for _, n := range old {
+		if err := s.indexNote(exec, n.num, n.agent, n.text); err != nil {
+			return fmt.Errorf("indexing the notes: %w", err) // the connection is closed, and nothing of it stays
+		}
+	}
+	_, err = exec("COMMIT")
+	return err
+}
+
+// Notes gives the notes of an agent that have all words of the query, newest first. A word of the query is the beginning of one of the
+// note.
+func (s *Store) Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) (out []sessions.Note, err error) {
+	limit = orDefault(limit, 50)
+	terms := words(query)
+	if len(terms) == 0 && strings.TrimSpace(query) != "" {
+		return nil, nil
+	}
+	q, args := "SELECT num, key, body, at FROM notes WHERE agent = ? ORDER BY num DESC LIMIT ?", []any{string(agent), limit}
+	if len(terms) > 0 {
+		q = findNotesSQLite
+		if s.d.postgres {
+			q = findNotesPostgres
+		}
+		args = []any{s.d.noteMatch(terms[:min(len(terms), maxTerms)], agent), string(agent), limit}
+	}
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, q, args, func(r row) error {
+			out = append(out, sessions.Note{ID: r.int(0), Key: sessions.Key(r.str(1)), Text: r.str(2), Time: r.time(3)})
+			return nil
+		})
+	})
+	return out, err
+}
+
+const (
+	findNotesSQLite   = "SELECT n.num, n.key, n.body, n.at FROM note_words w JOIN notes n ON n.num = w.rowid WHERE w.note_words MATCH ? AND n.agent = ? ORDER BY w.rowid DESC LIMIT ?"
+	findNotesPostgres = "SELECT num, key, body, at FROM notes WHERE words @@ CAST(CAST(? AS text) AS tsquery) AND agent = ? ORDER BY num DESC LIMIT ?"
+)
+
+// noteMatch writes a query of the index. A word has only letters, digits and marks.
+func (d dialect) noteMatch(terms []string, agent sessions.AgentID) string {
+	before, after, and := `"`, `"*`, " AND "
+	if d.postgres {
+		before, after, and = "'", "':*", " & "
+	}
+	match := before + scope('\uE001', string(agent)) + strings.TrimRight(after, ":*")
+	for _, w := range terms {
+		match += and + before + w + after
+	}
+	return match
+}
