@@ -239,7 +239,6 @@ func TestBudgetLives(t *testing.T) {
 		want := []string{"echo: one", noMore}
 		g.wants(want...)
 		g.stop()
-		g.fake = channeltest.NewFake(channeltest.Options{})
 		g.start()
 		say("three")
 		if n := len(g.deliveries()); n != 2 || g.model.count() != 1 {
@@ -291,14 +290,18 @@ func TestMeter(t *testing.T) {
 			case "late": // the whole answer arrives, and nobody waits for it any more
 				asked <- struct{}{}
 				<-ctx.Done()
-			case "gone":
+			case "gone", "gone at work":
 				if err := g.store.Delete(context.Background(), "agent:main:fake:direct:"+guest); err != nil {
 					return agent.Answer{}, err
 				}
 			}
-			return text("fine"), nil
+			a := text("fine")
+			if lastUser(p) == "gone at work" {
+				a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: "c", Name: "session_status", Arguments: []byte("{}")})
+			}
+			return a, nil
 		})
-		for _, words := range []string{"hello", "silence", "breaks", "late", "gone"} {
+		for _, words := range []string{"hello", "silence", "breaks", "late", "gone", "gone at work"} {
 			g.say(direct(guest), guest, words)
 			if words == "late" {
 				<-asked
@@ -307,7 +310,7 @@ func TestMeter(t *testing.T) {
 			g.deliveries()
 		}
 		sum, err := g.store.Spent(t.Context(), sessions.SpentQuery{})
-		if err != nil || int64(sum.Usage.Total()) != counted.Load() || sum.Calls != 5 || sum.Usage.Cost != 2*counted.Load() {
+		if err != nil || int64(sum.Usage.Total()) != counted.Load() || sum.Calls != 6 || sum.Usage.Cost != 2*counted.Load() {
 			t.Errorf("%+v, %v; the model counted %d", sum, err, counted.Load())
 		}
 		mine, err := g.store.Spent(t.Context(), sessions.SpentQuery{Payer: "agent:main:fake:direct:" + guest})
