@@ -61,8 +61,8 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	return true
 }
 
-// stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the same; a sub-agent that was
-// stopped reports nothing, whatever it had.
+// stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the
+// same; a sub-agent that was stopped reports nothing, whatever it had.
 func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
 	why := endedBy(ctx)
 	switch {

@@ -33,7 +33,7 @@ func crowd(w *world, n int) (ids []int64) {
 func TestKillInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "")
+	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "messages: {queue: {mode: followup}}\n")
 	people := crowd(w, 25)
 	hold := make(chan struct{})
 	var release sync.Once
