@@ -22,7 +22,7 @@ type Room struct {
 // eighth for the summary. What is left is for what comes.
 func Divide(window, fixed int) Room {
 	free := max(window-fixed-window/8, window/8)
-	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window/2-200, 200)}
+	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window*5/8-400, 200)}
 }
 
 // LeastCovered is the smallest part of a transcript, in tokens, whose summary is surely shorter than itself.

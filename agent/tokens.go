@@ -45,8 +45,8 @@ func SpecTokens(specs ...tools.Spec) (n int) {
 }
 
 // PromptTokens estimates a whole prompt: what the provider counted for the newest answer in it, and what came after; or all of it
-// where nothing was counted. A count that is far too low for the texts that it covers (some servers leave out what they had cached)
-// is not believed.
+// where nothing was counted. A count that is far too low for the texts that it covers is not believed: some servers leave out what
+// they had cached, and a turn for which no summary could be had was shown less.
 func PromptTokens(system string, specs []tools.Spec, msgs []sessions.Message) int {
 	counted, covers := lastCount(msgs)
 	return promptTokens(system, specs, msgs, counted, covers)
@@ -54,10 +54,11 @@ func PromptTokens(system string, specs []tools.Spec, msgs []sessions.Message) in
 
 func promptTokens(system string, specs []tools.Spec, msgs []sessions.Message, counted, covers int) int {
 	rest := TextTokens(system) + SpecTokens(specs...)
-	if covers == 0 {
-		return rest + Tokens(msgs...)
+	estimate, behind := rest+Tokens(msgs[:covers]...), Tokens(msgs[covers:]...)
+	if 5*counted < 3*estimate {
+		return estimate + behind
 	}
-	return max(counted, (rest+Tokens(msgs[:covers]...))/2) + Tokens(msgs[covers:]...)
+	return counted + behind
 }
 
 // lastCount finds the newest answer whose tokens were counted, and how many messages that count covers. What was counted before a
