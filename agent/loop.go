@@ -259,6 +259,9 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		if !json.Valid(b.Arguments) {
 			b.Arguments = quoteArguments(b.Arguments, stop == StopLength)
 		}
+		if stored, err := json.Marshal(b.Arguments); err == nil {
+			b.Arguments = stored // as a store gives it back: what the model is shown stays the same in the next process
+		}
 	}
 	if out == nil {
 		out = []sessions.Block{}
