@@ -39,7 +39,9 @@ func (d desk) do(action, path string, more ...string) (filesResult, *problem) {
 	var ok filesResult
 	var bad problem
 	if r.IsError {
-		err = json.Unmarshal([]byte(r.Text), &bad)
+		if err := json.Unmarshal([]byte(r.Text), &bad); err != nil {
+			d.t.Fatal(err)
+		}
 		return ok, &bad
 	}
 	if err = json.Unmarshal([]byte(r.Text), &ok); err != nil {
