@@ -91,13 +91,12 @@ func (b *Breaker) Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error] 
 func (b *Breaker) settle(ctx context.Context, done func(error), verdict error) {
 	before := b.State()
 	done(verdict)
-	after := b.State()
-	if before == after {
-		return
+	switch after := b.State(); {
+	case before == after:
+	case after == gobreaker.StateOpen.String():
+		b.log.LogAttrs(ctx, slog.LevelWarn, "the model provider fails again and again and is left alone for a while",
+			slog.String("provider", b.name), slog.Duration("for", BreakerPause), slog.Any("err", verdict))
+	case after == gobreaker.StateClosed.String():
+		b.log.LogAttrs(ctx, slog.LevelInfo, "the model provider works again", slog.String("provider", b.name))
 	}
-	level, text := slog.LevelInfo, "the model provider works again"
-	if after == gobreaker.StateOpen.String() {
-		level, text = slog.LevelWarn, "the model provider fails again and again and is left alone for a while"
-	}
-	b.log.LogAttrs(ctx, level, text, slog.String("provider", b.name), slog.Duration("for", BreakerPause), slog.Any("err", verdict))
 }
