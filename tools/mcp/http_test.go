@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,10 +25,15 @@ func remote(url string) tools.MCPServer {
 	return tools.MCPServer{URL: url, Enabled: true, TimeoutSeconds: 60, Headers: map[string]channels.Secret{"Authorization": channels.NewSecret("Bearer token-0123456789")}}
 }
 
-func handler() http.Handler {
+func handler(t *testing.T) http.Handler {
 	s := sdk.NewServer(&sdk.Implementation{Name: "fake", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "echo", InputSchema: &jsonschema.Schema{Type: "object"}}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(r.Params.Arguments)}}}, nil
+	})
+	t.Cleanup(func() { // those of clients that could not say that they are gone
+		for session := range s.Sessions() {
+			_ = session.Close()
+		}
 	})
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 }
@@ -36,7 +42,7 @@ func handler() http.Handler {
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	var bare atomic.Int64
-	h := handler()
+	h := handler(t)
 	serve := func(l net.Listener) *httptest.Server {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer token-0123456789" {
@@ -69,7 +75,7 @@ func TestHTTP(t *testing.T) {
 	if s := r.until("down", func(s Status) bool { return s.State == Down }); s.Detail == "" || strings.Contains(s.Detail, "in-the-address") {
 		t.Errorf("why: %s", s.Detail)
 	}
-	h = handler() // it has forgotten the session
+	h = handler(t) // it has forgotten the session
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at)
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +110,18 @@ func TestRedirect(t *testing.T) {
 		t.Errorf("why: %s", got.Detail)
 	}
 	r.stop()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := (&messenger{base: http.DefaultTransport, to: u}).RoundTrip(req); err == nil {
+		_ = resp.Body.Close()
+		t.Error("a request to another host is sent")
+	}
 	if reached.Load() > 0 {
 		t.Error("the other host was reached")
 	}

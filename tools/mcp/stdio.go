@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -41,6 +43,7 @@ type stdio struct {
 	write chan struct{} // holds one: the turn to write
 	to    pipe
 	once  sync.Once
+	deaf  atomic.Bool // it did not read in time
 }
 
 func newStdio(from io.ReadCloser, to pipe, log *slog.Logger) *stdio {
@@ -57,6 +60,9 @@ func (s *stdio) SessionID() string { return "" }
 func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 	for junk := 0; junk < mostJunk; {
 		text, err := readLine(s.in, longestLine)
+		if err != nil && s.deaf.Load() {
+			err = &misbehaved{"it does not read what it is sent"}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +120,12 @@ func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err := s.to.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return err
 	}
-	_, err = s.to.Write(append(b, '\n'))
+	if _, err = s.to.Write(append(b, '\n')); err != nil { // half of it may be written: nothing can follow
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			s.deaf.Store(true)
+		}
+		_ = s.Close()
+	}
 	return err
 }
 
