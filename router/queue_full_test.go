@@ -74,8 +74,16 @@ func TestSummarizedQueueIsBounded(t *testing.T) {
 		g.say(direct("a"), guest, "first")
 		g.until("it is at work", func() bool { return g.model.count() == 1 })
 		n := 2 + shortLines + 3
+		first := g.runs()[0]
 		for i := range n {
-			g.say(direct("a"), guest, fmt.Sprint("m", i))
+			if i >= shortLines {
+				g.say(direct("a"), guest, fmt.Sprint("m", i))
+				continue
+			}
+			if _, err := g.store.Submit(t.Context(), sessions.Effects{Run: &sessions.Run{Kind: sessions.TurnRun, Key: first.Key, Agent: first.Agent, Reply: first.Reply,
+				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent(fmt.Sprint("m", i))}}}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		count := map[sessions.RunStatus]int{}
 		g.until("all are taken", func() bool {

@@ -163,6 +163,22 @@ func TestQuietTime(t *testing.T) {
 	}
 }
 
+// TestFirstMessageDoesNotWait writes when the turn before has ended and its lane is not done with that yet.
+func TestFirstMessageDoesNotWait(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+			return slow{Store: s, finish: func() { time.Sleep(time.Second) }}
+		})
+		g.say(direct("a"), guest, "one")
+		<-time.After(500 * time.Millisecond)
+		began := time.Now()
+		g.say(direct("a"), guest, "two")
+		if calls := g.shown(2); calls[1].At.Sub(began) > 1500*time.Millisecond {
+			t.Errorf("%q after %s", calls[1].Out.Text, calls[1].At.Sub(began))
+		}
+	})
+}
+
 // TestQuietTimeHoldsNoSlot has one slot for all: another chat is answered while messages are being collected, and a stop of the
 // host does not wait for it.
 func TestQuietTimeHoldsNoSlot(t *testing.T) {
