@@ -74,7 +74,12 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	system, kit := agent.TextTokens(t.System), 0
+	files := make(map[string]*share)
+	system, own, kit := agent.TextTokens(t.System), 0, 0
+	for _, f := range r.promptFiles(c.session.Agent, !isSubagent(c.session.Key)) {
+		files[f.Name] = &share{what: f.Name, n: 1, tokens: agent.TextTokens(f.Text)}
+		own += files[f.Name].tokens
+	}
 	tool := make(map[string]*share)
 	for _, have := range t.Tools {
 		spec := have.Spec()
@@ -88,7 +93,11 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if w := t.Facts.ContextWindow; w > 0 {
 		fmt.Fprintf(&b, " (%d %%)", total*100/w)
 	}
-	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s\n- Tools (%d): %s\n", code(t.Label, 100), short(system), len(t.Tools), short(kit))
+	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s, of it files of the workspace: %s\n", code(t.Label, 100), short(system), short(own))
+	if detail {
+		writeShares(&b, files)
+	}
+	fmt.Fprintf(&b, "- Tools (%d): %s\n", len(t.Tools), short(kit))
 	if detail {
 		writeShares(&b, tool)
 	}

@@ -64,6 +64,7 @@ func (k *checker) all() {
 	k.routes()
 	k.workspaces()
 	k.timezone()
+	k.resets()
 	k.tools()
 	k.toolSwitches()
 	k.mcpServers()

@@ -1,0 +1,24 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
+// resets checks what session.resetByType and session.resetByChannel are about: an entry for what does not exist would never apply.
+func (k *checker) resets() {
+	types := []string{sessions.ResetDirect, sessions.ResetGroup, sessions.ResetThread}
+	for name := range k.config.Session.ResetByType {
+		if !slices.Contains(types, name) {
+			k.wrong("session.resetByType."+name, fmt.Sprintf("%q is no kind of chat", name), "they are "+strings.Join(types, ", "))
+		}
+	}
+	for name := range k.config.Session.ResetByChannel {
+		if !slices.Contains(k.decoder.table.Kinds(), name) {
+			k.wrong("session.resetByChannel."+string(name), fmt.Sprintf("%q is no channel", name), "use the names under channels")
+		}
+	}
+}
