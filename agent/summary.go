@@ -8,6 +8,8 @@ import (
 const (
 	summaryTool = "compact"
 	openTool    = "open"
+	// SummaryRequest marks what a model is asked to sum up.
+	SummaryRequest = "summary"
 )
 
 // SummaryMessage is what a model is shown in place of the messages that s covers.

@@ -184,7 +184,7 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f pro
 		return "", err
 	}
 	who.History = []sessions.Message{{ID: id, Role: sessions.User, Content: sessions.TextContent(request), Time: time.Now(),
-		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Tool: "summary"}}}
+		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Tool: agent.SummaryRequest}}}
 	out, err := c.r.loop.Run(ctx, who)
 	if err != nil {
 		return "", err

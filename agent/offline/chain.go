@@ -10,7 +10,7 @@ import (
 	"parley/sessions"
 )
 
-// chainStep answers the steps of a chain that the host itself starts: the announce at its end, and the turns in which two
+// chainStep answers what the host itself asks for: a summary, and of a chain the announce at its end and the turns in which two
 // sessions talk back. It reads what the host's prompt offers; a prompt from a person is never one of these.
 func chainStep(p agent.Prompt, t turn) (answer, bool) {
 	from := t.input.Provenance
@@ -19,6 +19,8 @@ func chainStep(p agent.Prompt, t turn) (answer, bool) {
 	}
 	all := p.System + "\n" + t.input.Text()
 	switch {
+	case from.Kind == sessions.InternalSystem && from.Tool == agent.SummaryRequest:
+		return summary(t.input.Text()), true
 	case from.Kind == sessions.InternalSystem && strings.Contains(all, string(agent.AnnounceSkip)):
 		return announce(all, t.before), true
 	case strings.Contains(p.System, string(agent.ReplySkip)):
