@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -51,6 +52,20 @@ func TestPermitted(t *testing.T) {
 		if got := names(Permitted(all, Rules(c.cfg, facts(c.agent, c.turn, c.parents))...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// The policy knows the tools that come with parley by name: group:mcp means all others.
+func TestBuiltInTools(t *testing.T) {
+	t.Parallel()
+	mcp := policy.ToolRules{Deny: []string{policy.MCPGroup}}
+	for _, tool := range All(newWorld().deps()) {
+		if name := tool.Spec().Name; !policy.BuiltInTool(name) || !policy.Permits(name, mcp).Allowed() {
+			t.Errorf("%s is taken for a tool of an MCP server", name)
+		}
+	}
+	if policy.BuiltInTool("git_log") || policy.Permits("git_log", mcp).Allowed() {
+		t.Error("a tool of an MCP server is taken for one of ours")
 	}
 }
 
