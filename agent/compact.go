@@ -22,7 +22,7 @@ type Room struct {
 // eighth for the summary. What is left is for what comes.
 func Divide(window, fixed int) Room {
 	free := max(window-fixed-window/8, window/8)
-	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window*5/8-400, 200)}
+	return Room{Keep: min(window/4, free/2), Summary: min(window/8, free/4, 8000), Chunk: max(window*5/8-400, leastChunk)}
 }
 
 // LeastCovered is the smallest part of a transcript, in tokens, whose summary is surely shorter than itself.
@@ -162,19 +162,20 @@ func cutMiddle(s string, limit int) string {
 	return short
 }
 
-// The most that a summary call is shown of one text, in bytes.
+// The most that a summary call is shown of one text, in bytes, and the smallest chunk, in tokens: a line always fits into it.
 const (
 	spokenMost = 6000
 	resultMost = 2000
+	leastChunk = 400
 )
 
 // Chunks words messages for summary calls: a line each, what somebody said in quotes, at most so many tokens a chunk.
 func Chunks(msgs []sessions.Message, tokens int) (chunks []string) {
-	room := max(tokens, 100) * bytesPerToken
+	room := max(tokens, leastChunk) * bytesPerToken
 	var b strings.Builder
 	for _, m := range msgs {
 		for _, line := range lines(m, room/3) {
-			if line = cutMiddle(line, room-100); b.Len() > 0 && b.Len()+len(line) >= room {
+			if b.Len() > 0 && b.Len()+len(line) >= room {
 				chunks = append(chunks, b.String())
 				b.Reset()
 			}
@@ -187,39 +188,53 @@ func Chunks(msgs []sessions.Message, tokens int) (chunks []string) {
 	return chunks
 }
 
-// lines words one message; no text of it is longer than most bytes.
+// lines words one message; what it quotes is no longer than most bytes each.
 func lines(m sessions.Message, most int) (out []string) {
 	at := ""
 	if !m.Time.IsZero() {
 		at = m.Time.Format(time.DateTime)[:16] + " "
 	}
-	add := func(who, text string) {
+	add := func(who, text string, most int) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, at+who+": "+quoted(cutMiddle(text, min(most, spokenMost))))
+			out = append(out, at+who+": "+quotedWithin(text, most))
 		}
 	}
+	spoken, result := min(most, spokenMost), min(most, resultMost)
 	if m.Role == sessions.ToolResult {
 		who := "result of "
 		if m.IsError {
 			who = "error of "
 		}
-		return append(out, at+who+oneLine(m.ToolName)+": "+quoted(cutMiddle(m.Text(), min(most, resultMost))))
+		add(who+wireName(m.ToolName), m.Text(), result)
+		return out
 	}
 	who := speaker(m)
 	for _, b := range m.Content {
 		for _, l := range b.Heard() {
-			add("overheard, "+quoted(l.Name), l.Text)
+			add("overheard, "+quotedWithin(l.Name, nameMost), l.Text, spoken)
 		}
 		switch b.Type {
 		case sessions.TextBlock:
-			add(who, b.Text)
+			add(who, b.Text, spoken)
 		case sessions.ImageBlock:
-			add(who, "(a picture)")
+			add(who, "(a picture)", spoken)
 		case sessions.ToolCallBlock:
-			out = append(out, at+who+" calls "+oneLine(b.Name)+": "+quoted(cutMiddle(string(b.Arguments), min(most, resultMost))))
+			add(who+" calls "+wireName(b.Name), string(b.Arguments), result)
 		}
 	}
 	return out
+}
+
+// nameMost bounds names in lines, in bytes.
+const nameMost = 120
+
+// quotedWithin quotes a text, its middle left out so that the quote has at most so many bytes: it stays one line.
+func quotedWithin(s string, most int) string {
+	q := quoted(s)
+	for n := most; len(q) > most && n > 0; n /= 2 {
+		q = quoted(cutMiddle(cleanText(s), n))
+	}
+	return q
 }
 
 // speaker says whose words a message holds.
@@ -231,11 +246,11 @@ func speaker(m sessions.Message) string {
 	case p == nil:
 		return "user"
 	case p.Kind == sessions.InterSession:
-		return "session " + quoted(string(p.Source))
+		return "session " + quotedWithin(string(p.Source), nameMost)
 	case p.Kind == sessions.InternalSystem:
 		return "host"
 	case p.Name != "":
-		return "user " + quoted(capText(p.Name, 100))
+		return "user " + quotedWithin(p.Name, nameMost)
 	}
 	return "user"
 }

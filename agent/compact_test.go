@@ -105,7 +105,8 @@ func TestCompactionOfAnyTranscript(t *testing.T) {
 		}
 		chunks := Chunks(msgs[:cut], room.Chunk)
 		for _, c := range chunks {
-			if TextTokens(c) > max(room.Chunk, 100)+1 || !utf8.ValidString(c) {
+			checkLines(t, c)
+			if TextTokens(c) > room.Chunk+1 || !utf8.ValidString(c) {
 				t.Fatalf("a chunk of %d tokens, %d may be", TextTokens(c), room.Chunk)
 			}
 		}
@@ -126,12 +127,14 @@ func TestCutAtTheBeginningOfATurn(t *testing.T) {
 	result := sessions.Message{Role: sessions.ToolResult, ToolCallID: "c", Content: sessions.TextContent(long)}
 	turns := []sessions.Message{say("user", long), say("assistant", long), say("user", long), say("assistant", long), say("user", "now")}
 	inTurn := []sessions.Message{say("user", "now"), say("assistant", long), call, result, say("assistant", long), say("user", "taken up")}
+	late := []sessions.Message{say("user", long), call, say("user", "taken up"), result, say("assistant", "done")}
 	for _, c := range []struct {
 		name       string
 		msgs       []sessions.Message
 		keep, most int
 		want       int
 	}{
+		{"a message between call and result", late, 1020, 100, 4},
 		{"all fits: nothing but the last would go", turns[:1], 100_000, 100, 0},
 		{"at a turn", turns, 3000, 100, 2},
 		{"not at the last message when that takes nearly all", turns, 1500, 100, 3},
@@ -168,6 +171,16 @@ session "agent:b:main": "hi"
 	}
 }
 
+// checkLines wants every line of a chunk to end with one whole quoted text: nobody's words make a line of their own.
+func checkLines(t interface{ Errorf(string, ...any) }, chunk string) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(chunk, "\n"), "\n") {
+		_, text, ok := strings.Cut(line, ": ")
+		if !ok || !json.Valid([]byte(text)) {
+			t.Errorf("no line of a chunk: %.200q", line)
+		}
+	}
+}
+
 // What the host puts between the messages says so to the model, and nobody else's text can.
 func TestHostsMessagesAreFramed(t *testing.T) {
 	t.Parallel()
@@ -194,7 +207,8 @@ func FuzzChunks(f *testing.F) {
 			{Role: sessions.ToolResult, ToolName: name, Content: sessions.TextContent(text)},
 		}
 		for _, c := range Chunks(msgs, tokens) {
-			if TextTokens(c) > max(tokens, 100)+1 || !utf8.ValidString(c) {
+			checkLines(t, c)
+			if TextTokens(c) > max(tokens, leastChunk)+1 || !utf8.ValidString(c) {
 				t.Errorf("a chunk of %d tokens, %d may be: %q", TextTokens(c), tokens, c)
 			}
 		}
