@@ -99,7 +99,7 @@ func modelErrorOf(who Candidate, err error) *ModelError {
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return e
 	}
-	return &ModelError{Class: Broken, Provider: who.Label, Tries: 1, Err: err}
+	return &ModelError{Class: Unknown, Provider: who.Label, Tries: 1, Err: err}
 }
 
 func firstError(errs ...error) error {

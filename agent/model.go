@@ -67,6 +67,7 @@ const (
 	NoSuchModel ErrorClass = "no_such_model"
 	Broken      ErrorClass = "broken"   // the stream ended early or made no sense
 	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
+	Unknown     ErrorClass = "unknown"  // not a provider's doing: something of the host's own failed
 	Tripped     ErrorClass = "tripped"  // not asked: the provider failed again and again, and is left alone for a while
 )
 
@@ -89,6 +90,8 @@ func (e *ModelError) Unwrap() error { return e.Err }
 // Notice is one plain sentence for the chat.
 func (e *ModelError) Notice() string {
 	switch e.Class {
+	case Unknown:
+		return "Something went wrong while I was working on this. The details are in the log."
 	case Unreachable:
 		return "I could not reach the language model. Please try again in a moment."
 	case Timeout:

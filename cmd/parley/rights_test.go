@@ -89,7 +89,7 @@ func TestAllowAgents(t *testing.T) {
 }
 
 // sessionTools are those that sub-agents have not got.
-var sessionTools = []string{"agents_list", "message", "session_status", "sessions_history", "sessions_list", "sessions_search", "sessions_send", "sessions_spawn", "sessions_yield", "subagents"}
+var sessionTools = []string{"agents_list", "cron", "message", "session_status", "sessions_history", "sessions_list", "sessions_search", "sessions_send", "sessions_spawn", "sessions_yield", "subagents"}
 
 func without(all []string, names ...string) (out []string) {
 	for _, n := range all {
@@ -113,11 +113,11 @@ func TestChildTools(t *testing.T) {
 	}{
 		"as it is":            {"{}", "{}", "{}", nil, nil},
 		"given back":          {"{}", "{}", "{allow: ['*', sessions_list]}", nil, []string{"sessions_list"}},
-		"only these":          {"{}", "{}", "{allow: [sessions_history, recall]}", []string{"remember"}, []string{"sessions_history"}},
+		"only these":          {"{}", "{}", "{allow: [sessions_history, recall]}", []string{"fetch", "files", "remember"}, []string{"sessions_history"}},
 		"denied":              {"{}", "{}", "{deny: [recall]}", []string{"recall"}, nil},
 		"parent has it not":   {"{deny: [remember]}", "{}", "{}", []string{"remember"}, nil},
 		"child has it not":    {"{}", "{deny: [remember]}", "{}", []string{"remember"}, nil},
-		"parent has only one": {"{allow: [sessions_spawn, recall]}", "{}", "{}", []string{"remember"}, nil},
+		"parent has only one": {"{allow: [sessions_spawn, recall]}", "{}", "{}", []string{"fetch", "files", "remember"}, nil},
 		"not above parent":    {"{deny: [sessions_list]}", "{}", "{allow: ['*', sessions_list]}", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
