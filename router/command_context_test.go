@@ -29,31 +29,37 @@ func TestCompactCommand(t *testing.T) {
 		if shown := g.shown(1); shown[0].Out.Text != "⚙️ There is nothing to compact yet: 0 messages, "+between(shown[0].Out.Text, "messages, ", " tokens")+" tokens." {
 			t.Errorf("of nothing: %q", shown[0].Out.Text)
 		}
+		g.say(direct("a"), guest, "hello")
+		g.shown(2)
+		g.say(direct("a"), guest, "/compact nothing of this")
+		if shown := g.shown(3); !strings.Contains(shown[2].Out.Text, "nothing to compact yet: 2 messages") {
+			t.Errorf("of little: %q", shown[2].Out.Text)
+		}
 		for i := range 10 {
 			g.say(direct("a"), guest, fmt.Sprintf("message %d. %s", i, fill))
 		}
 		g.say(direct("a"), guest, "/compact the numbers")
-		shown := g.shown(12)
-		notice := shown[11].Out.Text
-		if !strings.HasPrefix(notice, "⚙️ Compacted: 1") || !strings.Contains(notice, " messages, ") || !strings.Contains(notice, "k → ") {
+		shown := g.shown(14)
+		notice := shown[13].Out.Text
+		if !strings.HasPrefix(notice, "⚙️ Compacted: 20 ") || !strings.Contains(notice, " messages, ") || !strings.Contains(notice, "k → ") {
 			t.Errorf("the notice is %q", notice)
 		}
 		turns, summaries := g.model.byKind()
-		if len(turns) != 10 || len(summaries) != 1 || !strings.Contains(lastUser(summaries[0]), `"the numbers"`) {
+		if len(turns) != 11 || strings.Contains(strings.Join(shapesOf(turns[1]), "|"), "nothing of this") || len(summaries) != 1 || !strings.Contains(lastUser(summaries[0]), `"the numbers"`) {
 			t.Fatalf("%d turns, %d summaries", len(turns), len(summaries))
 		}
 		g.say(direct("a"), guest, "and now?")
-		g.shown(13)
+		g.shown(15)
 		turns, _ = g.model.byKind()
-		if p := turns[10]; !agent.IsSummary(p.Messages[0]) || len(p.Messages) > 5 || last(p).Text() != "and now?" {
+		if p := turns[11]; !agent.IsSummary(p.Messages[0]) || len(p.Messages) > 5 || last(p).Text() != "and now?" {
 			t.Errorf("the turn after it is shown %q", shapesOf(p))
 		}
 		for _, m := range g.transcript(guestKey) {
-			if strings.Contains(m.Text(), "the numbers") || strings.Contains(m.Text(), "Compacted") {
+			if strings.Contains(m.Text(), "the numbers") || strings.Contains(m.Text(), "nothing of this") || strings.Contains(m.Text(), "Compacted") {
 				t.Errorf("the transcript has %q", m.Text())
 			}
 		}
-		if s := g.session(guestKey); s.Turns != 11 {
+		if s := g.session(guestKey); s.Turns != 12 {
 			t.Errorf("%d turns are counted", s.Turns)
 		}
 	})

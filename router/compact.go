@@ -68,8 +68,8 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 		return agent.Fit(msgs, 2*room.Keep), nil // one very long message, or several
 	}
 	now, err := c.sumUp(ctx, x, cut, before, room, "")
-	if _, broke := errors.AsType[*agent.BudgetError](err); broke || ctx.Err() != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.run.Key, keyRun, c.run.ID, keyErr, err)
