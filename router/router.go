@@ -117,6 +117,7 @@ func (r *Router) toolDeps() tools.Deps {
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
 		SpawnDepth:  func() int { return orDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
 		AllowAgents: func(id sessions.AgentID) []string { return set().AllowAgents(id) },
+		Zone:        func() string { return set().Agents.Defaults.Timezone },
 		Announce:    func() string { return set().Agents.Defaults.Subagents.Announce },
 		ModelOf:     func(s sessions.Session) string { return set().ModelOf(s) },
 		Config:      func() tools.Config { return set().Tools },

@@ -31,7 +31,7 @@ type cronArgs struct {
 	In      string `json:"in,omitempty" jsonschema:"once, after this time: such as 90m or 36h"`
 	Every   string `json:"every,omitempty" jsonschema:"again and again, each time after this time: such as 24h; at least 1m"`
 	Cron    string `json:"cron,omitempty" jsonschema:"five fields: minute hour day month weekday"`
-	Zone    string `json:"zone,omitempty" jsonschema:"IANA time zone of cron, such as Europe/Berlin; without it the host's"`
+	Zone    string `json:"zone,omitempty" jsonschema:"IANA time zone of cron, such as Europe/Berlin; without it the one that you are told the time in"`
 	ID      string `json:"id,omitempty" jsonschema:"of the job, for remove"`
 }
 
@@ -98,6 +98,9 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error
 	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: s.Key, Created: t.deps.now(),
 		Name: strings.TrimSpace(args.Name), Message: strings.TrimSpace(args.Message), Cron: strings.TrimSpace(args.Cron), Zone: strings.TrimSpace(args.Zone),
 		Owner: c.Caller.Owner}
+	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
+		j.Zone = t.deps.Zone() // the one in which the agent is told the time
+	}
 	all, err := t.deps.Host.Jobs(ctx, s.Agent)
 	if err != nil {
 		return Result{}, err

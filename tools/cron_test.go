@@ -33,6 +33,12 @@ func TestCron(t *testing.T) {
 	if j := w.jobs[2]; !j.Next.Equal(noon.Add(90 * time.Minute)) {
 		t.Errorf("every 90m: %+v", j)
 	}
+	d := w.deps()
+	d.Zone = func() string { return "Asia/Tokyo" }
+	if r := callAs[cronResult](t, w, Cron(d), "call-z", `{"action":"add","message":"x","cron":"0 18 * * *"}`); r.Job == nil || !strings.HasSuffix(r.Job.Next, "T18:00:00+09:00") {
+		t.Errorf("the agent's zone: %+v", r.Job)
+	}
+	w.jobs = w.jobs[:3]
 	if r := call[cronResult](t, w, tool, `{"action":"list"}`); len(r.Jobs) != 3 || r.Jobs[0] != *added.Job {
 		t.Errorf("list: %+v", r)
 	}

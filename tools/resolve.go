@@ -43,6 +43,8 @@ type Deps struct {
 	TranscriptPath func(agent sessions.AgentID, id sessions.ID) string
 	// SpawnDepth gives agents.defaults.subagents.maxSpawnDepth; nil = 1: sub-agents cannot spawn.
 	SpawnDepth func() int
+	// Zone gives agents.defaults.timezone, the time zone that agents are told the time in; nil = the host's.
+	Zone func() string
 	// Announce gives agents.defaults.subagents.announce: where results of sub-agents go; nil = direct.
 	Announce func() string
 	// Config gives the section tools; nil = its defaults.

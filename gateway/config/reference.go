@@ -18,7 +18,7 @@ parley runs without a configuration file. With one, it reads the first that ther
 - The file is strict: unknown keys, wrong types and values out of range are errors, and all of them are listed at once with file, line and key. A key without a value counts as not written.
 - ` + "`${NAME}`" + ` in a value is taken from the environment, ` + "`${NAME:-default}`" + ` too, with a default for when the variable is unset or empty; ` + "`$${`" + ` is a plain ` + "`${`" + `. What a variable contains is never read as YAML. A variable that is unset is an error, except in ` + "`gateway.token`" + ` and in what is disabled.
 - Ids may be written as numbers or as text. A text that YAML would take for something else goes in quotes: ` + "`\"*\"`, `\"@name\"`" + `.
-- On SIGHUP parley reads the file again. A good one is applied at once, except for ` + "`state`, `store.dsn` and `gateway.listen`" + `, which need a restart. With a bad one parley goes on as before and says what is wrong.
+- On SIGHUP parley reads the file again. A good one is applied at once, except for the keys whose line says that they need a restart. With a bad one parley goes on as before and says what is wrong.
 - One file, one document, at most 1 MiB.
 `
 
