@@ -86,7 +86,7 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 			return nil, err
 		}
 		n := 1 + len(batchOf(run.ID, ended))
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, counted(n, "message")))
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, plural(n, "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }
@@ -102,13 +102,6 @@ func batchOf(id sessions.RunID, runs []sessions.Run) (out []sessions.Run) {
 	return out
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // stopWords are what people write in a hurry. While something is at work they mean /stop.
 var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
 
@@ -119,5 +112,9 @@ func (r *Router) stops(ctx context.Context, key sessions.Key, in channels.Inboun
 		return false, nil
 	}
 	open, err := r.stoppable(ctx, sessions.RunQuery{Key: key})
-	return len(open) > 0, err
+	if err != nil || len(open) > 0 {
+		return len(open) > 0, err
+	}
+	jobs, err := r.jobsAtWork(ctx, key)
+	return len(jobs) > 0, err
 }

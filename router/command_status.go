@@ -68,8 +68,7 @@ func activationWords(c commandCall) string {
 
 // useLines say what was used since midnight, the host's time.
 func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
-	now := time.Now()
-	since := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	since, _ := today(time.Now())
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery

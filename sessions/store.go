@@ -145,13 +145,12 @@ type Outcome struct {
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }
 
-// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first, up to the first
-// one whose answer goes elsewhere. Runs of other kinds between them are passed over.
+// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other
+// kinds between them are passed over.
 type AbsorbQuery struct {
-	Kind  RunKind
-	Reply *channels.Address // only those whose answer goes here; nil = any
-	Only  []RunID           // only these; nil = any
-	Full  int               // how many of the newest are taken as they are; 0 = all
+	Kind RunKind
+	Only []RunID // only these; nil = any
+	Full int     // how many of the newest are taken as they are; 0 = all
 	// Short words each of the older ones, in place of its input's content, when there are more than Full; the message keeps its id.
 	Short func(Message) []Block
 }

@@ -78,8 +78,9 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 		return false, err
 	}
 	if n > 0 {
-		_, err = t.exec("DELETE FROM seen WHERE num <= ?", last)
-		return n == step, err
+		if _, err = t.exec("DELETE FROM seen WHERE num <= ?", last); err != nil || n == step {
+			return n == step, err
+		}
 	}
 	old, err := t.conn.number(t.ctx, "SELECT count(*) FROM pairings WHERE expires <= ?", ms(now))
 	if err == nil && old > 0 {

@@ -91,8 +91,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 }
 
 // absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
-// that was stopped takes nothing up: what came after the stop is to be answered. Where the answers of some go elsewhere, the rest
-// behind them keeps its turn, too: what one chat sees stays in the order of acceptance.
+// that was stopped takes nothing up: what came after the stop is to be answered.
 func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.AbsorbQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
 	if run, at, err = getRun(ctx, c, id); err != nil {
 		return run, at, nil, err
@@ -103,15 +102,12 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.A
 	if at.stop {
 		return run, at, nil, nil
 	}
-	done := false
 	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r row) error {
 		q, _, err := scanRun(r)
-		if err != nil || done || want.Only != nil && !slices.Contains(want.Only, q.ID) || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
+		if err != nil || want.Only != nil && !slices.Contains(want.Only, q.ID) || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
 			return err
 		}
-		if done = want.Reply != nil && q.Reply != *want.Reply; !done {
-			queued = append(queued, q)
-		}
+		queued = append(queued, q)
 		return nil
 	})
 	return run, at, queued, err
