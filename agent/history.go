@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,8 @@ const noResult = "No result was recorded: the call was interrupted. It is not kn
 //   - has call ids that are unique in it, and call ids and tool names of letters, digits, _ and - (at most 40 and 64 of them),
 //     which every provider takes back, also one that did not make them;
 //   - has no thinking at the end of a message, and none at all unless thinking is true: then that which its provider has signed;
-//   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it;
+//   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it, in what
+//     tools have read neither;
 //   - has what was overheard before a message in front of it, framed and quoted line by line, and nothing else that looks like it.
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
@@ -134,7 +134,7 @@ func (r *repair) sound(m sessions.Message) []sessions.Block {
 	out := make([]sessions.Block, 0, len(m.Content))
 	for _, b := range m.Content {
 		b.Text = cleanText(b.Text)
-		if m.Role == sessions.User {
+		if foreign(m.Role) {
 			b.Text = disarm(b.Text)
 		}
 		if r.keep(m.Role, &b) {
@@ -144,9 +144,12 @@ func (r *repair) sound(m sessions.Message) []sessions.Block {
 	return out
 }
 
+// foreign reports whether the texts of a role come from outside: from people, other sessions, files and pages.
+func foreign(role sessions.Role) bool { return role != sessions.Assistant }
+
 // keep reports whether a block can be sent as it is in a message of this role.
 func (r *repair) keep(role sessions.Role, b *sessions.Block) bool {
-	if cleanText(b.Text) != b.Text || role == sessions.User && disarm(b.Text) != b.Text {
+	if cleanText(b.Text) != b.Text || foreign(role) && disarm(b.Text) != b.Text {
 		return false
 	}
 	switch b.Type {
@@ -228,17 +231,6 @@ func Origin(m sessions.Message) string {
 		line += ", " + t
 	}
 	return line + "]"
-}
-
-// originLike finds what looks like such a line, also with characters in it that nobody sees.
-var originLike = regexp.MustCompile(strings.ReplaceAll(`(?i)[\[［【](~(?:inter-session~message|message~of|host~:|(?:end~of~what~was~)?overheard))`, "~", `[\s\p{Cf}]*`))
-
-// disarm keeps a text from looking like it came from another session or from the host, or like the frame of what was overheard.
-func disarm(text string) string {
-	if !strings.ContainsAny(text, "[［【") {
-		return text
-	}
-	return originLike.ReplaceAllString(text, "($1")
 }
 
 // oneLine keeps a name from looking like more than a name.
