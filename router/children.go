@@ -116,8 +116,12 @@ func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.
 	// step's own message has a mark only when there is no such transcript any more.
 	d := r.announce(set, run, c, o.Messages[len(o.Messages)-1].ID, r.report(c, run, text))
 	if found {
-		o.Next = r.posted(c.Requester, requester.Agent, run.Source, d.Text)
-		d.Message = o.Next.Run.Input.ID
+		voice, ok := r.voice(ctx, requester, c.Origin)
+		if !ok {
+			return false
+		}
+		o.Next = r.posted(voice.Key, voice.Agent, run.Source, d.Text)
+		d.Session, d.Message = voice.Key, o.Next.Run.Input.ID
 	}
 	o.Deliveries = append(o.Deliveries, d)
 	return r.cleanup(ctx, run, c, o)
@@ -134,6 +138,15 @@ func (r *Router) resultEnded(ctx context.Context, set *Settings, run sessions.Ru
 		msg := postedMessage(run.ID, run.Input.Text())
 		o.Messages = append(o.Messages, msg)
 		o.Deliveries = append(o.Deliveries, r.announce(set, run, c, msg.ID, msg.Text()))
+	}
+	if len(o.Deliveries) > 0 && c.Requester.Kind() == sessions.KindCron { // people read it in a chat of another session
+		voice, ok := r.voice(ctx, sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
+		if !ok {
+			return false
+		}
+		d := &o.Deliveries[len(o.Deliveries)-1]
+		o.Next = r.posted(voice.Key, voice.Agent, run.Source, d.Text)
+		d.Session, d.Message = voice.Key, o.Next.Run.Input.ID
 	}
 	return r.cleanup(ctx, run, c, o)
 }

@@ -41,6 +41,10 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
+	jobs, err := r.jobsAtWork(ctx, c.session.Key)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
 	var did []string
 	if len(own) > 0 {
 		did = append(did, "Agent was aborted.")
@@ -51,10 +55,13 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if len(below) > 0 {
 		did = append(did, stoppedWords(len(below)))
 	}
+	if len(jobs) > 0 {
+		did = append(did, fmt.Sprintf("Stopped %d scheduled job(s).", len(jobs)))
+	}
 	if len(did) == 0 {
 		did = []string{"Nothing is running here."}
 	}
-	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: []sessions.Key{c.session.Key}}, nil
+	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: append([]sessions.Key{c.session.Key}, jobs...)}, nil
 }
 
 func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {

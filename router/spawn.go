@@ -28,6 +28,8 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	origin := q.From.Run.Reply
 	switch {
 	case !origin.IsZero():
+	case q.From.Run.Kind == sessions.JobRun && q.From.Run.Chain != nil:
+		origin = q.From.Run.Chain.Origin
 	case parent != nil:
 		origin = parent.Origin
 	default:

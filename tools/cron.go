@@ -95,7 +95,7 @@ func (t cronTool) Call(ctx context.Context, c Call) (Result, error) {
 func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error) {
 	s := c.Caller.Session
 	// The call's own id, so that the same call again, after a crash, makes the same job.
-	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: s.Key, Created: t.deps.now(),
+	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: jobsOf(c.Caller), Created: t.deps.now(),
 		Name: strings.TrimSpace(args.Name), Message: strings.TrimSpace(args.Message), Cron: strings.TrimSpace(args.Cron), Zone: strings.TrimSpace(args.Zone),
 		Owner: c.Caller.Owner}
 	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
@@ -169,11 +169,19 @@ func (t cronTool) jobs(ctx context.Context, c Caller) (out []sessions.Job, err e
 		return nil, err
 	}
 	for _, j := range all {
-		if j.From == c.Session.Key || t.deps.sees(c, sessions.Session{Key: j.From, Agent: j.From.Agent()}) {
+		if j.From == jobsOf(c) || t.deps.sees(c, sessions.Session{Key: j.From, Agent: j.From.Agent()}) {
 			out = append(out, j)
 		}
 	}
 	return out, nil
+}
+
+// jobsOf is the session whose jobs a turn makes: its own, and in the turn of a job the one that made that.
+func jobsOf(c Caller) sessions.Key {
+	if c.Run.Kind == sessions.JobRun && c.Run.Chain != nil {
+		return c.Run.Chain.Requester
+	}
+	return c.Session.Key
 }
 
 func (t cronTool) show(c Caller, j sessions.Job) jobShown {
