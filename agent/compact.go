@@ -123,15 +123,18 @@ func Fit(msgs []sessions.Message, tokens int) []sessions.Message {
 	return level(out, low)
 }
 
-// level cuts every text that is longer than limit bytes.
+// level cuts every text that is longer than limit bytes, and leaves out the oldest lines of what was overheard.
 func level(msgs []sessions.Message, limit int) []sessions.Message {
 	out := slices.Clone(msgs)
 	for i := range out {
 		out[i].Content = slices.Clone(out[i].Content)
 		for j := range out[i].Content {
 			b := &out[i].Content[j]
-			if b.Type == sessions.TextBlock {
+			switch b.Type {
+			case sessions.TextBlock:
 				b.Text = cutMiddle(b.Text, limit)
+			case sessions.ContextBlock:
+				b.Text = newestHeard(b.Text, limit)
 			}
 			if short := cutMiddle(string(b.Arguments), limit); len(short) < len(b.Arguments) {
 				if raw, err := json.Marshal(map[string]string{"cut": short}); err == nil && len(raw) < len(b.Arguments) {
@@ -141,6 +144,26 @@ func level(msgs []sessions.Message, limit int) []sessions.Message {
 		}
 	}
 	return out
+}
+
+// newestHeard gives the newest lines of a ContextBlock's text that have at most so many bytes, and the middle of the last one cut where
+// it alone has more.
+func newestHeard(text string, limit int) string {
+	for len(text) > limit {
+		_, newer, more := strings.Cut(text, "\n")
+		if !more {
+			l := sessions.Block{Type: sessions.ContextBlock, Text: text}.Heard()
+			for i := range l {
+				l[i].Text = cutMiddle(l[i].Text, limit)
+			}
+			if short := sessions.HeardBlock(l).Text; len(short) < len(text) {
+				return short
+			}
+			return text
+		}
+		text = newer
+	}
+	return text
 }
 
 // cutMiddle leaves out the middle of a text that is longer than limit bytes, where that makes it shorter.

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -70,13 +71,10 @@ func plain(c rune) rune {
 	if l, ok := lookAlikes[c]; ok {
 		return l
 	}
-	if c >= 0x80 {
-		for _, d := range norm.NFKD.String(string(c)) { // without accents, of usual width
-			if l, ok := lookAlikes[d]; ok {
-				return l
-			}
-			c = d
-			break
+	if c >= 0x80 { // without accents, of usual width
+		c, _ = utf8.DecodeRuneInString(norm.NFKD.String(string(c)))
+		if l, ok := lookAlikes[c]; ok {
+			return l
 		}
 	}
 	switch {
