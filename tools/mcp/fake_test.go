@@ -88,6 +88,7 @@ func good() {
 	})
 	add("say", func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		fmt.Fprintf(os.Stderr, "my key is %s\x1b[31m\n%s\n", os.Getenv("API_KEY"), strings.Repeat("x", 100_000))
+		fmt.Fprintln(os.Stderr, strings.Repeat("y", logLine-8)+os.Getenv("API_KEY"))
 		for i := range 1000 {
 			fmt.Fprintln(os.Stderr, "line", i)
 		}
@@ -302,7 +303,7 @@ func inMemory(answer func(*peer, json.RawMessage, string, json.RawMessage) (stri
 						}
 					}
 				}()
-				t := newStdio(in, ours, s.log)
+				t := newStdio(in, ours, s)
 				return &dialed{transport: t, end: func() string {
 					_ = t.Close()
 					_ = theirs.Close()

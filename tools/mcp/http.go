@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,8 +18,8 @@ import (
 
 // The bounds of what is read over HTTP.
 const (
-	mostAnswer = 16 << 20 // bytes of the answer to a request
-	mostStream = 64 << 20 // bytes of the stream of what the server says by itself; a new one is opened then
+	mostAnswer = 4 << 20  // bytes of the answer to a request, and of one event
+	mostStream = 64 << 20 // bytes of a stream of events; a new one is opened then
 )
 
 // dialHTTP makes a connection to a server that is reached by its URL. No I/O.
@@ -40,7 +41,7 @@ func (s *server) dialHTTP(context.Context) (*dialed, error) {
 		}
 		return nil
 	}}
-	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: longestLine}
+	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: mostAnswer}
 	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections}, nil
 }
 
@@ -66,23 +67,25 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	stream := kind == "text/event-stream"
 	most := int64(mostAnswer)
-	if r.Method == http.MethodGet {
+	if stream {
 		most = mostStream
 	}
-	resp.Body = &bounded{resp.Body, most}
+	resp.Body = &lean{ReadCloser: &bounded{resp.Body, most, most}, stream: stream}
 	return resp, nil
 }
 
 // bounded is a body that ends with an error after so many bytes.
 type bounded struct {
 	io.ReadCloser
-	left int64
+	most, left int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("it sent more than %d MiB", mostAnswer>>20)
+		return 0, fmt.Errorf("it sent more than %d MiB", b.most>>20)
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]

@@ -83,7 +83,7 @@ func (l *link) described() string {
 	if r == nil || r.ServerInfo == nil {
 		return ""
 	}
-	return line(r.ServerInfo.Name+" "+r.ServerInfo.Version, 100)
+	return line(l.server.secretless(r.ServerInfo.Name+" "+r.ServerInfo.Version), 100)
 }
 
 // errEnded is why a connection that the server ended is over.
@@ -195,7 +195,7 @@ func (l *link) progressed(p *sdk.ProgressNotificationParams) {
 	default:
 		text = fmt.Sprintf("%g", p.Progress)
 	}
-	tell(line(text, 200))
+	tell(line(l.server.secretless(clean(text)), 200))
 }
 
 // follow has tell told of a call's progress, at most twice a second, until stop.

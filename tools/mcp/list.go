@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ const (
 	mostDescription = 8 << 10  // bytes
 	mostSchema      = 64 << 10 // bytes
 	mostName        = 64       // bytes: what the providers take
+	mostOwnName     = 1 << 10  // bytes of a name as the server has it
 )
 
 // list asks a server for its tools, and gives those that can be used. What is left out is logged.
@@ -31,52 +33,61 @@ func (s *server) list(ctx context.Context, l *link) ([]*tool, error) {
 	if r := l.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
 		return nil, nil
 	}
-	var all []*sdk.Tool
-	seen := 0
+	var found usable
 	p := &sdk.ListToolsParams{}
 	for range mostPages {
 		page, err := within(ctx, func() (*sdk.ListToolsResult, error) { return l.session.ListTools(ctx, p) })
 		if err != nil {
 			return nil, fmt.Errorf("its tools cannot be listed: %w", err)
 		}
-		seen += len(page.Tools)
-		all = append(all, page.Tools[:min(len(page.Tools), max(mostTools*4-len(all), 0))]...)
+		s.reduce(&found, page.Tools) // at once: a page is large, what is kept of it is not
 		if page.NextCursor == "" {
 			break
 		}
 		p = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
-	return s.usable(all, seen), nil
+	if found.more > 0 {
+		s.log.Warn("the MCP server has too many tools: some are left out", "most", mostTools, "listed", found.more+len(found.tools))
+	}
+	return found.tools, nil
 }
 
-// usable makes tools of what a server listed. The same list gives the same tools, whatever its order.
-func (s *server) usable(all []*sdk.Tool, seen int) []*tool {
-	slices.SortStableFunc(all, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
+// usable are the tools of a list that can be used, sorted by name.
+type usable struct {
+	tools []*tool
+	left  int // left out because of what they are
+	more  int // left out because there are too many
+}
+
+// reduce adds what can be used of a page. The same list gives the same tools, whatever its order and its pages.
+func (s *server) reduce(u *usable, page []*sdk.Tool) {
 	rules := policy.ToolRules{Name: "tools.mcp.servers." + s.name, Allow: s.conf.Allow, Deny: s.conf.Deny}
-	var out []*tool
-	left := 0
-	for _, x := range all {
-		if !policy.Permits(x.Name, rules).Allowed() {
+	for _, x := range page {
+		if x == nil || !policy.Permits(x.Name, rules).Allowed() {
 			continue
 		}
 		schema, err := schemaOf(x.InputSchema)
-		if err == nil && x.Name == "" {
-			err = fmt.Errorf("it has no name")
+		switch {
+		case err != nil:
+		case x.Name == "":
+			err = errors.New("it has no name")
+		case len(x.Name) > mostOwnName:
+			err = errors.New("its name is too long")
 		}
 		if err != nil {
-			if left++; left <= 10 { // the log is not the server's
+			if u.left++; u.left <= 10 { // the log is not the server's
 				s.log.Warn("a tool of the MCP server is left out", keyTool, line(x.Name, 100), keyErr, err)
 			}
 			continue
 		}
-		if len(out) < mostTools {
-			out = append(out, &tool{server: s, name: x.Name, spec: s.spec(x, schema)})
-		}
+		u.tools = append(u.tools, &tool{server: s, name: strings.Clone(x.Name), spec: s.spec(x, schema)})
 	}
-	if more := seen - left - len(out); len(out) == mostTools && more > 0 {
-		s.log.Warn("the MCP server has too many tools: some are left out", "most", mostTools, "listed", seen)
+	slices.SortStableFunc(u.tools, func(a, b *tool) int { return strings.Compare(a.name, b.name) })
+	if n := len(u.tools) - mostTools; n > 0 {
+		u.more += n
+		clear(u.tools[mostTools:])
+		u.tools = slices.Clip(u.tools[:mostTools])
 	}
-	return out
 }
 
 // spec is what models are told about a tool. The description is the server's: it stands behind a line that says so.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func (s *server) spawn(context.Context) (*dialed, error) {
 		defer close(last.read)
 		s.follow(p.stderr, last)
 	}()
-	t := newStdio(p.stdout, p.stdin, s.log)
+	t := newStdio(p.stdout, p.stdin, s)
 	return &dialed{transport: t, end: sync.OnceValue(func() string {
 		_ = p.stdin.Close()
 		how := p.end(last.read)
@@ -141,7 +140,7 @@ func (s *server) private(folder string) bool {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			p = real
 		}
-		if in, err := filepath.Rel(folder, p); p != "" && err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)) {
+		if in, err := filepath.Rel(folder, p); p != "" && err == nil && filepath.IsLocal(in) {
 			return true
 		}
 	}

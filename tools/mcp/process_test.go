@@ -24,7 +24,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("echo: %+v", got)
 	}
 	env := r.call("x_environment", "{}").Text
-	for _, want := range []string{"API_KEY=key-0123456789", "PATH=" + os.Getenv("PATH"), "cwd=" + filepath.Join(r.deps.Dir, "x")} {
+	for _, want := range []string{"API_KEY=[secret]", "PATH=" + os.Getenv("PATH"), "cwd=" + filepath.Join(r.deps.Dir, "x")} {
 		if !strings.Contains(env, want) {
 			t.Errorf("its environment lacks %s:\n%s", want, env)
 		}
@@ -77,6 +77,9 @@ func TestStandardError(t *testing.T) {
 	if strings.Contains(log, "key-0123456789") || strings.Contains(log, "\x1b") {
 		t.Error("a secret or a control character is in the log")
 	}
+	if !strings.Contains(log, strings.Repeat("y", logLine-200)) || strings.Contains(log, "key-01") {
+		t.Error("a secret is cut before it is taken out")
+	}
 	if n := strings.Count(log, "the MCP server says"); n > logBurst+5*logRate || n < logBurst {
 		t.Errorf("%d lines are in the log", n)
 	}
@@ -111,7 +114,7 @@ func TestOutputThatIsNoMessage(t *testing.T) {
 		t.Errorf("flood: %+v", got)
 	}
 	s := r.until("replaced", func(s Status) bool { return s.Restarts == 1 })
-	if s.State == Down && !strings.Contains(s.Detail, "a line of more than 8 MiB") {
+	if s.State == Down && !strings.Contains(s.Detail, "a line of more than 4 MiB") {
 		t.Errorf("why: %s", s.Detail)
 	}
 	r.running()

@@ -12,6 +12,8 @@ import (
 	"parley/tools"
 )
 
+func asIs(s string) string { return s }
+
 // A result is one text: texts joined, what is no text described, structured content once, without control characters, cut with a note.
 func TestResult(t *testing.T) {
 	t.Parallel()
@@ -35,13 +37,48 @@ func TestResult(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.wire), &r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := resultOf(&r); got.Text != c.want || got.IsError != c.failed {
+		if got := resultOf(&r, asIs); got.Text != c.want || got.IsError != c.failed {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	long := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("é", mostResult)}}}
-	if got := resultOf(long).Text; len(got) > mostResult+100 || !strings.HasSuffix(got, "…\n[cut here: the result has 131072 bytes]") {
+	if got := resultOf(long, asIs).Text; len(got) > mostResult+100 || !strings.HasSuffix(got, "…\n[cut here: the result has 131072 bytes]") {
 		t.Errorf("a long one: %d bytes, …%s", len(got), got[len(got)-60:])
+	}
+}
+
+// What a tool gives and reports is shown without the server's secrets, also where it is cut in the middle of one.
+func TestResultsAreSecretless(t *testing.T) {
+	t.Parallel()
+	const key = "key-0123456789"
+	pad := strings.Repeat("x", mostResult-10)
+	answers := map[string]string{
+		"text":       `{"content":[{"type":"text","text":"it is ` + key + `"}]}`,
+		"structured": `{"content":[],"structuredContent":{"a":"` + key + `"}}`,
+		"cut":        `{"content":[{"type":"text","text":"` + pad + key + `"}]}`,
+		"link":       `{"content":[{"type":"resource_link","uri":"` + pad[:490] + key + `","name":"` + key + `"}]}`,
+	}
+	var said []string
+	in(t, func(p *peer, id json.RawMessage, m string, params json.RawMessage) (string, bool) {
+		if m != "tools/call" {
+			return listing(plainTool)(p, id, m, params)
+		}
+		var c struct{ Arguments struct{ Kind string } }
+		_ = json.Unmarshal(params, &c)
+		p.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":1,"message":"` + pad[:190] + key + `"}}`)
+		return answers[c.Arguments.Kind], true
+	}, func(t *testing.T, r *rig) {
+		for kind := range answers {
+			x := r.Tools(t.Context(), false)[0].(*tool)
+			x.server.conf.Env = map[string]channels.Secret{"API_KEY": channels.NewSecret(key)}
+			res, err := x.Call(t.Context(), tools.Call{Args: json.RawMessage(`{"kind":"` + kind + `"}`), Progress: func(text string) { said = append(said, text) }})
+			if err != nil || strings.Contains(res.Text, "key-") || kind != "cut" && !strings.Contains(res.Text, "[secret]") {
+				t.Errorf("%s: %v, %.100s", kind, err, res.Text)
+			}
+		}
+	})
+	if len(said) != 1 || strings.Contains(said[0], "key-") || !strings.HasPrefix(said[0], "xxx") {
+		t.Errorf("progress: %q", said)
 	}
 }
 

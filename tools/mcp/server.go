@@ -45,6 +45,9 @@ func (s Status) String() string {
 	return line
 }
 
+// mostCalls is how many calls of one server are at work at the same time; the others wait.
+const mostCalls = 16
+
 // The times of a server's life.
 const (
 	startWithin  = time.Minute      // from its start to its list of tools: it may have to be downloaded
@@ -67,6 +70,7 @@ type server struct {
 	cancel  context.CancelFunc
 	settled chan struct{} // closed when the first attempt to start it has ended
 	ended   chan struct{} // closed when its supervisor has ended
+	slots   chan struct{} // holds one for each call at work
 
 	mu       sync.Mutex
 	state    State
@@ -82,7 +86,7 @@ func newServer(all *Servers, at slot, conf tools.MCPServer) *server {
 		log = log.With("sandbox", true)
 	}
 	return &server{all: all, name: at.name, sandbox: at.sandbox, conf: conf, log: log, born: time.Now(), state: Starting,
-		settled: make(chan struct{}), ended: make(chan struct{})}
+		settled: make(chan struct{}), ended: make(chan struct{}), slots: make(chan struct{}, mostCalls)}
 }
 
 // serves reports whether it is for such sessions. One that is reached by its URL is for all.

@@ -48,7 +48,7 @@ func (s *server) follow(r io.Reader, last *words) {
 					s.log.Warn("the MCP server writes too much: lines are left out", "lines", dropped)
 					dropped = 0
 				}
-				if said := line(s.secretless(clean(string(text[:min(len(text), logLine)]))), logLine); said != "" {
+				if said := line(s.secretless(clean(string(text))), logLine); said != "" {
 					s.log.Info("the MCP server says", "line", said)
 					last.set(said)
 				}

@@ -19,7 +19,7 @@ import (
 
 // The bounds of what is read from and written to a server's pipes.
 const (
-	longestLine = 8 << 20          // bytes of one message
+	longestLine = 4 << 20          // bytes of one message
 	mostJunk    = 100              // lines without a message, one after the other
 	writeWithin = 10 * time.Second // a server that does not read for so long hangs
 	askRate     = 100              // messages a second that are no answers; more are dropped
@@ -35,10 +35,11 @@ type pipe interface {
 // stdio speaks with a server over its standard input and output, a message a line. Unlike the SDK's own transport it survives lines
 // that are no messages, has a deadline for writing, and bounds what a server says by itself.
 type stdio struct {
-	in   *bufio.Reader
-	from io.Closer
-	log  *slog.Logger
-	ask  bucket
+	in     *bufio.Reader
+	from   io.Closer
+	log    *slog.Logger
+	redact func(string) string
+	ask    bucket
 
 	write chan struct{} // holds one: the turn to write
 	to    pipe
@@ -46,8 +47,8 @@ type stdio struct {
 	deaf  atomic.Bool // it did not read in time
 }
 
-func newStdio(from io.ReadCloser, to pipe, log *slog.Logger) *stdio {
-	return &stdio{in: bufio.NewReaderSize(from, 64<<10), from: from, to: to, log: log, write: make(chan struct{}, 1), ask: bucket{rate: askRate, burst: askBurst}}
+func newStdio(from io.ReadCloser, to pipe, s *server) *stdio {
+	return &stdio{in: bufio.NewReaderSize(from, 64<<10), from: from, to: to, log: s.log, redact: s.secretless, write: make(chan struct{}, 1), ask: bucket{rate: askRate, burst: askBurst}}
 }
 
 // Connect implements sdk.Transport.
@@ -70,10 +71,17 @@ func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 		if len(text) == 0 {
 			continue
 		}
+		if !new(marks).add(text) {
+			if m := refusal(text); m != nil {
+				return m, nil
+			}
+			junk++
+			continue
+		}
 		m, err := jsonrpc.DecodeMessage(text)
 		if err != nil || text[0] != '{' {
 			junk++
-			s.log.Debug("the MCP server wrote something that is no message", "line", line(string(text[:min(len(text), 200)]), 200))
+			s.log.Debug("the MCP server wrote something that is no message", "line", line(s.redact(clean(string(text[:min(len(text), 16<<10)]))), 200))
 			continue
 		}
 		if _, asks := m.(*jsonrpc.Request); asks && !s.ask.take(time.Now()) {

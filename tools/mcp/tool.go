@@ -40,15 +40,26 @@ func (t *tool) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 	defer stop()
 	l.calls.Add(1)
 	defer l.calls.Add(-1)
+	select {
+	case s.slots <- struct{}{}:
+	case <-call.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return tools.Result{}, ctx.Err()
+		}
+		return failed("The MCP server %s did not get to the call. Nothing was done; try again later.", s.name), nil
+	}
 	p := &sdk.CallToolParams{Name: t.name, Arguments: c.Args}
 	if c.Progress != nil {
 		token, unfollow := l.follow(c.Progress)
 		defer unfollow()
 		p.SetProgressToken(token)
 	}
-	res, err := within(call, func() (*sdk.CallToolResult, error) { return l.session.CallTool(call, p) })
+	res, err := within(call, func() (*sdk.CallToolResult, error) {
+		defer func() { <-s.slots }()
+		return l.session.CallTool(call, p)
+	})
 	if err == nil {
-		return resultOf(res), nil
+		return resultOf(res, s.secretless), nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return tools.Result{}, ctx.Err()
