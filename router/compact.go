@@ -81,7 +81,11 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 // shown is the view of the run's turn with its steps, made to fit.
 func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions.Message, error) {
 	own := slices.DeleteFunc(slices.Clone(x.msgs), func(m sessions.Message) bool { return m.Run != c.run.ID || m.ID == c.run.Input.ID })
-	past, _, err := c.r.view(ctx, x, c.run, nil)
+	steps, err := c.r.store.Steps(ctx, c.run.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the steps: %w", err)
+	}
+	past, _, err := c.r.view(ctx, x, c.run, steps)
 	if err != nil {
 		return nil, err
 	}

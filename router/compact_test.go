@@ -178,6 +178,68 @@ func TestSummaryInsideOfATurn(t *testing.T) {
 	})
 }
 
+// What a turn has taken up is to be answered: it stays, in its order and once, when the turn is summed up while it goes on, also after
+// a kill.
+func TestSummaryKeepsWhatWasTakenUp(t *testing.T) {
+	for mode, want := range map[sessions.QueueMode][]string{
+		sessions.Collect: {"second question", "third question"}, // the first one has a turn of its own
+		sessions.Steer:   {"first question", "second question", "third question"},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, fewTools, rule(sessions.Queue{Mode: mode}))
+				narrow(g, 6000)
+				hold := make(chan struct{})
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					sleep(ctx, time.Second)
+					cut := agent.IsSummary(p.Messages[0])
+					switch {
+					case sums(p):
+						return text("they talked"), nil
+					case cut && hold != nil:
+						close(hold)
+						<-ctx.Done()
+						return agent.Answer{}, ctx.Err()
+					case cut, mode == sessions.Collect && g.model.count() == 1:
+						return text("done"), nil
+					}
+					return call(fmt.Sprint("c", g.model.count()), "remember", map[string]any{"text": strings.Repeat(fill, 3)}), nil
+				})
+				g.say(direct("a"), guest, "first question")
+				for _, more := range []string{"second question", "third question"} {
+					<-time.After(100 * time.Millisecond)
+					g.say(direct("a"), guest, more)
+				}
+				<-hold
+				g.stop()
+				hold = nil
+				g.start()
+				g.shown(4 - len(want)) // answers
+				turns, _ := g.model.byKind()
+				cuts := 0
+				for _, p := range turns {
+					if !agent.IsSummary(p.Messages[0]) {
+						continue
+					}
+					cuts++
+					var asked []string
+					for _, m := range p.Messages {
+						if m.Role == sessions.User && strings.HasSuffix(m.Text(), "question") {
+							asked = append(asked, m.Text())
+						}
+					}
+					if !slices.Equal(asked, want) {
+						t.Errorf("a turn that answers %q is shown %q", want, asked)
+					}
+				}
+				if cuts < 2 {
+					t.Errorf("%d prompts with a summary", cuts)
+				}
+			})
+		})
+	}
+}
+
 // shapesOf is a prompt in short.
 func shapesOf(p agent.Prompt) (out []string) {
 	for _, m := range p.Messages {

@@ -162,8 +162,9 @@ func (r *Router) stored(ctx context.Context, id sessions.ID) (history, error) {
 func (r *Router) readMost() int { return 2*r.historyLimit() + 1000 }
 
 // view is what a run's turn is shown before its own steps: the summary of the older part of the transcript, what came after that,
-// and the run's input last, also where the summary covers it already; in front of the input what is under way, as the turns that
-// began it may be summed up. covered says how many of the run's own steps the summary stands for.
+// and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
+// summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
+// summed up. covered says how many of the run's own steps need not be shown any more.
 func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
 	msgs = upToInput(x.msgs, run)
 	if x.sum.ID == "" {
@@ -172,6 +173,7 @@ func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []
 	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.sum.Upto {
 		covered++
 	}
+	msgs = append(msgs, taken(run, steps[:covered])...)
 	text, err := prompt("summary", promptFacts{Messages: x.sum.Messages, Before: x.sum.Text})
 	if err != nil {
 		return nil, 0, err
