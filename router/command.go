@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,17 +141,27 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_:") == ""
 }
 
-// command runs a command's row and words its answer.
+// command runs a command's row and words its answer. Where only the command fails, that is the answer: sent again, it would fail again.
 func (r *Router) command(ctx context.Context, cmd command, c commandCall) (sessions.Effects, error) {
 	if no := cmd.refuse(c); no != "" {
 		return r.answer(c, no, sessions.Effects{}), nil
 	}
-	text, e, err := cmd.run(ctx, r, c)
+	text, e, err := r.try(ctx, cmd, c)
 	if err != nil {
-		return e, fmt.Errorf("/%s: %w", cmd.name, err)
+		if _, down := r.store.Get(ctx, c.session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
+			return e, fmt.Errorf("/%s: %w", cmd.name, err) // the platform sends it again
+		}
+		r.log.Error("a command failed", keyCommand, cmd.name, keySession, c.session.Key, keyErr, err)
+		return r.answer(c, "⚠️ That did not work; the details are in the log.", sessions.Effects{}), nil
 	}
 	r.log.Info("command", keyCommand, cmd.name, keySession, c.session.Key, "owner", c.owner)
 	return r.answer(c, text, e), nil
+}
+
+// try is one run of a command's row.
+func (r *Router) try(ctx context.Context, cmd command, c commandCall) (text string, e sessions.Effects, err error) {
+	defer r.fence("/"+cmd.name, &err)
+	return cmd.run(ctx, r, c)
 }
 
 // refuse says in one sentence why somebody cannot use a command here; "" when they can.

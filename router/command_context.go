@@ -64,6 +64,9 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	case c.session.ID == "":
 		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
 	}
+	if err := r.ModelKnown(c.set.ModelOf(c.session)); err != nil {
+		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
+	}
 	run := newRun(c.in, c.session.Key, c.session.Agent, "", c.owner)
 	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
 	t, err := r.compose(ctx, c.set, c.session, run)

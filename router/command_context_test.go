@@ -175,3 +175,21 @@ func TestSessionStartsOver(t *testing.T) {
 		}
 	})
 }
+
+// A session whose model is configured no more has an answer to each command: one that could not be taken would come again for ever.
+func TestCommandsWithoutTheModel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.asks(direct(owner), owner, "hello")
+		gone := "gone/model"
+		if _, err := g.store.Patch(t.Context(), "agent:main:main", sessions.Patch{Model: &gone}); err != nil {
+			t.Fatal(err)
+		}
+		if got := g.asks(direct(owner), owner, "/context"); !strings.HasPrefix(got, "⚠️ The model of this session, `gone/model`, cannot be used.") {
+			t.Errorf("/context: %q", got)
+		}
+		for _, cmd := range []string{"/status", "/model", "/usage", "/compact", "/queue", "/think", "/new", "hello"} {
+			g.asks(direct(owner), owner, cmd)
+		}
+	})
+}

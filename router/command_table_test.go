@@ -1,11 +1,14 @@
 package router
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -211,4 +214,47 @@ func TestMenuIsPartOfTheTable(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A command that fails is answered: the platform would send it again for ever. While the store is down it is not: then it is to come
+// again.
+func TestCommandThatFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		down := &faulty{}
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { down.Store = s; return down })
+		g.r.commands = append(g.r.commands,
+			command{name: "broken", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) {
+				return "half an answer", sessions.Effects{Patch: &sessions.Patch{Model: new("x")}}, errors.New("no such thing")
+			}},
+			command{name: "panics", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) { panic("oops") }},
+			command{name: "reads", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) {
+				down.get = errors.New("the connection is gone")
+				return "", sessions.Effects{}, down.get
+			}})
+		for _, cmd := range []string{"/broken", "/panics"} {
+			if got := g.asks(direct(owner), owner, cmd); got != "⚠️ That did not work; the details are in the log." {
+				t.Errorf("%s: %q", cmd, got)
+			}
+		}
+		if m := g.session("agent:main:main").Settings.Model; m != "" {
+			t.Errorf("a command that failed has set the model to %q", m)
+		}
+		in := channels.Inbound{ID: "once", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "/reads", Time: time.Now()}
+		if err := g.r.Accept(t.Context(), in); err == nil {
+			t.Error("taken although the store is down")
+		}
+	})
+}
+
+// faulty is a store that cannot be read.
+type faulty struct {
+	sessions.Store
+	get error
+}
+
+func (f *faulty) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+	if f.get != nil {
+		return sessions.Session{}, f.get
+	}
+	return f.Store.Get(ctx, key)
 }
