@@ -74,6 +74,16 @@ func (l *lanes) start(ctx context.Context) {
 	l.life = ctx
 }
 
+// host gives the context of all lanes, which ends with the host; before the start it is ctx.
+func (l *lanes) host(ctx context.Context) context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life == nil {
+		return ctx
+	}
+	return l.life
+}
+
 // wake makes sure that the session's queued runs get done.
 func (l *lanes) wake(key sessions.Key) { l.begin(key, lane{}) }
 

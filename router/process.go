@@ -118,15 +118,18 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	if ok || tries == 1 {
 		return run, ok
 	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
-	if err != nil || len(runs) == 0 {
+	var runs []sessions.Run
+	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
+		return err
+	}) || len(runs) == 0 {
 		return run, false
 	}
 	return runs[0], true
 }
 
-// insist repeats a store operation until it works. It goes on for a short while after ctx ended: what was paid for is kept if at
-// all possible.
+// insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
+// store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
 func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
 	for try := 1; ; try++ {
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -136,7 +139,7 @@ func (r *Router) insist(ctx context.Context, what string, do func(context.Contex
 			return true
 		}
 		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !sleep(ctx, backoff(try)) {
+		if errors.Is(err, sessions.ErrNotFound) || !sleep(r.lanes.host(ctx), backoff(try)) {
 			return false
 		}
 	}

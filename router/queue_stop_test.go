@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -121,4 +122,48 @@ func TestStopWords(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The end of a run that was interrupted or stopped is kept although the store fails at first: otherwise it is at work for ever, and
+// nothing behind it begins.
+func TestEndThatTheStoreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode sessions.QueueMode
+		by   string // what ends the first turn
+		want int    // messages shown
+	}{
+		"interrupted": {sessions.Interrupt, "two", 1},
+		"stopped":     {sessions.Collect, "/stop", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				refused := 3
+				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return refusing{s, &refused} }, mode(c.mode))
+				g.model.set(repeating(10 * time.Second))
+				g.say(direct("a"), guest, "one")
+				<-time.After(2 * time.Second)
+				g.say(direct("a"), guest, c.by)
+				g.shown(c.want)
+				g.say(direct("a"), guest, "three")
+				g.shown(c.want + 1)
+				if first := g.said()["one"]; first.Status != sessions.Stopped || refused > 0 {
+					t.Errorf("the first turn is %s; %d refusals left", first.Status, refused)
+				}
+			})
+		})
+	}
+}
+
+// refusing is a store that refuses the first ends of runs that were stopped.
+type refusing struct {
+	sessions.Store
+	left *int
+}
+
+func (s refusing) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcome) (sessions.Accepted, error) {
+	if *s.left > 0 && o.Status == sessions.Stopped {
+		*s.left--
+		return sessions.Accepted{}, errors.New("the connection is gone")
+	}
+	return s.Store.Finish(ctx, id, o)
 }
