@@ -91,12 +91,14 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }
 
-// batchOf gives those of the runs, newest first, whose messages a run answers as well.
+// batchOf gives those of the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
 func batchOf(id sessions.RunID, runs []sessions.Run) (out []sessions.Run) {
 	in := []sessions.RunID{id}
-	for _, run := range runs {
-		if run.Batch != "" && slices.Contains(in, run.Batch) {
-			in, out = append(in, run.ID), append(out, run)
+	for i := 0; i < len(in); i++ {
+		for _, run := range runs {
+			if run.Batch == in[i] && !slices.Contains(in, run.ID) {
+				in, out = append(in, run.ID), append(out, run)
+			}
 		}
 	}
 	return out

@@ -224,13 +224,27 @@ func idsOf(runs []sessions.Run) []sessions.RunID {
 // maxShort is the length of a message that was cut to a line, in characters.
 const maxShort = 160
 
-// shorten cuts a message to a line.
+// shorten cuts a message to a line, which says what else came with it.
 func shorten(m sessions.Message) []sessions.Block {
 	line := []rune(strings.Join(strings.Fields(m.Text()), " "))
 	if len(line) > maxShort {
 		line = append(line[:maxShort-1], '…')
 	}
-	return sessions.TextContent(string(line))
+	pictures, heard := 0, 0
+	for _, b := range m.Content {
+		if b.Type == sessions.ImageBlock {
+			pictures++
+		}
+		heard += len(b.Heard())
+	}
+	text := string(line)
+	if pictures > 0 {
+		text += " [with " + plural(pictures, "picture") + "]"
+	}
+	if heard > 0 {
+		text += " [behind " + plural(heard, "message") + " of the group]"
+	}
+	return sessions.TextContent(strings.TrimSpace(text))
 }
 
 // line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way.

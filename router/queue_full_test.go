@@ -185,3 +185,53 @@ func TestOwnersBatch(t *testing.T) {
 		})
 	}
 }
+
+// What is cut to a line says what else came with it.
+func TestShortenNamesWhatIsLost(t *testing.T) {
+	t.Parallel()
+	heard := sessions.HeardBlock([]sessions.Overheard{{Name: "Ann", Text: "hi"}, {Name: "Bob", Text: "ho"}})
+	picture := sessions.Block{Type: sessions.ImageBlock}
+	for want, content := range map[string][]sessions.Block{
+		"look":                  sessions.TextContent(" look\n"),
+		"look [with 1 picture]": {{Type: sessions.TextBlock, Text: "look"}, picture},
+		"look [with 2 pictures] [behind 2 messages of the group]": {heard, {Type: sessions.TextBlock, Text: "look"}, picture, picture},
+		"[with 1 picture]": {picture},
+	} {
+		got := shorten(sessions.Message{Content: content})
+		if len(got) != 1 || got[0].Type != sessions.TextBlock || got[0].Text != want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
+// An owner's turn that came in the place of one that had taken up somebody else's message has no owner's rights.
+func TestOwnersBatchOfTheInterrupted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, mode(sessions.Interrupt))
+		calls := 0
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if calls++; calls == 1 {
+				time.Sleep(5 * time.Second) // slow to end
+			} else {
+				sleep(ctx, 10*time.Second)
+			}
+			return text("x"), ctx.Err()
+		})
+		for _, m := range []struct {
+			by, words string
+			after     time.Duration
+		}{{owner, "X", time.Second}, {owner, "A", time.Second}, {guest, "D", 5 * time.Second}, {owner, "B", time.Second}} {
+			g.say(groupChat("a"), m.by, m.words)
+			<-time.After(m.after)
+		}
+		said := g.said()
+		b := said["B"]
+		if said["D"].Batch != said["A"].ID || said["A"].Batch != b.ID {
+			t.Fatalf("D is answered with %q, A with %q", said["D"].Batch, said["A"].Batch)
+		}
+		who, err := g.r.answers(t.Context(), g.session(b.Key), b)
+		if err != nil || who.owner || len(who.people) != 2 {
+			t.Errorf("B answers %v, owners only: %v; %v", who.people, who.owner, err)
+		}
+	})
+}
