@@ -178,6 +178,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	}
 	t.Fallbacks = append([]agent.Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)
 	t.Model, t.Name, t.Label, t.Facts = m.Model, m.Name, m.Label, m.Facts
+	c.r.meter(c.s, c.run).reserve(&t)
 	return t, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,12 +85,17 @@ func requester(run sessions.Run) sessions.Key {
 	return ""
 }
 
-// pay has a turn's calls paid for.
-func (m meter) pay(ctx context.Context, t *agent.Turn) {
+// reserve has a turn's calls reserved at the price of the dearest of its models.
+func (m meter) reserve(t *agent.Turn) {
 	models := append([]agent.Candidate{{Facts: t.Facts}}, t.Fallbacks...)
 	t.Afford = func(ctx context.Context, tokens int) (func(sessions.Usage), error) {
 		return m.afford(ctx, tokens, models...)
 	}
+}
+
+// pay has a turn's calls paid for.
+func (m meter) pay(ctx context.Context, t *agent.Turn) {
+	m.reserve(t)
 	t.Spent = func(model string, u sessions.Usage) { m.spend(ctx, "failed", model, u) }
 	record := t.Record
 	t.Record = func(msgs ...sessions.Message) error {
@@ -117,39 +123,32 @@ func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run
 		return r.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
 	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(r.steps(ctx, run)...)}
-	if to.IsZero() || !r.budgets.tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, run, e) {
-		r.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
-		return o
-	}
-	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: e.Error()}
 	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to
 	if c := run.Chain; c != nil && c.Requester != "" {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
 	}
+	if to.IsZero() || !r.budgets.tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, d) {
+		r.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+		return o
+	}
+	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	o.Messages, o.Deliveries = []sessions.Message{msg}, []sessions.Delivery{d}
 	return o
 }
 
-// toldBefore reports whether an earlier process told the chat of a run that this budget is used up.
-func (r *Router) toldBefore(ctx context.Context, run sessions.Run, e *agent.BudgetError) bool {
-	queries := []sessions.RunQuery{{Key: run.Key, Status: sessions.Failed, Limit: 20}}
-	if c := run.Chain; c != nil && c.Requester != "" {
-		queries = append(queries, sessions.RunQuery{Key: c.Requester, Status: sessions.Failed, Limit: 20}, sessions.RunQuery{Parent: c.Requester, Status: sessions.Failed, Limit: 20})
+// toldBefore reports whether an earlier process told a chat of today's end of a budget: the notice itself is looked for, as a run may
+// have failed in the same way without one.
+func (r *Router) toldBefore(ctx context.Context, notice sessions.Delivery) bool {
+	sent, err := r.store.ListDeliveries(ctx, sessions.DeliveryQuery{Session: notice.Session, Limit: 100})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.log.Error("cannot read the newest deliveries of a session", keySession, notice.Session, keyErr, err)
 	}
-	for _, q := range queries {
-		runs, err := r.store.ListRuns(ctx, q)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			r.log.Error("cannot read the newest runs of a session", keySession, run.Key, keyErr, err)
-		}
-		for _, x := range runs {
-			if x.Error == e.Error() && (x.Kind != sessions.TurnRun || run.Kind != sessions.TurnRun || x.Reply == run.Reply) {
-				return true
-			}
-		}
-	}
-	return false
+	began, _ := today(time.Now())
+	return slices.ContainsFunc(sent, func(d sessions.Delivery) bool {
+		return d.Kind == notice.Kind && d.To == notice.To && d.Text == notice.Text && !d.Created.Before(began)
+	})
 }
 
 // budgetNotice is one plain sentence for the chat.
