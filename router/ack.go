@@ -75,7 +75,7 @@ func (r *Router) unack(id sessions.RunID) {
 	}
 	r.acks.add(AccountRef{}, func(ctx context.Context) {
 		run, err := r.store.GetRun(ctx, id)
-		if err != nil || run.Kind != sessions.TurnRun {
+		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
 		}
 		s, err := r.store.Get(ctx, run.Key)

@@ -198,3 +198,16 @@ func TestAckBounds(t *testing.T) {
 		}
 	})
 }
+
+// A command that is queued behind the turn at work loses its reaction as well.
+func TestAckReactionOfACommand(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, acking(sessions.AckAll, true))
+		in := g.say(direct(owner), owner, "/compact")
+		g.shown(1)
+		want := []string{owner + "/" + string(in.ID) + "=👀", "answer", owner + "/" + string(in.ID) + "="}
+		if diff := cmp.Diff(want, g.reactions()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
