@@ -55,7 +55,11 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	if why != "" {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses(), "servers": h.servers.Status()})
+	servers := h.servers.Status()
+	for i := range servers {
+		servers[i].Detail = "" // may be a server's own words: they are for owners (/api/status)
+	}
+	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses(), "servers": servers})
 }
 
 func (h *Host) notReady(ctx context.Context) string {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"strings"
 
 	"parley/channels"
@@ -8,7 +9,9 @@ import (
 
 // redact takes the secrets that the host knows out of a text (contract H5).
 func (h *Host) redact(text string) string {
-	for _, s := range h.secrets() {
+	all := h.secrets()
+	slices.SortFunc(all, func(a, b channels.Secret) int { return len(b.Reveal()) - len(a.Reveal()) }) // one may be a part of another
+	for _, s := range all {
 		// Shorter ones are words that anybody may write; a secret is long.
 		if t := s.Reveal(); len(t) >= 8 {
 			text = strings.ReplaceAll(text, t, "[secret]")

@@ -1,10 +1,6 @@
 package tools
 
 import (
-	"regexp"
-	"strings"
-	"unicode"
-
 	"parley/channels"
 	"parley/policy"
 )
@@ -75,31 +71,6 @@ type MCPServer struct {
 	Deny           []string                   `yaml:"deny" doc:"Never these of its tools."`
 	Read           []string                   `yaml:"read" doc:"Further folders that it may read while it is confined."`
 	Write          []string                   `yaml:"write" doc:"Further folders that it may write while it is confined."`
-}
-
-// Secrets gives the texts of a server's configuration that are nobody's business: what its headers hold, and of its environment what is
-// named like a secret or looks like one.
-func (m MCPServer) Secrets() []channels.Secret {
-	var out []channels.Secret
-	for _, v := range m.Headers {
-		out = append(out, v)
-		if _, token, ok := strings.Cut(v.Reveal(), " "); ok { // Bearer …
-			out = append(out, channels.NewSecret(token))
-		}
-	}
-	for name, v := range m.Env {
-		if secretName.MatchString(name) || opaque(v.Reveal()) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn`)
-
-// opaque reports whether a text is long and no words: letters and digits, no path.
-func opaque(s string) bool {
-	return len(s) >= 16 && strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, unicode.IsLetter) && !strings.ContainsAny(s, "/ ")
 }
 
 // Sessions is tools.sessions.

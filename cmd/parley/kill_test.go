@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -302,4 +303,33 @@ func TestReady(t *testing.T) {
 	w.until(20*time.Second, "not ready", func() bool { return !fromCLI[gateway.HostStatus](w, "status").Ready })
 	w.tg.Down(false)
 	w.until(60*time.Second, "ready again", func() bool { return fromCLI[gateway.HostStatus](w, "status").Ready })
+}
+
+// TestReadyIsPublic says that /readyz, which needs no token, does not repeat the words of an MCP server; the status for owners does,
+// without the password that is a part of its environment.
+func TestReadyIsPublic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("", `tools: {mcp: {servers: {sad: {command: /bin/sh, args: [-c, "echo no way to $DB >&2; exit 1"], env: {DB: "postgres://me:hunter22hunter@db/x"}}}}}`)
+	p := w.start()
+	detail := ""
+	w.until(20*time.Second, "the server is down", func() bool {
+		s := api[gateway.HostStatus](w, "/api/status", nil).Servers
+		if len(s) == 1 {
+			detail = s[0].Detail
+		}
+		return strings.Contains(detail, "no way to")
+	})
+	resp, err := http.Get(p.url + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || strings.Contains(string(body), "no way to") || !strings.Contains(string(body), `"sad"`) {
+		t.Errorf("%v: %s", err, body)
+	}
+	if strings.Contains(detail, "hunter22") || !strings.Contains(detail, "[secret]") {
+		t.Errorf("the status: %s", detail)
+	}
 }
