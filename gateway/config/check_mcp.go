@@ -28,6 +28,11 @@ func (k *checker) mcpServers() {
 		if !m.Enabled {
 			continue
 		}
+		for _, other := range sortedKeys(k.config.Tools.MCP.Servers) {
+			if o := k.config.Tools.MCP.Servers[other]; o.Enabled && other != name && strings.HasPrefix(other+"_", name+"_") {
+				k.wrong(at, "the name is the beginning of "+other+"'s: their tools could be called the same", "call one of them otherwise")
+			}
+		}
 		switch {
 		case m.Command == "" && m.URL == "":
 			k.wrong(at, "has no command and no url", "set command of a program to run here, or url of a server that is reached over HTTP")
@@ -76,12 +81,11 @@ func (k *checker) mcpCommand(m tools.MCPServer, at string) {
 	folders := map[string][]string{"cwd": {m.Cwd}, "read": m.Read, "write": m.Write}
 	for _, key := range slices.Sorted(maps.Keys(folders)) {
 		for _, f := range folders[key] {
-			in, err := filepath.Rel(f, k.config.State)
 			switch {
 			case f == "":
 			case !filepath.IsAbs(f):
 				k.wrong(at+"."+key, "must be an absolute path", "")
-			case err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)):
+			case within(f, k.config.State):
 				k.report(Warning, at+"."+key, "holds parley's state folder: the server could read every conversation", "use a folder of its own")
 			}
 		}

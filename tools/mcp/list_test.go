@@ -87,6 +87,26 @@ func TestNames(t *testing.T) {
 	})
 }
 
+// A server cannot offer a tool under the name of another server, whether or not that one is there and lists it.
+func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conf := tools.MCPServer{Command: "x", Enabled: true, TimeoutSeconds: 60}
+		list := func(s string) string {
+			return `[{"name":"` + s + `","inputSchema":{"type":"object"}},{"name":"own","inputSchema":{"type":"object"}}]`
+		}
+		r := newRig(t, Settings{}, inMemory(listing(list("hub_create"))))
+		r.Apply(Settings{Servers: map[string]tools.MCPServer{"git": conf, "git_hub": conf}, Open: true})
+		if got := strings.Join(r.names(false), " "); got != "git_hub_hub_create git_hub_own git_own" {
+			t.Errorf("tools: %s", got)
+		}
+		if !strings.Contains(r.log.String(), "its name is taken\" server=git tool=hub_create") {
+			t.Errorf("the log: %s", r.log)
+		}
+		r.stop()
+	})
+}
+
 // allow and deny of a server are about its own names; deny wins.
 func TestAllowAndDeny(t *testing.T) {
 	t.Parallel()

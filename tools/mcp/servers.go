@@ -211,7 +211,7 @@ func compareBool(a, b bool) int {
 }
 
 // rebuild joins the lists of the servers. Where two tools have the same name, the one of the first server stays, and the other one
-// is left out and logged.
+// is left out and logged; so is one that is called as if it were another server's.
 func (s *Servers) rebuild() {
 	all := s.list()
 	var lost []*tool
@@ -226,7 +226,7 @@ func (s *Servers) rebuild() {
 				continue
 			}
 			for _, t := range srv.listed() {
-				if taken[t.spec.Name] {
+				if taken[t.spec.Name] || confused(t, all) {
 					lost = append(lost, t)
 					continue
 				}
@@ -250,6 +250,17 @@ func (s *Servers) rebuild() {
 	for _, t := range lost {
 		s.deps.Log.Warn("a tool of an MCP server is left out: its name is taken", keyServer, t.server.name, keyTool, t.name, "name", t.spec.Name)
 	}
+}
+
+// confused reports whether a tool is called as one of another server could be: hub_create of git like create of git_hub. The
+// configuration is refused where names of servers allow that; here it holds whatever was configured.
+func confused(t *tool, all []*server) bool {
+	for _, s := range all {
+		if len(s.name) > len(t.server.name) && strings.HasPrefix(t.spec.Name, s.name+"_") {
+			return true
+		}
+	}
+	return false
 }
 
 // watch gives a channel that is closed at the next change.
