@@ -29,6 +29,7 @@ type PromptFile struct {
 type Workspaces struct {
 	mu    sync.Mutex
 	files map[string]readFile // by folder and name
+	told  map[string]string   // errors that were given already, by the same
 }
 
 type readFile struct {
@@ -38,7 +39,7 @@ type readFile struct {
 }
 
 // Instructions gives INSTRUCTIONS.md of a folder, or AGENTS.md when that is missing. Persona gives PERSONA.md, or SOUL.md. Both are
-// empty when there is none. An error names a file that is there and cannot be read.
+// empty when there is none. What is there and cannot be read, or is no plain file, counts as missing; an error says so once.
 func (w *Workspaces) Instructions(dir string) (PromptFile, error) {
 	return w.first(dir, tools.PromptFiles[0], tools.PromptFiles[2])
 }
@@ -58,16 +59,38 @@ func (w *Workspaces) first(dir string, names ...string) (f PromptFile, err error
 	}
 	defer func() { _ = root.Close() }()
 	for _, name := range names {
-		info, err := root.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		info, bad := root.Stat(name)
+		found := bad == nil
+		if found {
+			f, bad = w.read(root, dir, name, info)
 		}
-		if err != nil {
-			return f, fmt.Errorf("workspace %s: %w", dir, err)
+		if errors.Is(bad, fs.ErrNotExist) {
+			found, bad = false, nil
 		}
-		return w.read(root, dir, name, info)
+		if w.news(dir+"\x00"+name, bad) {
+			err = errors.Join(err, fmt.Errorf("workspace %s: %w", dir, bad))
+		}
+		if found && bad == nil {
+			return f, err
+		}
 	}
-	return f, nil
+	return PromptFile{}, err
+}
+
+// news reports whether an error is to be told: it is one, and not the last that was told of this file.
+func (w *Workspaces) news(file string, err error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		delete(w.told, file)
+		return false
+	}
+	if w.told == nil {
+		w.told = make(map[string]string)
+	}
+	was := w.told[file]
+	w.told[file] = err.Error()
+	return was != err.Error()
 }
 
 // read gives a file from memory while it is as it was.
@@ -79,9 +102,7 @@ func (w *Workspaces) read(root *os.Root, dir, name string, info fs.FileInfo) (Pr
 		return have.PromptFile, have.err
 	}
 	f := readFile{PromptFile: PromptFile{Name: name, Size: info.Size()}, time: info.ModTime()}
-	if f.Text, f.Cut, f.err = load(root, name, info); f.err != nil {
-		f.err = fmt.Errorf("workspace %s: %w", dir, f.err)
-	}
+	f.Text, f.Cut, f.err = load(root, name, info)
 	if w.files == nil {
 		w.files = make(map[string]readFile)
 	}

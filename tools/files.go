@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"parley/sessions"
@@ -74,10 +75,13 @@ type fileEntry struct {
 	Modified string `json:"modified"`
 }
 
-type files struct{ deps Deps }
+type files struct {
+	deps     Deps
+	changing *sync.Map // a *sync.Mutex for each folder, by its path: one change of it at a time
+}
 
 // FilesTool is the tool files: the files of the agent's workspace, which nothing leads out of.
-func FilesTool(d Deps) Tool { return files{d} }
+func FilesTool(d Deps) Tool { return files{d, new(sync.Map)} }
 
 func (files) Spec() Spec { return Spec{Name: "files", Description: filesText, Schema: filesSchema} }
 
@@ -104,12 +108,29 @@ func (t files) Call(_ context.Context, c Call) (Result, error) {
 	limits := t.deps.config().Files
 	w := workspace{root: root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal),
 		again: c.Caller.Run.Attempt > 1, temp: tempName(c.Source())}
+	if args.Action != fileList && args.Action != fileRead {
+		defer t.lock(root.Name())()
+		if w.ofPrompt(name) {
+			return forbidden("%s is part of your instructions: only people change it", name).result(), nil
+		}
+	}
 	r, err := t.do(w, name, args)
 	if err != nil {
 		return fileProblem(args.Action, name, err).result(), nil
 	}
 	r.Path = name
 	return reply(r), nil
+}
+
+// lock has a folder to itself: a change reads what is there and writes what becomes of it, and others change it as well.
+func (t files) lock(dir string) (unlock func()) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	m, _ := t.changing.LoadOrStore(dir, new(sync.Mutex))
+	mu := m.(*sync.Mutex) //nolint:forcetypeassert // nothing else is in it
+	mu.Lock()
+	return mu.Unlock
 }
 
 func (t files) do(w workspace, name string, args filesArgs) (r filesResult, err error) {
@@ -177,9 +198,6 @@ func filePath(p, action string) (string, *problem) {
 	}
 	if ours(path.Base(p)) {
 		return "", forbidden("names that begin with %s belong to the host", tempPrefix)
-	}
-	if action != fileList && action != fileRead && ofPrompt(p) {
-		return "", forbidden("%s is part of your instructions: only people change it", p)
 	}
 	return p, nil
 }

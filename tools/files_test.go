@@ -2,10 +2,13 @@ package tools
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -232,5 +235,30 @@ func TestFilesWithoutWorkspace(t *testing.T) {
 	d.w.workspace = ""
 	if _, bad := d.do("list", ""); bad == nil || !strings.Contains(bad.Error, "no workspace") {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// Calls at the same time: nothing that was told as added is lost, and together they keep to the bound.
+func TestFilesAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.w.config.Files = Files{MaxBytes: 2048, MaxTotalBytes: 1024}
+	tool := FilesTool(d.w.deps())
+	var wg sync.WaitGroup
+	var added atomic.Int32
+	for i := range 40 {
+		wg.Go(func() {
+			raw := fmt.Appendf(nil, `{"action":"append","path":"log","content":"line %02d, %s\n"}`, i, strings.Repeat("x", 31))
+			r, err := tool.Call(t.Context(), Call{ID: fmt.Sprint(i), Args: raw, Caller: d.w.caller})
+			if err != nil {
+				t.Error(err)
+			} else if !r.IsError {
+				added.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := strings.Count(d.content("log"), "\n"); n != int(added.Load()) || n != 1024/41 {
+		t.Errorf("%d lines of %d that were told as added", n, added.Load())
 	}
 }
