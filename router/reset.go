@@ -10,7 +10,7 @@ import (
 // renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
 // it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
 func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, e *sessions.Effects) error {
-	if s.ID == "" || !set.Session.ResetRule(e.Session.Last).Stale(time.Now(), s.Updated) {
+	if s.ID == "" || !set.Session.ResetRule(e.Session.Last).Stale(time.Now(), s.Heard) {
 		return nil
 	}
 	busy, err := r.open(ctx, sessions.RunQuery{Key: s.Key, Limit: 1})

@@ -38,6 +38,7 @@ type Session struct {
 	ArchiveAt time.Time // stored deadline of a sub-agent's session; zero = never
 	Created   time.Time
 	Updated   time.Time // last message in or out; never decreases
+	Heard     time.Time // when a person last wrote what a turn answers, or the chat started over; zero = never. The store keeps it
 }
 
 // Settings are a session's overrides. They survive /new, resets and restarts (contract P3). The zero value inherits everything.

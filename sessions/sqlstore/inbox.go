@@ -28,8 +28,9 @@ type sight struct{ msg, address, event, thread, skip string }
 
 // Accept commits one platform event and everything that it causes.
 func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
-	if a.Skip != "" && !reflect.ValueOf(a.Effects).IsZero() {
-		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects", a.In.ID)
+	more := a.Effects
+	if more.Deliveries = nil; a.Skip != "" && !reflect.ValueOf(more).IsZero() {
+		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects but what is told of it", a.In.ID)
 	}
 	if a.Overheard != nil && a.Skip == "" {
 		return acc, fmt.Errorf("accepting message %q: what is overheard is not answered", a.In.ID)
@@ -184,8 +185,8 @@ func prepare(e sessions.Effects) (*effects, error) {
 	if e.Session == nil && (e.Patch != nil || e.Reset || e.Heard > 0 || e.Interrupt || e.Drop > 0) {
 		return nil, errors.New("what is done to a session needs the session")
 	}
-	if e.Interrupt && e.Run == nil {
-		return nil, errors.New("a turn is interrupted by a run that takes its place")
+	if e.Run == nil && (e.Interrupt || e.Drop > 0) {
+		return nil, errors.New("turns give way to a run, not to nothing")
 	}
 	if e.Session != nil && e.Session.Key == "" {
 		return nil, errors.New("a session needs its key")
@@ -236,7 +237,11 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 				return acc, err
 			}
 		}
-		if at, err = t.upsert(*e.Session); err != nil {
+		s := *e.Session
+		if e.Run != nil && e.Run.Kind == sessions.TurnRun {
+			s.Heard = t.now
+		}
+		if at, err = t.upsert(s); err != nil {
 			return acc, err
 		}
 		if e.Patch != nil {
@@ -294,7 +299,7 @@ func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
 		acc.Stopped = append(acc.Stopped, ended...)
 	}
 	if e.Drop > 0 {
-		ended, err := t.drop(e.Session.Key, e.Drop)
+		ended, err := t.drop(e.Session.Key, *e.Run, e.Drop)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func upgraded(t *testing.T, conf Config) {
 	s := open(t, conf)
 	ctx := t.Context()
 	for key, top := range map[sessions.Key]sessions.Key{"chat": "", "child": "chat", "grandchild": "chat", "orphan": "gone"} {
-		if got, err := s.Get(ctx, key); err != nil || got.Top != top || got.Settings.Model != "p/m" || got.Context != 7 {
+		if got, err := s.Get(ctx, key); err != nil || got.Top != top || got.Settings.Model != "p/m" || got.Context != 7 || got.Heard != got.Updated || got.Heard.IsZero() {
 			t.Errorf("%s: %+v, %v", key, got, err)
 		}
 	}

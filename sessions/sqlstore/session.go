@@ -19,14 +19,14 @@ type known struct {
 	num, transcript int64
 }
 
-const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents, top"
+const sessionColumns = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents, top, heard"
 
 func scanSession(r row) (k known, err error) {
 	k.num, k.transcript = r.int(0), r.int(3)
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
 		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
-		Turns: int(r.int(18)), ByAgents: int(r.int(19)), Top: sessions.Key(r.str(20)),
+		Turns: int(r.int(18)), ByAgents: int(r.int(19)), Top: sessions.Key(r.str(20)), Heard: r.time(21),
 	}
 	if err = decode(r.str(9), &k.Settings); err == nil {
 		err = decode(r.str(10), &k.Usage)
@@ -135,6 +135,9 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	if !s.ArchiveAt.IsZero() {
 		k.ArchiveAt = s.ArchiveAt
 	}
+	if s.Heard.After(k.Heard) {
+		k.Heard = fromMs(ms(s.Heard))
+	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
 		err := t.freeLabel(k.Label, k.Session)
@@ -147,7 +150,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	}
 	k.touch(s.Updated, t.now)
 	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
-		_, err = t.exec("UPDATE sessions SET updated = ? WHERE num = ?", ms(k.Updated), k.num)
+		_, err = t.exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", ms(k.Updated), ms(k.Heard), k.num)
 		return k, err
 	}
 	if k.Last != was.Last {
@@ -178,7 +181,7 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if s.ID == "" {
 		s.ID = newID()
 	}
-	s.Created, s.Archived = fromMs(ms(t.now)), false
+	s.Created, s.Heard, s.Archived = fromMs(ms(t.now)), fromMs(ms(s.Heard)), false
 	k := known{Session: s}
 	k.Updated = time.Time{}
 	k.touch(s.Updated, t.now)
@@ -195,9 +198,9 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if err != nil {
 		return k, err
 	}
-	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?)",
+	_, err = t.exec("INSERT INTO sessions ("+sessionColumns+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, string(k.Top), find(k.Session))
+		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, string(k.Top), ms(k.Heard), find(k.Session))
 	if err == nil {
 		err = t.heard(k)
 	}
@@ -228,8 +231,8 @@ func (t *tx) save(k known) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), find(k.Session), k.num)
+	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, heard = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), ms(k.Heard), find(k.Session), k.num)
 	return err
 }
 
@@ -278,6 +281,9 @@ func set[T any](field *T, to *T) {
 func (t *tx) reset(k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
+	if !k.Heard.IsZero() { // it is as new as a chat can be
+		k.Heard = fromMs(ms(t.now))
+	}
 	if _, err := t.exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
 		return err
 	}

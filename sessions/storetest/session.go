@@ -107,8 +107,11 @@ func reset(_ *testing.T, f *fixture) {
 	s, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	want := old
-	want.ID, want.Usage, want.Turns, want.Context, want.Updated = s.ID, sessions.Usage{}, 0, 0, s.Updated
+	want.ID, want.Usage, want.Turns, want.Context, want.Updated, want.Heard = s.ID, sessions.Usage{}, 0, 0, s.Updated, s.Heard
 	f.equal(s, want)
+	if s.Heard.Before(old.Heard) {
+		f.t.Errorf("%s, heard %s before", s.Heard, old.Heard)
+	}
 	if s.ID == old.ID || s.ID == "" {
 		f.t.Fatal("the id stayed")
 	}
@@ -122,6 +125,33 @@ func reset(_ *testing.T, f *fixture) {
 	f.equal(texts(f.tail(a.Session.ID, sessions.TailQuery{})), []string{"old words"})
 	_, err = f.Reset(f.ctx, key("nobody"))
 	f.is(err, sessions.ErrNotFound)
+}
+
+// heard tells what people write from all else that moves a session.
+func heard(_ *testing.T, f *fixture) {
+	k := key("1")
+	at := &sessions.Session{Key: k}
+	f.submit(sessions.Effects{Session: at})
+	f.equal(f.get(k).Heard.IsZero(), true)
+	before := time.Now().Truncate(time.Millisecond)
+	f.accept(message("1", "1", "hello"))
+	was := f.get(k).Heard
+	f.equal(was.Before(before) || was.After(time.Now()), false)
+
+	for !time.Now().Truncate(time.Millisecond).After(was) { // until the clock has moved
+	}
+	f.finish(f.claim(k).ID, sessions.Outcome{Usage: sessions.Usage{Input: 5}})
+	command := message("1", "2", "/status")
+	command.Effects.Run = nil
+	f.accept(command)
+	job := message("1", "3", "look")
+	job.Effects.Run.Kind = sessions.JobRun
+	f.submit(job.Effects)
+	f.finish(f.claim(k).ID, sessions.Outcome{})
+	f.equal(f.get(k).Heard, was)
+	f.equal(f.get(k).Updated.After(was), true)
+	f.accept(message("1", "4", "hello again"))
+	f.equal(f.get(k).Heard.After(was), true)
 }
 
 func archive(_ *testing.T, f *fixture) {
