@@ -27,13 +27,28 @@ func publicDial(private bool) func(ctx context.Context, network, address string)
 			if err != nil {
 				return fmt.Errorf("%q is no address: %w", address, err)
 			}
-			if !public(ap.Addr()) {
-				return &addressError{ap.Addr()}
-			}
-			return nil
+			return reachable(ap.Addr(), net.InterfaceAddrs)
 		}
 	}
 	return d.DialContext
+}
+
+// reachable refuses what is not of the internet, and the addresses of this machine's own interfaces, public or not: its services may
+// listen on all of them. own gives those.
+func reachable(a netip.Addr, own func() ([]net.Addr, error)) error {
+	if !public(a) {
+		return &addressError{a}
+	}
+	all, err := own()
+	if err != nil {
+		return fmt.Errorf("the addresses of this machine are not known: %w", err)
+	}
+	for _, o := range all {
+		if p, err := netip.ParsePrefix(o.String()); err == nil && carried(p.Addr()) == carried(a) {
+			return &addressError{a}
+		}
+	}
+	return nil
 }
 
 // closed are the parts of the IPv4 internet that nobody should fetch from: https://www.iana.org/assignments/iana-ipv4-special-registry,
@@ -58,21 +73,27 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
+// carried gives the IPv4 address that an IPv6 address carries to the internet, or the address as it is.
+func carried(a netip.Addr) netip.Addr {
+	a = a.Unmap()
+	switch b := a.As16(); {
+	case nat64.Contains(a):
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case sixTo4.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return a
+}
+
 // public reports whether an address belongs to the internet. An address that carries another one is as public as that one.
 func public(a netip.Addr) bool {
-	a = a.Unmap()
+	if !a.IsValid() || a.Zone() != "" {
+		return false
+	}
+	a = carried(a)
 	in := func(p netip.Prefix) bool { return p.Contains(a) }
 	if a.Is4() {
 		return !slices.ContainsFunc(closed, in)
-	}
-	b := a.As16()
-	switch {
-	case a.Zone() != "" || !a.IsValid():
-		return false
-	case nat64.Contains(a):
-		return public(netip.AddrFrom4([4]byte(b[12:])))
-	case sixTo4.Contains(a):
-		return public(netip.AddrFrom4([4]byte(b[2:6])))
 	}
 	return open6.Contains(a) && !slices.ContainsFunc(closed6, in)
 }

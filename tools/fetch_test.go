@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -70,6 +71,25 @@ func TestFetchPublic(t *testing.T) {
 	}
 	if public(netip.Addr{}) {
 		t.Error("no address at all is public")
+	}
+}
+
+// An address that this machine itself has is closed, public or not, however it is written; so is everything when they are not known.
+func TestFetchRefusesThisMachine(t *testing.T) {
+	t.Parallel()
+	own := func() ([]net.Addr, error) {
+		_, six, err := net.ParseCIDR("2a01:4f8::7/128")
+		return []net.Addr{&net.IPNet{IP: net.ParseIP("8.8.8.8"), Mask: net.CIDRMask(24, 32)}, six}, err
+	}
+	for a, want := range map[string]bool{"8.8.8.8": false, "::ffff:8.8.8.8": false, "64:ff9b::808:808": false, "2002:808:808::1": false, "2a01:4f8::7": false, "10.0.0.1": false,
+		"8.8.8.9": true, "2a01:4f8::8": true} {
+		err := reachable(netip.MustParseAddr(a), own)
+		if _, closed := errors.AsType[*addressError](err); (err == nil) != want || closed == want {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+	if err := reachable(netip.MustParseAddr("8.8.8.9"), func() ([]net.Addr, error) { return nil, errors.New("no such call") }); err == nil {
+		t.Error("reached without knowing the addresses of this machine")
 	}
 }
 

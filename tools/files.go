@@ -37,6 +37,7 @@ type filesArgs struct {
 	Old     string  `json:"old,omitempty" jsonschema:"edit: the text to replace, with enough around it to be the only one"`
 	New     string  `json:"new,omitempty" jsonschema:"edit: what comes in its place"`
 	Offset  integer `json:"offset,omitzero" jsonschema:"read: first line, from 1; list: entries to leave out"`
+	Column  integer `json:"column,omitzero" jsonschema:"read: first byte of that line, from 1, when a line comes in pieces"`
 	Limit   integer `json:"limit,omitzero" jsonschema:"read: lines, list: entries"`
 }
 
@@ -63,8 +64,9 @@ type filesResult struct {
 	Text    string      `json:"text,omitempty"`
 	Binary  bool        `json:"binary,omitempty"` // it is no text, so it is not shown
 	Entries []fileEntry `json:"entries,omitempty"`
-	Total   int         `json:"total,omitempty"` // entries of the folder
-	Next    int         `json:"next,omitempty"`  // offset that shows more
+	Total   int         `json:"total,omitempty"`      // entries of the folder
+	Next    int         `json:"next,omitempty"`       // offset that shows more
+	Column  int         `json:"nextColumn,omitempty"` // and the column, in the middle of a line
 	Cut     bool        `json:"truncated,omitempty"`
 	Note    string      `json:"note,omitempty"`
 }
@@ -138,13 +140,7 @@ func (t files) do(w workspace, name string, args filesArgs) (r filesResult, err 
 	case fileList:
 		return w.list(name, args.Offset.or(0), args.Limit.bound(filesListed, filesListed))
 	case fileRead:
-		for most := filesBytes; ; most /= 2 { // what has to be escaped takes more room
-			if r, err = w.read(name, max(args.Offset.or(1), 1), args.Limit.bound(filesLines, filesLines), most); err != nil || len(encode(r)) <= maxRows {
-				show := shown{redact: t.deps.Redact, block: filesBytes}
-				r.Text = show.text(r.Text)
-				return r, err
-			}
-		}
+		return w.read(name, t.deps.Redact, args)
 	case fileWrite:
 		return w.write(name, args.Content)
 	case fileAppend:
@@ -268,8 +264,8 @@ func (w workspace) list(name string, skip, limit int) (r filesResult, err error)
 	return r, nil
 }
 
-// read shows lines of a text file.
-func (w workspace) read(name string, from, limit, most int) (r filesResult, err error) {
+// read shows lines of a text file, without the secrets in it.
+func (w workspace) read(name string, redact func(string) string, args filesArgs) (r filesResult, err error) {
 	text, info, err := w.load(name)
 	if notText, ok := errors.AsType[*binaryError](err); ok {
 		return filesResult{Size: notText.size, Binary: true, Note: "it is no text, so it is not shown"}, nil
@@ -277,28 +273,48 @@ func (w workspace) read(name string, from, limit, most int) (r filesResult, err 
 	if err != nil {
 		return r, err
 	}
-	lines := strings.SplitAfter(text, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+	if redact != nil {
+		text = redact(text) // before it is cut: half a secret looks like none
 	}
-	r = filesResult{Size: info.Size(), Lines: len(lines), From: min(from, len(lines))}
+	lines := slices.Collect(strings.Lines(text))
+	from, column, limit := max(args.Offset.or(1), 1), max(args.Column.or(1), 1), args.Limit.bound(filesLines, filesLines)
+	for most := filesBytes; ; most /= 2 { // what has to be escaped takes more room
+		r = filesResult{Size: info.Size(), Lines: len(lines), From: min(from, len(lines))}
+		if r.piece(lines, from, column, limit, most); len(encode(r)) <= maxRows {
+			return r, nil
+		}
+	}
+}
+
+// piece takes as many whole lines as there is room for, or a part of the first when that is longer by itself.
+func (r *filesResult) piece(lines []string, from, column, limit, most int) {
+	if from > len(lines) {
+		r.Note = "there are no further lines"
+		return
+	}
 	var b strings.Builder
 	at := from - 1
-	for ; at < len(lines) && at < from-1+limit; at++ {
-		if b.Len()+len(lines[at]) > most {
-			if b.Len() == 0 { // a line that is too long by itself
-				b.WriteString(lines[at])
-				at++
-			}
-			break
+	line := lines[at]
+	start := min(column-1, len(line))
+	for start < len(line) && !utf8.RuneStart(line[start]) {
+		start++
+	}
+	if line = line[start:]; len(line) > most {
+		n := most
+		for !utf8.RuneStart(line[n]) {
+			n--
 		}
-		b.WriteString(lines[at])
+		r.Text, r.Next, r.Column, r.Cut = line[:n], from, start+n+1, true
+		r.Note = "this is a part of one long line: read on with offset and column as next and nextColumn say"
+		return
+	}
+	for ; at < len(lines) && at < from-1+limit && b.Len()+len(line) <= most; at++ {
+		b.WriteString(line)
+		if at+1 < len(lines) {
+			line = lines[at+1]
+		}
 	}
 	if r.Text = b.String(); at < len(lines) {
 		r.Next, r.Cut = at+1, true
 	}
-	if r.Text, _ = clip(r.Text, most); from > len(lines) {
-		r.Note = "there are no further lines"
-	}
-	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,9 +28,12 @@ func newDesk(t *testing.T) desk {
 
 func (d desk) do(action, path string, more ...string) (filesResult, *problem) {
 	d.t.Helper()
-	args := map[string]string{"action": action, "path": path}
+	args := map[string]any{"action": action, "path": path}
 	for i := 0; i < len(more); i += 2 {
 		args[more[i]] = more[i+1]
+		if n, err := strconv.Atoi(more[i+1]); err == nil && (more[i] == "offset" || more[i] == "column") {
+			args[more[i]] = n
+		}
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -260,5 +264,38 @@ func TestFilesAtOnce(t *testing.T) {
 	wg.Wait()
 	if n := strings.Count(d.content("log"), "\n"); n != int(added.Load()) || n != 1024/41 {
 		t.Errorf("%d lines of %d that were told as added", n, added.Load())
+	}
+}
+
+// A line that is longer than a result comes in pieces, which say so; none of them shows a part of a secret.
+func TestFilesLongLines(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.w.redact = func(s string) string { return strings.ReplaceAll(s, "s3cret", "[gone]") }
+	long := strings.Repeat("é", filesBytes/2-2) + "s3cret" + strings.Repeat("\x01y", filesBytes)
+	text := "first\n" + long + "\nmiddle\n" + long // the last has no end of line
+	if _, bad := d.do("write", "a", "content", text); bad != nil {
+		t.Fatal(bad)
+	}
+	var got strings.Builder
+	calls, parts := 0, 0
+	for next, column := 1, 1; next > 0 && calls < 50; calls++ {
+		r, bad := d.do("read", "a", "offset", strconv.Itoa(next), "column", strconv.Itoa(column))
+		if bad != nil || r.Cut != (r.Next > 0) || (r.Column > 0) != (r.Note != "") || r.Column > 0 && r.Next == 0 || r.Lines != 4 {
+			t.Fatalf("offset %d, column %d: %d bytes, next %d, %d, %q, %+v", next, column, len(r.Text), r.Next, r.Column, r.Note, bad)
+		}
+		if next, column = r.Next, max(r.Column, 1); r.Column > 0 {
+			parts++
+		}
+		got.WriteString(r.Text)
+	}
+	if want := strings.ReplaceAll(text, "s3cret", "[gone]"); got.String() != want || parts < 4 {
+		t.Errorf("%d calls, %d of them parts of a line: %d bytes, want %d", calls, parts, got.Len(), len(want))
+	}
+	if r, bad := d.do("read", "a", "offset", "2", "column", "2"); bad != nil || !strings.HasPrefix(r.Text, "é") {
+		t.Errorf("in the middle of a character: %.10q, %+v", r.Text, bad)
+	}
+	if r, bad := d.do("read", "a", "offset", "1", "column", "900"); bad != nil || r.Text != "" || r.Next != 2 {
+		t.Errorf("behind the end of a line: %.10q, %+v", r.Text, bad)
 	}
 }
