@@ -41,7 +41,7 @@ func (k *checker) mcpServers() {
 		case m.URL != "":
 			k.mcpURL(m, at)
 		default:
-			k.mcpCommand(m, at)
+			k.mcpCommand(m, name, at)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (k *checker) mcpURL(m tools.MCPServer, at string) {
 	}
 }
 
-func (k *checker) mcpCommand(m tools.MCPServer, at string) {
+func (k *checker) mcpCommand(m tools.MCPServer, server, at string) {
 	if strings.ContainsRune(m.Command, filepath.Separator) && !filepath.IsAbs(m.Command) {
 		k.wrong(at+".command", "must be a name that is found in PATH, or an absolute path", "")
 	}
@@ -85,8 +85,10 @@ func (k *checker) mcpCommand(m tools.MCPServer, at string) {
 			case f == "":
 			case !filepath.IsAbs(f):
 				k.wrong(at+"."+key, "must be an absolute path", "")
-			case within(f, k.config.State):
+			case within(real(f), real(k.config.State)):
 				k.report(Warning, at+"."+key, "holds parley's state folder: the server could read every conversation", "use a folder of its own")
+			case k.hosts(f, "mcp", server):
+				k.wrong(at+"."+key, "lies in parley's state folder: what is there is everybody's", "use a folder of its own; mcp/"+server+" in the state folder is one")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestWorkspaces(t *testing.T) {
 	if c = mustLoad(t, "agents: {defaults: {workspace: /srv/w}}\n"); c.Workspace("main") != "/srv/w/main" {
 		t.Errorf("%s", c.Workspace("main"))
 	}
-	for _, bad := range []string{"/srv", "/srv/state", "/srv/state/agents/a", "."} {
+	for _, bad := range []string{"/srv", "/srv/state", "/srv/state/agents/a", "/srv/state/exports", "/srv/state/new/a", "/srv/state/mcp", "."} {
 		_, ps, _ := load("state: /srv/state\nagents: {list: [{id: a, workspace: " + bad + "}]}\n")
 		if len(ps) != 1 || ps[0].Key != "agents.list[0].workspace" || ps[0].Severity != SevereError {
 			t.Errorf("%s: %v", bad, ps)
@@ -76,5 +77,41 @@ func TestWorkspaces(t *testing.T) {
 	_, ps, _ := load("agents: {list: [{id: a, workspace: /srv/w}, {id: b, workspace: /srv/w/b}, {id: c, workspace: /srv/w}]}\n")
 	if len(ps) != 2 || ps[0].Severity != Warning || ps[0].Key != "agents.list[0].workspace" || ps[1].Key != "agents.list[2].workspace" {
 		t.Errorf("%v", ps)
+	}
+}
+
+// Links are followed: the state folder by another name is the state folder, and what leads out of it does not lie in it.
+func TestFoldersByAnotherName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(p string) string { return filepath.Join(dir, p) }
+	for _, p := range []string{"state/exports", "state/mcp/x", "state/workspace", "free"} {
+		if err := os.MkdirAll(at(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"other": "state", "direct": "state/exports", "up": ".", "state/mcp/out": "../../free", "state/workspace/b": "../exports"} {
+		if err := os.Symlink(to, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p, want := range map[string][2]string{ // for a workspace, for a folder of the MCP server x
+		"free": {"", ""}, "free/new": {"", ""}, "state/mcp/out": {"", ""}, "state/workspace/a": {"", "error"}, "other/workspace/a": {"", "error"}, "state/workspace/b": {"error", "error"},
+		"state/exports": {"error", "error"}, "other/exports/new": {"error", "error"}, "direct": {"error", "error"}, "state/mcp/x": {"error", ""}, "other/mcp/x/y": {"error", ""}, "state/mcp/y": {"error", "error"},
+		"up": {"error", "warning"}, "other": {"error", "warning"},
+	} {
+		_, ps, _ := load("state: " + at("state") + "\nagents: {list: [{id: a, workspace: " + at(p) + "}]}\n")
+		_, more, _ := load("state: " + at("state") + "\ntools: {mcp: {servers: {x: {command: c, cwd: " + at(p) + "}}}}\n")
+		for i, ps := range [][]Problem{ps, more} {
+			got := ""
+			if len(ps) > 0 {
+				if got = "error"; ps[0].Severity == Warning {
+					got = "warning"
+				}
+			}
+			if got != want[i] || len(ps) > 1 {
+				t.Errorf("%s %d: %v, want %q", p, i, ps, want[i])
+			}
+		}
 	}
 }

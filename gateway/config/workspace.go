@@ -50,7 +50,7 @@ func (k *checker) workspaces() {
 		dir := k.config.Workspace(e.ID)
 		path := fmt.Sprintf("agents.list[%d].workspace", i)
 		for _, f := range []struct{ what, path string }{{"the state folder", k.config.State}, {"this file", k.config.Path}} {
-			if f.path != "" && within(dir, f.path) {
+			if f.path != "" && within(real(dir), real(f.path)) {
 				k.wrong(path, fmt.Sprintf("%s lies in the workspace of agent %s: it could read and change what is the host's alone", f.what, e.ID), "give it a folder of its own")
 			}
 		}
@@ -59,10 +59,29 @@ func (k *checker) workspaces() {
 				k.report(Warning, path, fmt.Sprintf("the workspace of agent %s lies in that of agent %s, which can change what the other is told", o.ID, e.ID), "give each a folder of its own")
 			}
 		}
-		if s := filepath.Join(k.config.State, "agents"); within(s, dir) {
-			k.wrong(path, "this folder holds the transcripts", "give the agent a folder of its own")
+		if !within(real(dir), real(k.config.State)) && k.hosts(dir, "workspace") {
+			k.wrong(path, "this folder lies among what is the host's own in the state folder: transcripts, exports, pictures", "give the agent a folder of its own; those below workspace in the state folder are for agents")
 		}
 	}
+}
+
+// hosts reports whether a folder lies in the state folder, and not in that part of it.
+func (k *checker) hosts(dir string, except ...string) bool {
+	state := real(k.config.State)
+	return k.config.State != "" && within(state, real(dir)) && !within(filepath.Join(append([]string{state}, except...)...), real(dir))
+}
+
+// real gives a path without symbolic links, as far as there is something.
+func real(path string) string {
+	path = filepath.Clean(path)
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(real(dir), filepath.Base(path))
 }
 
 // within reports whether a path is a folder or lies below it.
