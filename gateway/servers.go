@@ -3,6 +3,7 @@ package gateway
 import (
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"parley/gateway/config"
 	"parley/tools"
@@ -15,13 +16,22 @@ func mcpSettings(c *config.Config) mcp.Settings {
 	return mcp.Settings{Servers: c.Tools.MCP.Servers, Open: mode != "all", Sandbox: mode == "all" || mode == "non-main"}
 }
 
+// private are the files and folders that a confined server does not get to see because its program stands beside them.
+func private(c *config.Config) []string {
+	out := []string{c.State, c.Path, c.Agents.Defaults.Workspace}
+	for _, e := range c.Agents.List {
+		out = append(out, c.Workspace(e.ID))
+	}
+	return slices.DeleteFunc(out, func(p string) bool { return p == "" })
+}
+
 // openServers makes the MCP servers. Nothing runs yet.
 func (h *Host) openServers(c *config.Config, log *slog.Logger) {
 	var taken []string
 	for _, t := range tools.All(tools.Deps{}) {
 		taken = append(taken, t.Spec().Name)
 	}
-	h.servers = mcp.New(mcp.Deps{Log: log, Dir: filepath.Join(c.State, "mcp"), Private: []string{c.State, c.Path}, Version: h.deps.Version, Taken: taken,
+	h.servers = mcp.New(mcp.Deps{Log: log, Dir: filepath.Join(c.State, "mcp"), Private: private(c), Version: h.deps.Version, Taken: taken,
 		Redact: h.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
 }
 
