@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -51,6 +52,10 @@ func TestConfined(t *testing.T) {
 		{"TCP", listen(t, "tcp"), network || a.Landlock > 3},
 		{"UDP", packets(t), network},
 		{"Unix", listen(t, "unix"), a.Filter},
+		{"Read", fmt.Sprintf("/proc/%d/cmdline", os.Getpid()), a.Landlock > 0},
+		{"Run", fmt.Sprintf("cat /proc/%d/cmdline", os.Getpid()), a.Landlock > 0},
+		{"Read", "/proc/self/maps", false},
+		{"Read", "/proc/meminfo", false},
 		{"Read", filepath.Join(given, "file"), false},
 		{"Read", "/etc/passwd", false},
 		{"Write", filepath.Join(own, "new"), false},
@@ -65,6 +70,10 @@ func TestConfined(t *testing.T) {
 		if got := r.call("x_try", string(args)).Text; got != "<nil>" {
 			t.Errorf("not confined: %s %s: %s", c.do, c.to, got)
 		}
+	}
+	few := r.callIn(t.Context(), true, "x_try", `{"Run":"test $( (ulimit -u || ulimit -p) 2>/dev/null) -le 512"}`).Text
+	if (few == "<nil>") != a.Namespace {
+		t.Errorf("with %+v, a bound of processes: %s", a, few)
 	}
 	if got, complete := r.Lacks(Settings{Servers: map[string]tools.MCPServer{"x": conf}, Sandbox: true}), a.Landlock >= 6 && a.Filter; (len(got) == 0) != complete || !slices.Equal(got, a.Missing()) {
 		t.Errorf("this system gives %+v, and is said to lack %q", a, got)

@@ -17,6 +17,7 @@ const Command = "confine"
 type Plan struct {
 	Read  []string // files and folders
 	Write []string // folders
+	Alone bool     // it is in namespaces of its own; set by Wrap
 }
 
 // Launcher is the program that confines itself and then becomes the command: the path of this one, and Command. Empty: there is none.
@@ -26,7 +27,7 @@ type Launcher []string
 type Ability struct {
 	Why       string // not empty: nothing can be confined here, and why
 	Landlock  int    // the version of the kernel's Landlock; 0 = none
-	Namespace bool   // a network namespace of its own
+	Namespace bool   // namespaces of its own: users, network
 	Filter    bool   // a filter of system calls: no sockets
 }
 
@@ -75,6 +76,9 @@ func (l Launcher) Wrap(cmd *exec.Cmd, p Plan, a Ability) error {
 	for _, path := range p.Write {
 		args = append(args, "--write="+path)
 	}
+	if a.Namespace {
+		args = append(args, "--alone")
+	}
 	args = append(append(args, "--", cmd.Path), cmd.Args...)
 	cmd.Path, cmd.Args = l[0], args
 	if a.Namespace {
@@ -91,6 +95,8 @@ func Main(args []string) error {
 		switch name, value, _ := strings.Cut(arg, "="); {
 		case name == "--check":
 			return nil // it could be started: that was the question
+		case name == "--alone":
+			p.Alone = true
 		case name == "--read":
 			p.Read = append(p.Read, value)
 		case name == "--write":

@@ -33,7 +33,8 @@ func version() int {
 	return v
 }
 
-// separate gives a command a user namespace, with the same user in it, and a network namespace without any network.
+// separate gives a command a user namespace, with the same user in it, and a network namespace without any network. None for processes:
+// binding all threads (psx) finds them by what /proc calls them, which is not what they are called in one.
 func separate(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -44,19 +45,23 @@ func separate(cmd *exec.Cmd) {
 	at.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 }
 
-// system is what every program may read: programs, libraries, and what they look up. Nothing in it is private.
+// system is what every program may read: programs, libraries, and what they look up. Nothing in it is private. Of /proc it is what
+// tells of the machine, not of other processes; /proc/self is that of the command itself, not of programs that it starts.
 var (
-	systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/proc", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/etc/alternatives",
-		"/etc/ca-certificates", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/pki/tls", "/etc/pki/ca-trust", "/etc/ssl/certs", "/nix/store", "/gnu/store"}
+	systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/etc/alternatives",
+		"/etc/ca-certificates", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/pki/tls", "/etc/pki/ca-trust", "/etc/ssl/certs", "/nix/store", "/gnu/store",
+		"/proc/self", "/proc/sys/vm", "/proc/sys/kernel/random"}
 	systemFiles = []string{"/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.preload", "/etc/localtime", "/etc/mime.types",
-		"/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone", "/dev/random", "/dev/urandom", "/dev/zero"}
+		"/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone", "/proc/cpuinfo", "/proc/filesystems",
+		"/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/pid_max",
+		"/proc/sys/kernel/cap_last_cap", "/dev/random", "/dev/urandom", "/dev/zero"}
 	devices = []string{"/dev/null", "/dev/full"}
 )
 
 // Exec confines this process and becomes the command. It returns only when that fails.
 func Exec(p Plan, path string, argv []string) error {
 	runtime.LockOSThread() // what binds one thread binds what it becomes
-	if err := limits(); err != nil {
+	if err := limits(p.Alone); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -104,9 +109,17 @@ func files(p Plan, version int) error {
 	return config.Restrict(rules...)
 }
 
-// limits bounds what a command may take of the machine.
-func limits() error {
-	for what, most := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 4096, unix.RLIMIT_FSIZE: 1 << 30} {
+// mostProcesses is how many processes and threads a command and what it starts may be.
+const mostProcesses = 512
+
+// limits bounds what a command may take of the machine. Processes are counted where the command has a user namespace of its own;
+// elsewhere they would be counted together with all others of the user.
+func limits(alone bool) error {
+	bounds := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 4096, unix.RLIMIT_FSIZE: 1 << 30}
+	if alone {
+		bounds[unix.RLIMIT_NPROC] = mostProcesses
+	}
+	for what, most := range bounds {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(what, &now); err != nil {
 			return fmt.Errorf("rlimit: %w", err)
