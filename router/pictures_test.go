@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,12 +21,22 @@ import (
 // album is a platform that gives files.
 type album struct {
 	channels.Channel
+	mu      sync.Mutex
 	fetched map[string]int
 	gone    bool
 }
 
-func (a *album) Fetch(_ context.Context, m channels.Media, limit int64) ([]byte, error) {
+func (a *album) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byte, error) {
+	a.mu.Lock()
 	a.fetched[m.Ref]++
+	a.mu.Unlock()
+	if strings.HasPrefix(m.Ref, "slow") {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if m.Ref == "panic" {
+		panic(m.Ref)
+	}
 	if a.gone {
 		return nil, &channels.Error{Class: channels.Transient, Err: errors.New("no such file any more")}
 	}
@@ -99,7 +110,11 @@ func TestPictures(t *testing.T) {
 		if a.fetched["a"] != 1 || a.fetched["b"] != 1 {
 			t.Errorf("fetched %v", a.fetched)
 		}
+		if show(); a.fetched["c"] != 1 {
+			t.Errorf("what could not be had a minute ago is fetched again: %v", a.fetched)
+		}
 		a.gone = false
+		<-time.After(pictureAgain)
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
@@ -110,6 +125,35 @@ func TestPictures(t *testing.T) {
 		g.r.forgetPictures(time.Now().Add(pictureKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Pictures that do not come cost one wait for all of them, in the first call of a turn.
+func TestPicturesThatDoNotCome(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, fewTools)
+		a := &album{fetched: map[string]int{}, Channel: g.fake.Full()}
+		g.r.Attach(account, a)
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if n := g.model.count(); n < 4 {
+				return call(fmt.Sprint("c", n), "remember", map[string]any{"text": "x"}), nil
+			}
+			return text(fmt.Sprint(seen(p))), nil
+		})
+		in := channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look"}
+		for i := range picturesShown - 2 {
+			in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: fmt.Sprint("slow", i), MIME: "image/jpeg"})
+		}
+		in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: "panic"}, channels.Media{Kind: channels.Image, Ref: "there"})
+		began := time.Now()
+		g.fake.Say(in)
+		answer := g.shown(1)[0].Out.Text
+		if took := time.Since(began); took < pictureWait || took > pictureWait+2*time.Second {
+			t.Errorf("the turn took %s", took)
+		}
+		if strings.Count(answer, "could not be loaded") != picturesShown-1 || !strings.Contains(answer, "there image/png") || a.fetched["slow0"] != 1 || a.fetched["slow5"] != 1 {
+			t.Errorf("%s; fetched %v", answer, a.fetched)
 		}
 	})
 }

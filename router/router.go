@@ -82,6 +82,7 @@ type Router struct {
 	ends       ends
 	jobs       chan struct{} // wakes the scheduler
 	acks       acks
+	missing    misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
 }
