@@ -32,11 +32,6 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	if a.Effects.Interrupt {
 		r.lanes.abort(acc.Stopped, errInterrupted)
 	}
-	if a.Listed && in.Event == channels.Message && !acc.Duplicate {
-		if err := r.sayFull(ctx, in); err != nil { // it is listed all the same
-			r.log.Error("cannot say that too many messages wait", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, err)
-		}
-	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
@@ -87,7 +82,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	}
 	cmd, arg, isCommand := r.parseCommand(text)
 	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // whoever writes a command means it
-	verdict, err := r.admit(ctx, set, in, s, owner, isCommand)
+	stop, own, err := false, false, error(nil)
+	if !isCommand {
+		if stop, own, err = r.stops(ctx, s, in, text, owner); err != nil {
+			return sessions.Arrival{}, err
+		}
+	}
+	verdict, err := r.admit(ctx, set, in, s, owner, isCommand || stop && own)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -104,13 +105,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip(verdict.Reason)
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: in.Title, Last: in.Address}
-	if !isCommand {
-		if isCommand, err = r.stops(ctx, key, in, text); err != nil {
-			return sessions.Arrival{}, err
-		}
-		if isCommand {
-			cmd, arg, _ = r.parseCommand("/stop")
-		}
+	if stop {
+		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
 	if isCommand {
 		e, err := r.command(ctx, cmd, commandCall{name: cmd.name, arg: arg, in: in, set: set, session: s, owner: owner})
@@ -124,8 +120,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if err := r.renew(ctx, set, s, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
-	if full, err := r.line(ctx, set, s, &e); err != nil || full != "" {
-		return sessions.Arrival{In: in, Skip: full, Listed: true}, err
+	if full, err := r.line(ctx, set, s, in, &e); err != nil || full != "" {
+		return sessions.Arrival{In: in, Skip: full, Listed: true, Effects: e}, err
 	}
 	if err := r.hear(ctx, set, in, &e); err != nil {
 		return sessions.Arrival{}, err

@@ -27,11 +27,13 @@ type lanes struct {
 }
 
 type lane struct {
-	again bool                     // woken while at work
-	by    time.Time                // when it goes on without a slot: the deadline of an interrupted run; zero = never
-	busy  bool                     // a run is at work
-	abort context.CancelCauseFunc  // ends the run at work; nil when there is none
-	run   sessions.RunID           // at work; "" while the next one is being claimed
+	again bool                    // woken while at work
+	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
+	busy  bool                    // a run is at work
+	abort context.CancelCauseFunc // ends the run at work; nil when there is none
+	run   sessions.RunID          // at work; "" while the next one is being claimed
+	began time.Time
+	last  sessions.RunID           // the run that it was at last; "" = it has had none
 	since time.Time                // the end of its last run, or when the process began; zero = it was idle
 	ended map[sessions.RunID]error // runs that were aborted while the next one was being claimed, and why: it may be one of them
 }
@@ -104,6 +106,7 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		return
 	}
 	x := &new
+	x.began = time.Now()
 	l.m[key] = x
 	l.wg.Go(func() { l.run(l.life, key, x) })
 }
@@ -153,6 +156,7 @@ func (l *lanes) at(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
+		x.last = id
 		if x.run = id; x.abort != nil && x.ended[id] != nil {
 			x.abort(x.ended[id])
 		}
@@ -195,6 +199,20 @@ func (l *lanes) rested(key sessions.Key) time.Time {
 		return x.since
 	}
 	return time.Time{}
+}
+
+// turn names what a session is at, or was at last: it is another one from each turn to the next.
+func (l *lanes) turn(key sessions.Key) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch x := l.m[key]; {
+	case x == nil: // it has just ended
+		return time.Now().String()
+	case x.last == "":
+		return x.began.String()
+	default:
+		return string(x.last)
+	}
 }
 
 // busy reports whether a session has work.

@@ -247,9 +247,9 @@ func shorten(m sessions.Message) []sessions.Block {
 	return sessions.TextContent(strings.TrimSpace(text))
 }
 
-// line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way.
-// refused says why it is not taken; "" when it is.
-func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, e *sessions.Effects) (refused string, err error) {
+// line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way. Of what
+// is not answered then people are told. refused says why it is not taken; "" when it is.
+func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e *sessions.Effects) (refused string, err error) {
 	if !r.lanes.busy(s.Key) {
 		return "", nil
 	}
@@ -261,7 +261,7 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, e 
 	}
 	n, most := 0, q.most
 	for _, run := range queued {
-		if fresh(run) {
+		if fresh(run) && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
 			n++
 		}
 	}
@@ -272,27 +272,23 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, e 
 	case n < most:
 		return "", nil
 	case q.drop == sessions.DropNew:
-		return fmt.Sprintf("%d messages wait in this session, the most it may have (messages.queue.cap)", n), nil
+		*e = sessions.Effects{Deliveries: r.sayFull(set, in, s.Key, "so I did not take your last one. Please send it again later.")}
+		return fmt.Sprintf("%d messages of this chat wait, the most it may have (messages.queue.cap)", n), nil
 	}
 	e.Drop = n - most + 1
+	e.Deliveries = r.sayFull(set, in, s.Key, "so I drop the oldest of them. Please send again later what has no answer.")
 	return "", nil
 }
 
-// sayFull tells the chat of a message that was not taken, once for as long as the same message is the next one.
-func (r *Router) sayFull(ctx context.Context, in channels.Inbound) error {
-	key := r.Key(in)
-	queued, err := r.queued(ctx, key)
-	if err != nil || len(queued) == 0 {
-		return err
-	}
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: in.Address,
-		Text:    "⚙️ Too many messages are waiting here, so I did not take your last one. Please send it again later.",
-		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Notice))}
+// sayFull tells the chat of a message that some are not answered: once for each turn that they wait for, as it is the same delivery.
+func (r *Router) sayFull(set *Settings, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.turn(key)))
+	d := sessions.Delivery{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: in.Address,
+		Text: "⚙️ Too many messages are waiting here, " + what, Expires: time.Now().Add(set.Delivery.ttl(sessions.Notice))}
 	if in.Address.Type.Several() {
 		d.ReplyTo = in.ID
 	}
-	_, err = r.Submit(ctx, sessions.Effects{Source: "full:" + string(queued[0].ID), Deliveries: []sessions.Delivery{d}})
-	return err
+	return []sessions.Delivery{d}
 }
 
 // inPlaceOf gives the messages whose turns ended with this one as their batch: also those of a turn that it interrupted, which

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/tools"
@@ -24,7 +26,7 @@ func TestFullQueue(t *testing.T) {
 		dropped []string // the messages that nobody answers
 	}{
 		{"summarize", sessions.Queue{Cap: 3}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + strings.Repeat("many words ", 14) + "ma…|m3 " + long + "|m4 " + long + "|m5 " + long}, nil},
-		{"old", sessions.Queue{Cap: 3, Drop: sessions.DropOld}, []string{"first", "m3 " + long + "|m4 " + long + "|m5 " + long}, []string{"m0", "m1", "m2"}},
+		{"old", sessions.Queue{Cap: 3, Drop: sessions.DropOld}, []string{"⚙️ Too many messages are waiting here, so I drop the oldest of them. Please send again later what has no answer.", "first", "m3 " + long + "|m4 " + long + "|m5 " + long}, []string{"m0", "m1", "m2"}},
 		{"new", sessions.Queue{Cap: 3, Drop: sessions.DropNew}, []string{"⚙️ Too many messages are waiting here, so I did not take your last one. Please send it again later.", "first", "m0 " + long + "|m1 " + long + "|m2 " + long}, nil},
 		{"followup", sessions.Queue{Cap: 3, Mode: sessions.Followup}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + long, "m3 " + long, "m4 " + long, "m5 " + long}, nil},
 	} {
@@ -234,4 +236,57 @@ func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 			t.Errorf("B answers %v, owners only: %v; %v", who.people, who.owner, err)
 		}
 	})
+}
+
+// oneCommit is a store that takes nothing but what comes in from platforms.
+type oneCommit struct{ sessions.Store }
+
+func (oneCommit) Submit(context.Context, sessions.Effects) (sessions.Accepted, error) {
+	return sessions.Accepted{}, errors.New("a commit of its own")
+}
+
+// A flood from two chats of one session: each chat is told once for each turn that its messages wait for, in the commit of the message,
+// and neither takes the place of the other's messages.
+func TestFullQueueTellsEachChatOnce(t *testing.T) {
+	for _, drop := range []sessions.DropRule{sessions.DropNew, sessions.DropOld} {
+		t.Run(string(drop), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return oneCommit{s} }, rule(sessions.Queue{Mode: sessions.Followup, Cap: 2, Drop: drop}),
+					func(s *Settings) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
+				g.model.set(repeating(time.Hour))
+				g.say(groupChat("z"), guest, "has the only slot")
+				<-time.After(time.Second)
+				told := func() map[channels.ChatID]int {
+					n := map[channels.ChatID]int{}
+					for _, d := range g.deliveries() {
+						if strings.Contains(d.Text, "Too many messages") {
+							n[d.To.Chat]++
+						}
+					}
+					return n
+				}
+				flood := func() {
+					for range 4 {
+						<-time.After(time.Second)
+						g.say(direct("a"), guest, "from a")
+						g.say(direct("b"), "3003", "from b")
+					}
+				}
+				flood() // nothing has begun
+				if n := told(); n["a"] != 1 || n["b"] != 1 {
+					t.Errorf("told %v", n)
+				}
+				queued, err := g.r.queued(t.Context(), "agent:main:main")
+				if err != nil || len(queued) != 4 {
+					t.Errorf("%d wait, %v", len(queued), err)
+				}
+				<-time.After(time.Hour)
+				flood() // the first of them is at work
+				flood()
+				if n := told(); n["a"] != 2 || n["b"] != 2 {
+					t.Errorf("told %v in the end", n)
+				}
+			})
+		})
+	}
 }

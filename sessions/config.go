@@ -52,8 +52,8 @@ type QueueConfig struct {
 type Queue struct {
 	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: the turn at work takes them up at its next step. interrupt: the turn at work ends, the newest begins."`
 	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn begins, in milliseconds; default 1000."`
-	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Messages that wait; default 20."`
-	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused, and its sender told."`
+	Cap        int       `yaml:"cap" json:"cap,omitempty" min:"0" max:"1000" doc:"Messages of a chat that wait in a session; default 20."`
+	Drop       DropRule  `yaml:"drop" json:"drop,omitempty" enum:"summarize,old,new" doc:"Above the cap. summarize: older ones are cut to a line each (default). old: the oldest is dropped. new: the newest is refused. Of both the chat is told once, until the next turn."`
 }
 
 // QueueMode is messages.queue.mode.

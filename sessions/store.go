@@ -48,7 +48,7 @@ type Inbox interface {
 // Arrival is a platform event and what it causes.
 type Arrival struct {
 	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
-	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects must be empty
+	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects may have Deliveries only: what people are told of it
 	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
 	Overheard *Overheard       // with Skip: group talk that the session's next turn is shown; kept in the same commit
 	Effects   Effects
@@ -69,7 +69,7 @@ type Effects struct {
 	Note       *NewNote   // something an agent asked to remember
 	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
 	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work is marked as stopped, if its answer goes where Run's goes, with Run as its Batch, which it keeps unless it ends as Done after all; Accepted.Stopped names it. Nothing else ends, and one that is stopped already stays as it is
-	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones
+	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun and whose answers go where Run's goes end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones
 	Lift       *Lift      // a budget does not count until then; a time that has passed puts it into force again
 	Job        *Job       // a scheduled job is added or replaced, by ID
 	DropJob    string     // a scheduled job is removed

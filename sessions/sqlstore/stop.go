@@ -101,9 +101,10 @@ func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun
 	})
 }
 
-// drop ends the oldest turns of a session that wait and were never begun.
-func (t *tx) drop(key sessions.Key, n int) ([]sessions.StoppedRun, error) {
-	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, func(request) bool { return true }, func(seq int64) error {
+// drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
+func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
+	same := func(q request) bool { return q.Reply == by.Reply }
+	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
 		return t.endStopped(outOfQueue, "seq = ?", seq)
 	})
 }

@@ -72,6 +72,25 @@ func acceptSkip(_ *testing.T, f *fixture) {
 	if list, err := f.Skipped(f.ctx, 10); err != nil || len(list) != 0 {
 		f.t.Error(list, err)
 	}
+
+	// What people are told of it is in the same commit; a notice that is there already stays as it is.
+	notice := delivery(key("1"), addr("1"), "too many")
+	for _, id := range []channels.MessageID{"7", "8"} {
+		a.In.ID, a.Effects = id, sessions.Effects{Deliveries: []sessions.Delivery{notice}}
+		acc := f.accept(a)
+		if len(acc.Deliveries) != 1 || acc.Deliveries[0].ID != notice.ID {
+			f.t.Errorf("%+v", acc.Deliveries)
+		}
+		if !f.accept(a).Duplicate {
+			f.t.Error("a skipped event with a notice is not remembered")
+		}
+		notice.Text = "too many, once more"
+	}
+	all, err := f.ListDeliveries(f.ctx, sessions.DeliveryQuery{})
+	f.ok(err)
+	if len(all) != 1 || all[0].Text != "too many" || all[0].State != sessions.Pending {
+		f.t.Errorf("%+v", all)
+	}
 }
 
 func acceptCursor(_ *testing.T, f *fixture) {

@@ -130,14 +130,14 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.claim(result.Key)
 	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: result.Key}, Run: newRun(result.Key, "x"), Interrupt: true})
 	f.equal(len(acc.Stopped), 0)
-	for _, e := range []sessions.Effects{{Session: &sessions.Session{Key: k}, Interrupt: true}, {Run: newRun(k, "x"), Interrupt: true}, {Drop: 1}, {Heard: 1}} {
+	for _, e := range []sessions.Effects{{Session: &sessions.Session{Key: k}, Interrupt: true}, {Run: newRun(k, "x"), Interrupt: true}, {Session: &sessions.Session{Key: k}, Drop: 1}, {Run: newRun(k, "x"), Drop: 1}, {Heard: 1}} {
 		if _, err := f.Submit(f.ctx, e); err == nil {
 			f.t.Errorf("%+v was taken", e)
 		}
 	}
 }
 
-// The oldest messages that wait are dropped, those of people only, and none that was begun.
+// The oldest messages of a chat that wait are dropped, those of people only, and none that was begun.
 func drop(_ *testing.T, f *fixture) {
 	k := key("1")
 	begun := f.turn(k, addr("1"), "begun")
@@ -146,9 +146,11 @@ func drop(_ *testing.T, f *fixture) {
 		f.t.Fatal(err)
 	}
 	result := f.queue(k, "", sessions.ResultRun, "result")
+	there := f.turn(k, addr("2"), "of another chat")
 	one, two, three := f.turn(k, addr("1"), "one"), f.turn(k, addr("1"), "two"), f.turn(k, addr("1"), "three")
 	other := f.turn(key("2"), addr("2"), "elsewhere")
 	full := sessions.Effects{Session: &sessions.Session{Key: k}, Run: newRun(k, "four"), Drop: 2, Source: "once"}
+	full.Run.Reply = addr("1")
 	acc := f.submit(full)
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: one.ID}, {Key: k, ID: two.ID}})
 	full.Run = newRun(k, "four again")
@@ -159,7 +161,7 @@ func drop(_ *testing.T, f *fixture) {
 			f.t.Errorf("%+v", got)
 		}
 	}
-	for _, id := range []sessions.RunID{begun.ID, result.ID, three.ID, acc.Run.ID} {
+	for _, id := range []sessions.RunID{begun.ID, result.ID, there.ID, three.ID, acc.Run.ID} {
 		f.equal(f.claim(k).ID, id)
 		f.finish(id, sessions.Outcome{})
 	}
