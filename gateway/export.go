@@ -1,13 +1,20 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // exportFolder is where /export writes, in the state folder.
 const exportFolder = "exports"
+
+// exportsKept is how many exports there are at most: the newest.
+const exportsKept = 50
 
 // export is router.Deps.Export.
 func (h *Host) export(name string, text []byte) (string, error) {
@@ -36,5 +43,30 @@ func writeExport(folder, name string, text []byte) (path string, err error) {
 	if err := root.Rename(part, name); err != nil {
 		return "", fmt.Errorf("writing an export: %w", err)
 	}
+	if err := dropExports(root, name); err != nil {
+		return "", fmt.Errorf("deleting old exports: %w", err)
+	}
 	return filepath.Join(state.Name(), exportFolder, name), nil
+}
+
+// dropExports deletes the oldest exports, and what a crash left of them, when there are too many; keep is never one.
+func dropExports(root *os.Root, keep string) error {
+	all, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var old []fs.FileInfo
+	for _, e := range all {
+		ours := strings.HasSuffix(strings.TrimSuffix(e.Name(), ".part"), ".md") && e.Name() != keep
+		if info, err := e.Info(); err == nil && ours && info.Mode().IsRegular() {
+			old = append(old, info)
+		}
+	}
+	slices.SortFunc(old, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, f := range old[min(exportsKept-1, len(old)):] {
+		if err := root.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestExportStaysInTheStateFolder writes files that only the host's user can read, and none outside.
@@ -36,5 +38,44 @@ func TestExportStaysInTheStateFolder(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(outside, "c.md")); err == nil {
 		t.Error("a file outside the state folder")
+	}
+}
+
+// TestExportsAreBounded keeps the newest exports, and what is none.
+func TestExportsAreBounded(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	dir := filepath.Join(state, "exports")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for i := range exportsKept + 10 {
+		name := filepath.Join(dir, fmt.Sprintf("%02d.md", i))
+		if i == 1 {
+			name += ".part" // of a crash
+		}
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, now, now.Add(time.Duration(i)*time.Minute)); err != nil { // the clock was set back since
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "own.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := writeExport(state, "a.md", []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) != exportsKept+1 || all[0].Name() != "11.md" {
+		t.Errorf("%d files, the first is %v (%v)", len(all), all[0], err)
+	}
+	for _, p := range []string{path, filepath.Join(dir, "own.txt")} {
+		if _, err := os.Stat(p); err != nil {
+			t.Error(err)
+		}
 	}
 }

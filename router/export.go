@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -40,11 +42,15 @@ func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.
 		r.log.Error("cannot write an export", keySession, c.session.Key, keyErr, err)
 		return "⚠️ The transcript could not be written. The details are in the log.", sessions.Effects{}, nil
 	}
+	where := code(path, 1000)
+	if c.in.Address.Type != channels.Direct { // where the host keeps its files is not everybody's business
+		where = code(filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)), 1000) + " in the state folder"
+	}
 	what := fmt.Sprintf("%d messages", len(msgs))
 	if cut {
 		what = "the newest " + what
 	}
-	return "⚙️ Exported " + what + " to " + code(path, 1000) + ".", sessions.Effects{}, nil
+	return "⚙️ Exported " + what + " to " + where + ".", sessions.Effects{}, nil
 }
 
 // exportName is a plain file name for a session's transcript.

@@ -29,7 +29,7 @@ func TestExportCommand(t *testing.T) {
 		in := g.say(groupChat("a"), owner, "/export")
 		g.taken(5)
 		texts := g.fake.Texts(groupChat("a"))
-		if got := texts[len(texts)-1]; len(files) != 1 || !strings.HasPrefix(got, "⚙️ Exported 6 messages to /state/exports/agent-main-fake-group-a_") {
+		if got := texts[len(texts)-1]; len(files) != 1 || !strings.HasPrefix(got, "⚙️ Exported 6 messages to exports/agent-main-fake-group-a_") || !strings.HasSuffix(got, ".md in the state folder.") {
 			t.Errorf("answered %q, %d files", got, len(files))
 		}
 		for name, text := range files {
