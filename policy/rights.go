@@ -17,7 +17,7 @@ type ToolRules struct {
 
 // Rights is a pair of lists of tools.
 type Rights struct {
-	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these; naming a session tool gives it back to sub-agents."`
+	Allow []string `yaml:"allow" json:"allow,omitempty" doc:"Only these. Empty = all that nothing denies."`
 	Deny  []string `yaml:"deny" json:"deny,omitempty" doc:"Never these."`
 }
 

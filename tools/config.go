@@ -97,7 +97,7 @@ type AgentToAgent struct {
 
 // Subagents is tools.subagents.
 type Subagents struct {
-	Tools Rights `yaml:"tools" doc:"Tools of sub-agents."`
+	Tools Rights `yaml:"tools" doc:"Tools of sub-agents; a session tool that allow names is given back to them."`
 }
 
 // Rights is a pair of lists.

@@ -141,6 +141,15 @@ func TestSchemaRefusesWhatCannotBeConfigured(t *testing.T) {
 	}
 }
 
+// What holds for the rights of sub-agents alone is not said of every list of tools.
+func TestRightsOfSubagentsAreDescribedOnce(t *testing.T) {
+	t.Parallel()
+	b, err := Schema(table())
+	if n := strings.Count(string(b)+string(Reference(table())), "given back"); err != nil || n != 1 {
+		t.Errorf("said %d times (%v)", n, err)
+	}
+}
+
 func TestReference(t *testing.T) {
 	t.Parallel()
 	page := string(Reference(table()))
