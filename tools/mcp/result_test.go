@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -66,6 +67,7 @@ func TestResultsAreSecretless(t *testing.T) {
 		var c struct{ Arguments struct{ Kind string } }
 		_ = json.Unmarshal(params, &c)
 		p.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":1,"message":"` + pad[:190] + key + `"}}`)
+		time.Sleep(time.Second) // virtual: the progress is told before the answer
 		return answers[c.Arguments.Kind], true
 	}, func(t *testing.T, r *rig) {
 		for kind := range answers {
