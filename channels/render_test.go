@@ -222,6 +222,26 @@ func TestRenderDetails(t *testing.T) {
 	}
 }
 
+// TestCodeSpansStayApart: what is copied as one piece is one code span, whatever stands between two of them.
+func TestCodeSpansStayApart(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"`a`\n\n`b`":         "<code>a</code>\n\n<code>b</code>",
+		"`a`\n`b`":           "<code>a</code>\n<code>b</code>",
+		"`a` `b`":            "<code>a</code> <code>b</code>",
+		"- `a`\n- `b`":       "• <code>a</code>\n• <code>b</code>",
+		"`a b`":              "<code>a b</code>",
+		"**one**\n\n**two**": "<b>one\n\ntwo</b>",
+	} {
+		if got := Split(md, Limits{Dialect: TelegramHTML}); len(got) != 1 || got[0].Text != want {
+			t.Errorf("%q: got %q, want %q", md, got, want)
+		}
+	}
+	if got := Split("`a` `b`", Limits{Dialect: DiscordMD}); len(got) != 1 || got[0].Text != "`a` `b`" {
+		t.Errorf("Discord: %q", got)
+	}
+}
+
 func TestSplitPlaces(t *testing.T) {
 	t.Parallel()
 	w := func(n int, s string) string { return strings.TrimSpace(strings.Repeat(s+" ", n)) }

@@ -45,6 +45,7 @@ type writer struct {
 	closing int // counted length of what is open
 	gap     int // line ends due before the next atom
 	sp      string
+	apart   bool // white space outside of code was read since the last atom: code goes on behind it as code of its own
 	visible bool // something that can be seen was written
 	quoted  bool // the last atom was quoted
 	prefix  bool // only a line's own prefix was written since its start
@@ -106,10 +107,10 @@ func (w *writer) wouldFit(a *atom, lim Limits) bool {
 func (w *writer) write(a *atom) {
 	switch {
 	case a.kind == newline:
-		w.gap, w.sp = w.gap+int(a.n), ""
+		w.gap, w.sp, w.apart = w.gap+int(a.n), "", true
 		return
 	case a.kind == space && (a.st.pre == 0 || w.spec == &plainSpec && !w.started):
-		w.sp = a.text
+		w.sp, w.apart = a.text, w.apart || !a.st.code
 		return
 	case a.kind == markup && !w.headings:
 		return
@@ -171,11 +172,11 @@ func (w *writer) inPre(id int32) bool {
 	return len(w.stack) > 0 && w.stack[len(w.stack)-1].what == 'p' && w.stack[len(w.stack)-1].id == id
 }
 
-// closeTo closes whatever the next atom does not want, and what stands above it. Only html markup runs over line ends.
+// closeTo closes whatever the next atom does not want, and what stands above it. Only html markup runs over line ends, and no code.
 func (w *writer) closeTo(t marks, lineEnd bool) {
 	keep := len(w.stack)
 	for i, m := range w.stack {
-		if !t.has(m) || lineEnd && !w.html {
+		if !t.has(m) || lineEnd && !w.html || m.what == 'c' && w.apart {
 			keep = i
 			break
 		}
@@ -188,7 +189,7 @@ func (w *writer) closeTo(t marks, lineEnd bool) {
 // white writes the white space that is due, unless nothing has been written yet.
 func (w *writer) white(a *atom) {
 	gap, sp := w.gap, w.sp
-	w.gap, w.sp = 0, ""
+	w.gap, w.sp, w.apart = 0, "", false
 	q := a.st.quote && a.st.pre == 0 && w.quote != ""
 	switch {
 	case !w.started:
