@@ -253,7 +253,7 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return oneCommit{s} }, rule(sessions.Queue{Mode: sessions.Followup, Cap: 2, Drop: drop}),
 					func(s *Settings) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
-				g.model.set(repeating(time.Hour))
+				g.model.set(repeating(5 * time.Minute))
 				g.say(groupChat("z"), guest, "has the only slot")
 				<-time.After(time.Second)
 				told := func() map[channels.ChatID]int {
@@ -280,7 +280,7 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 				if err != nil || len(queued) != 4 {
 					t.Errorf("%d wait, %v", len(queued), err)
 				}
-				<-time.After(time.Hour)
+				<-time.After(5 * time.Minute)
 				flood() // the first of them is at work
 				flood()
 				if n := told(); n["a"] != 2 || n["b"] != 2 {
