@@ -136,19 +136,19 @@ func (a Access) admitGroup(f Facts) Admission {
 	if path != "" && !f.Owner && !listed(list, f.Address.Channel, f.Sender) {
 		return decided(Drop, path, "the sender is not listed")
 	}
-	return g.gate(f)
+	return g.gate(f, a.Named(f))
 }
 
 // gate is the mention gate: group talk starts a run only when it is meant for the bot.
-func (g group) gate(f Facts) Admission {
+func (g group) gate(f Facts, named bool) Admission {
 	g.activate(f.Activation)
 	switch {
 	case !g.require:
 		return decided(Admit, g.reqPath, "no mention is needed here")
 	case f.Mentioned:
 		return decided(Admit, g.reqPath, "the bot was mentioned or replied to")
-	case f.Command && f.Owner && !f.MentionsOthers:
-		return decided(Admit, g.reqPath, "an owner's command needs no mention")
+	case f.Command && (f.Owner || named) && !f.MentionsOthers:
+		return decided(Admit, g.reqPath, "a command of somebody who is let in by name needs no mention")
 	case !f.CanDetect && len(f.Patterns) == 0:
 		return decided(Admit, g.reqPath, "mentions cannot be detected here, so none is needed")
 	case !f.MentionsOthers && mentioned(f.Text, f.Patterns): // a platform that names somebody else knows better than words

@@ -107,16 +107,28 @@ func batchOf(id sessions.RunID, runs []sessions.Run) (out []sessions.Run) {
 // stopWords are what people write in a hurry. While something is at work they mean /stop.
 var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
 
-// stops reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session.
-func (r *Router) stops(ctx context.Context, key sessions.Key, in channels.Inbound, text string) (bool, error) {
+// stops reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session or
+// below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
+func (r *Router) stops(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
 	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
 	if in.Forwarded || in.Sender.Bot || len(in.Media) > 0 || !slices.Contains(stopWords, word) {
-		return false, nil
+		return false, false, nil
 	}
-	open, err := r.stoppable(ctx, sessions.RunQuery{Key: key})
-	if err != nil || len(open) > 0 {
-		return len(open) > 0, err
+	open, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+	if err != nil {
+		return false, false, err
 	}
-	jobs, err := r.jobsAtWork(ctx, key)
-	return len(jobs) > 0, err
+	own = owner || slices.ContainsFunc(open, func(run sessions.Run) bool {
+		p := run.Input.Provenance
+		return p != nil && p.Sender == string(in.Sender.ID)
+	})
+	if len(open) > 0 {
+		return true, own, nil
+	}
+	below, err := r.workingBelow(ctx, s)
+	if err != nil || len(below) > 0 {
+		return len(below) > 0, own, err
+	}
+	jobs, err := r.jobsAtWork(ctx, s.Key)
+	return len(jobs) > 0, own, err
 }
