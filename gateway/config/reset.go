@@ -8,7 +8,7 @@ import (
 	"parley/sessions"
 )
 
-// resets checks what session.resetByType and session.resetByChannel are about: an entry for what does not exist would never apply.
+// resets checks what session.reset…, and messages.queue.byChannel, are about: an entry for what does not exist would never apply.
 func (k *checker) resets() {
 	types := []string{sessions.ResetDirect, sessions.ResetGroup, sessions.ResetThread}
 	for name := range k.config.Session.ResetByType {
@@ -20,5 +20,13 @@ func (k *checker) resets() {
 		if !slices.Contains(k.decoder.table.Kinds(), name) {
 			k.wrong("session.resetByChannel."+string(name), fmt.Sprintf("%q is no channel", name), "use the names under channels")
 		}
+	}
+	for name := range k.config.Messages.Queue.ByChannel {
+		if !slices.Contains(k.decoder.table.Kinds(), name) {
+			k.wrong("messages.queue.byChannel."+string(name), fmt.Sprintf("%q is no channel", name), "use the names under channels")
+		}
+	}
+	if r := k.config.Session.Reset; r.IdleMinutes > 0 && (r.Mode == "" || r.Mode == "none") {
+		k.wrong("session.reset.idleMinutes", "has no effect with mode none", "write mode: idle beside it")
 	}
 }
