@@ -96,7 +96,7 @@ func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
 	if p == nil || p.Kind != sessions.ExternalUser || p.Message == "" {
 		return
 	}
-	parent := parentChat(origin{p.Address, s.Key})
+	parent := parentChat(sessions.Place{Chat: p.Address, Session: s.Key})
 	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
 		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}

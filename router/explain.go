@@ -104,10 +104,10 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 			return x, f, fmt.Errorf("%w: %q is no kind of chat; write direct, group or channel", ErrQuery, q.ChatType)
 		}
 		if len(from) == 0 {
-			from = []origin{{}}
+			from = []sessions.Place{{}}
 		}
 		for i := range from {
-			from[i].chat.Type = q.ChatType
+			from[i].Chat.Type = q.ChatType
 		}
 	}
 	if q.Sender != "" || !isSubagent(x.Key) {
@@ -126,10 +126,10 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 }
 
 // sender reads whom a turn is to answer: an owner when nothing is said, or somebody whom no list names, or one person of the channel.
-func (s *Settings) sender(name string, from []origin) whom {
+func (s *Settings) sender(name string, from []sessions.Place) whom {
 	var kind channels.Kind
 	if len(from) > 0 {
-		kind = from[0].chat.Channel
+		kind = from[0].Chat.Channel
 	}
 	nobody := []sessions.Person{{Channel: kind}} // whom no list names
 	switch name {

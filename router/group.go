@@ -50,10 +50,10 @@ func botsInARow(runs []sessions.Run) (n int) {
 // about is what the configuration has agents told about the chat that a run is in (channels.*.groups.*.systemPrompt).
 func (s *Settings) about(x sessions.Session, run sessions.Run) string {
 	o := originOf(x, run)
-	if !o.chat.Type.Several() {
+	if !o.Chat.Type.Several() {
 		return ""
 	}
-	return s.Accounts[Ref(o.chat)].Access.SystemPrompt(o.chat, parentChat(o))
+	return s.Accounts[Ref(o.Chat)].Access.SystemPrompt(o.Chat, parentChat(o))
 }
 
 // acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,

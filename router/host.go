@@ -25,12 +25,10 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	who, err := r.answers(ctx, from, q.From.Run)
-	if err != nil {
+	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits,
-		Owner: who.owner, People: who.people}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		Session: &sessions.Session{Key: q.To, Agent: target.Agent},

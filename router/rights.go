@@ -52,15 +52,10 @@ func (a *whom) on(kind channels.Kind) (out []channels.Sender) {
 	return out
 }
 
-// origin is the chat that a turn is in, of a sub-agent's turn the one that it was started from, and the session of that chat.
-type origin struct {
-	chat channels.Address
-	key  sessions.Key
-}
-
-// comesFrom says where a run comes from and whom it answers; more are the messages that it has taken up. A sub-agent's turn is held to
-// what the turns were that started it and those above it, also when another session asks it something (contract N7).
-func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a whom, from []origin, err error) {
+// comesFrom says where a run is and comes from, and whom it answers; more are the messages that it has taken up. What another session
+// asks is held to where that one's turn was. A sub-agent's turn is held to what the turns were that started it and those above it, also
+// when another session asks it something (contract N7).
+func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a whom, from []sessions.Place, err error) {
 	if c := run.Chain; c != nil {
 		a.owner = c.Owner
 		a.join(c.People)
@@ -75,8 +70,9 @@ func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions
 	}
 	a.add(inPlace...)
 	if !isSubagent(s.Key) {
-		return a, []origin{originOf(s, run)}, nil
+		return a, places([]sessions.Place{originOf(s, run)}, run.Chain), nil
 	}
+	from = places(nil, run.Chain)
 	c := run.Chain
 	if run.Kind != sessions.ChildRun || c == nil {
 		task, err := r.newestTask(ctx, s.Key)
@@ -92,24 +88,50 @@ func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions
 	}
 	for ; c != nil; c = c.Parent {
 		if !c.From.IsZero() {
-			from = append(from, origin{c.From, c.Requester})
+			from = append(from, sessions.Place{Chat: c.From, Session: c.Requester})
 		}
+		from = places(from, c)
 	}
 	return a, from, nil
 }
 
+// places adds to where a run is what its chain comes from.
+func places(from []sessions.Place, c *sessions.Chain) []sessions.Place {
+	if c == nil {
+		return from
+	}
+	for _, p := range c.Places {
+		if !slices.Contains(from, p) {
+			from = append(from, p)
+		}
+	}
+	return from
+}
+
+// begins says in a chain which turn begins it, as far as the rights of its steps depend on that.
+func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Run, c *sessions.Chain) error {
+	who, err := r.answers(ctx, s, run)
+	if err != nil {
+		return err
+	}
+	_, from, err := r.comesFrom(ctx, s, run)
+	c.Owner, c.People = who.owner, who.people
+	c.Places = slices.DeleteFunc(from, func(p sessions.Place) bool { return p.Chat.IsZero() })
+	return err
+}
+
 // originOf is the chat that a run of a session is in: where its message came from, else where its answer goes, else the session's own;
 // of a scheduled job the one that it was made in.
-func originOf(s sessions.Session, run sessions.Run) origin {
+func originOf(s sessions.Session, run sessions.Run) sessions.Place {
 	switch p := run.Input.Provenance; {
 	case p != nil && !p.Address.IsZero():
-		return origin{p.Address, s.Key}
+		return sessions.Place{Chat: p.Address, Session: s.Key}
 	case run.Kind == sessions.JobRun && run.Chain != nil:
-		return origin{run.Chain.From, run.Chain.Requester}
+		return sessions.Place{Chat: run.Chain.From, Session: run.Chain.Requester}
 	case !run.Reply.IsZero():
-		return origin{run.Reply, s.Key}
+		return sessions.Place{Chat: run.Reply, Session: s.Key}
 	}
-	return origin{s.Last, s.Key}
+	return sessions.Place{Chat: s.Last, Session: s.Key}
 }
 
 // answers says whom a run at work answers; the zero Run stands for an owner who wrote a command.
@@ -136,18 +158,18 @@ func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
 }
 
 // facts gathers what the layers of rights look at.
-func (s *Settings) facts(x sessions.Session, a whom, from []origin) tools.Facts {
+func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tools.Facts {
 	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
 	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
 		return s.Owners.Is(p.Channel, channels.Sender{ID: p.ID, Username: p.User})
 	})
 	for _, o := range from {
-		f.Chats = append(f.Chats, o.chat.Type)
-		section := "channels." + string(o.chat.Channel)
-		if o.chat.Account != channels.DefaultAccount {
-			section += ".accounts." + string(o.chat.Account)
+		f.Chats = append(f.Chats, o.Chat.Type)
+		section := "channels." + string(o.Chat.Channel)
+		if o.Chat.Account != channels.DefaultAccount {
+			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.Accounts[Ref(o.chat)].Access.GroupTools(section, o.chat, parentChat(o), a.on(o.chat.Channel))...)
+		f.Groups = append(f.Groups, s.Accounts[Ref(o.Chat)].Access.GroupTools(section, o.Chat, parentChat(o), a.on(o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f
@@ -164,9 +186,9 @@ func (s *Settings) facts(x sessions.Session, a whom, from []origin) tools.Facts 
 }
 
 // parentChat is the chat that a thread with a chat id of its own belongs to: the session's key has it.
-func parentChat(o origin) channels.ChatID {
-	p, err := o.key.Parse()
-	if err != nil || p.Thread == "" || string(p.Thread) != string(o.chat.Chat) {
+func parentChat(o sessions.Place) channels.ChatID {
+	p, err := o.Session.Parse()
+	if err != nil || p.Thread == "" || string(p.Thread) != string(o.Chat.Chat) {
 		return ""
 	}
 	return channels.ChatID(p.ID)
@@ -177,7 +199,7 @@ func parentChat(o origin) channels.ChatID {
 type rights struct {
 	set     *Settings
 	session sessions.Session
-	from    []origin
+	from    []sessions.Place
 
 	mu     sync.Mutex
 	asked  whom

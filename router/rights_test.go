@@ -133,7 +133,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		child := sessions.Session{Key: sessions.SubagentKey("b", "1"), Agent: "b", SpawnedBy: s.Key, Above: []sessions.AgentID{"a"}}
-		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: s.Key, From: originOf(s, run).chat, Owner: who.owner, People: who.people}}
+		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: s.Key, From: originOf(s, run).Chat, Owner: who.owner, People: who.people}}
 		below := mayUse(r, set, child, task)
 		subset(t, "a sub-agent", below, own)
 
@@ -142,9 +142,31 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		inner := sessions.Session{Key: sessions.SubagentKey("a", "2"), Agent: "a", SpawnedBy: child.Key, Above: []sessions.AgentID{"b", "a"}}
-		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chainSpawn, Requester: child.Key, From: originOf(child, task).chat, Owner: who.owner, People: who.people, Parent: task.Chain}}
+		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chainSpawn, Requester: child.Key, From: originOf(child, task).Chat, Owner: who.owner, People: who.people, Parent: task.Chain}}
 		subset(t, "a sub-agent's sub-agent", without(mayUse(r, set, inner, deep), "sessions_spawn", "sessions_list"), without(below, "sessions_spawn", "sessions_list"))
 		subset(t, "a sub-agent's sub-agent", mayUse(r, set, inner, deep), own)
+
+		asked, through := sessions.Run{ID: "e", Kind: sessions.AskRun, Key: "agent:b:main", Agent: "b", Chain: &sessions.Chain{Kind: chainAsk, Requester: s.Key}}, sessions.Session{Key: "agent:b:main", Agent: "b"}
+		alike := *set
+		alike.Agents.List = []agent.Entry{{ID: "a", Default: true}, {ID: "b"}}
+		alike.Agents.Defaults.Sandbox.Mode = "off"
+		alike.prepare()
+		if err := r.begins(context.Background(), s, run, asked.Chain); err != nil {
+			t.Fatal(err)
+		}
+		subset(t, "a session that it asks", mayUse(r, &alike, through, asked), mayUse(r, &alike, s, run))
+		again := asked
+		again.Chain = &sessions.Chain{Kind: chainAsk, Requester: through.Key}
+		if err := r.begins(context.Background(), through, asked, again.Chain); err != nil {
+			t.Fatal(err)
+		}
+		subset(t, "a session that this one asks", mayUse(r, &alike, through, again), mayUse(r, &alike, through, asked))
+		helper := sessions.Session{Key: sessions.SubagentKey("b", "3"), Agent: "b", SpawnedBy: through.Key, Above: []sessions.AgentID{"b"}}
+		help := sessions.Run{ID: "f", Kind: sessions.ChildRun, Key: helper.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: through.Key}}
+		if err := r.begins(context.Background(), through, again, help.Chain); err != nil {
+			t.Fatal(err)
+		}
+		subset(t, "a sub-agent of that", mayUse(r, &alike, helper, help), mayUse(r, &alike, s, run))
 
 		free := *set
 		free.Agents.Defaults.Sandbox.Mode = "off"
@@ -200,6 +222,8 @@ func TestRightsOnlyNarrow(t *testing.T) {
 type noRuns struct{ sessions.Store }
 
 func (noRuns) ListRuns(context.Context, sessions.RunQuery) ([]sessions.Run, error) { return nil, nil }
+
+func (noRuns) Steps(context.Context, sessions.RunID) ([]sessions.Message, error) { return nil, nil }
 
 func without(all []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(n string) bool { return slices.Contains(names, n) })
@@ -310,6 +334,33 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		}
 		if notes, err := g.store.Notes(t.Context(), "main", "", 10); err != nil || len(notes) != 1 {
 			t.Errorf("%v, %v", notes, err)
+		}
+	})
+}
+
+// TestRightsOfWhatIsAsked has a session in a group send to one that is in no such chat: that one's turn is held to the group as well.
+//
+// proves: S2
+func TestRightsOfWhatIsAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Tools.ByChatType = map[channels.ChatType]tools.Rights{channels.Group: {Deny: []string{"remember"}}}
+		})
+		g.say(groupChat("a"), owner, "hello")
+		g.say(direct(owner), owner, "hello")
+		g.shown(2)
+		from := g.session("agent:main:fake:group:a")
+		i := slices.IndexFunc(g.runs(), func(x sessions.Run) bool { return x.Key == from.Key })
+		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from, Run: g.runs()[i]}, To: "agent:main:main", Message: "note it"}); err != nil {
+			t.Fatal(err)
+		}
+		g.until("it was asked", func() bool { return g.model.count() > 2 })
+		turns, _ := g.model.byKind()
+		for _, p := range turns[:3] {
+			has := slices.ContainsFunc(p.Tools, func(s tools.Spec) bool { return s.Name == "remember" })
+			if alone := strings.HasPrefix(lastUser(p), "hello"); has != alone {
+				t.Errorf("a turn that answers %q has the tool: %t", lastUser(p), has)
+			}
 		}
 	})
 }

@@ -41,12 +41,10 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	who, err := r.answers(ctx, from, q.From.Run)
-	if err != nil {
+	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: originOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: originOf(from, q.From.Run).chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent,
-		Owner: who.owner, People: who.people}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		Session: child,
@@ -203,13 +201,13 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	}
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
-	who, err := r.answers(ctx, q.From, q.Run)
-	if err != nil {
+	var asks sessions.Chain
+	if err := r.begins(ctx, q.From, q.Run, &asks); err != nil {
 		return sessions.Effects{}, err
 	}
-	all := whom{owner: c.Owner && who.owner, people: c.People}
-	all.join(who.people)
-	c.Owner, c.People = all.owner, all.people
+	all := whom{owner: c.Owner && asks.Owner, people: c.People}
+	all.join(asks.People)
+	c.Owner, c.People, c.Places = all.owner, all.people, places(slices.Clone(c.Places), &asks)
 	if root, err := r.store.GetRun(ctx, c.Root); err == nil {
 		task.Timeout = root.Timeout
 	} else if !errors.Is(err, sessions.ErrNotFound) {
@@ -231,6 +229,6 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
 			Model: task.Model, Timeout: task.Timeout,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: q.From.Key, Channel: q.From.Last.Channel, Tool: "subagents", Owner: who.owner, People: who.people}}},
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: q.From.Key, Channel: q.From.Last.Channel, Tool: "subagents", Owner: asks.Owner, People: asks.People}}},
 	}, nil
 }

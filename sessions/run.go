@@ -93,8 +93,15 @@ type Chain struct {
 	Usage     Usage            `json:"usage,omitzero"`
 	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it
 	People    []Person         `json:"people,omitempty"` // whose messages that turn answered: what its steps may use depends on it as well
+	Places    []Place          `json:"places,omitempty"` // where that turn was, and where those were that it goes back to: what its steps may use depends on it as well
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
 	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
+}
+
+// Place is a chat and the session that a turn in it belongs to.
+type Place struct {
+	Chat    channels.Address `json:"chat"`
+	Session Key              `json:"session,omitempty"`
 }
 
 // Person is somebody as their platform knows them.
