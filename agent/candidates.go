@@ -19,7 +19,9 @@ type ModelCall struct {
 	// OnBegin is told that an answer begins. It begins anew with the next candidate when one broke off. May be nil.
 	OnBegin func()
 	Spent   func(model string, u sessions.Usage) // told of tries that broke off after they were counted; may be nil
-	Logger  *slog.Logger                         // nil = silent
+	// Estimated is told of models whose provider counted no tokens for an answer: they are estimated. May be nil.
+	Estimated func(model string)
+	Logger    *slog.Logger // nil = silent
 }
 
 // Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate. The error is
@@ -88,6 +90,12 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 			c.OnDelta(d)
 		}
 		if d.Final != nil {
+			if d.Final.Usage.Total() == 0 && !who.Facts.free {
+				d.Final.Usage = estimate(p, d.Final)
+				if c.Estimated != nil {
+					c.Estimated(who.Label)
+				}
+			}
 			d.Final.Usage.Cost = who.Facts.Cost(d.Final.Usage)
 			return d.Final, nil
 		}
@@ -159,6 +167,11 @@ func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, Candidate, err
 	call := ModelCall{
 		Candidates: append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...),
 		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset,
+		Estimated: func(model string) {
+			if _, known := r.uncounted.LoadOrStore(model, true); !known {
+				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))
+			}
+		},
 	}
 	call.Prompt.Session = string(r.Caller.Session.Key)
 	call.OnDelta = func(d Delta) {

@@ -104,6 +104,13 @@ type ModelFacts struct {
 	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that were cached; 0 = like input."`
 	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
 	NoImages      bool    `yaml:"noImages" default:"false" doc:"It cannot look at pictures."`
+
+	free bool // built in: it costs nothing
+}
+
+// Priced reports whether it is known what a call costs. Without a price a bound in dollars would never be reached.
+func (f ModelFacts) Priced() bool {
+	return f.free || f.Input > 0 || f.Output > 0 || f.CacheRead > 0 || f.CacheWrite > 0
 }
 
 // Provider is one model provider.
@@ -126,6 +133,7 @@ const DefaultContextWindow = 128_000
 // Facts gives what is known about one of the provider's models.
 func (p Provider) Facts(model string) ModelFacts {
 	f := p.Models[model]
+	f.free = p.API == "offline"
 	for _, window := range []int{p.ContextWindow, DefaultContextWindow} {
 		if f.ContextWindow <= 0 {
 			f.ContextWindow = window

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +23,8 @@ import (
 type Loop struct {
 	Logger *slog.Logger // nil = silent; message text appears at debug level only
 
-	schemas schemaCache
+	schemas   schemaCache
+	uncounted sync.Map // labels of the models that were found to count no tokens
 }
 
 // yielded marks the recorded result of a tool that ended the turn, in Message.Stop, so that a resumed run ends there too.
@@ -38,7 +40,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
 	}
-	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, tools: make(map[string]tools.Tool, len(t.Tools))}
+	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools))}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -102,19 +104,20 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 // turnRun is one turn at work.
 type turnRun struct {
 	Turn
-	log     *slog.Logger
-	schemas *schemaCache
-	tools   map[string]tools.Tool
-	specs   []tools.Spec
-	msgs    []sessions.Message // what the model is shown: history, then the steps of this turn
-	callIDs map[string]bool    // tool call ids of this turn
-	steps   int                // model calls of this turn, earlier attempts included
-	usage   sessions.Usage
-	context int
-	newest  string
-	counted int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
-	covers  int
-	spent   sessions.Usage // of the call under way, tries that broke off included
+	log       *slog.Logger
+	schemas   *schemaCache
+	uncounted *sync.Map
+	tools     map[string]tools.Tool
+	specs     []tools.Spec
+	msgs      []sessions.Message // what the model is shown: history, then the steps of this turn
+	callIDs   map[string]bool    // tool call ids of this turn
+	steps     int                // model calls of this turn, earlier attempts included
+	usage     sessions.Usage
+	context   int
+	newest    string
+	counted   int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
+	covers    int
+	spent     sessions.Usage // of the call under way, tries that broke off included
 }
 
 // resume reads what earlier attempts have recorded: the last assistant message, if any, and the results of its calls by call id.

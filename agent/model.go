@@ -68,6 +68,7 @@ const (
 	Broken      ErrorClass = "broken"   // the stream ended early or made no sense
 	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
 	Unknown     ErrorClass = "unknown"  // not a provider's doing: something of the host's own failed
+	Unpriced    ErrorClass = "unpriced" // not asked: there is a budget in dollars, and no price for it; Provider names the model
 	Tripped     ErrorClass = "tripped"  // not asked: the provider failed again and again, and is left alone for a while
 )
 
@@ -102,6 +103,8 @@ func (e *ModelError) Notice() string {
 		return "The language model had a problem. Please try again in a moment."
 	case Tripped:
 		return "The language model has failed several times in a row, so I leave it alone for a moment. Please try again in a minute."
+	case Unpriced:
+		return "I cannot use the model " + e.Provider + ": this model has no price configured, and a budget in dollars is set. `/model` lists others."
 	case TooLong:
 		return "This conversation has become too long for the language model. /compact sums it up, /new starts over."
 	default:

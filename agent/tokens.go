@@ -61,6 +61,14 @@ func promptTokens(system string, specs []tools.Spec, msgs []sessions.Message, co
 	return counted + behind
 }
 
+// estimate is what a call took of which the provider says nothing.
+func estimate(p Prompt, a *Answer) sessions.Usage {
+	return sessions.Usage{
+		Input:  PromptTokens(p.System, p.Tools, p.Messages),
+		Output: Tokens(sessions.Message{Role: sessions.Assistant, Content: a.Content}),
+	}
+}
+
 // lastCount finds the newest answer whose tokens were counted, and how many messages that count covers. What was counted before a
 // summary was made says nothing about the prompt with the summary.
 func lastCount(msgs []sessions.Message) (counted, covers int) {
