@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -44,6 +45,20 @@ func (s *Settings) limits(x sessions.Session, by sessions.AgentID) []limit {
 		{"agent:" + string(by), sessions.SpentQuery{Agent: by}, amount{int64(agents.AgentTokens), millionths(agents.AgentCost)}},
 		{"host", sessions.SpentQuery{}, amount{int64(s.Models.DayTokens), millionths(s.Models.DayCost)}},
 	}
+}
+
+// payable says why a model may not be asked: one without a price would never reach a bound in dollars. A lift changes nothing
+// in that. nil = it may.
+func payable(limits []limit, m agent.Candidate) *agent.ModelError {
+	if m.Facts.Priced() {
+		return nil
+	}
+	for _, l := range limits {
+		if l.most.cost > 0 {
+			return &agent.ModelError{Class: agent.Unpriced, Provider: m.Label, Err: fmt.Errorf("no price in models.providers.*.models.*, and the budget of %s is in dollars", l.scope)}
+		}
+	}
+	return nil
 }
 
 // payer is the session whose budget a session uses: the one above all.

@@ -82,6 +82,11 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 	if no != "" {
 		return no, sessions.Effects{}, nil
 	}
+	if m, err := r.deps.Model(name); err == nil {
+		if no := payable(c.set.limits(c.session, c.session.Agent), m); no != nil {
+			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
+		}
+	}
 	s := c.session
 	s.Settings.Model = name
 	return "⚙️ Model: " + r.modelWords(c.set, s), sessions.Effects{Patch: &sessions.Patch{Model: &name}}, nil

@@ -172,6 +172,9 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 		return t, nil
 	}
 	m, err := c.r.deps.Model(name)
+	if no := payable(c.r.meter(c.s, c.run).limits(), m); err == nil && no != nil {
+		err = no
+	}
 	if err != nil {
 		c.r.log.Error("the model that is to write summaries cannot be used, the session's does", keyErr, err)
 		return t, nil

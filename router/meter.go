@@ -24,18 +24,25 @@ type meter struct {
 func (r *Router) meter(s sessions.Session, run sessions.Run) meter { return meter{r, s, run} }
 
 // afford asks for a call of a prompt of so many tokens to one of the models, and gives the func that settles it. The bounds are
-// those in force at the moment. The error is an *agent.BudgetError, ctx's, or the store's.
+// those in force at the moment. The error is an *agent.BudgetError, an *agent.ModelError that says that the first of the models has
+// no price, ctx's, or the store's.
 func (m meter) afford(ctx context.Context, tokens int, models ...agent.Candidate) (func(sessions.Usage), error) {
 	want := amount{tokens: int64(tokens + usualAnswer)}
 	for _, c := range models {
 		want.cost = max(want.cost, c.Facts.Cost(sessions.Usage{Input: tokens, Output: usualAnswer}))
 	}
-	settle, err := m.r.budgets.afford(ctx, m.r.settings.Load().limits(m.session, m.run.Agent), want)
+	limits := m.limits()
+	if no := payable(limits, models[0]); no != nil {
+		return nil, no
+	}
+	settle, err := m.r.budgets.afford(ctx, limits, want)
 	if err != nil {
 		return nil, err
 	}
 	return func(u sessions.Usage) { settle(amountOf(u)) }, nil
 }
+
+func (m meter) limits() []limit { return m.r.settings.Load().limits(m.session, m.run.Agent) }
 
 // spend writes what a call cost that leaves no message; purpose says why. ctx may have ended: the money is gone all the same.
 func (m meter) spend(ctx context.Context, purpose, model string, u sessions.Usage) {
@@ -85,9 +92,18 @@ func requester(run sessions.Run) sessions.Key {
 	return ""
 }
 
-// reserve has a turn's calls reserved at the price of the dearest of its models.
+// reserve has a turn's calls reserved at the price of the dearest of its models. Fallbacks without a price are left out where a
+// budget is in dollars.
 func (m meter) reserve(t *agent.Turn) {
-	models := append([]agent.Candidate{{Facts: t.Facts}}, t.Fallbacks...)
+	limits := m.limits()
+	t.Fallbacks = slices.DeleteFunc(slices.Clone(t.Fallbacks), func(c agent.Candidate) bool {
+		no := payable(limits, c)
+		if no != nil {
+			m.r.log.Warn("a fallback is left out", keyRun, m.run.ID, keyErr, no)
+		}
+		return no != nil
+	})
+	models := append([]agent.Candidate{{Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)
 	t.Afford = func(ctx context.Context, tokens int) (func(sessions.Usage), error) {
 		return m.afford(ctx, tokens, models...)
 	}

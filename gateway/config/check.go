@@ -60,6 +60,7 @@ func (k *checker) all() {
 	k.providers()
 	k.agents()
 	k.models()
+	k.prices()
 	k.owners()
 	k.routes()
 	k.workspaces()
