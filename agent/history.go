@@ -210,7 +210,7 @@ func wireChar(c byte) bool {
 const originMark = "[inter-session message"
 
 // Origin is the line that tells the model where a user message comes from: who wrote it and when, the session that sent it
-// (contract S7, S8), or the host that sums up or tells what is open. It is empty where nothing is known. Repair sees to it that no
+// (contract S7, S8), or the host that sums up or tells what is open or was stopped. It is empty where nothing is known. Repair sees to it that no
 // other text looks like such a line.
 func Origin(m sessions.Message) string {
 	switch hostTool(m) {
@@ -218,6 +218,8 @@ func Origin(m sessions.Message) string {
 		return "[host: summary of the conversation so far]"
 	case openTool:
 		return "[host: what is under way]"
+	case sessions.StopNote:
+		return "[host: the turn above was stopped by a person; do not go on with it unless asked again]"
 	}
 	p := m.Provenance
 	if p == nil || p.Kind != sessions.InterSession {

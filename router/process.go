@@ -73,6 +73,9 @@ func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 		if out != nil {
 			stopped.Usage = out.Usage
 		}
+		if errors.Is(why, errStopped) && run.Kind != sessions.CompactRun { // whose input is no message
+			stopped.Messages = []sessions.Message{sessions.StoppedMessage(run.ID, time.Now())}
+		}
 		return stopped
 	case run.Kind == sessions.ChildRun:
 		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, why.Error(), nil, nil

@@ -46,3 +46,55 @@ func TestStopSparesOtherSessionsWork(t *testing.T) {
 		}
 	})
 }
+
+// TestStoppedRequestIsMarked: the model is told, in this process and the next one alike, that what it is shown was stopped, also when
+// the host died before the turn ended. What only a newer message interrupted is answered with that one.
+func TestStoppedRequestIsMarked(t *testing.T) {
+	const mark = "[host: the turn above was stopped by a person"
+	for name, c := range map[string]struct {
+		mode   sessions.QueueMode
+		stop   func(*rig)
+		marked bool
+	}{
+		"by a command": {sessions.Collect, func(g *rig) { g.asks(groupChat("a"), guest, "/stop") }, true},
+		"and the host died": {sessions.Collect, func(g *rig) {
+			if _, err := g.store.Submit(g.t.Context(), sessions.Effects{Stop: []sessions.Key{keyA}}); err != nil { // its lane is not told
+				g.t.Fatal(err)
+			}
+		}, true},
+		"by a newer message": {sessions.Interrupt, func(*rig) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, rule(sessions.Queue{Mode: c.mode}))
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if strings.HasSuffix(lastUser(p), "delete all") {
+						return slowly(time.Hour)(ctx, p)
+					}
+					return text("ok"), nil
+				})
+				g.say(groupChat("a"), guest, "delete all")
+				g.until("it is at work", func() bool { return g.model.count() == 1 })
+				c.stop(g)
+				if name == "and the host died" {
+					g.stop()
+					g.start()
+				}
+				g.say(groupChat("a"), guest, "how are you?")
+				g.until("it is answered", func() bool { return g.model.count() == 2 && g.endedIn(keyA) })
+				g.stop()
+				g.start()
+				g.say(groupChat("a"), guest, "again")
+				g.until("it is answered", func() bool { return g.model.count() == 3 && g.endedIn(keyA) })
+				before := agent.Repair(g.model.asked[1].Messages, false)[0].Text()
+				request, rest, marked := strings.Cut(before, mark)
+				if marked != c.marked || marked && (!strings.HasSuffix(strings.TrimSpace(request), "delete all") || !strings.HasSuffix(rest, "how are you?")) {
+					t.Errorf("marked %v, want %v: %s", marked, c.marked, before)
+				}
+				if now := agent.Repair(g.model.asked[2].Messages, false)[0].Text(); now != before {
+					t.Errorf("the next prompt begins with %s\nand not with %s", now, before)
+				}
+			})
+		})
+	}
+}

@@ -12,6 +12,9 @@ import (
 func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []sessions.Delivery, err error) {
 	err = s.write(ctx, "Recover", func(t *tx) error {
 		keys, ambiguous = nil, nil
+		if err := t.noteStopped(); err != nil {
+			return err
+		}
 		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "batch <> ''"}} {
 			if err := t.endStopped(why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
 				return err
@@ -34,6 +37,35 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 		})
 	})
 	return keys, ambiguous, err
+}
+
+// noteStopped puts a line into the transcripts of the running runs that a person stopped: their owner died before it could.
+func (t *tx) noteStopped() error {
+	type stopped struct {
+		run sessions.Run
+		at  runRow
+	}
+	var all []stopped
+	err := t.each("SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = ''", nil, func(r row) error {
+		run, at, err := scanRun(r)
+		if run.Kind != sessions.CompactRun { // whose input is no message
+			all = append(all, stopped{run, at})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		note, err := writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.now)})
+		if err == nil {
+			err = t.append(t.shelf(x.run, x.at), note, map[string]int64{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CountByAgents counts the runs of a session that other agents caused.
