@@ -5,4 +5,5 @@ const (
 	StopEnd     = "stop"    // the model was done
 	StopLength  = "length"  // the answer was cut off at its length limit
 	StopToolUse = "toolUse" // it asks for tools
+	StopFilter  = "filter"  // the model or a filter of its provider refused
 )

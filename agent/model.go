@@ -49,7 +49,7 @@ type Delta struct {
 type Answer struct {
 	Content []sessions.Block
 	Usage   sessions.Usage
-	Stop    string // stop, length, toolUse
+	Stop    string // stop, length, toolUse, filter
 	Model   string // what the provider says answered
 }
 

@@ -29,6 +29,14 @@ func Silence(run sessions.Run) agent.Control {
 	return agent.Speak
 }
 
+// wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
+func wordless(stop string) string {
+	if stop == agent.StopFilter {
+		return "The language model refused to answer this."
+	}
+	return "The language model gave an empty answer."
+}
+
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
 func (r *Router) reported(ctx context.Context, child sessions.Run) (string, error) {
 	if child.Chain == nil {

@@ -94,7 +94,10 @@ func faults() []fault {
 		{"wrong tool name", first(calls("rememmber", `{}`)), well, 2, 1, 0},
 		{"wrong arguments", first(calls("remember", `{"text":7}`)), well, 2, 1, 0},
 		{"arguments that are no JSON", first(calls("remember", `{"text":`)), well, 2, 1, 0},
-		{"an empty answer", always(modeltest.Reply{}), "", 1, 0, 0},
+		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 1, 0, 0},
+		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
+			return modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[r.Protocol == modeltest.Anthropic]}
+		}, "refused to answer this", 1, 0, 0},
 		{"nothing to say", always(modeltest.Reply{Text: []string{"NO_", "REPLY"}}), "", 1, 0, 0},
 	}
 }
@@ -196,6 +199,8 @@ func (b *faultBench) run(from string, f fault) {
 	case want == "" && len(texts) == 0 && run.Status == sessions.Done:
 	case want == "" || len(texts) != 1 || !strings.Contains(all, want) || strings.Contains(all, "mock"):
 		b.t.Errorf("%s: shown %q, want %q", f.name, texts, want)
+	case strings.HasPrefix(all, "The language model ") && run.Status == sessions.Done && run.Error != all:
+		b.t.Errorf("%s: the run says %q", f.name, run.Error)
 	}
 	if results, bad := b.results(run); results != f.tools || bad != "" {
 		b.t.Errorf("%s: %d tool results, want %d; %s", f.name, results, f.tools, bad)

@@ -244,7 +244,12 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
 	}
-	if out.Control == agent.Speak && out.Text != "" && !run.Reply.IsZero() && run.Kind == sessions.TurnRun {
+	switch {
+	case out.Control != agent.Speak || run.Reply.IsZero() || run.Kind != sessions.TurnRun:
+	case out.Text == "":
+		notice := wordless(out.Final.Stop)
+		o.Error, o.Deliveries = notice, []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, notice)}
+	default:
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {

@@ -102,8 +102,11 @@ func (s *stream) end() error {
 			answer.Stop = agent.StopToolUse
 		}
 	}
-	if cut {
+	switch {
+	case cut:
 		answer.Stop = agent.StopLength
+	case s.message.StopReason == sdk.StopReasonRefusal && answer.Stop == agent.StopEnd:
+		answer.Stop = agent.StopFilter
 	}
 	if s.message.StopReason == "" {
 		return s.t.Broken("the answer ended without a reason")

@@ -219,6 +219,8 @@ func (s *stream) end() error {
 		answer.Stop = agent.StopLength
 	case len(calls) > 0:
 		answer.Stop = agent.StopToolUse
+	case s.finish == "content_filter":
+		answer.Stop = agent.StopFilter
 	default:
 		answer.Stop = agent.StopEnd
 	}

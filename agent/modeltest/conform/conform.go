@@ -293,6 +293,7 @@ func testStops(t *testing.T, b *bench) {
 	}{
 		{modeltest.Reply{Text: []string{"x"}, Stop: map[bool]string{true: "max_tokens", false: "length"}[b.Signatures]}, agent.StopLength},
 		{modeltest.Reply{Text: []string{"x"}, Stop: "something_new"}, agent.StopEnd},
+		{modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[b.Signatures]}, agent.StopFilter},
 		{modeltest.Reply{}, agent.StopEnd},
 		{modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: "a", Name: "b", Arguments: "{}"}}}, agent.StopToolUse},
 	} {
