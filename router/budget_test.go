@@ -413,9 +413,10 @@ func TestUsageCommand(t *testing.T) {
 			{owner, "/usage", "This host: 60 tokens (40 in, 20 out) in 4 calls, $0.006\n", ""},
 			{owner, "/usage", "- `mock/m`: 60 tokens", ""},
 			{owner, "/usage lift", "No budget is used up", ""},
-			{owner, "/usage lift host", "has no budget", ""},
-			{owner, "/usage lift session", "is lifted until 00:00", ""},
-			{owner, "/usage", "lifted until 00:00", ""},
+			{owner, "/usage lift host", "There is no budget for this host", ""},
+			{owner, "/usage lift session", "not used up, so nothing is lifted", ""},
+			{owner, "/usage lift " + string(guestKey), "not used up, so nothing is lifted", ""},
+			{owner, "/usage", "This session", "lifted"},
 			{owner, "/usage lift everything", "Usage: /usage", ""},
 		} {
 			if got := ask(c.from, c.say); !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {

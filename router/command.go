@@ -81,7 +81,7 @@ func commandTable() []command {
 		{name: "think", aliases: []string{"thinking", "t"}, args: "[off|minimal|low|medium|high|default]", about: "How much the model thinks", who: allowed, native: true, takes: oneWord, run: cmdThink},
 		{name: "compact", args: "[what to look at]", about: "Sum up the older part of this session now", who: allowed, native: true, run: cmdCompact},
 		{name: "context", args: "[list|detail]", about: "What fills the model's window", who: allowed, native: true, takes: oneWord, run: cmdContext},
-		{name: "usage", args: "[off|tokens|full|lift [session|agent|host]]", about: "What was used today; figures below replies; owners lift a budget", who: allowed, native: true, takes: fewWords(2), run: cmdUsage},
+		{name: "usage", args: "[off|tokens|full|lift [session|agent|host|key]]", about: "What was used today; figures below replies; owners lift a budget", who: allowed, native: true, takes: fewWords(2), run: cmdUsage},
 		{name: "export", about: "Write the transcript into a file on the host", who: ownerOnly, takes: nothing, run: cmdExport},
 		{name: "activation", args: "mention|always", about: "Answer everything in this group, or only what mentions me", who: ownerOnly, where: groupsOnly, native: true, takes: oneWord, run: cmdActivation},
 		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, native: true, run: cmdSessions},

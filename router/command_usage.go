@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,9 +23,10 @@ func cmdUsage(ctx context.Context, r *Router, c commandCall) (string, sessions.E
 	case what == "" && (word == footerTokens || word == footerFull):
 		return "⚙️ Below each reply stands what it took, like this:" + footerWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
 	case word == "lift":
+		_, what, _ = strings.Cut(c.arg, " ") // keys tell capitals apart
 		return r.liftBudget(ctx, c, strings.TrimSpace(what))
 	}
-	return "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host]]", sessions.Effects{}, nil
+	return "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host|key]]", sessions.Effects{}, nil
 }
 
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
@@ -125,37 +127,59 @@ func dollars(cost int64) string {
 	}
 }
 
-// liftBudget takes a budget out of force until the next midnight. Without a word it is the one that is used up.
+// liftBudget takes a budget that is used up out of force until the next midnight. Without a word it is the first such of this
+// session; the key or id of any session of the host names that one's.
 func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (string, sessions.Effects, error) {
 	if !c.owner {
 		return "Only an owner can lift a budget.", sessions.Effects{}, nil
 	}
+	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
+	in := c.set.limits(c.session, c.session.Agent)
+	if kind != "" && !slices.ContainsFunc(in, func(l limit) bool { return kindOf(l.scope) == kind }) {
+		s, err := r.sessionNamed(ctx, what)
+		if errors.Is(err, sessions.ErrNotFound) {
+			return "⚙️ Usage: /usage lift [session|agent|host|the key or id of a session]", sessions.Effects{}, nil
+		}
+		if err != nil {
+			return "", sessions.Effects{}, err
+		}
+		kind, which, in = "session", code(string(payer(s)), 200), c.set.limits(s, s.Agent)
+	}
 	began, ends := today(time.Now())
-	var found *limit
-	for _, l := range c.set.limits(c.session, c.session.Agent) {
+	for _, l := range in {
 		switch {
-		case kindOf(l.scope) == what:
-			found = &l
-		case what == "" && found == nil && l.most != (amount{}):
-			l.query.Since = began
-			sum, err := r.store.Spent(ctx, l.query)
-			if err != nil {
-				return "", sessions.Effects{}, err
+		case kind != "" && kindOf(l.scope) != kind:
+			continue
+		case l.most != (amount{}):
+		case kind == "":
+			continue
+		default:
+			return fmt.Sprintf("⚙️ There is no budget for %s.", which), sessions.Effects{}, nil
+		}
+		l.query.Since = began
+		sum, err := r.store.Spent(ctx, l.query)
+		switch {
+		case err != nil:
+			return "", sessions.Effects{}, err
+		case amountOf(sum.Usage).reaches(l.most):
+			if kind == "" {
+				which += kindOf(l.scope)
 			}
-			if amountOf(sum.Usage).reaches(l.most) {
-				found = &l
-			}
+			return fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), sessions.Effects{Lift: &sessions.Lift{Scope: l.scope, Until: ends}}, nil
+		case kind != "":
+			return fmt.Sprintf("⚙️ The budget of %s is not used up, so nothing is lifted.", which), sessions.Effects{}, nil
 		}
 	}
-	switch {
-	case found == nil && what == "":
-		return "⚙️ No budget is used up. `/usage lift session|agent|host` lifts one all the same.", sessions.Effects{}, nil
-	case found == nil:
-		return "⚙️ Usage: /usage lift [session|agent|host]", sessions.Effects{}, nil
-	case found.most == (amount{}):
-		return fmt.Sprintf("⚙️ This %s has no budget.", kindOf(found.scope)), sessions.Effects{}, nil
+	return "⚙️ No budget is used up here, so nothing is lifted.", sessions.Effects{}, nil
+}
+
+// sessionNamed finds a session by its key or id.
+func (r *Router) sessionNamed(ctx context.Context, name string) (sessions.Session, error) {
+	s, err := r.store.Get(ctx, sessions.Key(name))
+	if errors.Is(err, sessions.ErrNotFound) {
+		return r.store.GetByID(ctx, sessions.ID(name))
 	}
-	return fmt.Sprintf("⚙️ The budget of this %s is lifted until %s.", kindOf(found.scope), ends.Format("15:04")), sessions.Effects{Lift: &sessions.Lift{Scope: found.scope, Until: ends}}, nil
+	return s, err
 }
 
 // What stands below replies (Settings.Footer).

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -126,15 +128,17 @@ func (m meter) pay(ctx context.Context, t *agent.Turn) {
 // overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts anew; after that the run
 // says so on its row, and nothing leaves. What sub-agents have brought so far is posted as it is: that costs nothing.
 func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
-	notice := budgetNotice(e)
 	to := run.Reply
+	if c := run.Chain; c != nil && (run.Kind == sessions.ChildRun || run.Kind == sessions.JobRun) {
+		to = c.Origin
+	}
+	notice := budgetNotice(e, to)
 	switch run.Kind {
 	case sessions.TurnRun:
 	case sessions.ChildRun, sessions.JobRun:
 		if run.Chain == nil || run.Chain.Parent != nil || answer(r.steps(ctx, run)) != "" {
 			return r.failure(ctx, set, run, sessions.Failed, notice, e)
 		}
-		to = run.Chain.Origin
 	default:
 		return r.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
@@ -167,7 +171,12 @@ func (r *Router) toldBefore(ctx context.Context, notice sessions.Delivery) bool 
 	})
 }
 
-// budgetNotice is one plain sentence for the chat.
-func budgetNotice(e *agent.BudgetError) string {
-	return fmt.Sprintf("This %s has used up its budget for today. I can go on at %s, or when an owner lifts it with `/usage lift %[1]s`.", kindOf(e.Scope), e.Until.Format("15:04"))
+// budgetNotice is one plain sentence for the chat. An owner is not in somebody else's direct chat: there it names the session by its
+// key, which can be written from anywhere.
+func budgetNotice(e *agent.BudgetError, to channels.Address) string {
+	kind, what, _ := strings.Cut(e.Scope, ":")
+	if kind != "session" || to.Type != channels.Direct {
+		what = kind
+	}
+	return fmt.Sprintf("This %s has used up its budget for today. I can go on at %s, or when an owner lifts it with `/usage lift %s`.", kind, e.Until.Format("15:04"), what)
 }

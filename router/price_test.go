@@ -73,3 +73,42 @@ func (g *rig) withoutPrice(t *testing.T, refused bool) {
 		t.Errorf("%s writes summaries, %v", who.Label, err)
 	}
 }
+
+// The session of somebody else's direct chat is lifted by its key, which the notice there names, or by its id: by an owner, from
+// any chat. Other sessions stay as they are.
+func TestLiftSessionOfOthers(t *testing.T) {
+	for name, byID := range map[string]bool{"key": false, "id": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.Budget.SessionTokens = 15 })
+				for _, who := range []string{guest, "3003", owner} {
+					g.asks(direct(who), who, "one")
+				}
+				notice := g.asks(direct(guest), guest, "two")
+				_, lift, _ := strings.Cut(notice, "with `")
+				lift, _, _ = strings.Cut(lift, "`")
+				if lift != "/usage lift "+string(guestKey) {
+					t.Fatalf("%q", notice)
+				}
+				if byID {
+					lift = "/usage lift " + string(g.session(guestKey).ID)
+				}
+				if got := g.asks(direct("3003"), "3003", lift); !strings.Contains(got, "Only an owner") {
+					t.Errorf("%q", got)
+				}
+				if got := g.asks(direct(owner), owner, lift); !strings.Contains(got, "`"+string(guestKey)+"` is lifted until 00:00") {
+					t.Errorf("%q", got)
+				}
+				if got := g.asks(direct(guest), guest, "three"); got != "echo: three" {
+					t.Errorf("%q", got)
+				}
+				if got := g.asks(direct("3003"), "3003", "four"); !strings.Contains(got, noMore) {
+					t.Errorf("%q", got)
+				}
+				if got := g.asks(direct(owner), owner, "/usage lift agent:main:nobody"); !strings.Contains(got, "Usage: /usage lift") {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
+}
