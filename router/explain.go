@@ -68,9 +68,26 @@ func (r *Router) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, erro
 		}
 	}
 	if q.Tool != "" && len(t.Tools) == 0 {
-		t.Tools = append(t.Tools, verdictOn(q.Tool, layers, false, ""))
+		t.Tools = append(t.Tools, missing(q.Tool, layers, set.Tools.MCP.Servers))
 	}
 	return t, nil
+}
+
+// missing is the verdict on a tool that no turn has: the rules of the MCP server that its name belongs to took it away, or there is none.
+func missing(name string, layers []policy.ToolRules, servers map[string]tools.MCPServer) ToolVerdict {
+	x := verdictOn(name, layers, false, "")
+	none := policy.Verdict{Action: policy.Deny, Rule: "tools", Reason: "there is no such tool now"}
+	for server, conf := range servers {
+		own, ok := strings.CutPrefix(name, server+"_")
+		if !ok {
+			continue
+		}
+		if v := policy.Permits(own, policy.ToolRules{Name: "tools.mcp.servers." + server, Allow: conf.Allow, Deny: conf.Deny}); !v.Allowed() {
+			none = v
+		}
+	}
+	x.Verdict, x.Layers = none, append(x.Layers, none)
+	return x
 }
 
 func verdictOn(name string, layers []policy.ToolRules, known bool, about string) ToolVerdict {

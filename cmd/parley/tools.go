@@ -72,7 +72,7 @@ func (c toolsExplainCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, t, func(w io.Writer, t router.ToolTable) {
+	if err = show(c.JSON, t, func(w io.Writer, t router.ToolTable) {
 		_, _ = fmt.Fprintln(w, turnWords(t))
 		if c.Tool != "" && len(t.Tools) == 1 {
 			explainTool(w, t.Tools[0])
@@ -83,7 +83,13 @@ func (c toolsExplainCmd) Run(e *env) error {
 				_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", x.Name, x.Verdict.Action, x.Verdict.Rule)
 			}
 		})
-	})
+	}); err != nil {
+		return err
+	}
+	if c.Tool != "" && len(t.Tools) == 1 && !t.Tools[0].Known {
+		return fmt.Errorf("there is no such tool now: %s", c.Tool)
+	}
+	return nil
 }
 
 // turnWords says in a line which turn is meant.

@@ -1,0 +1,34 @@
+package router
+
+import (
+	"testing"
+
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/tools"
+)
+
+// TestExplainMissing asks about tools that no turn has: none of them is allowed, and an MCP server's own rules are named.
+func TestExplainMissing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Tools.MCP.Servers = map[string]tools.MCPServer{"git": {Deny: []string{"push*"}}, "disk": {Allow: []string{"read"}}}
+		})
+		for name, rule := range map[string]string{
+			"git_push_all": "tools.mcp.servers.git.deny[0]",
+			"disk_write":   "tools.mcp.servers.disk.allow",
+			"git_log":      "tools", // the server has none
+			"disk_read":    "tools",
+			"nothing":      "tools",
+		} {
+			table, err := g.r.ExplainTools(t.Context(), ToolQuery{Tool: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := table.Tools[0]
+			if last := x.Layers[len(x.Layers)-1]; x.Known || x.Verdict.Action != policy.Deny || x.Verdict.Rule != rule || last != x.Verdict {
+				t.Errorf("%s: %+v", name, x)
+			}
+		}
+	})
+}
