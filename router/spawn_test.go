@@ -44,6 +44,7 @@ func TestSpawnDepth(t *testing.T) {
 					x.until("it is at work", func() bool { return x.caller(task).Run.Status == sessions.Running })
 					from = x.caller(task)
 				}
+				x.does("deeper", slowly(time.Hour)) // it has not ended when the runs are counted
 				_, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"})
 				var no *tools.Refused
 				if !errors.As(err, &no) || !strings.Contains(no.Reason, fmt.Sprintf("maxSpawnDepth is %d", depth)) {
