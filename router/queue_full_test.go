@@ -213,7 +213,7 @@ func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 		calls := 0
 		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if calls++; calls == 1 {
-				time.Sleep(5 * time.Second) // slow to end
+				<-time.After(5 * time.Second) // slow to end
 			} else {
 				sleep(ctx, 10*time.Second)
 			}

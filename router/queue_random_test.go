@@ -57,7 +57,7 @@ func storm(t *testing.T, r *rand.Rand) {
 	var chats [2][]string
 	n := 6 + drawn(10)
 	for i := range n {
-		time.Sleep(time.Duration(drawn([]int{50, 1500, 6000}[drawn(3)])) * time.Millisecond)
+		<-time.After(time.Duration(drawn([]int{50, 1500, 6000}[drawn(3)])) * time.Millisecond)
 		if drawn(6) == 0 {
 			g.stop()
 			g.start()

@@ -52,7 +52,7 @@ func TestStopWherever(t *testing.T) {
 					g.say(groupChat("a"), guest, fmt.Sprint("m", i))
 					<-time.After(time.Second)
 				}
-				time.Sleep(time.Until(began.Add(c.after)))
+				<-time.After(time.Until(began.Add(c.after)))
 				asked := g.model.count()
 				at := time.Now()
 				g.asks(groupChat("a"), guest, "/stop")

@@ -155,6 +155,7 @@ func TestQuietTime(t *testing.T) {
 					g.say(direct("a"), guest, fmt.Sprint("m", i))
 				}
 				calls := g.shown(2)
+				synctest.Wait()
 				if asked[1] != c.asked || calls[1].Out.Text != c.all {
 					t.Errorf("asked after %d ms: %q; want %d ms: %q", asked[1], calls[1].Out.Text, c.asked, c.all)
 				}

@@ -30,7 +30,7 @@ func TestMCPSecrets(t *testing.T) {
 		"long run":          {env("X", "abcdefghijklmnopqrstuvwxyz"), []string{"abcdefghijklmnopqrstuvwxyz"}},
 		"words":             {env("MODE", "production, staging"), nil},
 		"number":            {env("LIMIT", "10000000"), nil},
-		"path":              {env("FOLDER", "/home/user/of/server1:/usr/lib/python3.12"), nil},
+		"path":              {env("FOLDER", "/home/u/of/server1:/usr/lib/python3.12"), nil},
 		"plain address":     {env("BASE", "http://api.example.com:8080/v1"), nil},
 		"locale":            {env("LC_ALL", "en_US.UTF-8"), nil},
 		"url":               {MCPServer{URL: "https://user:pass1234@h/mcp?key=abcdefgh&v=1"}, []string{"user:pass1234", "pass1234", "abcdefgh"}},

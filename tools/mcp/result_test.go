@@ -67,7 +67,7 @@ func TestResultsAreSecretless(t *testing.T) {
 		var c struct{ Arguments struct{ Kind string } }
 		_ = json.Unmarshal(params, &c)
 		p.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":1,"message":"` + pad[:190] + key + `"}}`)
-		time.Sleep(time.Second) // virtual: the progress is told before the answer
+		<-time.After(time.Second) // virtual: the progress is told before the answer
 		return answers[c.Arguments.Kind], true
 	}, func(t *testing.T, r *rig) {
 		for kind := range answers {
@@ -89,13 +89,13 @@ func TestErrorsAreSecretless(t *testing.T) {
 	t.Parallel()
 	secret := channels.NewSecret
 	conf := tools.MCPServer{URL: "https://h/mcp?key=abc", Headers: map[string]channels.Secret{"Authorization": secret("Bearer token-0123456789")},
-		Env: map[string]channels.Secret{"API_KEY": secret("words-only"), "MODE": secret("production"), "ID": secret("a1b2c3d4e5f6a7b8"), "HOME": secret("/home/user/of/server1")}}
+		Env: map[string]channels.Secret{"API_KEY": secret("words-only"), "MODE": secret("production"), "ID": secret("a1b2c3d4e5f6a7b8"), "HOME": secret("/home/u/of/server1")}}
 	r := newRig(t, Settings{}, func(d *Deps) {
 		d.Redact = func(s string) string { return strings.ReplaceAll(s, "the host's", "[secret]") }
 	})
 	got := newServer(r.Servers, slot{name: "x"}, conf).plain(errors.New(
-		"Post \"https://h/mcp?key=abc\": token-0123456789\nwords-only production a1b2c3d4e5f6a7b8 /home/user/of/server1 the host's"))
-	if want := `Post "its address": [secret] [secret] production [secret] /home/user/of/server1 [secret]`; got != want {
+		"Post \"https://h/mcp?key=abc\": token-0123456789\nwords-only production a1b2c3d4e5f6a7b8 /home/u/of/server1 the host's"))
+	if want := `Post "its address": [secret] [secret] production [secret] /home/u/of/server1 [secret]`; got != want {
 		t.Errorf("%s", got)
 	}
 }
