@@ -94,17 +94,6 @@ func chatTypes(chats []channels.ChatType) []channels.ChatType {
 	return slices.DeleteFunc(slices.Compact(out), func(t channels.ChatType) bool { return t == "" })
 }
 
-// Permitted gives the tools of all that every layer permits.
-func Permitted(all []Tool, layers ...policy.ToolRules) []Tool {
-	var out []Tool
-	for _, t := range all {
-		if policy.Permits(t.Spec().Name, layers...).Allowed() {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
 // unnamed gives the session tools that no entry of allow means in particular; a lone * means none in particular.
 func unnamed(allow []string) []string {
 	allow = slices.DeleteFunc(slices.Clone(allow), func(e string) bool { return strings.Trim(e, "* ") == "" })
