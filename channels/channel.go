@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"net/http"
 	"time"
 )
 
@@ -60,11 +61,32 @@ type (
 	Reconciler interface {
 		Arrived(ctx context.Context, out Outbound) (Receipt, bool, error)
 	}
+	// Pairer links an account that has no token: a person confirms it on their own device. Run of one that is not linked ends with
+	// Unauthorized and the state LoggedOut; after Pair it is to be run again.
+	Pairer interface {
+		// Pair blocks until the account is linked, ctx ends or the platform gives up. Each step is shown to a person; a new one
+		// replaces the one before. phone is empty for a QR code, else the account's number, for a code to type in.
+		Pair(ctx context.Context, phone string, show func(PairStep)) error
+		// Unpair ends the link, on the platform too when it can be reached.
+		Unpair(ctx context.Context) error
+	}
+	// Hooked takes updates by HTTP instead of asking for them. The gateway serves it below /channels/<kind>/<account>; the adapter
+	// checks who calls. nil = it is not configured for that.
+	Hooked interface {
+		Hook() http.Handler
+	}
 	// Reporter tells how the connection is.
 	Reporter interface {
 		Health() Health
 	}
 )
+
+// PairStep is what a person needs to link an account. One of QR and Code is set.
+type PairStep struct {
+	QR      string    // what the QR code says
+	Code    string    // to type in on the device
+	Expires time.Time // when the next step comes, or it is over
+}
 
 // Command is a chat command as a platform's menu shows it.
 type Command struct{ Name, Description string }
@@ -72,16 +94,30 @@ type Command struct{ Name, Description string }
 // State is where a connection stands.
 type State string
 
-// The states. The last four are permanent until a person does something; Health.Detail says what.
+// The states. From LoggedOut on they are permanent until a person does something; Health.Detail says what.
 const (
 	Connecting   State = "connecting"
 	Connected    State = "connected"
 	Disconnected State = "disconnected" // trying again
-	Conflict     State = "conflict"     // another process uses the same login
-	LoggedOut    State = "logged_out"
-	Revoked      State = "revoked" // the platform refuses the token
+	Conflict     State = "conflict"     // another process uses the same login; trying again
+	Banned       State = "banned"       // for a time that Health.Detail names; then trying again
+	LoggedOut    State = "logged_out"   // not linked, or not any more
+	Revoked      State = "revoked"      // the platform refuses the token
+	Replaced     State = "replaced"     // another client took this login over
+	Outdated     State = "outdated"     // the platform does not speak with this version any more
+	Refused      State = "refused"      // the platform refuses this account or what it asks for
 	Stopped      State = "stopped"
 )
+
+// Permanent reports whether only a person can change the state.
+func (s State) Permanent() bool {
+	switch s {
+	case LoggedOut, Revoked, Replaced, Outdated, Refused:
+		return true
+	case Connecting, Connected, Disconnected, Conflict, Banned, Stopped:
+	}
+	return false
+}
 
 // Health is what an adapter knows about its connection. LastSeen is the last time that the platform proved to be there by
 // answering a poll or acknowledging a heartbeat, not the last time that something was sent (a bot that can send may be deaf).
@@ -107,6 +143,8 @@ type Caps struct {
 	Fetcher    Fetcher
 	Commander  Commander
 	Reconciler Reconciler
+	Pairer     Pairer
+	Hooked     Hooked
 	Reporter   Reporter
 }
 
@@ -120,6 +158,8 @@ func Probe(ch Channel) Caps {
 	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
 	c.Reconciler, _ = ch.(Reconciler)
+	c.Pairer, _ = ch.(Pairer)
+	c.Hooked, _ = ch.(Hooked)
 	c.Reporter, _ = ch.(Reporter)
 	return c
 }

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -12,7 +13,13 @@ type Event string
 // not decode: it is recorded with its reason and listed, so that nothing is dropped without a trace.
 const (
 	Message    Event = "message"
-	Edited     Event = "edited"
+	Edited     Event = "edited"  // Target has Text now
+	Deleted    Event = "deleted" // Target is gone
+	Reacted    Event = "reacted" // Sender has Emoji below Target now
+	Joined     Event = "joined"  // People are in the chat now
+	Left       Event = "left"    // People are not in the chat any more
+	Renamed    Event = "renamed" // the chat, or the thread that Address names, is called Title now
+	Moved      Event = "moved"   // the chat has the id MovedTo now
 	Unreadable Event = "unreadable"
 )
 
@@ -39,6 +46,13 @@ type Inbound struct {
 	Reason          string          // Unreadable: what was wrong
 	Raw             json.RawMessage // Unreadable: the update as received, cut to 4 KiB
 	SentByThisLogin bool            // the platform echoes our own account's message; never starts a run
+	Late            bool            // it waited on the platform, or was read again, because nobody was connected: it is answered, but no stranger is written to because of it
+
+	Target  MessageID // Edited, Deleted, Reacted: the message that it is about
+	Emoji   string    // Reacted; empty = taken away
+	People  []Sender  // Joined, Left
+	Self    bool      // Joined, Left: this account is among People
+	MovedTo ChatID    // Moved
 }
 
 // Sender is who caused an event.
@@ -85,6 +99,23 @@ type Outbound struct {
 	Text    string    // in the dialect that Limits names
 	Plain   string    // the same without markup, for platforms that reject the rendered form
 	ReplyTo MessageID // answer to this message; empty = none
+	Files   []File    // at most Limits.Files, all of a kind that go together; Text is their caption then and may be empty
+}
+
+// File is something that is sent along. Open gives its bytes, each time from the start.
+type File struct {
+	Kind MediaKind
+	Name string // for people, no path
+	MIME string
+	Size int64 // bytes
+	Open func() (io.ReadCloser, error)
+}
+
+// Position is the newest message of a chat that is on disk.
+type Position struct {
+	Address Address
+	ID      MessageID
+	Time    time.Time
 }
 
 // Receipt is the platform's word that it took a message.
@@ -122,6 +153,9 @@ type Limits struct {
 	Dialect    Dialect // the markup that Send expects
 	Lines      int     // most lines in a message; 0 = unlimited
 	Idempotent bool    // a repeated Send with the same Key shows one message
+	Files      int     // most files in one message; 0 = files cannot be sent there
+	FileBytes  int64   // largest file
+	Caption    int     // longest text that goes with files, in Unit; 0 = the text is a message of its own
 }
 
 // Pacing is how fast an account may send. Zero = not paced.
@@ -129,4 +163,21 @@ type Pacing struct {
 	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second for the whole account; 0 = not paced."`
 	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = not paced."`
 	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = not paced."`
+	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats in which the account writes for the first time, in a day; what is beyond waits for the next day. 0 = no bound."`
+}
+
+// Stream is how an answer is shown while it is being written.
+type Stream string
+
+// The ways. Draft needs a Drafter, Edit an Editor; where the platform has not got it nothing is shown.
+const (
+	StreamOff   Stream = "off"
+	StreamDraft Stream = "draft" // a preview that the platform itself replaces
+	StreamEdit  Stream = "edit"  // the message is sent as soon as there is something, and edited until it is whole
+)
+
+// Streaming is Stream by chat type.
+type Streaming struct {
+	Direct Stream `yaml:"direct" json:"direct" enum:"off,draft,edit" default:"draft" doc:"In direct chats."`
+	Group  Stream `yaml:"group" json:"group" enum:"off,edit" default:"off" doc:"In groups and rooms."`
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -36,7 +37,7 @@ func (h *Host) makeAccount(conf config.Account) *account {
 		if row.Kind != conf.Kind {
 			continue
 		}
-		a.ch, a.err = row.Open(conf, AdapterEnv{Log: log,
+		a.ch, a.err = row.Open(conf, AdapterEnv{Log: log, Dir: filepath.Join(h.deps.Config.Config().State, "channels", string(conf.Kind), string(conf.ID)),
 			Cursor: func(ctx context.Context) (string, error) { return h.store.Cursor(ctx, conf.Kind, conf.ID) }})
 	}
 	if a.err != nil {

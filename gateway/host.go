@@ -37,6 +37,7 @@ type Adapter struct {
 // AdapterEnv is what the host gives an adapter.
 type AdapterEnv struct {
 	Log    *slog.Logger
+	Dir    string                                    // for the adapter's own files; it need not be there yet
 	Cursor func(ctx context.Context) (string, error) // newest committed cursor of the account
 }
 

@@ -23,7 +23,7 @@ func settings(c *config.Config, model string) *router.Settings {
 			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
 	}
 	for _, a := range c.Channels {
-		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Chunk: a.TextChunkLimit}
+		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
 	}
 	return s
 }

@@ -56,9 +56,10 @@ func (s *Settings) prepare() *Settings {
 
 // AccountSettings are what an account's section says, besides what its adapter needs.
 type AccountSettings struct {
-	Access policy.Access
-	Pacing channels.Pacing
-	Chunk  int // longest message; 0 = the platform's limit
+	Access    policy.Access
+	Pacing    channels.Pacing
+	Streaming channels.Streaming
+	Chunk     int // longest message; 0 = the platform's limit
 }
 
 // DeliverySettings is the section `delivery`.

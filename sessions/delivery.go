@@ -50,6 +50,7 @@ type Delivery struct {
 	To        channels.Address   `json:"to,omitzero"`
 	ReplyTo   channels.MessageID `json:"replyTo,omitzero"`
 	Text      string             `json:"text,omitzero"` // Markdown, whole
+	Files     []File             `json:"files,omitempty"`
 	State     DeliveryState      `json:"state"`
 	Part      int                `json:"part,omitzero"`      // parts that have arrived
 	Attempt   int                `json:"attempt,omitzero"`   // sends tried for the current part
@@ -62,4 +63,13 @@ type Delivery struct {
 	Error     string             `json:"error,omitzero"`
 	Created   time.Time          `json:"created,omitzero"`
 	Updated   time.Time          `json:"updated,omitzero"`
+}
+
+// File is a file that a delivery carries. Its bytes are kept by the host under their hash.
+type File struct {
+	Kind channels.MediaKind `json:"kind"`
+	Name string             `json:"name"` // for people, no path
+	MIME string             `json:"mimeType,omitempty"`
+	Size int64              `json:"size"`
+	Hash string             `json:"sha256"` // of the bytes, hex
 }

@@ -55,7 +55,7 @@ func (s *section) account(k channels.Kind, id, path string, line int) configured
 	return configured{
 		Account: Account{
 			Kind: k, ID: channels.AccountID(id), Line: line,
-			Access: s.common.Access, Pacing: s.common.Pacing, TextChunkLimit: s.common.TextChunkLimit, Adapter: s.adapter,
+			Access: s.common.Access, Pacing: s.common.Pacing, Streaming: s.common.Streaming, TextChunkLimit: s.common.TextChunkLimit, Adapter: s.adapter,
 		},
 		path: path, enabled: s.common.Enabled,
 	}

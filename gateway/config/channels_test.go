@@ -40,7 +40,8 @@ channels:
 		Kind: "telegram", ID: "one", TextChunkLimit: 100, Line: 11,
 		Access: policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: yes, GroupPolicy: policy.GroupAllowlist,
 			Groups: map[string]policy.GroupAccess{"-100": {RequireMention: &no}, "*": {AllowFrom: []string{"*"}}}},
-		Pacing: channels.Pacing{PerChatPerSecond: 1, PerGroupPerMinute: 20},
+		Pacing:    channels.Pacing{PerChatPerSecond: 1, PerGroupPerMinute: 20},
+		Streaming: channels.Streaming{Direct: channels.StreamDraft, Group: channels.StreamOff},
 	}
 	got := one
 	got.Adapter = nil

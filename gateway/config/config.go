@@ -102,6 +102,7 @@ type Account struct {
 	ID             channels.AccountID
 	Access         policy.Access
 	Pacing         channels.Pacing
+	Streaming      channels.Streaming
 	TextChunkLimit int // longest message that is sent, 0 = what the platform allows
 	Adapter        any // what Adapter.New gave, filled; nil when the adapter has no fields of its own
 	Line           int // where the account begins in the file, 0 = not in the file
@@ -111,8 +112,9 @@ type Account struct {
 type common struct {
 	Enabled        bool `yaml:"enabled" default:"true" doc:"false: nothing is connected. The rest of the section may then be incomplete."`
 	policy.Access  `yaml:",inline"`
-	Pacing         channels.Pacing `yaml:"pacing" doc:"How fast messages are sent; 0 = off."`
-	TextChunkLimit int             `yaml:"textChunkLimit" min:"0" max:"1000000" doc:"Longest message that is sent, longer ones are split; 0 = what the platform allows."`
+	Pacing         channels.Pacing    `yaml:"pacing" doc:"How fast messages are sent; 0 = off."`
+	Streaming      channels.Streaming `yaml:"streaming" doc:"Whether answers are shown while they are being written."`
+	TextChunkLimit int                `yaml:"textChunkLimit" min:"0" max:"1000000" doc:"Longest message that is sent, longer ones are split; 0 = what the platform allows."`
 }
 
 // accountsKey is the key of a channel's section that holds its accounts.
