@@ -44,6 +44,10 @@ type (
 	Editor interface {
 		Edit(ctx context.Context, id MessageID, out Outbound) error
 	}
+	// Remover takes a message back that was sent before; one that is gone already is no error. Errors as for Send.
+	Remover interface {
+		Remove(ctx context.Context, to Address, id MessageID) error
+	}
 	// Reactor puts a reaction of the bot below a message; an empty emoji takes it away. Best effort, under the send policy.
 	Reactor interface {
 		React(ctx context.Context, to Address, id MessageID, emoji string) error
@@ -139,6 +143,7 @@ type Caps struct {
 	Typer      Typer
 	Drafter    Drafter
 	Editor     Editor
+	Remover    Remover
 	Reactor    Reactor
 	Fetcher    Fetcher
 	Commander  Commander
@@ -154,6 +159,7 @@ func Probe(ch Channel) Caps {
 	c.Typer, _ = ch.(Typer)
 	c.Drafter, _ = ch.(Drafter)
 	c.Editor, _ = ch.(Editor)
+	c.Remover, _ = ch.(Remover)
 	c.Reactor, _ = ch.(Reactor)
 	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
