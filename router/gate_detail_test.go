@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -165,7 +166,7 @@ func TestReconciler(t *testing.T) {
 				if d.State != sessions.Sent || len(calls) != c.calls || d.Repeat != c.repeat || len(d.Receipts) != 1 {
 					t.Fatalf("%s after %d calls, repeat %t, receipts %v", d.State, len(calls), d.Repeat, d.Receipts)
 				}
-				if len(asked) != 1 || asked[0] != calls[0].Out || (d.Receipts[0].ID == "found") != c.there {
+				if len(asked) != 1 || !reflect.DeepEqual(asked[0], calls[0].Out) || (d.Receipts[0].ID == "found") != c.there {
 					t.Errorf("asked for %+v, receipt %s", asked, d.Receipts[0].ID)
 				}
 			})
@@ -215,7 +216,7 @@ func TestFoundSendingAtStart(t *testing.T) {
 				if d.State != c.state || len(calls) != c.calls || !c.deny && d.Repeat != c.repeat {
 					t.Errorf("%s after %d calls, repeat %t (%s)", d.State, len(calls), d.Repeat, d.Error)
 				}
-				if len(calls) == 2 && calls[0].Out != calls[1].Out {
+				if len(calls) == 2 && !reflect.DeepEqual(calls[0].Out, calls[1].Out) {
 					t.Errorf("sent again as %+v, was %+v", calls[1].Out, calls[0].Out)
 				}
 			})

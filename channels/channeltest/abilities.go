@@ -3,6 +3,7 @@ package channeltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf16"
@@ -11,12 +12,13 @@ import (
 	"parley/channels"
 )
 
-// Full is a Fake that can type, draft, edit, react, publish commands and report its health.
+// Full is a Fake that can type, draft, edit, remove, react, publish commands and report its health.
 type Full struct {
 	*Fake
 	channels.Typer
 	channels.Drafter
 	channels.Editor
+	channels.Remover
 	channels.Reactor
 	channels.Commander
 	channels.Reporter
@@ -24,7 +26,7 @@ type Full struct {
 
 // Full gives the fake with all abilities but reconciliation.
 func (f *Fake) Full() *Full {
-	return &Full{Fake: f, Typer: f.Typer(), Drafter: f.Drafter(), Editor: f.Editor(), Reactor: f.Reactor(), Commander: f.Commander(), Reporter: f.Reporter()}
+	return &Full{Fake: f, Typer: f.Typer(), Drafter: f.Drafter(), Editor: f.Editor(), Remover: f.Remover(), Reactor: f.Reactor(), Commander: f.Commander(), Reporter: f.Reporter()}
 }
 
 // Single abilities of a fake, for tests that need a channel with exactly these.
@@ -32,6 +34,7 @@ type (
 	typer      struct{ f *Fake }
 	drafter    struct{ f *Fake }
 	editor     struct{ f *Fake }
+	remover    struct{ f *Fake }
 	reactor    struct{ f *Fake }
 	commander  struct{ f *Fake }
 	reporter   struct{ f *Fake }
@@ -46,6 +49,9 @@ func (f *Fake) Drafter() channels.Drafter { return drafter{f} }
 
 // Editor is the ability to edit shown messages; calls are recorded as OpEdit.
 func (f *Fake) Editor() channels.Editor { return editor{f} }
+
+// Remover is the ability to take shown messages back; calls are recorded as OpRemove.
+func (f *Fake) Remover() channels.Remover { return remover{f} }
 
 // Reactor is the ability to react to messages; calls are recorded as OpReact.
 func (f *Fake) Reactor() channels.Reactor { return reactor{f} }
@@ -79,6 +85,10 @@ func (e editor) Edit(ctx context.Context, id channels.MessageID, out channels.Ou
 	return e.f.record(ctx, Call{Op: OpEdit, To: out.To, ID: id, Out: out})
 }
 
+func (r remover) Remove(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	return r.f.record(ctx, Call{Op: OpRemove, To: to, ID: id})
+}
+
 func (r reporter) Health() channels.Health {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
@@ -98,14 +108,20 @@ func (r reconciler) Arrived(_ context.Context, out channels.Outbound) (channels.
 	return channels.Receipt{}, false, nil
 }
 
-// record plays the script for a call that shows no new message, applies an edit and keeps the call.
+// record plays the script for a call that shows no new message, applies an edit or a removal and keeps the call.
 func (f *Fake) record(ctx context.Context, c Call) error {
 	c.At = time.Now()
 	arrives, err := f.play(ctx, c.Op, c.To.Chat)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.shown, func(s Call) bool { return s.Receipt.ID == c.ID && s.To.Chat == c.To.Chat })
+	if c.Op == OpRemove && arrives && i >= 0 {
+		f.shown = slices.Delete(f.shown, i, i+1)
+	}
+	if n, fits := length(c.Out.Text, f.opts.Limits); c.Op == OpEdit && err == nil && (!fits || c.Out.Text == "") {
+		arrives, err = false, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("fake: an edit of %d", n)}
+	}
 	if c.Op == OpEdit && arrives {
-		i := slices.IndexFunc(f.shown, func(s Call) bool { return s.Receipt.ID == c.ID && s.To.Chat == c.To.Chat })
 		if i >= 0 {
 			f.shown[i].Out.Text, f.shown[i].Out.Plain = c.Out.Text, c.Out.Plain
 		} else if err == nil {

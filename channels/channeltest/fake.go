@@ -21,6 +21,7 @@ type Op string
 const (
 	OpSend    Op = "send"
 	OpEdit    Op = "edit"
+	OpRemove  Op = "remove"
 	OpTyping  Op = "typing"
 	OpDraft   Op = "draft"
 	OpReact   Op = "react"
@@ -32,7 +33,8 @@ type Call struct {
 	Op       Op
 	To       channels.Address
 	Out      channels.Outbound  // OpSend, OpEdit
-	ID       channels.MessageID // OpEdit, OpReact
+	Files    []SentFile         // OpSend
+	ID       channels.MessageID // OpEdit, OpRemove, OpReact
 	Text     string             // OpDraft, OpReact
 	Commands []channels.Command // OpPublish
 	At       time.Time          // when it was called
@@ -310,12 +312,18 @@ func (f *Fake) Send(ctx context.Context, out channels.Outbound) (channels.Receip
 	}()
 
 	c := Call{Op: OpSend, To: out.To, Out: out, At: time.Now()}
+	sent, refused := f.read(out)
+	if c.Files = sent; refused != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		c.Err = refused
+		f.calls = append(f.calls, c)
+		f.notify()
+		return channels.Receipt{}, refused
+	}
 	arrives, err := f.play(ctx, OpSend, out.To.Chat)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n, ok := length(out.Text, f.opts.Limits); err == nil && !ok {
-		arrives, err = false, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("fake: message of %d is too long", n)}
-	}
 	if c.Err = err; arrives {
 		c.Receipt = f.show(c)
 	}

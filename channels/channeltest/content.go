@@ -1,0 +1,50 @@
+package channeltest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"parley/channels"
+)
+
+// SentFile is a file of an Outbound, read when it was sent.
+type SentFile struct {
+	Kind       channels.MediaKind
+	Name, MIME string
+	Data       []byte
+}
+
+// read takes an Outbound as a platform would: its files as a whole, nothing beyond the limits.
+func (f *Fake) read(out channels.Outbound) (sent []SentFile, err error) {
+	refuse := func(format string, a ...any) ([]SentFile, error) {
+		return sent, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("fake: "+format, a...)}
+	}
+	l := f.opts.Limits
+	n, fits := length(out.Text, l)
+	switch {
+	case !fits:
+		return refuse("message of %d is too long", n)
+	case len(out.Files) > l.Files:
+		return refuse("%d files, %d are allowed", len(out.Files), l.Files)
+	case len(out.Files) > 0 && n > l.Caption:
+		return refuse("caption of %d, %d are allowed", n, l.Caption)
+	case len(out.Files) == 0 && out.Text == "":
+		return refuse("an empty message")
+	}
+	for _, file := range out.Files {
+		r, err := file.Open()
+		if err != nil {
+			return refuse("file %s: %w", file.Name, err)
+		}
+		data, err := io.ReadAll(r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return refuse("file %s: %w", file.Name, err)
+		}
+		if int64(len(data)) != file.Size || l.FileBytes > 0 && file.Size > l.FileBytes {
+			return refuse("file %s of %d bytes, said to have %d; %d are allowed", file.Name, len(data), file.Size, l.FileBytes)
+		}
+		sent = append(sent, SentFile{file.Kind, file.Name, file.MIME, data})
+	}
+	return sent, nil
+}
