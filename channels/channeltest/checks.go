@@ -99,8 +99,8 @@ func checkAddress(w *world) {
 		if back, err := channels.ParseAddress(a.String()); err != nil || back != a {
 			w.Errorf("%s: %q is read back as %+v, %v", at, a, back, err)
 		}
-		if several := a.Type.Several(); several != (at == InGroup || at == InThread) || (a.Thread != "") != (at == InThread) {
-			w.Errorf("%s: type %q, thread %q", at, a.Type, a.Thread)
+		if several := a.Type.Several(); several != (at == InGroup || at == InThread) || (a.Thread != "" || event.Parent != "") != (at == InThread) {
+			w.Errorf("%s: type %q, thread %q, parent %q", at, a.Type, a.Thread, event.Parent)
 		}
 		if other, twice := seen[a]; twice {
 			w.Errorf("%s has the address of %s: %s", at, other, a)

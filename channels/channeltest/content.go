@@ -8,16 +8,9 @@ import (
 	"parley/channels"
 )
 
-// SentFile is a file of an Outbound, read when it was sent.
-type SentFile struct {
-	Kind       channels.MediaKind
-	Name, MIME string
-	Data       []byte
-}
-
 // read takes an Outbound as a platform would: its files as a whole, nothing beyond the limits.
-func (f *Fake) read(out channels.Outbound) (sent []SentFile, err error) {
-	refuse := func(format string, a ...any) ([]SentFile, error) {
+func (f *Fake) read(out channels.Outbound) (sent []SharedFile, err error) {
+	refuse := func(format string, a ...any) ([]SharedFile, error) {
 		return sent, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("fake: "+format, a...)}
 	}
 	l := f.opts.Limits
@@ -44,7 +37,7 @@ func (f *Fake) read(out channels.Outbound) (sent []SentFile, err error) {
 		if int64(len(data)) != file.Size || l.FileBytes > 0 && file.Size > l.FileBytes {
 			return refuse("file %s of %d bytes, said to have %d; %d are allowed", file.Name, len(data), file.Size, l.FileBytes)
 		}
-		sent = append(sent, SentFile{file.Kind, file.Name, file.MIME, data})
+		sent = append(sent, SharedFile{file.Kind, file.Name, file.MIME, data})
 	}
 	return sent, nil
 }

@@ -18,6 +18,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	channeltest.Run(t, channeltest.Harness{
 		Virtual: true,
+		Without: []string{"Amender", "Reacting", "Quoter", "Typist", "Sharer", "Membership", "Loser", "Staller", "Menu"},
 		New: func(t *testing.T, log *slog.Logger) (channels.Channel, channeltest.Platform) {
 			p := &people{log: log, change: make(chan struct{}), pages: map[channels.ChatID]*page{}}
 			t.Cleanup(p.ended.Wait)
