@@ -33,7 +33,7 @@ type Call struct {
 	Op       Op
 	To       channels.Address
 	Out      channels.Outbound  // OpSend, OpEdit
-	Files    []SharedFile         // OpSend
+	Files    []SharedFile       // OpSend
 	ID       channels.MessageID // OpEdit, OpRemove, OpReact
 	Text     string             // OpDraft, OpReact
 	Commands []channels.Command // OpPublish
