@@ -62,18 +62,39 @@ func (p *pacer) free() bool {
 	return p.limits == channels.Pacing{}
 }
 
-// wait blocks until a message may go to the chat, or ctx ends. The account's token is taken last, so that a slow chat never
-// holds one while it waits.
+// wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
+// token is taken when the message goes: behind a busy account two messages of a chat must not move together.
 func (p *pacer) wait(ctx context.Context, to channels.Address) error {
-	for _, l := range p.limiters(to) {
-		if l == nil {
-			continue
+	own := p.limiters(to)
+	for {
+		for _, l := range own[:2] {
+			if !sleep(ctx, delay(l)) {
+				return ctx.Err()
+			}
 		}
-		if err := l.Wait(ctx); err != nil {
-			return err
+		if own[2] != nil {
+			if err := own[2].Wait(ctx); err != nil {
+				return err
+			}
+		}
+		if take(own[0]) && take(own[1]) { // else somebody else wrote there meanwhile
+			return ctx.Err()
 		}
 	}
-	return nil
+}
+
+// take takes a token if there is one.
+func take(l *rate.Limiter) bool { return l == nil || l.Allow() }
+
+// delay is how long it takes until a limiter has a token.
+func delay(l *rate.Limiter) time.Duration {
+	if l == nil {
+		return 0
+	}
+	now := time.Now()
+	r := l.ReserveN(now, 1)
+	defer r.CancelAt(now)
+	return r.DelayFrom(now)
 }
 
 func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
