@@ -241,6 +241,8 @@ func lines(m sessions.Message, most int) (out []string) {
 			add(who, b.Text, spoken)
 		case sessions.ImageBlock:
 			add(who, "(a picture)", spoken)
+		case sessions.FileBlock:
+			add(who, FileLine(b), spoken)
 		case sessions.ToolCallBlock:
 			add(who+" calls "+wireName(b.Name), string(b.Arguments), result)
 		}

@@ -30,6 +30,10 @@ func Tokens(msgs ...sessions.Message) (n int) {
 				n += imageTokens
 				continue
 			}
+			if b.Type == sessions.FileBlock {
+				n += TextTokens(FileLine(*b))
+				continue
+			}
 			n += (len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments) + bytesPerToken - 1) / bytesPerToken
 		}
 	}

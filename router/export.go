@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/sessions"
 )
@@ -138,6 +139,8 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 		text = "calls " + code(x.Name, 64) + " " + string(x.Arguments)
 	case sessions.ImageBlock:
 		text = "(a picture)"
+	case sessions.FileBlock:
+		text = agent.FileLine(x)
 	case sessions.ContextBlock:
 		for _, l := range x.Heard() {
 			text += "overheard from " + code(firstOf(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"

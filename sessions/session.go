@@ -112,13 +112,13 @@ type Message struct {
 
 // Block is a piece of a message. Type says which fields count.
 type Block struct {
-	Type      string          `json:"type"` // text, thinking, image, toolCall, context
+	Type      string          `json:"type"` // text, thinking, image, file, toolCall, context
 	Text      string          `json:"text,omitempty"`
 	Signature string          `json:"signature,omitempty"` // thinking, where the provider wants it back
 	MIME      string          `json:"mimeType,omitempty"`  // image
 	Data      string          `json:"data,omitempty"`      // image, base64
-	Media     *channels.Media `json:"media,omitempty"`     // image: where its bytes are fetched when Data is empty; the message's Provenance.Address has the account
-	ID        string          `json:"id,omitempty"`        // toolCall
+	Media     *channels.Media `json:"media,omitempty"`     // image, file: where its bytes are fetched when Data is empty; the message's Provenance.Address has the account
+	ID        string          `json:"id,omitempty"`        // toolCall; image, file: what the tool attachments calls it
 	Name      string          `json:"name,omitempty"`      // toolCall
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall, a JSON object
 }
@@ -128,6 +128,7 @@ const (
 	TextBlock     = "text"
 	ThinkingBlock = "thinking"
 	ImageBlock    = "image"
+	FileBlock     = "file" // came with a user message
 	ToolCallBlock = "toolCall"
 	ContextBlock  = "context" // group talk that was overheard before the message: shown to the model, no part of what its sender wrote
 )
