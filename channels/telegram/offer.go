@@ -25,7 +25,7 @@ func (p *poller) offer(ctx context.Context, items []item) (refused int) {
 		}
 	})()
 
-	p.noteRenumbering(items)
+	p.c.countIgnored(ctx, items)
 	groups := byChat(items)
 	var next, failures atomic.Int64
 	var first atomic.Pointer[error]
@@ -58,25 +58,41 @@ func (p *poller) offer(ctx context.Context, items []item) (refused int) {
 // offerChat offers the events of one chat until one is refused or the host stops.
 func (p *poller) offerChat(ctx, offering context.Context, group []*item) error {
 	for _, it := range group {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || it.held {
 			return nil
 		}
-		if !it.skip && !p.done[it.id] {
+		if it.skip == "" && !p.done[it.id] {
 			if err := p.inbox(offering, it.in); err != nil {
 				return err
 			}
 		}
 		it.committed = true
+		for _, part := range it.rest {
+			part.committed = true
+		}
 	}
 	return nil
 }
 
-// byChat groups a batch by chat; the first events of the chats keep their order.
+// byChat groups a batch by chat; the first events of the chats keep their order. A chat that moved is one with its new self. The
+// parts of an album are left out: the first one speaks for them.
 func byChat(items []item) [][]*item {
 	groups := make([][]*item, 0, len(items))
 	index := make(map[channels.ChatID]int, len(items))
+	now := map[channels.ChatID]channels.ChatID{}
 	for i := range items {
+		if in := &items[i].in; in.Event == channels.Moved {
+			now[in.Address.Chat] = in.MovedTo
+		}
+	}
+	for i := range items {
+		if items[i].part {
+			continue
+		}
 		chat := items[i].in.Address.Chat
+		if to, moved := now[chat]; moved {
+			chat = to
+		}
 		n, known := index[chat]
 		if !known {
 			n = len(groups)
@@ -124,6 +140,10 @@ func (p *poller) advance(items []item) {
 type item struct {
 	id        int64 // update id; 0 = it has none that can be confirmed
 	in        channels.Inbound
-	skip      bool // nothing that a chat host handles: confirmed without being offered
+	skip      string  // what it is, of what a chat host has no use for: confirmed without being offered
+	album     string  // the album that it is a part of
+	rest      []*item // the other parts of the album that this one speaks for
+	part      bool    // another one speaks for it
+	held      bool    // of an album that may not be whole: not offered now
 	committed bool
 }

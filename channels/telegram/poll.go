@@ -32,7 +32,7 @@ const (
 )
 
 // allowedUpdates are the kinds of updates that are asked for.
-const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post"]`
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","my_chat_member"]`
 
 // poller is one Run.
 type poller struct {
@@ -51,7 +51,8 @@ type poller struct {
 	conflicts int           // in a row
 	conflict  time.Time     // the last one
 	gapNoted  bool
-	identity  chan struct{} // closed once the bot's identity is known
+	albums    map[albumKey]albumSeen // those that are waited for
+	identity  chan struct{}          // closed once the bot's identity is known
 }
 
 // Run implements channels.Channel. The server keeps the position: a new Run gets what was not confirmed, and an update is
@@ -163,11 +164,16 @@ func (p *poller) loop(ctx context.Context) error {
 			continue
 		}
 		p.noteGap(ctx, items)
+		p.noteRenumbering(items)
+		wait := p.collect(items, time.Now())
 		before := p.offset
 		switch refused := p.offer(ctx, items); {
 		case refused > 0:
 			p.quick = true
 			sleep(ctx, p.refusals.NextBackOff())
+		case wait > 0:
+			p.quick = true
+			sleep(ctx, wait)
 		case p.offset <= before:
 			sleep(ctx, staleWait)
 		default:
@@ -187,7 +193,7 @@ func (p *poller) read(ctx context.Context, raw json.RawMessage) ([]item, error) 
 	case <-ctx.Done():
 		return nil, nil
 	}
-	d := decoder{account: p.c.account, me: *p.c.self(), forum: p.c.sawForum}
+	d := decoder{account: p.c.account, me: *p.c.self(), topics: p.c.topics}
 	return d.batch(raw)
 }
 

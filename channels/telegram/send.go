@@ -86,7 +86,7 @@ func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
 	switch {
 	case to.Thread != "":
 		params["message_thread_id"] = string(to.Thread)
-	case c.isForum(to.Chat):
+	case c.topics.isForum(to.Chat):
 		params["message_thread_id"] = general
 	}
 	_, err := c.toChat(ctx, "sendChatAction", to.Chat, params)

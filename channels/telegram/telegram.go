@@ -64,12 +64,14 @@ type Channel struct {
 	polls   *http.Client
 	ownPoll bool
 
-	holds holds
+	holds  holds
+	topics *topics
 
 	mu     sync.Mutex
 	health channels.Health
 	me     *identity
-	forums map[channels.ChatID]bool
+	// ignored is how many updates of each kind were confirmed without being offered.
+	ignored map[string]int
 }
 
 // identity is what the bot is on the platform.
@@ -138,9 +140,9 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor,
 		api:    newAPI(strings.TrimRight(cfg.APIURL, "/"), cfg.Token.Reveal()),
+		topics: newTopics(),
 		holds:  holds{until: map[channels.ChatID]time.Time{}},
 		health: channels.Health{State: channels.Stopped, Stale: 2 * timeout},
-		forums: map[channels.ChatID]bool{},
 	}
 	if deps.Client != nil {
 		c.sends = direct(deps.Client)
@@ -211,18 +213,22 @@ func (c *Channel) self() *identity {
 	return c.me
 }
 
-// sawForum remembers that a chat has topics, which typing in its General topic needs to know.
-func (c *Channel) sawForum(id channels.ChatID) {
-	const most = 10_000
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.forums) < most {
-		c.forums[id] = true
+// countIgnored counts what a chat host has no use for. The first of a kind is said in the log.
+func (c *Channel) countIgnored(ctx context.Context, items []item) {
+	for i := range items {
+		kind := items[i].skip
+		if kind == "" {
+			continue
+		}
+		c.mu.Lock()
+		if c.ignored == nil {
+			c.ignored = map[string]int{}
+		}
+		c.ignored[kind]++
+		n := c.ignored[kind]
+		c.mu.Unlock()
+		if n&(n-1) == 0 { // 1, 2, 4, …
+			c.log.DebugContext(ctx, "telegram update ignored", "kind", kind, "so far", n)
+		}
 	}
-}
-
-func (c *Channel) isForum(id channels.ChatID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.forums[id]
 }

@@ -1,0 +1,109 @@
+package telegram
+
+import (
+	"strings"
+	"time"
+
+	"parley/channels"
+)
+
+const (
+	albumQuiet = 500 * time.Millisecond // no further part for so long: the album is whole
+	albumBound = time.Second            // an album is not waited for longer
+	albumMost  = 10                     // parts that an album has at most
+)
+
+// albumKey names an album: Telegram sends its parts as messages of their own that share a group id.
+type albumKey struct {
+	chat  channels.ChatID
+	group string
+}
+
+// albumSeen is when parts of an album came that is not offered yet.
+type albumSeen struct {
+	first, grew time.Time
+	parts       int
+}
+
+// collect makes one event of the parts of each album in a batch. The last album of a chat may not be whole: then it is held, and
+// with it the offset, so that the server gives it again with what has come since. It says how long to wait for that; 0 = nothing is
+// held. Nothing is lost when an album comes apart, also over a restart: see join.
+func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
+	heads := map[albumKey]*item{}
+	last := map[channels.ChatID]*item{} // the head of the album that a chat's events end with
+	for i := range items {
+		it := &items[i]
+		chat := it.in.Address.Chat
+		if it.album == "" || p.done[it.id] {
+			delete(last, chat)
+			continue
+		}
+		key := albumKey{chat, it.album}
+		if head := heads[key]; head != nil {
+			head.rest, it.part = append(head.rest, it), true
+			last[chat] = head
+			continue
+		}
+		heads[key], last[chat] = it, it
+	}
+	seen := map[albumKey]albumSeen{}
+	for key, head := range heads {
+		if last[key.chat] == head && 1+len(head.rest) < albumMost {
+			s, left := p.albums[key].look(1+len(head.rest), now)
+			if left > 0 {
+				seen[key], head.held = s, true
+				if wait == 0 || left < wait {
+					wait = left
+				}
+				continue
+			}
+		}
+		head.join()
+	}
+	p.albums = seen
+	return wait
+}
+
+// look notes how many parts there are, and gives how long to wait for more.
+func (s albumSeen) look(parts int, now time.Time) (albumSeen, time.Duration) {
+	if s.parts == 0 {
+		s.first = now
+	}
+	if parts > s.parts {
+		s.parts, s.grew = parts, now
+	}
+	return s, min(s.grew.Add(albumQuiet).Sub(now), s.first.Add(albumBound).Sub(now))
+}
+
+// join makes the event of a whole album. Its id is that of the last message: were it that of the first, an album that was taken in
+// part before a crash and comes again with more parts would be a duplicate, and the new parts would be lost. As it is, those that
+// came before are shown again, or everything was taken already: of one chat nothing is offered before what precedes it was taken.
+func (it *item) join() {
+	var texts []string
+	for _, part := range append([]*item{it}, it.rest...) {
+		in := &part.in
+		if in.Text != "" {
+			texts = append(texts, in.Text)
+		}
+		if part == it {
+			continue
+		}
+		it.in.ID = in.ID
+		it.in.Media = append(it.in.Media, in.Media...)
+		if in.Cursor != "" {
+			it.in.Cursor = in.Cursor
+		}
+		if it.in.Quote == nil {
+			it.in.Quote = in.Quote
+		}
+		if it.in.Addressed == "" {
+			it.in.Addressed = in.Addressed
+		}
+		it.in.Mentioned = it.in.Mentioned || in.Mentioned
+		it.in.MentionsOthers = it.in.MentionsOthers || in.MentionsOthers
+	}
+	if len(texts) > 1 {
+		it.in.Addressed = "" // it would hide the other captions
+	}
+	it.in.Text = strings.Join(texts, "\n")
+}
