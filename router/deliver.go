@@ -119,11 +119,15 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) bool {
 func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
 	defer g.flights.begin(d.Session)()
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = g.store.BeginSend(ctx, d.ID, time.Now(), g.decide(d.To))
+		now := time.Now()
+		next, err = g.store.BeginSend(ctx, d.ID, now, g.decide(d.To), g.settings().opening(o.ref, now))
 		return err
 	})
 	if !ok {
 		return d, false, false
+	}
+	if next.State == sessions.Pending { // too many new chats today
+		return next, false, true
 	}
 	if next.State != sessions.Sending {
 		g.ended(next)

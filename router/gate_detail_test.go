@@ -247,11 +247,11 @@ type gone struct {
 	n  *int
 }
 
-func (s gone) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict) (sessions.Delivery, error) {
+func (s gone) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
 	if *s.n++; s.op == "begin" && *s.n == 1 {
 		return sessions.Delivery{}, fmt.Errorf("delivery %s: %w", id, sessions.ErrNotFound)
 	}
-	return s.Store.BeginSend(ctx, id, now, check)
+	return s.Store.BeginSend(ctx, id, now, check, o)
 }
 
 func (s gone) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {

@@ -25,6 +25,7 @@ type Store interface {
 	Runs
 	Deliveries
 	Sessions
+	Chats
 	Ledger
 	Jobs
 	// Close waits for commits under way and closes. Later calls fail.
@@ -50,7 +51,10 @@ type Arrival struct {
 	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
 	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects may have Deliveries only: what people are told of it
 	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
-	Overheard *Overheard       // with Skip: group talk that the session's next turn is shown; kept in the same commit
+	Overheard *Overheard       // with Skip: what the session's next turn is shown; kept in the same commit
+	Amend     *Amend           // with Skip: a run that was never begun changes, or ends and is named in Accepted.Stopped; Overheard is kept only when it was begun
+	Title     *Session         // with Skip: the Title of this Key, if there is such a session
+	Moved     channels.Address // with Skip: In.Address is this now, as by Readdress
 	Effects   Effects
 }
 
@@ -181,17 +185,19 @@ type Deliveries interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
 	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
 	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
-	// Attempt one higher. Denied: the state is Withheld with the verdict. A delivery that is past Expires becomes Expired. One
-	// that is final already (dropped by a person) is returned as it is. The caller looks at State.
-	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict) (Delivery, error)
-	// PartSent stores the receipt of one part. last ends the delivery as Sent, otherwise it stays Sending for the next part.
+	// Attempt one higher. Denied: the state is Withheld with the verdict. Allowed, but to a direct chat in which the account has
+	// never written, while o has no room: it is Pending and waits until o.Until, Error says why. A delivery that is past Expires
+	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
+	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict, o Opening) (Delivery, error)
+	// PartSent stores the receipt of one part, which OwnMessage finds from then on. last ends the delivery as Sent, otherwise it stays
+	// Sending for the next part.
 	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error
 	// Retry puts a sending delivery back to Pending, not before at. repeat marks that a part may show twice.
 	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, repeat bool) error
 	// EndDelivery makes a delivery final (or Held) with a reason.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
 	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became
-	// a supergroup.
+	// a supergroup. Get finds the session of the old chat by the key of the new one from then on, unless that has a session already.
 	Readdress(ctx context.Context, from, to channels.Address) error
 	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
@@ -215,7 +221,7 @@ type Sessions interface {
 	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address that nobody wrote from
 	// gives none, and so does one whose sessions are deleted.
 	Known(ctx context.Context, from channels.Address) ([]Key, error)
-	// Get finds a session by key.
+	// Get finds a session by key. The key of a chat that another one became finds the session of that one (Readdress): its Key says so.
 	Get(ctx context.Context, key Key) (Session, error)
 	// GetByID finds a live session by its UUID.
 	GetByID(ctx context.Context, id ID) (Session, error)
@@ -325,14 +331,17 @@ type Note struct {
 	Time time.Time
 }
 
-// Overheard is a message of a group that was not meant for the bot: context for the next turn there.
+// Overheard is something that was not meant for the bot: context for the next turn. What an event says about a message whose line is
+// still there changes that line: an edit of the same sender its Text, a deletion takes it away; so does a reaction to the one before.
 type Overheard struct {
 	Seq     int64 // given by the store
 	Key     Key
-	Sender  string // the platform's id
+	Event   channels.Event // empty = Message; Edited, Deleted, Reacted, Joined, Left
+	Sender  string         // the platform's id
 	Name    string
-	Text    string
-	Message channels.MessageID
+	Text    string             // what was said; of a reaction the emoji, empty = taken away
+	About   string             // the words of the message that an event is about, as far as they are known
+	Message channels.MessageID // of what was said, or the one that an event is about
 	Time    time.Time
 	Keep    int // the newest lines of Key that stay, this one included; older ones go. Not stored
 }

@@ -20,6 +20,7 @@ type content struct {
 	Message string                `json:"message,omitempty"`
 	ReplyTo channels.MessageID    `json:"replyTo,omitempty"`
 	Text    string                `json:"text"`
+	Files   []sessions.File       `json:"files,omitempty"`
 	Granted *policy.Verdict       `json:"granted,omitempty"`
 }
 
@@ -41,7 +42,7 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := json.Marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Granted: d.Granted})
+	body, err := json.Marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
@@ -61,7 +62,7 @@ func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 	}
 	return sessions.Delivery{
 		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
-		ReplyTo: c.ReplyTo, Text: c.Text, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
+		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
 		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
 		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error,
 	}, r.int(14), nil
@@ -169,7 +170,7 @@ func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (ou
 }
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
-func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict) (sessions.Delivery, error) {
+func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "BeginSend", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State.Final() {
 			return false, nil
@@ -185,6 +186,13 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 		d.Verdict = &v
 		if !v.Allowed() {
 			d.State, d.Error = sessions.Withheld, v.Reason
+			return true, nil
+		}
+		if ok, err := t.open(d.To, now, o); err != nil {
+			return false, err
+		} else if !ok {
+			d.State, d.NotBefore = sessions.Pending, fromMs(ms(o.Until))
+			d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", o.Most)
 			return true, nil
 		}
 		d.State = sessions.Sending
@@ -213,7 +221,7 @@ func (t *tx) verdict(d *sessions.Delivery, check func(sessions.Session) policy.V
 
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
 func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
-	_, err := s.onDelivery(ctx, "PartSent", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		r.At = fromMs(ms(r.At))
 		for _, old := range d.Receipts {
 			if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
@@ -231,7 +239,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		} else {
 			d.Attempt = 0
 		}
-		return true, nil
+		return true, t.receipt(d, r.ID)
 	})
 	return err
 }
@@ -286,58 +294,6 @@ func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires tim
 		d.State, d.Attempt, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, time.Time{}, fromMs(ms(expires)), "", nil
 		return true, nil
 	})
-}
-
-// Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
-func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error {
-	from.Thread, to.Thread = "", ""
-	if from.IsZero() || to.IsZero() || from == to {
-		return nil
-	}
-	return s.write(ctx, "Readdress", func(t *tx) error {
-		open, err := someDeliveries(t.ctx, t.conn, "state IN ('pending', 'sending') AND state <> 'sent' ORDER BY seq")
-		if err != nil {
-			return err
-		}
-		for _, d := range open {
-			if moved, ok := move(d.To, from, to); ok {
-				if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", moved.String(), d.Seq); err != nil {
-					return err
-				}
-			}
-		}
-		if err := t.rehear(from, to); err != nil {
-			return err
-		}
-		p := from.String()
-		moved := map[int64]string{}
-		err = t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-			if a, ok := move(address(r.str(1)), from, to); ok {
-				moved[r.int(0)] = a.String()
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for num, last := range moved {
-			if _, err := t.exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// move gives an address in the chat from its place in the chat to.
-func move(a, from, to channels.Address) (channels.Address, bool) {
-	thread := a.Thread
-	a.Thread = ""
-	if a != from {
-		return a, false
-	}
-	to.Thread = thread
-	return to, true
 }
 
 // GetDelivery finds a delivery.

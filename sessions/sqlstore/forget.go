@@ -18,6 +18,9 @@ func (t *tx) remove(key sessions.Key) error {
 	if _, err := t.exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
 		return err
 	}
+	if _, err := t.exec("DELETE FROM aliases WHERE target = ?", string(key)); err != nil {
+		return err
+	}
 	for _, table := range []string{"runs", "heard", "overheard"} {
 		if _, err := t.exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
 			return err
@@ -64,32 +67,44 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	return keys, nil
 }
 
-// forget deletes a few dedupe rows older than limit, and pairing requests and rows of the ledger that are past their time. Rows are in order of time.
+// forget deletes a few dedupe rows and receipts older than limit, previews that nobody ended, and pairing requests and rows of the
+// ledger that are past their time.
 func (t *tx) forget(now, limit time.Time) (more bool, err error) {
+	for _, table := range []string{"seen", "receipts"} {
+		if more, err = t.forgetOld(table, limit); err != nil || more {
+			return more, err
+		}
+	}
+	for _, x := range []struct {
+		where string
+		at    time.Time
+	}{{"pairings WHERE expires <= ?", now}, {"previews WHERE at <= ?", limit}} {
+		old, err := t.conn.number(t.ctx, "SELECT count(*) FROM "+x.where, ms(x.at))
+		if err == nil && old > 0 {
+			_, err = t.exec("DELETE FROM "+x.where, ms(x.at))
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return t.forgetSpending(now)
+}
+
+// forgetOld deletes a few rows of a table whose rows are in order of time.
+func (t *tx) forgetOld(table string, limit time.Time) (more bool, err error) {
 	const step = 300
 	last, n, young := int64(0), 0, false
-	err = t.each("SELECT num, at FROM seen ORDER BY num LIMIT ?", []any{step}, func(r row) error {
+	err = t.each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r row) error {
 		if young = young || r.int(1) >= ms(limit); !young {
 			last, n = r.int(0), n+1
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil || n == 0 {
 		return false, err
 	}
-	if n > 0 {
-		if _, err = t.exec("DELETE FROM seen WHERE num <= ?", last); err != nil || n == step {
-			return n == step, err
-		}
-	}
-	old, err := t.conn.number(t.ctx, "SELECT count(*) FROM pairings WHERE expires <= ?", ms(now))
-	if err == nil && old > 0 {
-		_, err = t.exec("DELETE FROM pairings WHERE expires <= ?", ms(now))
-	}
-	if err != nil {
-		return false, err
-	}
-	return t.forgetSpending(now)
+	_, err = t.exec("DELETE FROM "+table+" WHERE num <= ?", last)
+	return n == step, err
 }
 
 // purge deletes a few messages of sessions that were deleted. It reports whether there may be more.

@@ -32,8 +32,8 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 	if more.Deliveries = nil; a.Skip != "" && !reflect.ValueOf(more).IsZero() {
 		return acc, fmt.Errorf("accepting message %q: a skipped event has no effects but what is told of it", a.In.ID)
 	}
-	if a.Overheard != nil && a.Skip == "" {
-		return acc, fmt.Errorf("accepting message %q: what is overheard is not answered", a.In.ID)
+	if a.Skip == "" && (a.Overheard != nil || a.Amend != nil || a.Title != nil || !a.Moved.IsZero()) {
+		return acc, fmt.Errorf("accepting message %q: what is overheard or happens besides messages is not answered", a.In.ID)
 	}
 	e, err := prepare(a.Effects)
 	if err != nil {
@@ -47,24 +47,48 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 		if acc, err = t.once(seen, e); err != nil || acc.Duplicate {
 			return err
 		}
-		if a.Skip != "" && a.Listed {
-			if err := t.list(a); err != nil {
+		if a.Skip != "" {
+			if err := t.aside(a, &acc); err != nil {
 				return err
 			}
 		}
-		if a.Overheard != nil {
-			if err := t.overhear(*a.Overheard); err != nil {
-				return err
-			}
-		}
-		if a.In.Cursor == "" {
-			return nil
+		if err := t.reached(a.In); err != nil || a.In.Cursor == "" {
+			return err
 		}
 		_, err = t.exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",
 			account(at.Channel, at.Account), a.In.Cursor)
 		return err
 	})
 	return acc, err
+}
+
+// aside does what an event causes that nobody answers.
+func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
+	if a.Listed {
+		if err := t.list(a); err != nil {
+			return err
+		}
+	}
+	done := false
+	if a.Amend != nil {
+		if acc.Stopped, done, err = t.amend(*a.Amend); err != nil {
+			return err
+		}
+	}
+	if a.Overheard != nil && !done {
+		if err := t.overhear(*a.Overheard); err != nil {
+			return err
+		}
+	}
+	if a.Title != nil {
+		if err := t.rename(*a.Title); err != nil {
+			return err
+		}
+	}
+	if !a.Moved.IsZero() {
+		return t.readdress(a.In.Address, a.Moved)
+	}
+	return nil
 }
 
 // Submit commits work that does not come from a platform.

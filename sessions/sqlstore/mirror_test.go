@@ -94,7 +94,7 @@ func TestMirror(t *testing.T) {
 		if _, err := s.Submit(ctx, sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }); err != nil {
+		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.Opening{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 	}
 	queue("turn", sessions.TurnRun, sessions.User)
 	queue("post", sessions.PostRun, sessions.Assistant, sessions.Delivery{ID: "d", Session: key, To: addr, Message: "in post", Text: "post"}, sessions.Delivery{ID: "waits", Session: key, To: addr, Message: "in post"})
-	if _, err := s.BeginSend(ctx, "d", time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }); err != nil {
+	if _, err := s.BeginSend(ctx, "d", time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.Opening{}); err != nil {
 		t.Fatal(err)
 	}
 	next(sessions.Message{ID: "answer", Role: sessions.Assistant, Content: sessions.TextContent("answer")})

@@ -7,19 +7,48 @@ import (
 	"parley/sessions"
 )
 
-// overhear keeps a line of group talk, and lets the oldest of its session go.
+// overhear keeps a line for the session's next turn, and lets the oldest of its session go.
 func (t *tx) overhear(x sessions.Overheard) error {
+	if done, err := t.replace(x); err != nil || done {
+		return err
+	}
 	at := x.Time
 	if at.IsZero() {
 		at = t.now
 	}
+	event := x.Event
+	if event == channels.Message {
+		event = ""
+	}
 	t.n.overheard++
-	if _, err := t.exec("INSERT INTO overheard (seq, key, sender, name, message, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		t.n.overheard, string(x.Key), x.Sender, x.Name, string(x.Message), ms(at), x.Text); err != nil {
+	if _, err := t.exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), ms(at), x.Text, x.About); err != nil {
 		return err
 	}
 	_, err := t.exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
 	return err
+}
+
+// replace lets an event change the line that is there of its message. done: nothing is left to be said.
+func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
+	if x.Message == "" {
+		return false, nil
+	}
+	n := int64(0)
+	switch x.Event {
+	case channels.Edited: // what was said, and an edit before
+		n, err = t.exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
+	case channels.Deleted: // what was said; of an edit it is still told that the message is gone
+		if n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event = ''", string(x.Key), string(x.Message)); err == nil && n == 0 {
+			_, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted')", string(x.Key), string(x.Message))
+		}
+	case channels.Reacted: // taken away before anybody was told: nothing happened
+		n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event = 'reacted' AND sender = ?", string(x.Key), string(x.Message), x.Sender)
+		if x.Text != "" {
+			n = 0
+		}
+	}
+	return n > 0, err
 }
 
 // told removes the lines that a turn is shown now; last is the newest of them.
@@ -32,8 +61,8 @@ func (t *tx) told(key sessions.Key, last int64) error {
 func (s *Store) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		return c.each(ctx, "SELECT seq, sender, name, message, at, body FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r row) error {
-			out = append(out, sessions.Overheard{Seq: r.int(0), Key: key, Sender: r.str(1), Name: r.str(2), Message: channels.MessageID(r.str(3)), Time: r.time(4), Text: r.str(5)})
+		return c.each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r row) error {
+			out = append(out, sessions.Overheard{Seq: r.int(0), Key: key, Sender: r.str(1), Name: r.str(2), Message: channels.MessageID(r.str(3)), Time: r.time(4), Text: r.str(5), Event: channels.Event(r.str(6)), About: r.str(7)})
 			return nil
 		})
 	})

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -94,9 +95,28 @@ func getSession(ctx context.Context, c *conn, key sessions.Key) (k known, err er
 		return err
 	})
 	if err == nil && !found {
+		found, err = c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = (SELECT target FROM aliases WHERE key = ?)", []any{string(key)}, func(r row) (err error) {
+			k, err = scanSession(r)
+			return err
+		})
+	}
+	if err == nil && !found {
 		err = missing("session", key)
 	}
 	return k, err
+}
+
+// rename gives a session its chat's new title, if there is one.
+func (t *tx) rename(s sessions.Session) error {
+	k, err := t.session(s.Key)
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && k.Title == s.Title {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	k.Title = s.Title
+	return t.save(k)
 }
 
 // upsert makes a session or refreshes it: a new message came. An archived session lives again.

@@ -89,6 +89,7 @@ const (
 	byPerson   = "stopped by a person"
 	byNewer    = "interrupted by a newer message"
 	outOfQueue = "dropped: too many messages were waiting"
+	bySender   = "the message was deleted before its turn began"
 )
 
 // interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its

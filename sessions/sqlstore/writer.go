@@ -51,7 +51,7 @@ type mark struct {
 }
 
 // numbers are the last ones given. There is one writer, so it counts by itself.
-type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note, spend, summary, overheard int64 }
+type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note, spend, summary, overheard, receipt int64 }
 
 func (t *tx) exec(q string, args ...any) (int64, error) {
 	t.dirty = true
@@ -314,6 +314,7 @@ var numberQueries = []struct {
 	{"spends", "num", func(n *numbers) *int64 { return &n.spend }},
 	{"summaries", "num", func(n *numbers) *int64 { return &n.summary }},
 	{"overheard", "seq", func(n *numbers) *int64 { return &n.overheard }},
+	{"receipts", "num", func(n *numbers) *int64 { return &n.receipt }},
 }
 
 func readNumbers(ctx context.Context, c *conn) (n numbers, err error) {

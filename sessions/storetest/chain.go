@@ -276,7 +276,7 @@ func post(_ *testing.T, f *fixture) {
 	f.equal(len(got[1].Deliveries), 0)
 	f.equal(got[2].Deliveries, mark(sent, sessions.Sent, allowed.Rule))
 	f.equal(got[3].Deliveries, mark(waits, sessions.Pending, ""))
-	if _, err := f.BeginSend(f.ctx, waits.ID, time.Now(), deny); err != nil {
+	if _, err := f.BeginSend(f.ctx, waits.ID, time.Now(), deny, sessions.Opening{}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries, mark(waits, sessions.Withheld, denied.Rule))

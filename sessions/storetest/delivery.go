@@ -24,7 +24,7 @@ func beginSend(_ *testing.T, f *fixture) {
 	f.equal(f.delivery(d.ID), got)
 	f.equal(f.begin(d.ID).Attempt, 2) // the same part again
 	no := f.post(delivery("", addr("1"), "x"))
-	got, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny)
+	got, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.Opening{})
 	f.ok(err)
 	if got.State != sessions.Withheld || got.Attempt != 0 || *got.Verdict != denied {
 		f.t.Errorf("%+v", got)
@@ -33,14 +33,14 @@ func beginSend(_ *testing.T, f *fixture) {
 	again, err := f.BeginSend(f.ctx, no.ID, time.Now(), func(sessions.Session) policy.Verdict {
 		f.t.Error("a final delivery was decided again")
 		return allowed
-	})
+	}, sessions.Opening{})
 	f.ok(err)
 	f.equal(again, got)
 	// Denied between two parts.
-	if got, err = f.BeginSend(f.ctx, d.ID, time.Now(), deny); err != nil || got.State != sessions.Withheld {
+	if got, err = f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{}); err != nil || got.State != sessions.Withheld {
 		f.t.Error(got, err)
 	}
-	_, err = f.BeginSend(f.ctx, "nobody", time.Now(), allow)
+	_, err = f.BeginSend(f.ctx, "nobody", time.Now(), allow, sessions.Opening{})
 	f.is(err, sessions.ErrNotFound)
 }
 
@@ -53,7 +53,7 @@ func beginSendExpired(_ *testing.T, f *fixture) {
 		f.t.Error("decided about what is past its time")
 		return allowed
 	}
-	got, err := f.BeginSend(f.ctx, d.ID, now.Add(time.Minute), never)
+	got, err := f.BeginSend(f.ctx, d.ID, now.Add(time.Minute), never, sessions.Opening{})
 	f.ok(err)
 	if got.State != sessions.Expired || got.Error == "" {
 		f.t.Errorf("%+v", got)
@@ -61,7 +61,7 @@ func beginSendExpired(_ *testing.T, f *fixture) {
 	fresh := delivery("", addr("1"), "x")
 	fresh.Expires = now.Add(time.Minute)
 	f.post(fresh)
-	if got, err = f.BeginSend(f.ctx, fresh.ID, now, allow); err != nil || got.State != sessions.Sending {
+	if got, err = f.BeginSend(f.ctx, fresh.ID, now, allow, sessions.Opening{}); err != nil || got.State != sessions.Sending {
 		f.t.Error(got, err)
 	}
 }
@@ -71,7 +71,7 @@ func beginSendGranted(_ *testing.T, f *fixture) {
 	granted := policy.Verdict{Action: policy.Allow, Rule: "before the flip", Reason: "answer to /send"}
 	d.Granted = &granted
 	f.post(d)
-	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny)
+	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{})
 	f.ok(err)
 	if got.State != sessions.Sending || *got.Verdict != granted {
 		f.t.Errorf("%+v", got)
@@ -92,21 +92,21 @@ func beginSendSession(_ *testing.T, f *fixture) {
 			f.t.Errorf("decided about session %q", s.Key)
 		}
 		return policy.Verdict{Action: s.Settings.SendPolicy}
-	})
+	}, sessions.Opening{})
 	f.ok(err)
 	f.equal(got.State, sessions.Withheld) // the flip was committed before
 	none := f.post(delivery("", addr("1"), "x"))
 	if _, err := f.BeginSend(f.ctx, none.ID, time.Now(), func(s sessions.Session) policy.Verdict {
 		f.equal(s, sessions.Session{})
 		return allowed
-	}); err != nil {
+	}, sessions.Opening{}); err != nil {
 		f.t.Fatal(err)
 	}
 	gone := f.post(delivery(key("gone"), addr("1"), "x"))
 	if _, err := f.BeginSend(f.ctx, gone.ID, time.Now(), func(s sessions.Session) policy.Verdict {
 		f.equal(s.Key, key("gone")) // rules about keys still apply
 		return allowed
-	}); err != nil {
+	}, sessions.Opening{}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -298,7 +298,7 @@ func marks(_ *testing.T, f *fixture) {
 	late.Message = step.ID
 	f.post(late) // made after its message
 	f.sent(d1.ID)
-	if _, err := f.BeginSend(f.ctx, d2.ID, time.Now(), deny); err != nil {
+	if _, err := f.BeginSend(f.ctx, d2.ID, time.Now(), deny, sessions.Opening{}); err != nil {
 		f.t.Fatal(err)
 	}
 	got := f.tail(a.Session.ID, sessions.TailQuery{})

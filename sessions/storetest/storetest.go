@@ -33,6 +33,8 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Ledger", ledger}, {"Spending", spending}, {"LedgerExpires", ledgerExpires}, {"Lifts", lifts}, {"Batch", batch}, {"BatchShort", batchShort}, {"Interrupt", interrupt}, {"Drop", drop},
 		{"Overheard", overheard}, {"Compact", compact}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Random", random},
+		{"Positions", positions}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend},
+		{"OverheardEvents", overheardEvents}, {"Titles", titles}, {"MovedChat", movedChat},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +209,7 @@ func allow(sessions.Session) policy.Verdict { return allowed }
 
 func (f *fixture) begin(d sessions.DeliveryID) sessions.Delivery {
 	f.t.Helper()
-	x, err := f.BeginSend(f.ctx, d, time.Now(), allow)
+	x, err := f.BeginSend(f.ctx, d, time.Now(), allow, sessions.Opening{})
 	f.ok(err)
 	return x
 }

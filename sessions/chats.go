@@ -1,0 +1,66 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"parley/channels"
+)
+
+// Chats is what the store knows about platform chats and the messages in them, besides sessions.
+type Chats interface {
+	// Positions gives the newest accepted message of every chat that has written to a session which lives, for one account: where an
+	// adapter goes on to read after it was away. A chat from which nothing has come since this was kept has none.
+	Positions(ctx context.Context, kind channels.Kind, account channels.AccountID) ([]channels.Position, error)
+	// OwnMessage reports whether this host sent a message in a chat (its thread does not matter), and the whole text of the delivery
+	// that it was part of; a preview has none. It is forgotten with the dedupe rows (Expire).
+	OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (text string, own bool, err error)
+	// Asked finds the run that a message of a chat caused (its thread does not matter), as long as that is remembered.
+	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
+	// NewChats counts the direct chats in which an account has written for the first time at since or later.
+	NewChats(ctx context.Context, kind channels.Kind, account channels.AccountID, since time.Time) (int, error)
+
+	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
+	// Known is set and the account has never written in that direct chat.
+	BeginPreview(ctx context.Context, p Preview) error
+	// ShowPreview notes that the platform took it. A run without a preview is ErrNotFound.
+	ShowPreview(ctx context.Context, run RunID, id channels.MessageID) error
+	// PreviewOf gives the preview of a run's answer that was begun and not ended.
+	PreviewOf(ctx context.Context, run RunID) (p Preview, found bool, err error)
+	// EndPreview forgets a preview: it became the answer, or it is gone.
+	EndPreview(ctx context.Context, run RunID) error
+}
+
+// Preview is the message that shows an answer while it is being written.
+type Preview struct {
+	Run     RunID
+	Session Key
+	To      channels.Address
+	Key     string // Outbound.Key that it is sent under
+	State   PreviewState
+	ID      channels.MessageID // shown: the platform's id of it
+	Known   bool               // only where the account has written before; not stored
+}
+
+// PreviewState is where a preview stands.
+type PreviewState string
+
+// The states. One that is found sending when the host starts may or may not have arrived.
+const (
+	PreviewSending PreviewState = "sending"
+	PreviewShown   PreviewState = "shown"
+)
+
+// Opening bounds in how many direct chats an account writes for the first time. The zero value is no bound.
+type Opening struct {
+	Most  int       // chats since Since; 0 = no bound
+	Since time.Time // the beginning of the day
+	Until time.Time // when what is beyond may be tried again
+}
+
+// Amend says what becomes of a message whose turn has not begun, because its sender changed or deleted it (Arrival.Amend).
+type Amend struct {
+	Run  RunID  // that the message caused
+	Text string // the words of its input now
+	Gone bool   // the run ends as Stopped instead
+}

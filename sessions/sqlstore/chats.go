@@ -1,0 +1,160 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// whole gives the address of a chat without a thread in it.
+func whole(a channels.Address) channels.Address {
+	a.Thread = ""
+	return a
+}
+
+// reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
+// from the future holds nothing up.
+func (t *tx) reached(in channels.Inbound) error {
+	if in.Event != channels.Message || in.ID == "" {
+		return nil
+	}
+	at := ms(t.now)
+	if sent := ms(in.Time); sent > 0 {
+		at = min(at, sent)
+	}
+	_, err := t.exec("UPDATE heard SET msg = ?, at = ? WHERE address = ? AND at <= ?", string(in.ID), at, in.Address.String(), at)
+	return err
+}
+
+// Positions gives the newest message of every chat of an account that has a live session.
+func (s *Store) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
+	p := url.PathEscape(string(kind)) + "/" + url.PathEscape(string(id))
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
+			[]any{p + "/", p + "0"}, func(r row) error {
+				x := channels.Position{Address: address(r.str(0)), ID: channels.MessageID(r.str(1)), Time: r.time(2)}
+				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have written to several sessions
+					out = append(out, x)
+				}
+				return nil
+			})
+	})
+	return out, err
+}
+
+// receipt notes that a platform took a message from us.
+func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
+	if id == "" {
+		return nil
+	}
+	t.n.receipt++
+	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, whole(d.To).String(), string(id), d.Seq, ms(t.now))
+	return err
+}
+
+// OwnMessage looks for a message among those that we sent.
+func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (text string, own bool, err error) {
+	if id == "" {
+		return "", false, nil
+	}
+	err = s.read(ctx, func(c *conn) (err error) {
+		text = ""
+		own, err = c.one(ctx, "SELECT d.body FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{whole(chat).String(), string(id)}, func(r row) error {
+			var sent content
+			err := decode(r.str(0), &sent)
+			text = sent.Text
+			return err
+		})
+		if err != nil || own {
+			return err
+		}
+		return c.each(ctx, "SELECT address FROM previews WHERE msg = ?", []any{string(id)}, func(r row) error {
+			own = own || whole(address(r.str(0))) == whole(chat)
+			return nil
+		})
+	})
+	return text, own, err
+}
+
+// Asked finds the run that a message caused.
+func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (run sessions.Run, found bool, err error) {
+	if id == "" {
+		return run, false, nil
+	}
+	err = s.read(ctx, func(c *conn) (err error) {
+		run = sessions.Run{}
+		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?)",
+			[]any{string(id), whole(chat).String(), string(channels.Message)}, func(r row) (err error) {
+				run, _, err = scanRun(r)
+				return err
+			})
+		return err
+	})
+	return run, found, err
+}
+
+// amend changes or withdraws a message that waits. done is false when its turn has begun, or it has none.
+func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, err error) {
+	run, at, err := t.run(a.Run)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil || run.Status != sessions.Queued || run.Attempt > 0 {
+		return nil, false, err
+	}
+	if a.Gone {
+		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
+	}
+	i := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })
+	if i < 0 {
+		run.Input.Content, i = slices.Insert(run.Input.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
+	}
+	run.Input.Content[i].Text = a.Text
+	body, err := json.Marshal(requestOf(run))
+	if err != nil {
+		return nil, false, err
+	}
+	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", string(body), at.seq)
+	return nil, true, err
+}
+
+// open decides whether an account may write in a chat, and notes the first time. Only direct chats count.
+func (t *tx) open(to channels.Address, now time.Time, o sessions.Opening) (ok bool, err error) {
+	if to.Type != channels.Direct {
+		return true, nil
+	}
+	known, err := t.opened(to)
+	if err != nil || known {
+		return known, err
+	}
+	mine := account(to.Channel, to.Account)
+	if o.Most > 0 {
+		n, err := t.conn.number(t.ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ?", mine, ms(o.Since))
+		if err != nil || n >= int64(o.Most) {
+			return false, err
+		}
+	}
+	_, err = t.exec("INSERT INTO openings (chat, account, at) VALUES (?, ?, ?)", whole(to).String(), mine, ms(now))
+	return true, err
+}
+
+func (t *tx) opened(to channels.Address) (bool, error) {
+	return t.one("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(row) error { return nil })
+}
+
+// NewChats counts the direct chats in which an account wrote for the first time.
+func (s *Store) NewChats(ctx context.Context, kind channels.Kind, id channels.AccountID, since time.Time) (n int, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, err := c.number(ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ?", account(kind, id), ms(since))
+		n = int(found)
+		return err
+	})
+	return n, err
+}

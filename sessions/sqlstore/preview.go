@@ -1,0 +1,60 @@
+package sqlstore
+
+import (
+	"context"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// BeginPreview notes a preview before it is sent.
+func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
+	return s.write(ctx, "BeginPreview", func(t *tx) error {
+		if p.Known && p.To.Type == channels.Direct {
+			if known, err := t.opened(p.To); err != nil {
+				return err
+			} else if !known {
+				return wrong("the account has never written in %s", p.To)
+			}
+		}
+		n, err := t.exec("INSERT INTO previews (run, session, address, key, state, msg, at) VALUES (?, ?, ?, ?, ?, '', ?) ON CONFLICT (run) DO NOTHING",
+			string(p.Run), string(p.Session), p.To.String(), p.Key, string(sessions.PreviewSending), ms(t.now))
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = t.open(p.To, t.now, sessions.Opening{})
+		return err
+	})
+}
+
+// ShowPreview notes the platform's id of a preview.
+func (s *Store) ShowPreview(ctx context.Context, run sessions.RunID, id channels.MessageID) error {
+	return s.write(ctx, "ShowPreview", func(t *tx) error {
+		n, err := t.exec("UPDATE previews SET state = ?, msg = ? WHERE run = ?", string(sessions.PreviewShown), string(id), string(run))
+		if err == nil && n == 0 {
+			err = missing("the preview of run", run)
+		}
+		return err
+	})
+}
+
+// PreviewOf gives a run's preview.
+func (s *Store) PreviewOf(ctx context.Context, run sessions.RunID) (p sessions.Preview, found bool, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		p = sessions.Preview{}
+		found, err = c.one(ctx, "SELECT session, address, key, state, msg FROM previews WHERE run = ?", []any{string(run)}, func(r row) error {
+			p = sessions.Preview{Run: run, Session: sessions.Key(r.str(0)), To: address(r.str(1)), Key: r.str(2), State: sessions.PreviewState(r.str(3)), ID: channels.MessageID(r.str(4))}
+			return nil
+		})
+		return err
+	})
+	return p, found, err
+}
+
+// EndPreview forgets a preview.
+func (s *Store) EndPreview(ctx context.Context, run sessions.RunID) error {
+	return s.write(ctx, "EndPreview", func(t *tx) error {
+		_, err := t.exec("DELETE FROM previews WHERE run = ?", string(run))
+		return err
+	})
+}

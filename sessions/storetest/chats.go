@@ -1,0 +1,361 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+func positions(_ *testing.T, f *fixture) {
+	at := fromMilli(time.Now()).Add(-time.Hour)
+	say := func(chat, id string, after time.Duration, skip bool) {
+		a := message(chat, id, "x")
+		a.In.Time = at.Add(after)
+		if skip {
+			a.Skip, a.Effects = "not mentioned", sessions.Effects{}
+		}
+		f.accept(a)
+	}
+	want := func(list ...channels.Position) {
+		f.t.Helper()
+		got, err := f.Positions(f.ctx, "telegram", "default")
+		f.ok(err)
+		f.equal(got, list)
+	}
+	want()
+	say("3", "1", 0, true) // nobody here has a session
+	want()
+	say("1", "10", 0, false)
+	say("2", "20", 0, false)
+	say("1", "11", time.Minute, true) // no run, but it is on disk
+	say("1", "9", -time.Minute, false)
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Edited, Address: addr("1"), ID: "12", Time: at.Add(time.Hour)}, Skip: "edited"})
+	other := message("4", "1", "x")
+	other.In.Address.Account, other.Effects.Session.Last.Account = "default2", "default2"
+	f.accept(other)
+	one, two := channels.Position{Address: addr("1"), ID: "11", Time: at.Add(time.Minute)}, channels.Position{Address: addr("2"), ID: "20", Time: at}
+	want(one, two)
+	say("2", "21", 100*time.Hour, false) // a clock that is wrong holds nothing up
+	say("2", "22", 0, false)
+	say("2", "23", 101*time.Hour, false)
+	got, err := f.Positions(f.ctx, "telegram", "default")
+	f.ok(err)
+	if len(got) != 2 || got[1].ID != "23" || got[1].Time.After(time.Now()) {
+		f.t.Errorf("%+v", got)
+	}
+	f.ok(f.Archive(f.ctx, key("2")))
+	want(one)
+	f.ok(f.Delete(f.ctx, key("1")))
+	want()
+}
+
+func ownMessage(_ *testing.T, f *fixture) {
+	own := func(chat channels.Address, id channels.MessageID, text string, want bool) {
+		f.t.Helper()
+		got, is, err := f.OwnMessage(f.ctx, chat, id)
+		f.ok(err)
+		if got != text || is != want {
+			f.t.Errorf("%s in %s: %q, %v, want %q, %v", id, chat, got, is, text, want)
+		}
+	}
+	chat := addr("1")
+	chat.Thread = "7"
+	d := f.post(delivery("", chat, "two parts"))
+	f.begin(d.ID)
+	own(chat, "a", "", false)
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "a"}, false))
+	f.begin(d.ID)
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "b"}, true))
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "b"}, true))
+	own(chat, "a", "two parts", true)
+	own(addr("1"), "b", "two parts", true) // the thread does not matter
+	own(addr("2"), "a", "", false)
+	own(chat, "", "", false)
+	own(chat, "c", "", false)
+	to := addr("3")
+	f.ok(f.Readdress(f.ctx, addr("1"), to))
+	own(to, "a", "two parts", true)
+	own(addr("1"), "a", "", false)
+	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "r", To: chat, Key: "r.preview"}))
+	f.ok(f.ShowPreview(f.ctx, "r", "p"))
+	own(addr("1"), "p", "", true)
+	own(addr("2"), "p", "", false)
+	_, err := f.Expire(f.ctx, time.Now().Add(2*time.Hour), time.Hour)
+	f.ok(err)
+	own(to, "a", "", false)
+	own(addr("1"), "p", "", false)
+}
+
+func asked(_ *testing.T, f *fixture) {
+	acc := f.accept(message("1", "5", "hello"))
+	for chat, want := range map[string]bool{"1": true, "2": false} {
+		at := addr(chat)
+		at.Thread = "9"
+		r, found, err := f.Asked(f.ctx, at, "5")
+		f.ok(err)
+		if found != want || want && r.ID != acc.Run.ID {
+			f.t.Errorf("%s: %+v, %v", chat, r, found)
+		}
+	}
+	for _, id := range []channels.MessageID{"6", ""} {
+		if _, found, err := f.Asked(f.ctx, addr("1"), id); err != nil || found {
+			f.t.Error(found, err)
+		}
+	}
+}
+
+func newChats(_ *testing.T, f *fixture) {
+	now := fromMilli(time.Now())
+	day := sessions.Opening{Most: 2, Since: now.Add(-time.Hour), Until: now.Add(time.Hour)}
+	try := func(to channels.Address, at time.Time, o sessions.Opening, want sessions.DeliveryState) sessions.Delivery {
+		f.t.Helper()
+		d, err := f.BeginSend(f.ctx, f.post(delivery("", to, "x")).ID, at, allow, o)
+		f.ok(err)
+		f.equal(d.State, want)
+		f.equal(f.delivery(d.ID), d)
+		return d
+	}
+	count := func(since time.Time, want int) {
+		f.t.Helper()
+		n, err := f.NewChats(f.ctx, "telegram", "default", since)
+		f.ok(err)
+		f.equal(n, want)
+	}
+	no := f.post(delivery("", addr("0"), "x")) // what does not leave opens nothing
+	_, err := f.BeginSend(f.ctx, no.ID, now, deny, day)
+	f.ok(err)
+	group := addr("g")
+	group.Type = channels.Group
+	for range 3 {
+		try(group, now, day, sessions.Sending)
+	}
+	count(day.Since, 0)
+	try(addr("1"), now, day, sessions.Sending)
+	try(addr("1"), now, day, sessions.Sending)
+	topic := addr("1")
+	topic.Thread = "7"
+	try(topic, now, day, sessions.Sending)
+	count(day.Since, 1)
+	try(addr("2"), now, day, sessions.Sending)
+	late := try(addr("3"), now, day, sessions.Pending)
+	if !late.NotBefore.Equal(day.Until) || late.Error == "" || late.Attempt != 0 {
+		f.t.Errorf("%+v", late)
+	}
+	count(day.Since, 2)
+	try(addr("2"), now, day, sessions.Sending)
+	next := sessions.Opening{Most: 2, Since: now.Add(time.Hour), Until: now.Add(25 * time.Hour)}
+	got, err := f.BeginSend(f.ctx, late.ID, now.Add(time.Hour), allow, next)
+	f.ok(err)
+	f.equal(got.State, sessions.Sending)
+	count(day.Since, 3)
+	count(next.Since, 1)
+	try(addr("4"), now, sessions.Opening{}, sessions.Sending) // no bound, and counted all the same
+	count(day.Since, 4)
+	second := addr("5")
+	second.Account = "second" // has a bound of its own
+	try(second, now, day, sessions.Sending)
+	count(day.Since, 4)
+	f.ok(f.Readdress(f.ctx, addr("1"), addr("1b")))
+	try(addr("1b"), now, day, sessions.Sending)
+}
+
+func previews(_ *testing.T, f *fixture) {
+	p := sessions.Preview{Run: "r", Session: key("1"), To: addr("1"), Key: "r.preview", State: sessions.PreviewSending}
+	is := func(want sessions.Preview, there bool) {
+		f.t.Helper()
+		got, found, err := f.PreviewOf(f.ctx, "r")
+		f.ok(err)
+		f.equal(found, there)
+		f.equal(got, want)
+	}
+	is(sessions.Preview{}, false)
+	f.is(f.ShowPreview(f.ctx, "r", "1"), sessions.ErrNotFound)
+	careful := p
+	careful.Known = true
+	f.is(f.BeginPreview(f.ctx, careful), sessions.ErrConflict) // the account has never written there
+	f.ok(f.BeginPreview(f.ctx, p))
+	is(p, true)
+	f.ok(f.ShowPreview(f.ctx, "r", "77"))
+	f.ok(f.BeginPreview(f.ctx, p))
+	p.State, p.ID = sessions.PreviewShown, "77"
+	is(p, true)
+	careful.Run = "other" // now it has
+	f.ok(f.BeginPreview(f.ctx, careful))
+	if n, err := f.NewChats(f.ctx, "telegram", "default", time.Now().Add(-time.Hour)); err != nil || n != 1 {
+		f.t.Error(n, err)
+	}
+	f.ok(f.EndPreview(f.ctx, "r"))
+	f.ok(f.EndPreview(f.ctx, "r"))
+	is(sessions.Preview{}, false)
+}
+
+// files are as they were given.
+func files(_ *testing.T, f *fixture) {
+	d := delivery(key("1"), addr("1"), "look")
+	d.Files = []sessions.File{{Kind: channels.Image, Name: "a b.png", MIME: "image/png", Size: 12, Hash: "ab"}, {Kind: channels.Document, Name: "c", Hash: "cd"}}
+	made := f.post(d)
+	f.equal(made.Files, d.Files)
+	f.equal(f.delivery(d.ID).Files, d.Files)
+}
+
+// aside is an event that nobody answers.
+func aside(kind channels.Event, chat string, n int, target channels.MessageID) sessions.Arrival {
+	return sessions.Arrival{In: channels.Inbound{Event: kind, Address: addr(chat), ID: channels.MessageID(fmt.Sprint("e", n)), Target: target}, Skip: "event"}
+}
+
+func amend(_ *testing.T, f *fixture) {
+	pic := sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "aGk="}
+	first, second, third := message("1", "1", "one"), message("1", "2", "two"), message("1", "3", "three")
+	second.Effects.Run.Input.Content = append(second.Effects.Run.Input.Content, pic)
+	third.Effects.Run.Input.Content = []sessions.Block{pic}
+	runs := []sessions.RunID{f.accept(first).Run.ID, f.accept(second).Run.ID, f.accept(third).Run.ID, f.accept(message("1", "4", "four")).Run.ID}
+	f.claim(key("1"))
+	n := 0
+	change := func(i int, a sessions.Amend, lines int) sessions.Accepted {
+		f.t.Helper()
+		x := aside(channels.Edited, "1", n, channels.MessageID(fmt.Sprint(i+1)))
+		n++
+		a.Run = runs[i]
+		x.Amend = &a
+		x.Overheard = &sessions.Overheard{Key: key("1"), Event: channels.Edited, Sender: "7", Text: a.Text, Message: x.In.Target, Keep: 10}
+		acc := f.accept(x)
+		f.equal(len(f.overheard(key("1"))), lines)
+		if !f.accept(x).Duplicate {
+			f.t.Error("an edit was not remembered")
+		}
+		return acc
+	}
+	change(1, sessions.Amend{Text: "zwei"}, 0)
+	f.equal(f.run(runs[1]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "zwei"}, pic})
+	change(2, sessions.Amend{Text: "drei"}, 0)
+	f.equal(f.run(runs[2]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "drei"}, pic})
+	acc := change(3, sessions.Amend{Gone: true}, 0)
+	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: key("1"), ID: runs[3]}})
+	if r := f.run(runs[3]); r.Status != sessions.Stopped || r.Error == "" {
+		f.t.Errorf("%+v", r)
+	}
+	change(0, sessions.Amend{Text: "eins"}, 1) // it is at work: a line for the next turn
+	f.equal(f.run(runs[0]).Input.Text(), "one")
+	f.equal(len(change(0, sessions.Amend{Gone: true}, 1).Stopped), 0)
+	f.finish(runs[0], sessions.Outcome{})
+	f.equal(f.claim(key("1")).Input.Text(), "zwei")
+	if _, _, err := f.Recover(f.ctx); err != nil {
+		f.t.Fatal(err)
+	}
+	change(1, sessions.Amend{Text: "two again"}, 2) // it was begun before the restart
+	f.equal(f.run(runs[1]).Input.Text(), "zwei")
+	x := aside(channels.Edited, "1", 99, "1")
+	x.Skip, x.Amend = "", &sessions.Amend{Run: runs[1]}
+	if _, err := f.Accept(f.ctx, x); err == nil {
+		f.t.Error("an edit was answered")
+	}
+}
+
+// What an event says about a line that is still there changes the line.
+func overheardEvents(_ *testing.T, f *fixture) {
+	k := sessions.Key("agent:main:telegram:group:a")
+	n := 0
+	happens := func(x sessions.Overheard, want ...string) {
+		f.t.Helper()
+		n++
+		x.Key, x.Keep, x.Time = k, 5, time.UnixMilli(1_700_000_000_000+int64(n))
+		a := aside(x.Event, "1", n, x.Message)
+		a.Overheard = &x
+		f.accept(a)
+		lines, err := f.Overheard(f.ctx, k)
+		f.ok(err)
+		var got []string
+		for _, l := range lines {
+			got = append(got, fmt.Sprintf("%s %s %s %s<%s", l.Event, l.Sender, l.Message, l.Text, l.About))
+		}
+		f.equal(got, want)
+	}
+	happens(sessions.Overheard{Event: channels.Message, Sender: "7", Message: "1", Text: "helo"}, " 7 1 helo<")
+	happens(sessions.Overheard{Event: channels.Edited, Sender: "7", Message: "1", Text: "hello"}, " 7 1 hello<")
+	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "no"}, " 7 1 hello<", "edited 8 1 no<") // not theirs
+	happens(sessions.Overheard{Event: channels.Deleted, Sender: "9", Message: "1"}, "edited 8 1 no<")
+	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "yes", About: "x"}, "edited 8 1 yes<")
+	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
+	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
+	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5", Text: "+", About: "ours"}, "deleted 8 1 <", "reacted 8 5 +<ours")
+	happens(sessions.Overheard{Event: channels.Reacted, Sender: "9", Message: "5", Text: "-"}, "deleted 8 1 <", "reacted 8 5 +<ours", "reacted 9 5 -<")
+	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5", Text: "!"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 !<")
+	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<")
+	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <")
+	happens(sessions.Overheard{Event: channels.Joined, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <")
+	happens(sessions.Overheard{Event: channels.Left, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <")
+	happens(sessions.Overheard{Sender: "8"}, "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <", " 8  <")
+}
+
+func titles(_ *testing.T, f *fixture) {
+	f.session(key("1"))
+	for n, k := range []sessions.Key{key("1"), key("nobody")} {
+		a := aside(channels.Renamed, "1", n, "")
+		a.Title = &sessions.Session{Key: k, Title: "Cats & dogs"}
+		f.accept(a)
+	}
+	f.equal(f.get(key("1")).Title, "Cats & dogs")
+	_, err := f.Get(f.ctx, key("nobody"))
+	f.is(err, sessions.ErrNotFound)
+	if list, err := f.List(f.ctx, sessions.Query{Search: "cats"}); err != nil || len(list) != 1 {
+		f.t.Error(list, err)
+	}
+}
+
+// The key of a chat that another one became finds the session of that one.
+func movedChat(_ *testing.T, f *fixture) {
+	group := func(chat, thread string) (channels.Address, sessions.Key) {
+		a := channels.Address{Channel: "telegram", Account: "second", Chat: channels.ChatID(chat), Thread: channels.ThreadID(thread), Type: channels.Group}
+		return a, sessions.Parts{Form: sessions.FormGroup, Agent: "main", Channel: a.Channel, Account: a.Account, ID: chat, Thread: a.Thread}.Key()
+	}
+	said := map[sessions.Key]sessions.ID{}
+	for _, thread := range []string{"", "7"} {
+		a, k := group("-1", thread)
+		said[k] = f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: a}}).Session.ID
+	}
+	from, _ := group("-1", "")
+	main := f.submit(sessions.Effects{Session: &sessions.Session{Key: sessions.MainKey("main"), Agent: "main", Last: from}}).Session
+	at := func(chat string) {
+		f.t.Helper()
+		for _, thread := range []string{"", "7"} {
+			_, old := group("-1", thread)
+			a, k := group(chat, thread)
+			if got := f.get(k); got.Key != old || got.ID != said[old] || got.Last != a {
+				f.t.Errorf("%s: %+v", k, got)
+			}
+		}
+	}
+	move := aside(channels.Moved, "x", 1, "")
+	move.In.Address = from
+	move.Moved, _ = group("-100", "")
+	f.accept(move)
+	at("-100")
+	to, _ := group("-200", "")
+	f.ok(f.Readdress(f.ctx, move.Moved, to)) // and once more
+	f.ok(f.Readdress(f.ctx, move.Moved, to))
+	at("-200")
+	if got := f.get(sessions.MainKey("main")); got.ID != main.ID {
+		f.t.Errorf("%+v", got)
+	}
+	if ks, err := f.Known(f.ctx, to); err != nil || len(ks) != 2 {
+		f.t.Error(ks, err)
+	}
+
+	// A place that has a session of its own keeps it.
+	last, own := group("-300", "")
+	mine := f.session(own)
+	f.ok(f.Readdress(f.ctx, to, last))
+	f.equal(f.get(own).ID, mine.ID)
+
+	// Deleted is deleted, by whatever name.
+	_, old := group("-1", "7")
+	f.ok(f.Delete(f.ctx, old))
+	for _, chat := range []string{"-1", "-100", "-200", "-300"} {
+		_, k := group(chat, "7")
+		_, err := f.Get(f.ctx, k)
+		f.is(err, sessions.ErrNotFound)
+	}
+}
