@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"fmt"
+	"net/http"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -31,7 +31,7 @@ func (as *accounts) all() []*account {
 
 // makeAccount opens the channel of a configured account. One that cannot be opened is shown, and does not stop the others.
 func (h *Host) makeAccount(conf config.Account) *account {
-	a := &account{ref: router.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf}
+	a := &account{ref: router.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf, state: channels.Stopped}
 	log := h.log.With("channel", conf.Kind, "account", conf.ID)
 	for _, row := range h.deps.Adapters {
 		if row.Kind != conf.Kind {
@@ -69,39 +69,51 @@ func (h *Host) startAccounts(ctx context.Context) {
 	}
 }
 
-// startAccount attaches an account to the gate and runs its adapter under supervision.
+// startAccount attaches an account to the gate and runs its adapter under supervision. h.changing is held once the host runs.
 func (h *Host) startAccount(ctx context.Context, a *account) {
-	if a.ch == nil {
+	if a.ch == nil || ctx.Err() != nil {
 		return
 	}
 	h.router.Attach(a.ref, a.ch)
 	ctx, a.cancel = context.WithCancel(ctx)
 	a.ended = make(chan struct{})
+	a.set(channels.Connected, "")
 	h.accounts.wg.Go(func() {
 		defer close(a.ended)
+		var menu sync.WaitGroup
+		menu.Go(func() { h.publish(ctx, a) })
 		a.supervise(ctx, h.router.Accept, h.log)
+		a.cancel()
+		menu.Wait()
 	})
-	h.accounts.wg.Go(func() { h.publish(ctx, a) })
 }
 
-// stop ends an account's adapter and waits for its end.
+// stop ends an account's adapter, and who links it, and waits for their end. h.changing is held.
 func (a *account) stop() {
 	if a.cancel != nil {
 		a.cancel()
 		<-a.ended
 	}
+	a.mu.Lock()
+	l := a.linking
+	a.mu.Unlock()
+	if l != nil {
+		l.cancel(errChanged)
+		<-l.ended
+	}
 }
 
-// reloadAccounts brings the accounts in line with a new configuration: those that are gone or changed are stopped, those that
-// are new or changed are started. The others are not touched. The page's account stays as it is: people are connected to it.
+// reloadAccounts brings the accounts in line with a new configuration: those that are gone, changed or given up are stopped, those
+// that are new, changed or given up are started. The others are not touched. The page's account stays as it is: people are
+// connected to it.
 func (h *Host) reloadAccounts(c *config.Config) {
 	as := &h.accounts
-	h.reloading.Lock() // one reload at a time; the list itself is locked only for moments
-	defer h.reloading.Unlock()
+	h.changing.Lock() // one change at a time; the list itself is locked only for moments
+	defer h.changing.Unlock()
 	var keep, gone []*account
 	for _, a := range as.all() {
 		i := slices.IndexFunc(c.Channels, func(n config.Account) bool { return n.Kind == a.conf.Kind && n.ID == a.conf.ID })
-		if a.ch == h.page && h.page != nil || i >= 0 && a.err == nil && reflect.DeepEqual(a.conf.Adapter, c.Channels[i].Adapter) && a.running() {
+		if a.ch == h.page && h.page != nil || i >= 0 && a.err == nil && reflect.DeepEqual(a.conf.Adapter, c.Channels[i].Adapter) && a.busy() {
 			keep = append(keep, a)
 		} else {
 			gone = append(gone, a)
@@ -125,6 +137,26 @@ func (h *Host) reloadAccounts(c *config.Config) {
 	as.list = append(keep, fresh...)
 }
 
+// restart starts an account again that runs, waits or has given up.
+func (h *Host) restart(a *account) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	switch {
+	case !h.has(a):
+		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+	case a.ch == nil:
+		return refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+	case a.beingLinked():
+		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
+	}
+	a.stop()
+	h.startAccount(h.accounts.life, a)
+	return nil
+}
+
+// has reports whether an account is still one of the host's.
+func (h *Host) has(a *account) bool { return slices.Contains(h.accounts.all(), a) }
+
 // publish tells a platform that has a menu which commands there are. Best effort: the commands work without.
 func (h *Host) publish(ctx context.Context, a *account) {
 	c := channels.Probe(a.ch).Commander
@@ -132,7 +164,7 @@ func (h *Host) publish(ctx context.Context, a *account) {
 		return
 	}
 	for wait := time.Second; ctx.Err() == nil; wait = min(2*wait, time.Hour) {
-		err := publishOnce(ctx, c, h.router.Commands())
+		err := fenced(a.String(), h.log, func() error { return c.Publish(ctx, h.router.Commands()) })
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -146,14 +178,4 @@ func (h *Host) publish(ctx context.Context, a *account) {
 		case <-ctx.Done():
 		}
 	}
-}
-
-// publishOnce fences an adapter's panic.
-func publishOnce(ctx context.Context, c channels.Commander, cmds []channels.Command) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &channels.Error{Class: channels.Unsupported, Err: fmt.Errorf("the adapter panicked: %v", p)}
-		}
-	}()
-	return c.Publish(ctx, cmds)
 }

@@ -35,6 +35,10 @@ func (h *Host) api() http.Handler {
 	handle(mux, "GET /api/pairing", h.pairings)
 	handle(mux, "POST /api/pairing/approve", h.approve)
 	handle(mux, "POST /api/pairing/reject", h.reject)
+	handle(mux, "GET /api/channels", h.listChannels)
+	handle(mux, "POST /api/channels/restart", h.restartChannel)
+	handle(mux, "POST /api/channels/logout", h.logoutChannel)
+	mux.HandleFunc("POST /api/channels/login", h.loginChannel)
 	return mux
 }
 
@@ -43,6 +47,18 @@ var errBadRequest = errors.New("bad request")
 
 func bad(format string, a ...any) error {
 	return fmt.Errorf("%w: %s", errBadRequest, fmt.Sprintf(format, a...))
+}
+
+// refusal is an error with the status that it is answered with.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(status int, format string, a ...any) error {
+	return &refusal{status: status, text: fmt.Sprintf(format, a...)}
 }
 
 // handle mounts a function that gives a value or an error.
@@ -65,7 +81,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
+	no, refused := errors.AsType[*refusal](err)
 	switch {
+	case refused:
+		status = no.status
 	case errors.Is(err, errBadRequest):
 		status = http.StatusBadRequest
 	case errors.Is(err, sessions.ErrNotFound):

@@ -83,7 +83,7 @@ type Host struct {
 	registry  *prometheus.Registry
 	started   chan struct{} // closed when the accounts run
 	done      chan struct{} // closed when Run begins to stop
-	reloading sync.Mutex
+	changing  sync.Mutex // held while accounts are started, stopped or replaced
 }
 
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
@@ -116,7 +116,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err := h.store.Describe(h.URL()); err != nil {
 		return h, err
 	}
-	h.registry.MustRegister(h.models, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	h.registry.MustRegister(h.models, accountMetrics{h.statuses}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	h.openServers(c, d.Log)
 	h.router = router.New(router.Deps{
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,

@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -21,13 +19,15 @@ func (h *Host) handler() http.Handler {
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
 	mux.Handle("/api/", h.api())
+	mux.HandleFunc(hookPattern, h.hook)
+	mux.Handle("GET /channels", web.Channels())
 	page := web.Off()
 	if h.page != nil {
 		page = h.pageHandler()
 	}
 	mux.Handle("/api/chat/", page)
 	mux.Handle("/", page)
-	door := web.Config{Token: h.token, Hosts: h.deps.Config.Config().Gateway.Hosts, Open: []string{"/healthz", "/readyz"}}
+	door := web.Config{Token: h.token, Hosts: h.deps.Config.Config().Gateway.Hosts, Open: []string{"/healthz", "/readyz"}, Pass: isHook}
 	if h.loopback() {
 		door.Open = append(door.Open, "/metrics")
 	}
@@ -55,42 +55,14 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	if why != "" {
 		status = http.StatusServiceUnavailable
 	}
-	servers := h.servers.Status()
+	servers, accounts := h.servers.Status(), h.statuses()
 	for i := range servers {
 		servers[i].Detail = "" // may be a server's own words: they are for owners (/api/status)
 	}
-	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": h.statuses(), "servers": servers})
-}
-
-func (h *Host) notReady(ctx context.Context) string {
-	select {
-	case <-h.done:
-		return "the host is stopping"
-	default:
+	for i := range accounts {
+		accounts[i].Name = "" // of a person, perhaps
 	}
-	var why []string
-	if t := h.storeTrouble(ctx); t != "" {
-		why = append(why, t)
-	}
-	for _, s := range h.statuses() {
-		if !s.Live {
-			line := fmt.Sprintf("%s (%s) is %s", s.Channel, s.Account, s.State)
-			if s.Detail != "" {
-				line += ": " + s.Detail
-			}
-			why = append(why, line)
-		}
-	}
-	return strings.Join(why, "; ")
-}
-
-func (h *Host) statuses() []Status {
-	now := time.Now()
-	out := make([]Status, 0, 4)
-	for _, a := range h.accounts.all() {
-		out = append(out, a.status(now))
-	}
-	return out
+	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
 }
 
 // storeTrouble asks the store for something small, and whether it writes when the last write failed.

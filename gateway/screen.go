@@ -46,7 +46,7 @@ func (h *Host) Screen(took time.Duration) string {
 		case a.ref.Channel == webchat.Kind:
 			line(string(a.ref.Channel), "✓ on this machine")
 		default:
-			line(string(a.ref.Channel), "… %s: connecting (parley status)", a.ref.Account)
+			line(string(a.ref.Channel), "… %s: connecting (parley channels)", a.ref.Account)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Tools.MCP.Servers)) {

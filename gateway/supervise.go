@@ -22,59 +22,67 @@ type account struct {
 	ch   channels.Channel
 	err  error // why it could not be made
 
-	cancel context.CancelFunc // ends its adapter
+	cancel context.CancelFunc // ends its adapter; Host.changing guards both
 	ended  chan struct{}      // closed when the adapter has ended
 
 	mu       sync.Mutex
-	state    channels.State
+	state    channels.State // what the supervisor knows: Connected (it runs), Disconnected (it waits), a permanent one, or Stopped
 	detail   string
+	next     time.Time // Disconnected: when it is tried again
 	restarts int
-}
-
-// Status is how an account is, for people and for /readyz.
-type Status struct {
-	Channel  channels.Kind      `json:"channel"`
-	Account  channels.AccountID `json:"account"`
-	State    channels.State     `json:"state"`
-	Live     bool               `json:"live"`
-	Name     string             `json:"name,omitempty"`
-	Detail   string             `json:"detail,omitempty"`
-	LastSeen time.Time          `json:"lastSeen,omitzero"`
-	Restarts int                `json:"restarts"`
-}
-
-// status joins what the adapter knows with what its supervisor saw.
-func (a *account) status(now time.Time) Status {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := Status{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Restarts: a.restarts}
-	if a.ch == nil {
-		return s
-	}
-	rep := channels.Probe(a.ch).Reporter
-	if rep == nil {
-		s.Live = a.state == channels.Connected
-		return s
-	}
-	h := rep.Health()
-	s.Name, s.LastSeen = h.Name, h.LastSeen
-	if a.state != channels.Stopped {
-		s.State, s.Detail, s.Live = h.State, firstOf(h.Detail, a.detail), h.Live(now)
-	}
-	return s
+	linking  *linking // nil unless somebody links it now
 }
 
 func (a *account) set(state channels.State, detail string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.state, a.detail = state, detail
+	a.state, a.detail, a.next = state, detail, time.Time{}
+}
+
+// waits notes that the adapter is started again after a pause.
+func (a *account) waits(why string, wait time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state, a.detail, a.next = channels.Disconnected, why, time.Now().Add(wait)
+	a.restarts++
 }
 
 // running reports whether its supervisor has not given up.
 func (a *account) running() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.state != channels.Stopped
+	return a.state == channels.Connected || a.state == channels.Disconnected
+}
+
+func (a *account) beingLinked() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.linking != nil
+}
+
+// busy reports whether its adapter, or somebody who links it, is at work.
+func (a *account) busy() bool { return a.running() || a.beingLinked() }
+
+// String names an account for people.
+func (a *account) String() string { return fmt.Sprintf("%s (%s)", a.ref.Channel, a.ref.Account) }
+
+// verdict is the state that an error stands for which only a person can mend. The adapter may know better.
+func verdict(e *channels.Error, pairs bool) channels.State {
+	switch {
+	case e.Class == channels.Rejected:
+		return channels.Refused
+	case pairs:
+		return channels.LoggedOut
+	}
+	return channels.Revoked
+}
+
+// bare is an error without its class: for people.
+func bare(e *channels.Error) string {
+	if e.Err == nil {
+		return string(e.Class)
+	}
+	return e.Err.Error()
 }
 
 // The pause before an adapter is started again.
@@ -84,15 +92,15 @@ const (
 	steady     = 5 * time.Minute // a run of this length was a good one: the next pause is short again
 )
 
-// supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter; an error that only a
-// person can mend stops it, visibly.
+// supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter and not before the platform
+// allows it; an error that only a person can mend stops it, visibly.
 func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Logger) {
 	log = log.With("channel", a.ref.Channel, "account", a.ref.Account)
 	pause := firstPause
 	for ctx.Err() == nil {
 		a.set(channels.Connected, "")
 		began := time.Now()
-		err := fenced(ctx, a.ch, in, log)
+		err := fenced(a.String(), log, func() error { return a.ch.Run(ctx, in) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -101,8 +109,9 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 		}
 		e := channels.Classify(err)
 		if e.Class == channels.Unauthorized || e.Class == channels.Rejected {
-			log.Error("the account is stopped until the configuration changes", "err", err)
-			a.set(channels.Stopped, err.Error())
+			a.set(verdict(e, channels.Probe(a.ch).Pairer != nil), bare(e))
+			now := a.status(time.Now())
+			log.Error("the account is stopped until somebody mends it", "state", now.State, "err", err, "detail", now.Detail, "todo", now.Todo)
 			return
 		}
 		if time.Since(began) > steady {
@@ -110,10 +119,7 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 		}
 		wait := max(e.RetryAfter, pause/2+rand.N(pause/2+1))
 		log.Warn("the account is started again", "err", err, "in", wait.Round(time.Millisecond).String())
-		a.set(channels.Disconnected, err.Error())
-		a.mu.Lock()
-		a.restarts++
-		a.mu.Unlock()
+		a.waits(bare(e), wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -123,13 +129,13 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 	}
 }
 
-// fenced runs an adapter; a panic is an error.
-func fenced(ctx context.Context, ch channels.Channel, in channels.Inbox, log *slog.Logger) (err error) {
+// fenced calls an adapter; a panic is an error.
+func fenced(what string, log *slog.Logger, call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error("panic in the adapter", "panic", p, "stack", string(debug.Stack()))
+			log.Error("panic in the adapter", "account", what, "panic", p, "stack", string(debug.Stack()))
 			err = &channels.Error{Class: channels.Transient, Err: fmt.Errorf("the adapter panicked: %v", p)}
 		}
 	}()
-	return ch.Run(ctx, in)
+	return call()
 }

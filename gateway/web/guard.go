@@ -27,6 +27,9 @@ type Config struct {
 	Token channels.Secret // the gateway token; without one everything that is not Open is refused
 	Hosts []string        // names, without port, under which the host may be addressed, besides localhost and IP addresses
 	Open  []string        // paths that need no token, for example /healthz; one that ends in / covers what is below it
+
+	// Pass lets further requests in without a token, those that something else checks; nil = none.
+	Pass func(*http.Request) bool
 }
 
 const (
@@ -64,6 +67,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, "Another site sent this request: refused.")
 	case r.URL.Path == "/login":
 		g.login(w, r)
+	case g.cfg.Pass != nil && g.cfg.Pass(r):
+		g.next.ServeHTTP(w, r)
 	case slices.ContainsFunc(g.open, func(p string) bool {
 		return r.URL.Path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(r.URL.Path, p)
 	}):

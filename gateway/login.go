@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"parley/channels"
+)
+
+// linking is a login under way.
+type linking struct {
+	cancel context.CancelCauseFunc
+	ended  chan struct{} // closed when the adapter has let go
+}
+
+const (
+	loginWithin  = 10 * time.Minute // a login that nobody completes ends
+	logoutWithin = 30 * time.Second
+	nameWithin   = 15 * time.Second // wait for the first connection after a login, to say as whom
+)
+
+// Why a login was ended from outside.
+var (
+	errChanged  = errors.New("the configuration of this account changed meanwhile: try again")
+	errStopping = errors.New("the host is stopping")
+	errTooLong  = fmt.Errorf("nobody linked it within %s: try again", loginWithin)
+)
+
+// login links an account: it shows each step until a person has done it, then starts the account and gives the name that it has
+// on its platform, if that is known soon. ctx ends it.
+func (h *Host) login(ctx context.Context, a *account, phone string, show func(channels.PairStep)) (name string, err error) {
+	pairer, err := pairs(a)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, loginWithin, errTooLong)
+	defer stop()
+	l := &linking{cancel: cancel, ended: make(chan struct{})}
+	if err := h.beginLogin(a, l); err != nil {
+		return "", err
+	}
+	defer context.AfterFunc(h.accounts.life, func() { cancel(errStopping) })()
+	err = fenced(a.String(), h.log, func() error { return pairer.Pair(ctx, phone, show) })
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	h.endLogin(a, l)
+	if err != nil {
+		h.log.Info("an account was not linked", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
+		return "", refuse(http.StatusBadGateway, "%s is not linked: %s", a, reason(err))
+	}
+	h.log.Info("an account is linked", "channel", a.ref.Channel, "account", a.ref.Account)
+	return h.nameOf(ctx, a), nil
+}
+
+// beginLogin takes an account for a login: its adapter is stopped, as nothing but Pair may use it then.
+func (h *Host) beginLogin(a *account, l *linking) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	now := a.status(time.Now())
+	switch {
+	case !h.has(a) || h.accounts.life.Err() != nil:
+		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+	case now.Linking:
+		return refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
+	case now.State == channels.Connected || now.State == channels.Conflict || now.State == channels.Banned:
+		as := ""
+		if now.Name != "" {
+			as = " as " + now.Name
+		}
+		return refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, InWords(now.State), a.ref.Channel)
+	}
+	a.stop()
+	a.set(channels.LoggedOut, "")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.linking = l
+	return nil
+}
+
+// endLogin gives an account back: its adapter runs again, linked or not.
+func (h *Host) endLogin(a *account, l *linking) {
+	a.mu.Lock()
+	a.linking = nil
+	a.mu.Unlock()
+	close(l.ended)
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	if h.has(a) && !a.busy() {
+		a.stop()
+		h.startAccount(h.accounts.life, a)
+	}
+}
+
+// nameOf waits a while for an account to connect, and gives its name.
+func (h *Host) nameOf(ctx context.Context, a *account) string {
+	limit := time.After(nameWithin)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s := a.status(time.Now())
+		if s.Name != "" && s.Live || s.State.Permanent() {
+			return s.Name
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			return s.Name
+		case <-ctx.Done():
+			return s.Name
+		}
+	}
+}
+
+// logout ends the link of an account.
+func (h *Host) logout(ctx context.Context, a *account) error {
+	pairer, err := pairs(a)
+	if err != nil {
+		return err
+	}
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	switch {
+	case !h.has(a) || h.accounts.life.Err() != nil:
+		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+	case a.beingLinked():
+		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
+	}
+	ctx, cancel := context.WithTimeout(ctx, logoutWithin)
+	defer cancel()
+	err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) }) // while it is connected: the platform is to know
+	a.stop()
+	h.startAccount(h.accounts.life, a)
+	if err != nil {
+		return refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))
+	}
+	h.log.Info("the link of an account was ended", "channel", a.ref.Channel, "account", a.ref.Account)
+	return nil
+}
+
+// pairs gives what links an account.
+func pairs(a *account) (channels.Pairer, error) {
+	if a.ch == nil {
+		return nil, refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+	}
+	p := channels.Probe(a.ch).Pairer
+	if p == nil {
+		return nil, refuse(http.StatusConflict, "%s is not linked by a person: all that it needs is in the configuration (channels.%s)", a, a.ref.Channel)
+	}
+	return p, nil
+}
+
+// reason is an error of an adapter in a line for people.
+func reason(err error) string { return bare(channels.Classify(err)) }
+
+// phoneNumber reads a number as people write it and gives it as +4915…; empty stays empty.
+func phoneNumber(text string) (string, error) {
+	digits := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -./()", r) {
+			return -1
+		}
+		return r
+	}, text)
+	if digits == "" {
+		return "", nil
+	}
+	digits = strings.TrimPrefix(digits, "+")
+	if strings.HasPrefix(digits, "00") {
+		digits = digits[2:]
+	}
+	if strings.Trim(digits, "0123456789") != "" || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
+		return "", bad("phone %q: want the whole number with its country code, for example +49 151 23456789", text)
+	}
+	return "+" + digits, nil
+}

@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/channels"
+)
+
+// Status is how an account is, for people and for /readyz.
+type Status struct {
+	Channel  channels.Kind      `json:"channel"`
+	Account  channels.AccountID `json:"account"`
+	State    channels.State     `json:"state"`
+	Live     bool               `json:"live"`
+	Name     string             `json:"name,omitempty"`
+	Detail   string             `json:"detail,omitempty"` // what is wrong
+	Todo     string             `json:"todo,omitempty"`   // what a person can do about it
+	LastSeen time.Time          `json:"lastSeen,omitzero"`
+	Next     time.Time          `json:"next,omitzero"` // when it is tried again
+	Restarts int                `json:"restarts"`
+	Pairs    bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
+	Linking  bool               `json:"linking,omitempty"` // somebody is linking it now
+	Off      bool               `json:"off,omitempty"`     // enabled: false
+}
+
+// InWords is a state as people read it.
+func InWords(s channels.State) string {
+	if s == channels.LoggedOut {
+		return "not linked"
+	}
+	return strings.ReplaceAll(string(s), "_", " ")
+}
+
+// Line is how an account is, in one line for everybody: it does not say whose account it is.
+func (s Status) Line() string {
+	line := fmt.Sprintf("%s (%s): %s", s.Channel, s.Account, InWords(s.State))
+	if s.Linking {
+		line += ", being linked now"
+	}
+	for _, more := range []string{s.Detail, s.Todo} {
+		if more != "" {
+			line += "; " + more
+		}
+	}
+	return line
+}
+
+// status joins what the adapter knows with what its supervisor saw.
+func (a *account) status(now time.Time) Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := Status{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Next: a.next, Restarts: a.restarts, Linking: a.linking != nil}
+	if a.ch == nil {
+		s.Todo = "change the configuration (parley check), then reload it"
+		return s
+	}
+	caps := channels.Probe(a.ch)
+	s.Pairs = caps.Pairer != nil
+	if caps.Reporter != nil {
+		a.report(&s, caps.Reporter.Health(), now)
+	} else {
+		s.Live = a.state == channels.Connected
+	}
+	if !s.Linking {
+		s.Todo = todo(s)
+	}
+	return s
+}
+
+// report fills in what the adapter says. Once its Run is over its word counts only for why. a.mu is held.
+func (a *account) report(s *Status, h channels.Health, now time.Time) {
+	s.Name, s.LastSeen = h.Name, h.LastSeen
+	waiting, running := a.state == channels.Disconnected, a.state == channels.Connected
+	switch {
+	case running:
+		s.State, s.Detail, s.Live = h.State, h.Detail, h.Live(now)
+	case waiting && (h.State == channels.Banned || h.State == channels.Conflict), !waiting && h.State.Permanent():
+		s.State, s.Detail = h.State, firstOf(h.Detail, a.detail)
+	}
+}
+
+// todo says what a person can do about an account, where that does not depend on its platform. The platform's part is in Detail.
+func todo(s Status) string {
+	login, restart := "parley login "+string(s.Channel), "parley channels restart "+string(s.Channel)
+	if s.Account != channels.DefaultAccount {
+		login += " --account " + string(s.Account)
+		restart += " " + string(s.Account)
+	}
+	switch s.State {
+	case channels.LoggedOut:
+		if s.Pairs {
+			return "link it: " + login + ", or on the page under /channels"
+		}
+		return "then reload the configuration, or start it again: " + restart
+	case channels.Revoked, channels.Replaced, channels.Outdated, channels.Refused:
+		return "then start it again: " + restart
+	case channels.Connecting, channels.Connected, channels.Disconnected, channels.Conflict, channels.Banned, channels.Stopped:
+	}
+	return ""
+}
+
+func (h *Host) statuses() []Status {
+	now := time.Now()
+	out := make([]Status, 0, 4)
+	for _, a := range h.accounts.all() {
+		out = append(out, a.status(now))
+	}
+	return out
+}
+
+// notReady says why people cannot reach the agents; empty when they can.
+func (h *Host) notReady(ctx context.Context) string {
+	select {
+	case <-h.done:
+		return "the host is stopping"
+	default:
+	}
+	var why []string
+	if t := h.storeTrouble(ctx); t != "" {
+		why = append(why, t)
+	}
+	for _, s := range h.statuses() {
+		if !s.Live {
+			why = append(why, s.Line())
+		}
+	}
+	return strings.Join(why, " · ")
+}

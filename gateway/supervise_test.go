@@ -1,0 +1,197 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/gateway/config"
+	"parley/router"
+)
+
+// scripted is a channel whose Run does what a test says.
+type scripted struct {
+	channels.Channel
+	run func(ctx context.Context, n int) error
+
+	mu     sync.Mutex
+	runs   []time.Time
+	health channels.Health
+}
+
+func (s *scripted) Run(ctx context.Context, _ channels.Inbox) error {
+	s.mu.Lock()
+	s.runs = append(s.runs, time.Now())
+	n := len(s.runs)
+	s.mu.Unlock()
+	return s.run(ctx, n)
+}
+
+func (s *scripted) Health() channels.Health {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.health
+}
+
+func (s *scripted) set(h channels.Health) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.health = h
+}
+
+// linkable has a Pairer besides.
+type linkable struct {
+	*scripted
+	channels.Pairer
+}
+
+func testAccount(ch channels.Channel) *account {
+	return &account{ref: router.AccountRef{Channel: "fake", Account: "default"}, conf: config.Account{}, ch: ch}
+}
+
+// supervised runs an account for a while of virtual time and gives when its Runs began.
+func supervised(t *testing.T, a *account, s *scripted, life time.Duration) []time.Time {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), life)
+	defer cancel()
+	a.supervise(ctx, nil, slog.New(slog.DiscardHandler))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs
+}
+
+var errGone = &channels.Error{Class: channels.Transient, Err: errors.New("the platform is away")}
+
+// The pauses grow with jitter up to a minute, and are short again after a run that held.
+func TestSupervisePauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{run: func(ctx context.Context, n int) error {
+			switch n {
+			case 12:
+				return ctx.Err() // nil: an adapter that ends by itself is started again as well
+			case 20:
+				time.Sleep(steady + time.Second)
+			case 3:
+				panic("a bug")
+			}
+			return errGone
+		}}
+		a := testAccount(s)
+		runs := supervised(t, a, s, 40*time.Minute)
+		if len(runs) < 25 {
+			t.Fatalf("%d runs", len(runs))
+		}
+		most, odd, want := time.Duration(0), 0, firstPause
+		for i := 1; i < len(runs); i++ {
+			pause := runs[i].Sub(runs[i-1])
+			if i == 20 {
+				pause, want = pause-steady-time.Second, firstPause
+			}
+			if pause < want/2 || pause > want {
+				t.Errorf("pause %d is %s, want %s to %s", i, pause, want/2, want)
+			}
+			if pause%(firstPause/2) != 0 {
+				odd++
+			}
+			most, want = max(most, pause), min(2*want, time.Minute)
+		}
+		if most > time.Minute || most < 31*time.Second {
+			t.Errorf("the longest pause is %s", most)
+		}
+		if odd < len(runs)/2 {
+			t.Error("the pauses have no jitter")
+		}
+		if got := a.status(time.Now()); got.Restarts < len(runs)-1 || got.Live || got.State != channels.Disconnected || got.Detail != "the platform is away" || got.Next.IsZero() {
+			t.Errorf("%d runs: %+v", len(runs), got)
+		}
+	})
+}
+
+// A platform that says how long to wait is not asked before, however long that is; meanwhile people read why.
+func TestSuperviseRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{}
+		s.run = func(ctx context.Context, n int) error {
+			if n > 1 {
+				s.set(channels.Health{State: channels.Connected, LastSeen: time.Now(), Stale: time.Minute})
+				<-ctx.Done()
+				return nil
+			}
+			s.set(channels.Health{State: channels.Banned, Detail: "banned for 3 h"})
+			return &channels.Error{Class: channels.Limited, RetryAfter: 3 * time.Hour, Err: errors.New("banned")}
+		}
+		a := testAccount(s)
+		go func() {
+			time.Sleep(time.Hour)
+			got := a.status(time.Now())
+			if got.State != channels.Banned || got.Detail != "banned for 3 h" || got.Live || time.Until(got.Next) != 2*time.Hour {
+				t.Errorf("after an hour: %+v", got)
+			}
+		}()
+		runs := supervised(t, a, s, 4*time.Hour)
+		if len(runs) != 2 || runs[1].Sub(runs[0]) != 3*time.Hour {
+			t.Errorf("runs at %v", runs)
+		}
+		if got := a.status(time.Now()); got.Restarts != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// An adapter that ended for good is not run again, shows its own state and what to do, and is not live whatever it says.
+func TestSupervisePermanent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		class  channels.Class
+		health channels.Health
+		pairs  bool
+		state  channels.State
+		detail string
+		todo   string
+	}{
+		"replaced":       {channels.Unauthorized, channels.Health{State: channels.Replaced, Detail: "another client took it over"}, true, channels.Replaced, "another client took it over", "parley channels restart fake"},
+		"outdated":       {channels.Rejected, channels.Health{State: channels.Outdated, Detail: "too old: update parley"}, true, channels.Outdated, "too old: update parley", "parley channels restart fake"},
+		"not linked":     {channels.Unauthorized, channels.Health{State: channels.LoggedOut}, true, channels.LoggedOut, "no", "parley login fake"},
+		"says connected": {channels.Unauthorized, channels.Health{State: channels.Connected, LastSeen: time.Now().Add(time.Hour * 1e6), Stale: time.Hour}, false, channels.Revoked, "no", "parley channels restart fake"},
+		"says nothing":   {channels.Rejected, channels.Health{}, false, channels.Refused, "no", "parley channels restart fake"},
+		"was linked":     {channels.Unauthorized, channels.Health{State: channels.Disconnected}, true, channels.LoggedOut, "no", "parley login fake"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{health: c.health, run: func(context.Context, int) error { return &channels.Error{Class: c.class, Err: errors.New("no")} }}
+				var ch channels.Channel = s
+				if c.pairs {
+					ch = linkable{s, struct{ channels.Pairer }{}}
+				}
+				a := testAccount(ch)
+				runs := supervised(t, a, s, time.Hour)
+				got := a.status(time.Now())
+				if len(runs) != 1 || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || got.Live || got.Restarts != 0 || a.running() {
+					t.Errorf("%d runs, %+v", len(runs), got)
+				}
+			})
+		})
+	}
+}
+
+func TestPhoneNumber(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "+49 151 234-567 89": "+4915123456789", "0049 (151) 2345678": "+491512345678", "49.151.2345678": "+491512345678",
+		"0151 23456789": "!", "12345": "!", "+49 151 CALLME": "!", "+1234567890123456": "!", "++49151234567": "!",
+	} {
+		got, err := phoneNumber(in)
+		if want == "!" && (err == nil || !strings.Contains(err.Error(), "country code")) || want != "!" && (err != nil || got != want) {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+}
