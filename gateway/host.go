@@ -39,6 +39,9 @@ type AdapterEnv struct {
 	Log    *slog.Logger
 	Dir    string                                    // for the adapter's own files; it need not be there yet
 	Cursor func(ctx context.Context) (string, error) // newest committed cursor of the account
+
+	// Seen gives the newest message on disk of every chat that has a session.
+	Seen func(ctx context.Context) ([]channels.Position, error)
 }
 
 // Table gives the part of the adapters that reading a configuration needs.
@@ -68,22 +71,22 @@ type Deps struct {
 
 // Host is a running parley.
 type Host struct {
-	deps      Deps
-	log       *slog.Logger
-	store     *sqlstore.Store
-	router    *router.Router
-	models    *models
-	servers   *mcp.Servers
-	choice    atomic.Pointer[choice]
-	token     channels.Secret
-	accounts  accounts
-	page      *webchat.Channel
-	listener  net.Listener
-	server    *http.Server
-	registry  *prometheus.Registry
-	started   chan struct{} // closed when the accounts run
-	done      chan struct{} // closed when Run begins to stop
-	changing  sync.Mutex // held while accounts are started, stopped or replaced
+	deps     Deps
+	log      *slog.Logger
+	store    *sqlstore.Store
+	router   *router.Router
+	models   *models
+	servers  *mcp.Servers
+	choice   atomic.Pointer[choice]
+	token    channels.Secret
+	accounts accounts
+	page     *webchat.Channel
+	listener net.Listener
+	server   *http.Server
+	registry *prometheus.Registry
+	started  chan struct{} // closed when the accounts run
+	done     chan struct{} // closed when Run begins to stop
+	changing sync.Mutex    // held while accounts are started, stopped or replaced
 }
 
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
@@ -122,7 +125,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
 		Troubles: h.troubles, MoreTools: h.servers.Tools,
-		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Pictures: filepath.Join(c.State, "pictures"),
+		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
 		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
 	})
 	h.makeWorkspaces(c)

@@ -132,7 +132,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), pictureBlocks(in)...), Time: in.Time, Run: id,
+		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(in)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
 			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {

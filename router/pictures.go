@@ -2,16 +2,12 @@ package router
 
 import (
 	"context"
-	"crypto/sha256"
+	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,20 +20,27 @@ import (
 
 // The bounds of pictures that a model looks at.
 const (
-	picturesShown = 8                   // of a prompt, the newest; older ones are named only
-	pictureMost   = 5 << 20             // bytes of one; the providers take no more
-	pictureWait   = 20 * time.Second    // for all of a prompt
-	pictureAgain  = 5 * time.Minute     // until one that could not be had is tried again
-	missesMost    = 256                 // that are remembered
-	pictureKept   = 30 * 24 * time.Hour // how long the file of one stays after it was last shown
+	picturesShown = 8                // of a prompt, the newest; older ones are named only
+	pictureMost   = 5 << 20          // bytes of one; the providers take no more
+	pictureWait   = 20 * time.Second // for all of a prompt
+	pictureAgain  = 5 * time.Minute  // until one that could not be had is tried again
+	missesMost    = 256              // that are remembered
+	mediaMost     = 32               // files of one message that are kept
 )
 
-// pictureBlocks gives the pictures of a message as blocks that say where they are; they are fetched when a model is to see them.
-func pictureBlocks(in channels.Inbound) (out []sessions.Block) {
-	for _, m := range in.Media {
-		if m.Ref != "" && (m.Kind == channels.Image || m.Kind == channels.Document && picture(m.MIME)) {
-			out = append(out, sessions.Block{Type: sessions.ImageBlock, MIME: m.MIME, Media: &m})
+// mediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
+// when it asks for them.
+func mediaBlocks(in channels.Inbound) (out []sessions.Block) {
+	for _, m := range in.Media[:min(len(in.Media), mediaMost)] {
+		if m.Ref == "" {
+			continue
 		}
+		b := sessions.Block{Type: sessions.FileBlock, ID: strings.ToLower(rand.Text()[:8]), Media: &m}
+		if m.Kind == channels.Image || m.Kind == channels.Document && picture(m.MIME) {
+			b.Type, b.MIME = sessions.ImageBlock, m.MIME
+		}
+		m.Name = sessions.FileName(m.Name)
+		out = append(out, b)
 	}
 	return out
 }
@@ -106,126 +109,22 @@ func unfetched(b sessions.Block) bool {
 	return b.Type == sessions.ImageBlock && b.Data == "" && b.Media != nil
 }
 
-// picture reads a picture from the folder of those that were fetched before, else from its platform.
+// picture gives a picture that a model can look at.
 func (r *Router) picture(ctx context.Context, from *sessions.Provenance, m channels.Media) (data []byte, mime string, err error) {
-	defer r.fence("picture", &err)
 	if from == nil {
 		return nil, "", errors.New("it is not known where it came from")
 	}
-	path := r.picturePath(from.Address, m)
-	if path != "" {
-		if data, err = os.ReadFile(path); err == nil {
-			now := time.Now()
-			if err := os.Chtimes(path, now, now); err != nil {
-				r.log.Debug("cannot mark a picture as used", keyErr, err)
-			}
-			return data, http.DetectContentType(data), nil
-		}
-	}
-	can := r.gate.caps(from.Address)
-	if can.Fetcher == nil {
-		return nil, "", fmt.Errorf("the channel %s gives no files, or is not connected", from.Address.Channel)
-	}
-	id := pictureID(from.Address, m)
+	id := mediaID(from.Address, m)
 	if err = r.missing.get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = can.Fetcher.Fetch(ctx, m, pictureMost); err == nil {
+	if data, err = r.media.get(ctx, from.Address, m, pictureMost, r.gate.caps(from.Address).Fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !picture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}
 	}
-	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
-			r.missing.put(id, err)
-		}
-		return nil, "", err
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
+		r.missing.put(id, err)
 	}
-	if path != "" {
-		if err := keepPicture(path, data); err != nil {
-			r.log.Warn("a picture is not kept", keyErr, err)
-		}
-	}
-	return data, mime, nil
-}
-
-// picturePath is where a picture is kept; "" = nowhere.
-func (r *Router) picturePath(a channels.Address, m channels.Media) string {
-	if r.deps.Pictures == "" {
-		return ""
-	}
-	return filepath.Join(r.deps.Pictures, pictureID(a, m))
-}
-
-// pictureID names a picture. It is a hash: nothing that a platform says becomes a path.
-func pictureID(a channels.Address, m channels.Media) string {
-	sum := sha256.Sum256([]byte(string(a.Channel) + "\x00" + string(a.Account) + "\x00" + m.Ref))
-	return hex.EncodeToString(sum[:])
-}
-
-// misses are the pictures that could not be had lately: the calls of a turn need not wait for each of them again.
-type misses struct {
-	mu sync.Mutex
-	m  map[string]miss
-}
-
-type miss struct {
-	err   error
-	until time.Time
-}
-
-// get gives the error of a picture that is not to be fetched again yet.
-func (x *misses) get(id string) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if was := x.m[id]; time.Now().Before(was.until) {
-		return was.err
-	}
-	return nil
-}
-
-func (x *misses) put(id string, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.m) >= missesMost || x.m == nil {
-		x.m = make(map[string]miss)
-	}
-	x.m[id] = miss{err, time.Now().Add(pictureAgain)}
-}
-
-// keepPicture writes a file as a whole or not at all.
-func keepPicture(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone when it was renamed
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// forgetPictures removes the pictures that no model was shown for a long time.
-func (r *Router) forgetPictures(now time.Time) {
-	if r.deps.Pictures == "" {
-		return
-	}
-	entries, err := os.ReadDir(r.deps.Pictures)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.log.Warn("cannot look through the pictures", keyErr, err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && now.Sub(info.ModTime()) > pictureKept {
-			err = os.Remove(filepath.Join(r.deps.Pictures, e.Name()))
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			r.log.Warn("cannot remove an old picture", keyErr, err)
-		}
-	}
+	return data, mime, err
 }

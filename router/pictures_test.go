@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,7 +74,7 @@ func TestPictures(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
 		a := &album{fetched: map[string]int{}}
 		attach := func() {
-			g.r.deps.Pictures = filepath.Join(g.dir, "pictures")
+			g.r.media.dir = filepath.Join(g.dir, "media")
 			a.Channel = g.fake.Full()
 			g.r.Attach(account, a)
 		}
@@ -118,11 +119,11 @@ func TestPictures(t *testing.T) {
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
-		path := g.r.picturePath(direct(guest), channels.Media{Ref: "i"})
+		path := g.r.media.path(direct(guest), channels.Media{Ref: "i"})
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.r.forgetPictures(time.Now().Add(pictureKept - time.Hour))
+		g.r.media.tidy(time.Now().Add(mediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -158,22 +159,33 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 	})
 }
 
-func TestOldPicturesGo(t *testing.T) {
+// TestOldMediaGoes: what was not used for a month goes, and the oldest when there is too much.
+func TestOldMediaGoes(t *testing.T) {
 	t.Parallel()
-	r := &Router{deps: Deps{Pictures: t.TempDir()}}
-	for name, age := range map[string]time.Duration{"old": pictureKept + time.Hour, "new": pictureKept - time.Hour} {
-		path := filepath.Join(r.deps.Pictures, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
+	for name, c := range map[string]struct {
+		total int64
+		left  string
+	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
+		x := newMedia(t.TempDir(), slog.New(slog.DiscardHandler))
+		x.total = c.total
+		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, mediaKept - time.Hour, mediaKept + time.Hour} {
+			path := filepath.Join(x.dir, string(rune('a'+i)))
+			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			at := time.Now().Add(-age)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
 		}
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
+		x.tidy(time.Now())
+		entries, err := os.ReadDir(x.dir)
+		var left []string
+		for _, e := range entries {
+			left = append(left, e.Name())
 		}
-	}
-	r.forgetPictures(time.Now())
-	left, err := os.ReadDir(r.deps.Pictures)
-	if err != nil || len(left) != 1 || left[0].Name() != "new" {
-		t.Errorf("%v, %v", left, err)
+		if err != nil || fmt.Sprint(left) != c.left {
+			t.Errorf("%s: %v, %v", name, left, err)
+		}
 	}
 }

@@ -51,8 +51,10 @@ type Deps struct {
 	Log      *slog.Logger
 	Metrics  *Metrics
 	Version  string
-	// Pictures is the folder for pictures that models were shown; "" = they are fetched each time.
-	Pictures string
+	// Media is the folder for files that came with messages; "" = they are fetched each time.
+	Media string
+	// Outbox is the folder for files that are to be sent; "" = none can be.
+	Outbox string
 	// Workspace gives the folder of an agent's own files; nil = there are none.
 	Workspace func(sessions.AgentID) string
 	// TranscriptPath says where a session's transcript file is (contract N13).
@@ -82,6 +84,7 @@ type Router struct {
 	ends       ends
 	jobs       chan struct{} // wakes the scheduler
 	acks       acks
+	media      *media
 	missing    misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
@@ -91,6 +94,7 @@ type Router struct {
 func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
 	r.settings.Store(d.Settings.prepare())
+	r.media = newMedia(d.Media, d.Log)
 	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
@@ -199,7 +203,7 @@ const dedupeKeep = 35 * 24 * time.Hour
 func (r *Router) expire(ctx context.Context) {
 	for n := 0; sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
-			r.forgetPictures(time.Now())
+			r.media.tidy(time.Now())
 		}
 		r.heal(ctx)
 		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)

@@ -60,7 +60,7 @@ func (k *checker) workspaces() {
 			}
 		}
 		if !within(real(dir), real(k.config.State)) && k.hosts(dir, "workspace") {
-			k.wrong(path, "this folder lies among what is the host's own in the state folder: transcripts, exports, pictures", "give the agent a folder of its own; those below workspace in the state folder are for agents")
+			k.wrong(path, "this folder lies among what is the host's own in the state folder: transcripts, exports, files", "give the agent a folder of its own; those below workspace in the state folder are for agents")
 		}
 	}
 }

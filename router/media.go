@@ -1,0 +1,241 @@
+package router
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"parley/channels"
+)
+
+// The bounds of the files that came with messages.
+const (
+	mediaKept     = 30 * 24 * time.Hour // how long a file stays after it was last used
+	mediaTotal    = 1 << 30             // bytes of all that are kept; the ones that were not used for longest go first
+	mediaFetching = 8                   // at the same time
+)
+
+// media keeps the files that were fetched from platforms.
+type media struct {
+	dir      string // "" = nothing is kept
+	total    int64
+	log      *slog.Logger
+	fetching chan struct{}
+	added    atomic.Int64 // bytes since it was last tidied
+}
+
+func newMedia(dir string, log *slog.Logger) *media {
+	return &media{dir: dir, total: mediaTotal, log: log, fetching: make(chan struct{}, mediaFetching)}
+}
+
+// tooLargeError says that a file is larger than it may be.
+type tooLargeError struct{ size, most int64 }
+
+func (e *tooLargeError) Error() string {
+	if e.size == 0 {
+		return fmt.Sprintf("it has more than %d bytes", e.most)
+	}
+	return fmt.Sprintf("it has %d bytes; %d are allowed", e.size, e.most)
+}
+
+// get reads a file that came from an address: from the folder of those that were fetched before, else by the adapter. It returns when
+// ctx ends, whatever the adapter does.
+func (x *media) get(ctx context.Context, from channels.Address, m channels.Media, most int64, by channels.Fetcher) ([]byte, error) {
+	if data, err := x.kept(from, m, most); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if by == nil {
+		return nil, fmt.Errorf("the channel %s gives no files, or is not connected", from.Channel)
+	}
+	if m.Size > most {
+		return nil, &tooLargeError{m.Size, most}
+	}
+	data, err := x.fetch(ctx, m, most, by)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.keep(x.path(from, m), data); err != nil {
+		x.log.Warn("a file is not kept", keyErr, err)
+	}
+	return data, nil
+}
+
+// kept reads a file that was fetched before.
+func (x *media) kept(from channels.Address, m channels.Media, most int64) ([]byte, error) {
+	path := x.path(from, m)
+	if path == "" {
+		return nil, fs.ErrNotExist
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, &tooLargeError{info.Size(), most}
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		now := time.Now()
+		if err := os.Chtimes(path, now, now); err != nil {
+			x.log.Debug("cannot mark a file as used", keyErr, err)
+		}
+	}
+	return data, err
+}
+
+// fetch has an adapter fetch a file. One that does not end when it should is left behind: it holds its place among those at work.
+func (x *media) fetch(ctx context.Context, m channels.Media, most int64, by channels.Fetcher) (data []byte, err error) {
+	select {
+	case x.fetching <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	type fetched struct {
+		data []byte
+		err  error
+	}
+	done := make(chan fetched, 1)
+	go func() {
+		defer func() { <-x.fetching }()
+		var f fetched
+		f.err = fenced(func() (err error) {
+			f.data, err = by.Fetch(ctx, m, most)
+			return err
+		})
+		done <- f
+	}()
+	select {
+	case f := <-done:
+		if f.err == nil && int64(len(f.data)) > most {
+			return nil, &tooLargeError{int64(len(f.data)), most}
+		}
+		return f.data, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// path is where a file is kept; "" = nowhere.
+func (x *media) path(a channels.Address, m channels.Media) string {
+	if x.dir == "" {
+		return ""
+	}
+	return filepath.Join(x.dir, mediaID(a, m))
+}
+
+// mediaID names a file. It is a hash: nothing that a platform says becomes a path.
+func mediaID(a channels.Address, m channels.Media) string {
+	sum := sha256.Sum256([]byte(string(a.Channel) + "\x00" + string(a.Account) + "\x00" + m.Ref))
+	return hex.EncodeToString(sum[:])
+}
+
+// keep writes a file, and makes room when much was written.
+func (x *media) keep(path string, data []byte) error {
+	if path == "" {
+		return nil
+	}
+	if err := writeWhole(path, data); err != nil {
+		return err
+	}
+	if x.added.Add(int64(len(data))) > x.total/8 {
+		x.tidy(time.Now())
+	}
+	return nil
+}
+
+// writeWhole writes a file as a whole or not at all.
+func writeWhole(path string, data []byte) error {
+	f, err := newFile(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone when it was renamed
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// newFile begins a file in a folder of the host, which it makes.
+func newFile(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(dir, "new-*")
+}
+
+// tidy removes the files that were not used for a long time, and those that were not used for longest when there are too many.
+func (x *media) tidy(now time.Time) {
+	x.added.Store(0)
+	forget(x.log, x.dir, now.Add(-mediaKept), x.total*7/8)
+}
+
+// forget removes the files of a folder that were last touched before a time, and then the oldest until at most so many bytes are left.
+func forget(log *slog.Logger, dir string, before time.Time, most int64) {
+	if dir == "" {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("cannot look through a folder", keyErr, err)
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files, total = append(files, info), total+info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, f := range files {
+		if !f.ModTime().Before(before) && total <= most {
+			return
+		}
+		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			log.Warn("cannot remove an old file", keyErr, err)
+			continue
+		}
+		total -= f.Size()
+	}
+}
+
+// misses are the pictures that could not be had lately: the calls of a turn need not wait for each of them again.
+type misses struct {
+	mu sync.Mutex
+	m  map[string]miss
+}
+
+type miss struct {
+	err   error
+	until time.Time
+}
+
+// get gives the error of a picture that is not to be fetched again yet.
+func (x *misses) get(id string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if was := x.m[id]; time.Now().Before(was.until) {
+		return was.err
+	}
+	return nil
+}
+
+func (x *misses) put(id string, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.m) >= missesMost || x.m == nil {
+		x.m = make(map[string]miss)
+	}
+	x.m[id] = miss{err, time.Now().Add(pictureAgain)}
+}
