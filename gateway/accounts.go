@@ -37,8 +37,13 @@ func (h *Host) makeAccount(conf config.Account) *account {
 		if row.Kind != conf.Kind {
 			continue
 		}
-		a.ch, a.err = row.Open(conf, AdapterEnv{Log: log, Dir: filepath.Join(h.deps.Config.Config().State, "channels", string(conf.Kind), string(conf.ID)),
-			Cursor: func(ctx context.Context) (string, error) { return h.store.Cursor(ctx, conf.Kind, conf.ID) }})
+		a.ch, a.err = row.Open(conf, AdapterEnv{
+			Log: log, Dir: filepath.Join(h.deps.Config.Config().State, "channels", string(conf.Kind), string(conf.ID)),
+			Cursor: func(ctx context.Context) (string, error) { return h.store.Cursor(ctx, conf.Kind, conf.ID) },
+			Seen: func(ctx context.Context) ([]channels.Position, error) {
+				return h.store.Positions(ctx, conf.Kind, conf.ID)
+			},
+		})
 	}
 	if a.err != nil {
 		a.ch = nil

@@ -70,11 +70,14 @@ func (a *account) status(now time.Time) Status {
 	return s
 }
 
-// report fills in what the adapter says. Once its Run is over its word counts only for why. a.mu is held.
+// report fills in what the adapter says. Once its Run is over its word counts only for why, and while it runs a permanent state is
+// that of the Run before: the adapter has not come to it yet. a.mu is held.
 func (a *account) report(s *Status, h channels.Health, now time.Time) {
 	s.Name, s.LastSeen = h.Name, h.LastSeen
 	waiting, running := a.state == channels.Disconnected, a.state == channels.Connected
 	switch {
+	case running && (h.State.Permanent() || h.State == channels.Stopped):
+		s.State = channels.Connecting
 	case running:
 		s.State, s.Detail, s.Live = h.State, h.Detail, h.Live(now)
 	case waiting && (h.State == channels.Banned || h.State == channels.Conflict), !waiting && h.State.Permanent():
