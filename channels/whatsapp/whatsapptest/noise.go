@@ -1,9 +1,5 @@
 package whatsapptest
 
-// Server side of the Noise_XX_25519_AESGCM_SHA256 handshake as WhatsApp uses it
-// (no MixHash of the empty payload of message 1, payload of message 2 = cert chain,
-// payload of message 3 = ClientPayload), plus the WA framing over a websocket.
-
 import (
 	"context"
 	"crypto/aes"
@@ -13,19 +9,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"sync"
-	"time"
 
-	"github.com/coder/websocket"
-	"go.mau.fi/libsignal/ecc"
-	"go.mau.fi/whatsmeow/proto/waCert"
 	"go.mau.fi/whatsmeow/proto/waWa6"
-	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
 )
 
+// noiseState is the server's side of the handshake Noise_XX_25519_AESGCM_SHA256. WhatsApp departs from the specification in one
+// thing: the empty payload of the first message is not mixed into the hash.
 type noiseState struct {
 	h, ck []byte
 	aead  cipher.AEAD
@@ -102,99 +93,8 @@ func dh(priv *ecdh.PrivateKey, pub []byte) ([]byte, error) {
 	return priv.ECDH(p)
 }
 
-// certAuthority is the root whose public key the test writes into whatsmeow.WACertPubKey.
-type certAuthority struct {
-	root, intermediate *keys.KeyPair
-	static             *ecdh.PrivateKey
-	chain              []byte
-}
-
-func newCA() *certAuthority {
-	ca := &certAuthority{root: keys.NewKeyPair(), intermediate: keys.NewKeyPair()}
-	var err error
-	if ca.static, err = ecdh.X25519().GenerateKey(rand.Reader); err != nil {
-		panic(err)
-	}
-	now := uint64(time.Now().Unix())
-	mk := func(issuer *keys.KeyPair, serial, issuerSerial uint32, key []byte) *waCert.CertChain_NoiseCertificate {
-		det, err := proto.Marshal(&waCert.CertChain_NoiseCertificate_Details{
-			Serial: proto.Uint32(serial), IssuerSerial: proto.Uint32(issuerSerial), Key: key,
-			NotBefore: proto.Uint64(now - 3600), NotAfter: proto.Uint64(now + 86400),
-		})
-		if err != nil {
-			panic(err)
-		}
-		sig := ecc.CalculateSignature(ecc.NewDjbECPrivateKey(*issuer.Priv), det)
-		return &waCert.CertChain_NoiseCertificate{Details: det, Signature: sig[:]}
-	}
-	ca.chain, err = proto.Marshal(&waCert.CertChain{
-		Intermediate: mk(ca.root, 1, 0, ca.intermediate.Pub[:]),
-		Leaf:         mk(ca.intermediate, 2, 1, ca.static.PublicKey().Bytes()),
-	})
-	if err != nil {
-		panic(err)
-	}
-	return ca
-}
-
-// frameConn is a websocket with WA length-prefixed frames, and after the handshake AES-GCM.
-type frameConn struct {
-	ws     *websocket.Conn
-	buf    []byte
-	wmu    sync.Mutex
-	send   cipher.AEAD
-	recv   cipher.AEAD
-	sn, rn uint64
-}
-
-func (c *frameConn) readRaw(ctx context.Context, header int) (hdr, frame []byte, err error) {
-	need := header + 3
-	for {
-		if len(c.buf) >= need {
-			l := int(c.buf[header])<<16 | int(c.buf[header+1])<<8 | int(c.buf[header+2])
-			if len(c.buf) >= need+l {
-				hdr = c.buf[:header]
-				frame = c.buf[need : need+l]
-				c.buf = append([]byte(nil), c.buf[need+l:]...)
-				return hdr, frame, nil
-			}
-		}
-		typ, d, err := c.ws.Read(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if typ != websocket.MessageBinary {
-			return nil, nil, errors.New("text frame")
-		}
-		c.buf = append(c.buf, d...)
-	}
-}
-
-func (c *frameConn) writeRaw(ctx context.Context, d []byte) error {
-	out := append([]byte{byte(len(d) >> 16), byte(len(d) >> 8), byte(len(d))}, d...)
-	return c.ws.Write(ctx, websocket.MessageBinary, out)
-}
-
-func (c *frameConn) read(ctx context.Context) ([]byte, error) {
-	_, f, err := c.readRaw(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.recv.Open(nil, nonce(c.rn), f, nil)
-	c.rn++
-	return p, err
-}
-
-func (c *frameConn) write(ctx context.Context, p []byte) error {
-	c.wmu.Lock()
-	defer c.wmu.Unlock()
-	ct := c.send.Seal(nil, nonce(c.sn), p, nil)
-	c.sn++
-	return c.writeRaw(ctx, ct)
-}
-
-// accept runs the responder side and returns the client's static key and its payload.
-func (c *frameConn) accept(ctx context.Context, ca *certAuthority) (clientStatic []byte, payload *waWa6.ClientPayload, err error) {
+// accept does the handshake and gives the client's static key and what it says of itself.
+func (c *frameConn) accept(ctx context.Context, ca *authority) (clientStatic []byte, payload *waWa6.ClientPayload, err error) {
 	hdr, f, err := c.readRaw(ctx, 4)
 	if err != nil {
 		return nil, nil, err
