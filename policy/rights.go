@@ -32,7 +32,7 @@ const MCPGroup = "group:mcp"
 // toolGroups name several tools at once.
 var toolGroups = map[string][]string{
 	"group:sessions": {"sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "sessions_search", "sessions_yield", "session_status", "subagents"},
-	"group:fs":       {"files"},
+	"group:fs":       {"files", "attachments"},
 	"group:web":      {"fetch"},
 	"group:memory":   {"remember", "recall"},
 }

@@ -231,9 +231,13 @@ func shorten(m sessions.Message) []sessions.Block {
 		line = append(line[:maxShort-1], '…')
 	}
 	pictures, heard := 0, 0
+	var files []sessions.Block // a line each: they can still be read
 	for _, b := range m.Content {
-		if b.Type == sessions.ImageBlock {
+		switch b.Type {
+		case sessions.ImageBlock:
 			pictures++
+		case sessions.FileBlock:
+			files = append(files, b)
 		}
 		heard += len(b.Heard())
 	}
@@ -244,7 +248,7 @@ func shorten(m sessions.Message) []sessions.Block {
 	if heard > 0 {
 		text += " [behind " + plural(heard, "message") + " of the group]"
 	}
-	return sessions.TextContent(strings.TrimSpace(text))
+	return append(sessions.TextContent(strings.TrimSpace(text)), files...)
 }
 
 // line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way. Of what

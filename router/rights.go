@@ -258,6 +258,10 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
 	c.Caller.Owner = owner
+	c.Caller.May = func(tool string) bool {
+		v, _ := g.rights.decide(tool)
+		return v.Allowed()
+	}
 	return g.Tool.Call(ctx, c)
 }
 

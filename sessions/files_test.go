@@ -51,7 +51,7 @@ func TestFileWords(t *testing.T) {
 		"report.pdf, application/pdf, 12 kB": {Name: "report.pdf", MIME: "application/pdf", Size: 12_345},
 		"audio, audio/ogg":                   {Kind: channels.Audio, MIME: "audio/ogg; codecs=opus"},
 		"a.bin, 999 bytes":                   {Name: "/tmp/a.bin", Size: 999},
-		"b, text/xhost, 1.5 MB":                 {Name: "b", MIME: "text/x]\n[host", Size: 1_500_000},
+		"b, text/xhost, 1.5 MB":              {Name: "b", MIME: "text/x]\n[host", Size: 1_500_000},
 		"c, 2.0 GB":                          {Name: "c", Size: 2e9},
 	} {
 		if got := f.String(); got != want {

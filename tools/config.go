@@ -20,7 +20,9 @@ type Config struct {
 	TimeoutSeconds int   `yaml:"timeoutSeconds" default:"120" min:"1" max:"3600" doc:"Longest call of a tool that does not wait by itself, in seconds."`
 	Fetch          Fetch `yaml:"fetch" doc:"The tool fetch."`
 	Files          Files `yaml:"files" doc:"The tool files."`
-	MCP            MCP   `yaml:"mcp" doc:"Tools of MCP servers. Plugins are MCP servers."`
+
+	Attachments Attachments `yaml:"attachments" doc:"The tool attachments."`
+	MCP         MCP         `yaml:"mcp" doc:"Tools of MCP servers. Plugins are MCP servers."`
 }
 
 // Sender is who asked for a turn.
@@ -50,6 +52,11 @@ type Fetch struct {
 type Files struct {
 	MaxBytes      int `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
 	MaxTotalBytes int `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
+}
+
+// Attachments is tools.attachments.
+type Attachments struct {
+	MaxBytes int `yaml:"maxBytes" default:"20971520" min:"1024" max:"104857600" doc:"Largest file of a message that is fetched for an agent, in bytes."`
 }
 
 // MCP is tools.mcp.

@@ -45,6 +45,8 @@ type world struct {
 
 	config    Config
 	workspace string
+	files     map[string][]byte // of messages, by ref
+	fetched   []string
 
 	asked   []AskRequest
 	spawned []SpawnRequest
@@ -327,6 +329,18 @@ func (w *world) Cancel(_ context.Context, source string, child sessions.Key) (in
 func (w *world) Post(_ context.Context, q PostRequest) (PostResult, error) {
 	w.posted = append(w.posted, q)
 	return w.post, w.refuse
+}
+
+func (w *world) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
+	w.fetched = append(w.fetched, m.Ref)
+	if with.Provenance == nil || int64(len(w.files[m.Ref])) > most {
+		return nil, fmt.Errorf("%d bytes are allowed", most)
+	}
+	data, ok := w.files[m.Ref]
+	if !ok {
+		return nil, errors.New("the platform has it no more")
+	}
+	return data, ctx.Err()
 }
 
 func (w *world) Idle(ctx context.Context, c Caller) error {

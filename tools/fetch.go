@@ -257,21 +257,29 @@ func (r *fetchResult) decode(in io.Reader, kind string, resp *http.Response) err
 
 // piece cuts the text to what one result holds.
 func (r *fetchResult) piece(from, most int) {
-	from = min(max(from, 0), len(r.Text))
-	for from < len(r.Text) && !utf8.RuneStart(r.Text[from]) {
-		from++
+	more := 0
+	if r.Text, r.Offset, more = pieceOf(r.Text, from, most); more > 0 {
+		r.Next, r.Cut = more, true
 	}
-	r.Offset = from
-	to := min(from+most, len(r.Text))
-	for to < len(r.Text) && !utf8.RuneStart(r.Text[to]) {
-		to--
-	}
-	if to < len(r.Text) {
-		r.Next, r.Cut = to, true
-	}
-	if r.Text = r.Text[from:to]; r.Text == "" && from > 0 && r.Note == "" {
+	if r.Text == "" && r.Offset > 0 && r.Note == "" {
 		r.Note = "there is no further text"
 	}
+}
+
+// pieceOf gives at most so many bytes of a text, where they begin and where the next piece does; 0 = there is none.
+func pieceOf(text string, from, most int) (piece string, at, next int) {
+	from = min(max(from, 0), len(text))
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	to := min(from+most, len(text))
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to--
+	}
+	if to < len(text) {
+		next = to
+	}
+	return text[from:to], from, next
 }
 
 func textual(kind string) bool {

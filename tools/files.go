@@ -77,13 +77,10 @@ type fileEntry struct {
 	Modified string `json:"modified"`
 }
 
-type files struct {
-	deps     Deps
-	changing *sync.Map // a *sync.Mutex for each folder, by its path: one change of it at a time
-}
+type files struct{ deps Deps }
 
 // FilesTool is the tool files: the files of the agent's workspace, which nothing leads out of.
-func FilesTool(d Deps) Tool { return files{d, new(sync.Map)} }
+func FilesTool(d Deps) Tool { return files{d} }
 
 func (files) Spec() Spec { return Spec{Name: "files", Description: filesText, Schema: filesSchema} }
 
@@ -111,7 +108,7 @@ func (t files) Call(_ context.Context, c Call) (Result, error) {
 	w := workspace{root: root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal),
 		again: c.Caller.Run.Attempt > 1, temp: tempName(c.Source())}
 	if args.Action != fileList && args.Action != fileRead {
-		defer t.lock(root.Name())()
+		defer lockFolder(root.Name())()
 		if w.ofPrompt(name) {
 			return forbidden("%s is part of your instructions: only people change it", name).result(), nil
 		}
@@ -124,12 +121,15 @@ func (t files) Call(_ context.Context, c Call) (Result, error) {
 	return reply(r), nil
 }
 
-// lock has a folder to itself: a change reads what is there and writes what becomes of it, and others change it as well.
-func (t files) lock(dir string) (unlock func()) {
+// changing has a *sync.Mutex for each folder, by its path: one change of it at a time, by whichever tool.
+var changing sync.Map
+
+// lockFolder has a folder to itself: a change reads what is there and writes what becomes of it, and others change it as well.
+func lockFolder(dir string) (unlock func()) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	m, _ := t.changing.LoadOrStore(dir, new(sync.Mutex))
+	m, _ := changing.LoadOrStore(dir, new(sync.Mutex))
 	mu := m.(*sync.Mutex) //nolint:forcetypeassert // nothing else is in it
 	mu.Lock()
 	return mu.Unlock

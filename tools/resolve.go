@@ -59,7 +59,7 @@ type Deps struct {
 // All gives the tools that come with parley.
 func All(d Deps) []Tool {
 	all := []Tool{SessionsList(d), SessionsHistory(d), SessionsSearch(d), SessionStatus(d), SessionsSend(d), SessionsSpawn(d), SessionsYield(d),
-		SubagentsTool(d), AgentsList(d), Message(d), Remember(d), Recall(d), Cron(d), FilesTool(d), FetchTool(d)}
+		SubagentsTool(d), AgentsList(d), Message(d), Remember(d), Recall(d), Cron(d), FilesTool(d), FetchTool(d), AttachmentsTool(d)}
 	for i, t := range all {
 		all[i] = timed{t, d}
 	}

@@ -20,7 +20,7 @@ func names(all []Tool) string {
 func TestPermitted(t *testing.T) {
 	t.Parallel()
 	all := All(newWorld().deps())
-	const every = "sessions_list sessions_history sessions_search session_status sessions_send sessions_spawn sessions_yield subagents agents_list message remember recall cron files fetch"
+	const every = "sessions_list sessions_history sessions_search session_status sessions_send sessions_spawn sessions_yield subagents agents_list message remember recall cron files fetch attachments"
 	deny := func(names ...string) Config { return Config{Deny: names} }
 	named := func(allow ...string) Config { return Config{Subagents: Subagents{Tools: Rights{Allow: allow}}} }
 	chat := turnOf{}
@@ -34,20 +34,20 @@ func TestPermitted(t *testing.T) {
 		want    string
 	}{
 		{"nothing set", Config{}, Rights{}, chat, nil, every},
-		{"a sub-agent has no session tools", Config{}, Rights{}, leaf, nil, "remember recall files fetch"},
-		{"tools.deny", deny("session*", "subagents", "message"), Rights{}, chat, nil, "agents_list remember recall cron files fetch"},
+		{"a sub-agent has no session tools", Config{}, Rights{}, leaf, nil, "remember recall files fetch attachments"},
+		{"tools.deny", deny("session*", "subagents", "message"), Rights{}, chat, nil, "agents_list remember recall cron files fetch attachments"},
 		{"tools.allow", Config{Allow: []string{"recall", "group:sessions"}}, Rights{}, chat, nil, "sessions_list sessions_history sessions_search session_status sessions_send sessions_spawn sessions_yield subagents recall"},
 		{"the agent's rights are inside the host's", Config{Allow: []string{"recall", "remember"}}, Rights{Allow: []string{"recall", "sessions_list"}}, chat, nil, "recall"},
 		{"an allowed name gives a session tool back", named("sessions_list", "recall"), Rights{}, leaf, nil, "sessions_list recall"},
 		{"a pattern names as well", named("sessions_h*"), Rights{}, leaf, nil, "sessions_history"},
-		{"a lone star names nothing", named("*"), Rights{}, leaf, nil, "remember recall files fetch"},
-		{"deny wins", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"*", "sessions_list"}, Deny: []string{"remember", "sessions_list"}}}}, Rights{}, leaf, nil, "recall files fetch"},
+		{"a lone star names nothing", named("*"), Rights{}, leaf, nil, "remember recall files fetch attachments"},
+		{"deny wins", Config{Subagents: Subagents{Tools: Rights{Allow: []string{"*", "sessions_list"}, Deny: []string{"remember", "sessions_list"}}}}, Rights{}, leaf, nil, "recall files fetch attachments"},
 		{"a list for sub-agents does not bind others", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"*"}}}}, Rights{}, chat, nil, every},
-		{"a child has no more than its parent", Config{}, Rights{}, leaf, []Rights{{Deny: []string{"remember"}}}, "recall files fetch"},
+		{"a child has no more than its parent", Config{}, Rights{}, leaf, []Rights{{Deny: []string{"remember"}}}, "recall files fetch attachments"},
 		{"nor than its parent's parent", Config{}, Rights{}, leaf, []Rights{{}, {Allow: []string{"remember"}}}, "remember"},
-		{"one that may spawn", Config{}, Rights{}, middle, nil, "sessions_spawn sessions_yield subagents agents_list remember recall files fetch"},
-		{"one that may spawn, denied", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"subagents"}}}}, Rights{}, middle, nil, "sessions_spawn sessions_yield agents_list remember recall files fetch"},
-		{"one that may spawn, below one that may not", Config{}, Rights{}, middle, []Rights{{}, {Deny: []string{"sessions_spawn"}}}, "sessions_yield subagents agents_list remember recall files fetch"},
+		{"one that may spawn", Config{}, Rights{}, middle, nil, "sessions_spawn sessions_yield subagents agents_list remember recall files fetch attachments"},
+		{"one that may spawn, denied", Config{Subagents: Subagents{Tools: Rights{Deny: []string{"subagents"}}}}, Rights{}, middle, nil, "sessions_spawn sessions_yield agents_list remember recall files fetch attachments"},
+		{"one that may spawn, below one that may not", Config{}, Rights{}, middle, []Rights{{}, {Deny: []string{"sessions_spawn"}}}, "sessions_yield subagents agents_list remember recall files fetch attachments"},
 	} {
 		if got := names(permitted(all, Rules(c.cfg, facts(c.agent, c.turn, c.parents))...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

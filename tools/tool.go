@@ -27,7 +27,11 @@ type Caller struct {
 	Run       sessions.Run
 	Sandboxed bool
 	Owner     bool // the turn answers nobody but owners, as far as it is now
+	// May says whether the turn may use another tool: some calls do what that one does. nil = every one.
+	May func(tool string) bool
 }
+
+func (c Caller) may(tool string) bool { return c.May == nil || c.May(tool) }
 
 // Call is one tool call of a model.
 type Call struct {
@@ -69,6 +73,9 @@ type Host interface {
 	// Post sends a text into a session's chat, or to another address that has written to that session, under its send policy, and
 	// puts it into its transcript. A repeated source posts once.
 	Post(ctx context.Context, q PostRequest) (PostResult, error)
+	// Attachment gives the bytes of a file that came with a message. More than most of them are an error, and so is whatever else is in
+	// the way; it says so in words for the model.
+	Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error)
 	// Idle blocks until something waits for the caller's own turn, no child of it is at work any more, or ctx ends (then ctx's
 	// error). While it waits the calling run holds no slot.
 	Idle(ctx context.Context, c Caller) error

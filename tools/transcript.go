@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -37,6 +38,9 @@ func (s *shown) message(m sessions.Message) sessions.Message {
 		if b.Data != "" {
 			b.Text, b.Data = fmt.Sprintf("[image left out: %d KiB]", len(b.Data)*3/4/1024), ""
 			s.cut = true
+		}
+		if b.Media != nil { // how it is fetched is nobody's to know
+			b.Media = &channels.Media{Kind: b.Media.Kind, Name: s.text(sessions.FileName(b.Media.Name)), MIME: s.text(b.Media.MIME), Size: b.Media.Size}
 		}
 		if b.Type == sessions.ToolCallBlock {
 			b.Arguments = s.arguments(b.Arguments)

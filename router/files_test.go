@@ -1,0 +1,164 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// shelf is a platform that has files by their refs.
+type shelf struct {
+	channels.Channel
+	files   map[string]string
+	fetched int
+}
+
+func (s *shelf) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byte, error) {
+	s.fetched++
+	switch {
+	case m.Ref == "hangs":
+		select {} // whatever its ctx says
+	case m.Ref == "panics":
+		panic("in the adapter")
+	}
+	data, ok := s.files[m.Ref]
+	if !ok {
+		return nil, &channels.Error{Class: channels.Rejected, Err: errors.New("no such file any more")}
+	}
+	return []byte(data), ctx.Err()
+}
+
+// document is a file of a message; what its ref says is in it.
+func document(name, ref string) channels.Media {
+	return channels.Media{Kind: channels.Document, Name: name, Ref: ref, MIME: "text/plain", Size: 12}
+}
+
+// reads has the model read the file that the newest message brings, by the line that it was shown, and answer with what it got.
+func reads(p agent.Prompt) agent.Answer {
+	m := last(p)
+	if m.Role == sessions.ToolResult {
+		return text(m.Text())
+	}
+	for _, b := range m.Content {
+		if id, ok := strings.CutPrefix(agent.FileLine(b), "[file "); ok && b.Type == sessions.FileBlock {
+			id, _, _ = strings.Cut(id, ":")
+			return call("c1", "attachments", map[string]any{"action": "read", "id": id})
+		}
+	}
+	return text("no file")
+}
+
+// shelves starts a rig whose platform has files.
+func shelves(t *testing.T, files map[string]string) (*rig, *shelf) {
+	g := newRig(t, channeltest.Options{})
+	s := &shelf{Channel: g.fake.Full(), files: files}
+	g.r.media.dir = filepath.Join(g.dir, "media")
+	g.r.Attach(account, s)
+	g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) { return reads(p), nil })
+	return g, s
+}
+
+// TestFilesIn: a file that comes with a message is a line of the prompt, and the tool attachments reads it, from the platform once.
+func TestFilesIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, s := shelves(t, map[string]string{"r1": "the quarterly figures"})
+		send := func(m ...channels.Media) string {
+			before := len(g.fake.Shown(channels.Address{}))
+			g.fake.Say(channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look", Media: m})
+			return g.shown(before + 1)[before].Out.Text
+		}
+		var r struct{ Name, TextFromOutside string }
+		for range 2 {
+			if err := json.Unmarshal([]byte(send(document("../q.txt", "r1"))), &r); err != nil || r.Name != "q.txt" || r.TextFromOutside != "the quarterly figures" {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+		if s.fetched != 1 {
+			t.Errorf("fetched %d times", s.fetched)
+		}
+		if got := send(document("x", "")); got != "no file" {
+			t.Errorf("a file that cannot be fetched: %s", got)
+		}
+		if got := send(document("gone", "gone")); !strings.Contains(got, "no such file any more") {
+			t.Error(got)
+		}
+		if got := send(document("bad", "panics")); !strings.Contains(got, "the adapter panicked") {
+			t.Error(got)
+		}
+		msgs := g.transcript("agent:main:fake:direct:" + guest)
+		md := markdown(g.session("agent:main:fake:direct:"+guest), msgs, false)
+		if !strings.Contains(md, ": q.txt, text/plain, 12 bytes — tool attachments reads it]") || strings.Contains(md, "r1") {
+			t.Errorf("the export: %.600s", md)
+		}
+	})
+}
+
+// TestFileThatDoesNotCome: an adapter that never answers, and heeds no deadline, holds up one call for as long as a call may take.
+func TestFileThatDoesNotCome(t *testing.T) {
+	x := newMedia("", nil)
+	for range mediaFetching + 1 { // the last one finds no free place
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		if _, err := x.get(ctx, direct(guest), document("x", "hangs"), 100, &shelf{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		cancel()
+	}
+}
+
+// TestMediaLimits: what is too large is not fetched, or not taken; a file that was fetched for somebody with a higher limit is none for
+// one with a lower.
+func TestMediaLimits(t *testing.T) {
+	t.Parallel()
+	x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+	get := func(size, most int64) error {
+		_, err := x.get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, s)
+		return err
+	}
+	for i, c := range []struct {
+		size, most int64
+		fetched    int
+		ok         bool
+	}{{11, 10, 0, false}, {0, 9, 1, false}, {0, 10, 2, true}, {0, 9, 2, false}, {0, 10, 2, true}} {
+		if err := get(c.size, c.most); (err == nil) != c.ok || s.fetched != c.fetched {
+			t.Errorf("%d: %v, fetched %d", i, err, s.fetched)
+		}
+	}
+}
+
+// TestFilesOfWaitingMessages: of messages that waited and are shortened, the files can still be read.
+func TestFilesOfWaitingMessages(t *testing.T) {
+	t.Parallel()
+	m := sessions.Message{Content: append(sessions.TextContent("see"), mediaBlocks(channels.Inbound{Media: []channels.Media{
+		document("a", "r"), {Kind: channels.Image, Ref: "p"}, {Kind: channels.Document, MIME: "image/png", Ref: "p2"}, {Kind: channels.Audio, Ref: "v"}}})...)}
+	got := shorten(m)
+	if len(got) != 3 || got[0].Text != "see [with 2 pictures]" || got[1].ID != m.Content[1].ID || got[2].Media.Kind != channels.Audio {
+		t.Errorf("%+v", got)
+	}
+	seen := map[string]bool{}
+	for _, b := range m.Content[1:] {
+		if len(b.ID) != 8 || seen[b.ID] {
+			t.Errorf("the id %q", b.ID)
+		}
+		seen[b.ID] = true
+	}
+	if n := len(mediaBlocks(channels.Inbound{Media: make([]channels.Media, 100)})); n != 0 {
+		t.Errorf("%d blocks of files that cannot be had", n)
+	}
+	many := make([]channels.Media, 100)
+	for i := range many {
+		many[i] = document(fmt.Sprint(i), "r")
+	}
+	if n := len(mediaBlocks(channels.Inbound{Media: many})); n != mediaMost {
+		t.Errorf("%d blocks", n)
+	}
+}
