@@ -20,16 +20,8 @@ type platform struct {
 }
 
 func (p platform) Say(at channeltest.Place, text string) bool {
-	switch at {
-	case channeltest.OneToOne:
-		p.srv.Say(anna, anna, text)
-	case channeltest.Another:
-		p.srv.Say(bert, bert, text)
-	case channeltest.InGroup:
-		p.srv.Say(team, anna, text)
-	case channeltest.InThread:
-		p.srv.Say(forum, anna, text, telegramtest.InTopic(topic))
-	}
+	chat, from, opts := where(at)
+	p.srv.Say(chat, from, text, opts...)
 	return true
 }
 
@@ -40,7 +32,7 @@ func (p platform) Shown(to channels.Address) []string {
 		if m.Thread != 0 {
 			thread = strconv.FormatInt(m.Thread, 10)
 		}
-		if strconv.FormatInt(m.Chat, 10) == string(to.Chat) && thread == string(to.Thread) {
+		if strconv.FormatInt(m.Chat, 10) == string(to.Chat) && thread == string(to.Thread) && (m.Text != "" || len(m.Files) == 0) {
 			texts = append(texts, m.Text)
 		}
 	}
@@ -69,41 +61,62 @@ func (p platform) Fail(to channels.Address, class channels.Class) bool {
 }
 
 func (p platform) Disconnect() {
-	_ = p.srv.Wait(context.Background(), p.srv.Polling) // else there would be nothing to cut
+	_ = p.srv.Wait(context.Background(), func() bool { return p.srv.Polling() || p.srv.Hooked() }) // else there would be nothing to cut
 	p.srv.Disconnect()
 }
 
 func (p platform) Reopen(t *testing.T, _ string) channels.Channel { return p.open(t) }
 
-// harness gives the suite a bot; real says over real connections.
-func harness(real bool) channeltest.Harness {
-	h := channeltest.Harness{Virtual: !real, Secrets: []string{telegramtest.BotToken, telegramtest.BotToken[11:]}, PlatformText: 4096}
+// The ways to run the suite.
+const (
+	polling  = "polling"  // on virtual time
+	hooking  = "hooking"  // on virtual time, with a webhook
+	overHTTP = "overHTTP" // over real connections
+)
+
+const hookURL = "https://parley.example.org/channels/telegram/default/hook"
+
+// harness gives the suite a bot.
+func harness(way string) channeltest.Harness {
+	h := channeltest.Harness{
+		Virtual: way != overHTTP, Secrets: []string{telegramtest.BotToken, telegramtest.BotToken[11:], hookSecret}, PlatformText: 4096,
+		Reconnects: channeltest.Times(100, 1000),
+	}
 	h.New = func(t *testing.T, log *slog.Logger) (channels.Channel, channeltest.Platform) {
 		srv := newServer(t)
 		cfg := telegram.Config{Token: channels.NewSecret(srv.Token())}
 		deps := telegram.Deps{Logger: log, Client: srv.Client()}
-		if real {
+		switch way {
+		case overHTTP:
 			cfg.APIURL, deps.Client = srv.URL(), nil
+		case hooking:
+			cfg.Webhook = telegram.Webhook{URL: hookURL, Secret: channels.NewSecret(hookSecret)}
 		}
 		open := func(t *testing.T) channels.Channel {
 			ch, err := telegram.New(cfg, deps)
 			if err != nil {
 				t.Fatal(err)
 			}
+			srv.Route(channels.Probe(ch).Hooked.Hook())
 			return ch
 		}
 		return open(t), platform{srv, open}
 	}
-	if real {
-		h.Reconnects = 10
+	if way == overHTTP {
+		h.Reconnects = channeltest.Times(10, 1000)
 	}
 	return h
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, harness(false))
+	channeltest.Run(t, harness(polling))
+}
+
+func TestConformanceWithWebhook(t *testing.T) {
+	t.Parallel()
+	channeltest.Run(t, harness(hooking))
 }
 
 // Not parallel: the leak check would see other tests' goroutines.
-func TestConformanceOverHTTP(t *testing.T) { channeltest.Run(t, harness(true)) }
+func TestConformanceOverHTTP(t *testing.T) { channeltest.Run(t, harness(overHTTP)) }

@@ -59,6 +59,9 @@ type poller struct {
 // confirmed only after the inbox took it. The cursor of a store is not used as a position on purpose: Telegram renumbers updates
 // after a quiet week and on another server, and an offset that is too high would delete updates unseen.
 func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
+	if c.hook != nil {
+		return c.listen(ctx, inbox)
+	}
 	c.setState(ctx, channels.Connecting, "")
 	p := &poller{
 		c: c, inbox: inbox, limit: fullBatch, done: map[int64]bool{}, quick: true, identity: make(chan struct{}),
@@ -82,14 +85,10 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		err = fatal
 	}
 	if err != nil {
-		c.setState(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
-		return err
+		return c.revoked(ctx, err)
 	}
 	p.confirm(ctx)
-	if c.ownPoll {
-		c.polls.CloseIdleConnections()
-		c.sends.CloseIdleConnections()
-	}
+	c.drop()
 	c.setState(ctx, channels.Stopped, "")
 	return nil
 }

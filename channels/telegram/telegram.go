@@ -40,6 +40,7 @@ type Config struct {
 	APIURL             string          `yaml:"apiUrl" json:"apiUrl" default:"https://api.telegram.org" doc:"Base URL of the Bot API server."`
 	PollTimeoutSeconds int             `yaml:"pollTimeoutSeconds" json:"pollTimeoutSeconds" default:"30" min:"1" max:"50" doc:"How long one poll for updates waits on the server, in seconds. A poll that hangs is given up 15 s later."`
 	TakeOverWebhook    bool            `yaml:"takeOverWebhook" json:"takeOverWebhook" doc:"Remove a webhook that is set for the bot; otherwise the bot stays deaf while another program has one, and says so."`
+	Webhook            Webhook         `yaml:"webhook" json:"webhook"`
 }
 
 // Deps are what the adapter needs from the host.
@@ -52,7 +53,8 @@ type Deps struct {
 	Cursor func(ctx context.Context) (string, error)
 }
 
-// Channel is one bot. It is a channels.Typer, Editor, Reactor, Commander and Reporter as well.
+// Channel is one bot. It is a channels.Typer, Drafter, Editor, Remover, Reactor, Fetcher, Commander, Hooked and Reporter as
+// well.
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger
@@ -63,8 +65,10 @@ type Channel struct {
 	sends   *http.Client
 	polls   *http.Client
 	ownPoll bool
+	hook    *hook // nil = updates are asked for
 
 	holds  holds
+	drafts drafts
 	topics *topics
 
 	mu     sync.Mutex
@@ -112,6 +116,7 @@ func (c Config) Validate() error {
 	if c.PollTimeoutSeconds < 1 || c.PollTimeoutSeconds > maxPollSeconds {
 		add("pollTimeoutSeconds", "%d is not in 1 to %d", c.PollTimeoutSeconds, maxPollSeconds)
 	}
+	c.Webhook.validate(add)
 	return errors.Join(wrong...)
 }
 
@@ -142,7 +147,12 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		api:    newAPI(strings.TrimRight(cfg.APIURL, "/"), cfg.Token.Reveal()),
 		topics: newTopics(),
 		holds:  holds{until: map[channels.ChatID]time.Time{}},
+		drafts: newDrafts(),
 		health: channels.Health{State: channels.Stopped, Stale: 2 * timeout},
+	}
+	if cfg.Webhook.URL != "" {
+		c.hook = &hook{c: c, turns: map[channels.ChatID]*turn{}}
+		c.health.Stale = webhookStale
 	}
 	if deps.Client != nil {
 		c.sends = direct(deps.Client)
@@ -174,7 +184,10 @@ func newClient() *http.Client {
 
 // Limits implements channels.Channel.
 func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML}
+	return channels.Limits{
+		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML,
+		Files: filesLimit, FileBytes: fileBytes, Caption: captionLimit,
+	}
 }
 
 // Health implements channels.Reporter. LastSeen is the last answered getUpdates.

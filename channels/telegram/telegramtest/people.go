@@ -33,7 +33,10 @@ type chat struct {
 	movedTo  int64
 	lastID   int64
 	topics   map[int64]string
+	closed   map[int64]bool // topics
 	messages map[int64]object
+	// reactions of people by message and person.
+	reactions map[[2]int64][]string
 }
 
 func (s *Server) addChat(id int64, kind, title string) *chat {
@@ -158,11 +161,7 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 		m["sender_chat"] = c.wire()
 		m["from"] = User{ID: AnonymousID, Name: "Group", Username: "GroupAnonymousBot", Bot: true}.wire()
 	default:
-		u, known := s.users[from]
-		if !known {
-			u = User{ID: from, Name: fmt.Sprintf("User %d", from)}
-		}
-		m["from"] = u.wire()
+		m["from"] = s.user(from).wire()
 	}
 	for _, o := range opts {
 		o(m)
@@ -178,6 +177,18 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 	id := c.lastID
 	s.mu.Unlock()
 	return Posted{Chat: chatID, MessageID: id, UpdateID: s.push(kind, m)}
+}
+
+// Find gives the newest message of a chat with a text.
+func (s *Server) Find(chatID int64, text string) (p Posted, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, m := range s.chats[chatID].messages {
+		if m["text"] == text && id > p.MessageID {
+			p, found = Posted{Chat: chatID, MessageID: id}, true
+		}
+	}
+	return p, found
 }
 
 // Edit makes the writer change a message.
@@ -198,9 +209,13 @@ func (s *Server) Edit(p Posted, text string) Posted {
 	return p
 }
 
-// push queues an update of a kind, checked against the description of the API.
+// push queues an update of a kind, checked against the description of the API, unless the bot did not ask for it.
 func (s *Server) push(kind string, body any) int64 {
 	s.mu.Lock()
+	if !s.wanted(kind) {
+		s.mu.Unlock()
+		return 0
+	}
 	id := s.nextUpdate
 	raw, err := json.Marshal(object{"update_id": id, kind: body})
 	if err != nil {

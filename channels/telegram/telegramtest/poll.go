@@ -28,8 +28,9 @@ func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 	timeout := time.NewTimer(time.Duration(max(0, min(seconds, 50))) * time.Second)
 	defer timeout.Stop()
 
+	s.allow(p)
 	s.mu.Lock()
-	if s.webhook != "" {
+	if s.hook.url != "" {
 		s.mu.Unlock()
 		return failure(http.StatusConflict, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
 	}
@@ -127,16 +128,4 @@ func (s *Server) Pending() int {
 // WaitConfirmed waits until the bot has confirmed the update.
 func (s *Server) WaitConfirmed(ctx context.Context, id int64) error {
 	return s.Wait(ctx, func() bool { return s.Confirmed() >= id })
-}
-
-// SetWebhook makes a webhook active, as another program would; an empty URL removes it.
-func (s *Server) SetWebhook(url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.webhook = url
-}
-
-func (s *Server) deleteWebhook() reply {
-	s.SetWebhook("")
-	return ok(json.RawMessage("true"))
 }

@@ -19,6 +19,7 @@ type Message struct {
 	Text             string // as people read it: markup parsed
 	Raw              string // as it was sent
 	ParseMode        string
+	Files            []File
 	At               time.Time
 	Edits            int
 }
@@ -51,10 +52,13 @@ func (s *Server) WaitSent(ctx context.Context, n int) ([]Message, error) {
 }
 
 func (s *Server) getMe() reply {
-	me := User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true}.wire()
-	me["can_join_groups"], me["can_read_all_group_messages"], me["supports_inline_queries"] = true, false, false
-	return result(me)
+	o := me().wire()
+	o["can_join_groups"], o["can_read_all_group_messages"], o["supports_inline_queries"] = true, false, false
+	return result(o)
 }
+
+// me is the bot.
+func me() User { return User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true} }
 
 func result(v any) reply {
 	raw, err := json.Marshal(v)
@@ -92,7 +96,7 @@ func (s *Server) target(p url.Values) (*chat, int64, *reply) {
 }
 
 // visible gives the text of a message as people will read it, or why it cannot be sent.
-func visible(p url.Values) (string, *reply) {
+func visible(p url.Values, limit int) (string, *reply) {
 	text := p.Get("text")
 	switch strings.ToLower(p.Get("parse_mode")) {
 	case "":
@@ -109,35 +113,55 @@ func visible(p url.Values) (string, *reply) {
 	if text == "" {
 		return "", badRequest("message text is empty")
 	}
-	if utf16Len(text) > 4096 {
-		return "", badRequest("message is too long")
+	if utf16Len(text) > limit {
+		return "", badRequest(map[bool]string{true: "message caption is too long", false: "message is too long"}[limit < 4096])
 	}
 	return text, nil
+}
+
+// writable finds the chat and the thread that a message goes to. The caller holds s.mu.
+func (s *Server) writable(p url.Values) (*chat, int64, *reply) {
+	c, thread, bad := s.target(p)
+	if bad != nil {
+		return nil, 0, bad
+	}
+	// The real server knows no thread 1 in sends: General has none.
+	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known) {
+		return nil, 0, badRequest("message thread not found")
+	}
+	if c.closed[thread] {
+		return nil, 0, badRequest("TOPIC_CLOSED")
+	}
+	return c, thread, nil
 }
 
 func (s *Server) sendMessage(p url.Values) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, thread, bad := s.target(p)
+	c, thread, bad := s.writable(p)
 	if bad != nil {
 		return *bad
 	}
-	// The real server knows no thread 1 in sends: General has none.
-	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known) {
-		return *badRequest("message thread not found")
-	}
-	text, bad := visible(p)
+	text, bad := visible(p, 4096)
 	if bad != nil {
 		return *bad
 	}
-	if s.pacing {
-		if wait := s.pace.exceeded(c.id, c.kind != "private", time.Now()); wait > 0 {
-			return failureWith(http.StatusTooManyRequests, fmt.Sprintf("Too Many Requests: retry after %d", wait), &parameters{RetryAfter: wait})
-		}
+	if bad := s.paced(c); bad != nil {
+		return *bad
 	}
-	c.lastID++
-	m := Message{Chat: c.id, Thread: thread, ID: c.lastID, Text: text, Raw: p.Get("text"), ParseMode: p.Get("parse_mode"), At: time.Now()}
-	wire := object{"message_id": m.ID, "from": User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true}.wire(), "chat": c.wire(), "date": m.At.Unix(), "text": text}
+	m, wire, bad := s.compose(c, thread, p)
+	if bad != nil {
+		return *bad
+	}
+	m.Text, m.Raw, m.ParseMode, wire["text"] = text, p.Get("text"), p.Get("parse_mode"), text
+	s.keep(c, m, wire)
+	return result(wire)
+}
+
+// compose makes the next message of the bot in a chat, without what it says. The caller holds s.mu.
+func (s *Server) compose(c *chat, thread int64, p url.Values) (Message, object, *reply) {
+	m := Message{Chat: c.id, Thread: thread, ID: c.lastID + 1, At: time.Now()}
+	wire := object{"message_id": m.ID, "from": me().wire(), "chat": c.wire(), "date": m.At.Unix()}
 	InTopic(thread)(wire)
 	if raw := p.Get("reply_parameters"); raw != "" {
 		var rp struct {
@@ -145,18 +169,23 @@ func (s *Server) sendMessage(p url.Values) reply {
 			Lenient   bool  `json:"allow_sending_without_reply"`
 		}
 		if json.Unmarshal([]byte(raw), &rp) != nil {
-			return *badRequest("can't parse reply parameters JSON object")
+			return m, nil, badRequest("can't parse reply parameters JSON object")
 		}
 		if original := c.messages[rp.MessageID]; original != nil {
 			m.ReplyTo, wire["reply_to_message"] = rp.MessageID, plainReply(original, rp.MessageID, c)
 		} else if !rp.Lenient {
-			return *badRequest("message to be replied not found")
+			return m, nil, badRequest("message to be replied not found")
 		}
 	}
+	return m, wire, nil
+}
+
+// keep shows a message of the bot. The caller holds s.mu.
+func (s *Server) keep(c *chat, m Message, wire object) {
+	c.lastID = m.ID
 	c.messages[m.ID] = wire
 	s.sent = append(s.sent, m)
 	s.notify()
-	return result(wire)
 }
 
 func (s *Server) editMessageText(p url.Values) reply {
@@ -166,7 +195,7 @@ func (s *Server) editMessageText(p url.Values) reply {
 	if bad != nil {
 		return *bad
 	}
-	text, bad := visible(p)
+	text, bad := visible(p, 4096)
 	if bad != nil {
 		return *bad
 	}

@@ -57,7 +57,11 @@ type Server struct {
 	pace       pace
 	pacing     bool
 	commands   map[string]json.RawMessage
-	webhook    string
+	hook       *webhook
+	receiver   http.Handler // of webhooks
+	deliveries []Delivery
+	allowed    []string // kinds of updates that the bot asked for; empty = the usual ones
+	drafts     []Draft
 	violations []string
 
 	listen   sync.Once
@@ -71,6 +75,7 @@ func New(t T) *Server {
 	s := &Server{
 		t: t, changed: make(chan struct{}), arrived: make(chan struct{}), nextUpdate: 1000001,
 		chats: map[int64]*chat{}, users: map[int64]User{}, commands: map[string]json.RawMessage{},
+		hook: &webhook{},
 	}
 	s.live, s.cut = context.WithCancel(context.Background())
 	if t != nil {
@@ -108,6 +113,7 @@ func (s *Server) URL() string {
 // Close cuts every connection and stops listening.
 func (s *Server) Close() {
 	s.Down(true)
+	s.SetWebhook("")
 	s.listen.Do(func() {})
 	if s.http != nil {
 		_ = s.http.Close()
@@ -234,7 +240,7 @@ func (s *Server) Forget() {
 }
 
 // answer handles one request from its arrival to its reply; it blocks as long as the real server would.
-func (s *Server) answer(ctx context.Context, token, method string, params url.Values) reply {
+func (s *Server) answer(ctx context.Context, token, method string, params url.Values, files uploads) reply {
 	s.mu.Lock()
 	if s.down {
 		s.mu.Unlock()
@@ -250,7 +256,7 @@ func (s *Server) answer(ctx context.Context, token, method string, params url.Va
 	defer context.AfterFunc(s.live, cancel)()
 	s.mu.Unlock()
 
-	r := s.decide(ctx, token, method, params, fault)
+	r := s.decide(ctx, token, method, params, files, fault)
 	if ctx.Err() != nil {
 		r = reply{cut: true}
 	}
@@ -262,9 +268,9 @@ func (s *Server) answer(ctx context.Context, token, method string, params url.Va
 	return r
 }
 
-func (s *Server) decide(ctx context.Context, token, method string, params url.Values, fault *Fault) reply {
+func (s *Server) decide(ctx context.Context, token, method string, params url.Values, files uploads, fault *Fault) reply {
 	if fault == nil || fault.Arrives {
-		r := s.dispatch(ctx, token, method, params)
+		r := s.dispatch(ctx, token, method, params, files)
 		if fault == nil {
 			return r
 		}
@@ -272,19 +278,23 @@ func (s *Server) decide(ctx context.Context, token, method string, params url.Va
 	return fault.apply(ctx)
 }
 
-func (s *Server) dispatch(ctx context.Context, token, method string, params url.Values) reply {
+func (s *Server) dispatch(ctx context.Context, token, method string, params url.Values, files uploads) reply {
 	if token != BotToken {
 		if id, _, found := strings.Cut(token, ":"); !found || id == "" {
 			return failure(http.StatusNotFound, "Not Found")
 		}
 		return failure(http.StatusUnauthorized, "Unauthorized")
 	}
+	files.name(params)
+	if files.size() > maxUpload {
+		return failure(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+	}
 	if s.spec != nil {
 		for _, v := range s.spec.Call(method, params) {
 			s.violate("request %s", v)
 		}
 	}
-	r := s.handle(ctx, method, params)
+	r := s.handle(ctx, method, params, files)
 	// Updates were checked when they were queued, and raw ones may be bad on purpose.
 	if s.spec != nil && r.status == http.StatusOK && method != "getUpdates" {
 		var e envelope
@@ -298,7 +308,7 @@ func (s *Server) dispatch(ctx context.Context, token, method string, params url.
 	return r
 }
 
-func (s *Server) handle(ctx context.Context, method string, params url.Values) reply {
+func (s *Server) handle(ctx context.Context, method string, params url.Values, files uploads) reply {
 	switch method {
 	case "getMe":
 		return s.getMe()
@@ -318,6 +328,18 @@ func (s *Server) handle(ctx context.Context, method string, params url.Values) r
 		return s.getMyCommands(params)
 	case "setMyCommands":
 		return s.setMyCommands(params)
+	case "sendPhoto", "sendVideo", "sendAudio", "sendVoice", "sendDocument":
+		return s.sendFile(strings.ToLower(strings.TrimPrefix(method, "send")), params, files)
+	case "sendMediaGroup":
+		return s.sendMediaGroup(params, files)
+	case "deleteMessage":
+		return s.deleteMessage(params)
+	case "sendMessageDraft":
+		return s.sendMessageDraft(params)
+	case "setWebhook":
+		return s.setWebhook(params)
+	case "getWebhookInfo":
+		return s.getWebhookInfo()
 	case "deleteWebhook":
 		return s.deleteWebhook()
 	default:

@@ -24,14 +24,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	token, method, err := parsePath(r.URL.Path)
 	var params url.Values
+	var files uploads
 	if err == nil {
-		params, err = readParams(r)
+		params, files, err = readParams(r)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	a := s.answer(r.Context(), token, method, params)
+	a := s.answer(r.Context(), token, method, params, files)
 	if a.cut {
 		panic(http.ErrAbortHandler)
 	}
@@ -44,33 +45,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // readParams reads the parameters of a call from the query and the body, in any of the encodings that the real server takes.
-func readParams(r *http.Request) (url.Values, error) {
+func readParams(r *http.Request) (url.Values, uploads, error) {
 	params := r.URL.Query()
 	if r.Body == nil {
-		return params, nil
+		return params, nil, nil
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
 		if err := r.ParseMultipartForm(64 << 20); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return r.Form, nil
+		files, err := readUploads(r.MultipartForm)
+		return r.Form, files, err
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if kind == "application/json" {
-		return params, jsonParams(body, params)
+		return params, nil, jsonParams(body, params)
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for k, v := range form {
 		params[k] = append(params[k], v...)
 	}
-	return params, nil
+	return params, nil, nil
 }
 
 func jsonParams(body []byte, params url.Values) error {
@@ -98,9 +100,8 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	if a, ok := d.s.file(req.URL.Path); ok {
 		return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a.body)), Request: req}, nil
 	}
-	params, err := readParams(req)
-	if err != nil {
-		return nil, err
+	if req.Body != nil {
+		defer func() { _ = req.Body.Close() }()
 	}
 	token, method, err := parsePath(req.URL.Path)
 	if err != nil {
@@ -115,10 +116,14 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	if down {
 		return nil, refused()
 	}
+	params, files, err := readParams(req)
+	if err != nil {
+		return nil, err
+	}
 	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.WroteRequest != nil {
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
 	}
-	a := d.s.answer(req.Context(), token, method, params)
+	a := d.s.answer(req.Context(), token, method, params, files)
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,213 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg" // for the size of a picture
+	_ "image/png"
+	"slices"
+	"strconv"
+	"strings"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+// What the Bot API takes: https://core.telegram.org/bots/api#sending-files and the methods' own descriptions.
+const (
+	filesLimit   = 10
+	fileBytes    = 50_000_000
+	captionLimit = 1024
+	photoBytes   = 10_000_000
+	photoSides   = 10_000 // width and height together
+	photoRatio   = 20
+)
+
+// A kind of file as the methods name it: sendPhoto takes a field photo.
+const (
+	photo    = "photo"
+	video    = "video"
+	audio    = "audio"
+	voice    = "voice"
+	document = "document"
+)
+
+// sendFiles sends files with the text as their caption: one by the method of its kind, several as an album. The receipt is that of
+// the first message.
+func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
+	kinds, err := fileKinds(out.Files)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	var first channels.Receipt
+	for n := 0; n < len(out.Files); {
+		size := albumSize(out.Files[n:])
+		some := out
+		some.Files = out.Files[n : n+size]
+		if n > 0 {
+			some.Text, some.Plain = "", ""
+		}
+		receipt, err := c.sendAlbum(ctx, params, kinds[n:n+size], some)
+		if err != nil && n > 0 { // sent again as a whole, the first ones would be there twice
+			failed := channels.Classify(err)
+			return first, &channels.Error{Class: channels.Ambiguous, Err: fmt.Errorf("%d of %d files arrived: %w", n, len(out.Files), failed.Err)}
+		}
+		if err != nil {
+			return receipt, err
+		}
+		if n == 0 {
+			first = receipt
+		}
+		n += size
+	}
+	return first, nil
+}
+
+// albumSize is how many files go in one call: together they may not be larger than one of them may be.
+func albumSize(files []channels.File) int {
+	total := int64(0)
+	for i, f := range files {
+		if total += f.Size; i > 0 && total > fileBytes {
+			return i
+		}
+	}
+	return len(files)
+}
+
+// sendAlbum makes one call, and a second one for pictures that Telegram does not take as pictures.
+func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+	receipt, err := c.sendGroup(ctx, params, kinds, out)
+	said, ok := errors.AsType[*apiError](err)
+	if !ok || !slices.Contains(kinds, photo) || !said.refusesPhoto() {
+		return receipt, err
+	}
+	return c.sendGroup(ctx, params, slices.Repeat([]string{document}, len(kinds)), out)
+}
+
+// refusesPhoto reports whether a picture may be sent as a document instead.
+func (e *apiError) refusesPhoto() bool {
+	for _, text := range []string{"photo_invalid_dimensions", "image_process_failed", "photo_save_file_invalid", "photo_ext_invalid", "photo_invalid"} {
+		if e.says(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// inputMedia is one file of an album.
+type inputMedia struct {
+	Type    string `json:"type"`
+	Media   string `json:"media"`
+	Caption string `json:"caption,omitempty"`
+	Mode    string `json:"parse_mode,omitempty"`
+}
+
+func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+	method, fields := "sendMediaGroup", make([]string, len(kinds))
+	if len(kinds) == 1 {
+		method, fields[0] = "send"+strings.ToUpper(kinds[0][:1])+kinds[0][1:], kinds[0]
+	}
+	write := func(text, mode string) (json.RawMessage, error) {
+		params := tgbotapi.Params{}
+		for k, v := range common {
+			params[k] = v
+		}
+		if len(kinds) == 1 {
+			params.AddNonEmpty("caption", text)
+			if text != "" {
+				params.AddNonEmpty("parse_mode", mode)
+			}
+			if kinds[0] == document && out.Files[0].Kind == channels.Image {
+				params["disable_content_type_detection"] = "true"
+			}
+			return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
+		}
+		list := make([]inputMedia, len(kinds))
+		for i, kind := range kinds {
+			fields[i] = "file" + strconv.Itoa(i)
+			list[i] = inputMedia{Type: kind, Media: "attach://" + fields[i]}
+		}
+		if text != "" {
+			list[0].Caption, list[0].Mode = text, mode
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			return nil, &channels.Error{Class: channels.Rejected, Err: err}
+		}
+		params["media"] = string(raw)
+		return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
+	}
+	raw, err := forgiving(common, out, write)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	if len(kinds) > 1 {
+		var sent []json.RawMessage
+		if json.Unmarshal(raw, &sent) == nil && len(sent) > 0 {
+			raw = sent[0]
+		}
+	}
+	return c.receipt(raw, out.To), nil
+}
+
+// fileKinds says as what each file is sent. What does not go together is sent as documents, which always does.
+func fileKinds(files []channels.File) ([]string, error) {
+	if len(files) > filesLimit {
+		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files in one message, at most %d are possible", len(files), filesLimit)}
+	}
+	kinds := make([]string, len(files))
+	pictures, sounds := 0, 0
+	for i, f := range files {
+		kind, err := fileKind(f)
+		if err != nil {
+			return nil, err
+		}
+		if kind == voice && len(files) > 1 {
+			kind = document // no album takes a voice message
+		}
+		switch kinds[i] = kind; kind {
+		case photo, video:
+			pictures++
+		case audio:
+			sounds++
+		}
+	}
+	if pictures == len(files) || sounds == len(files) || len(files) == 1 {
+		return kinds, nil
+	}
+	return slices.Repeat([]string{document}, len(files)), nil
+}
+
+// fileKind looks at one file, and opens it, so that one that cannot be read is known before anything is sent.
+func fileKind(f channels.File) (string, error) {
+	reject := func(format string, args ...any) error {
+		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("file %q: "+format, append([]any{f.Name}, args...)...)}
+	}
+	if f.Size > fileBytes {
+		return "", reject("it has %d bytes, Telegram takes at most %d", f.Size, fileBytes)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return "", reject("%w", err)
+	}
+	defer func() { _ = r.Close() }()
+	switch mime, _, _ := strings.Cut(f.MIME, ";"); {
+	case f.Kind == channels.Image && f.Size <= photoBytes:
+		size, format, err := image.DecodeConfig(r) // of other formats Telegram makes something else, or nothing
+		if err == nil && (format == "jpeg" || format == "png") && size.Width+size.Height <= photoSides &&
+			size.Width <= photoRatio*size.Height && size.Height <= photoRatio*size.Width {
+			return photo, nil
+		}
+	case f.Kind == channels.Video && mime == "video/mp4":
+		return video, nil
+	case f.Kind == channels.Audio && slices.Contains([]string{"audio/mpeg", "audio/mp3", "audio/mp4", "audio/x-m4a", "audio/m4a"}, mime):
+		return audio, nil
+	case f.Kind == channels.Audio && (mime == "audio/ogg" || mime == "audio/opus"):
+		return voice, nil
+	}
+	return document, nil
+}

@@ -1,0 +1,3 @@
+package telegram_test
+
+const hookSecret = "a-secret_of-the-webhook"

@@ -1,0 +1,138 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"parley/channels"
+)
+
+const (
+	webhookEvery       = time.Minute // between looks at the webhook
+	webhookStale       = 150 * time.Second
+	webhookConnections = 40
+)
+
+// Webhook makes Telegram deliver updates by HTTPS instead of being asked for them.
+type Webhook struct {
+	URL    string          `yaml:"url" json:"url" doc:"Where Telegram delivers updates: the public https address of /channels/telegram/<account>/hook of this host. Empty = the host asks Telegram for updates, which needs no public address."`
+	Secret channels.Secret `yaml:"secret" json:"secret" doc:"What Telegram has to send along with every update, so that nobody else can deliver any: 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Needed with url."`
+}
+
+var secretPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+
+// validate reports what is wrong.
+func (w Webhook) validate(add func(field, format string, a ...any)) {
+	secret := w.Secret.Reveal()
+	if w.URL == "" {
+		if secret != "" {
+			add("webhook.url", "is missing: a secret alone makes no webhook")
+		}
+		return
+	}
+	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "https" || u.User != nil || u.Fragment != "" {
+		add("webhook.url", "want an address like https://parley.example.org/channels/telegram/default/hook: https, without user or fragment")
+	}
+	switch {
+	case secret == "":
+		add("webhook.secret", "is missing: without one anybody could deliver updates; make one up, for example with `openssl rand -hex 32`")
+	case !secretPattern.MatchString(secret):
+		add("webhook.secret", "want 1 to 256 characters of A-Z, a-z, 0-9, _ and -")
+	}
+}
+
+// webhookInfo is what Telegram says about the webhook.
+type webhookInfo struct {
+	URL       string `json:"url"`
+	Pending   int    `json:"pending_update_count"`
+	ErrorDate int64  `json:"last_error_date"`
+	Error     string `json:"last_error_message"`
+}
+
+// listen is Run with a webhook: it sets it, lets updates in, and looks every minute whether Telegram can deliver.
+func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
+	c.setState(ctx, channels.Connecting, "")
+	if err := c.identify(ctx); err != nil {
+		return c.revoked(ctx, err)
+	}
+	defer c.hook.run(ctx, inbox)()
+	wait := newBackoff(time.Second, 40*time.Second)
+	set := false
+	for ctx.Err() == nil {
+		err := c.look(ctx, &set)
+		failed := channels.Classify(err)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil:
+			wait.Reset()
+			sleep(ctx, webhookEvery)
+		case failed.Class == channels.Unauthorized:
+			return c.revoked(ctx, failed)
+		case failed.Class == channels.Rejected: // it is configured wrongly, or the name is not known yet
+			c.setState(ctx, channels.Disconnected, failed.Err.Error())
+			sleep(ctx, webhookEvery)
+		default:
+			c.setState(ctx, channels.Disconnected, failed.Err.Error())
+			sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter))
+		}
+	}
+	c.drop()
+	c.setState(ctx, channels.Stopped, "")
+	return nil
+}
+
+// revoked ends Run.
+func (c *Channel) revoked(ctx context.Context, err error) error {
+	c.setState(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
+	return err
+}
+
+// look compares the webhook with what it should be, sets it, and notes how Telegram gets on with it. It is set anew at every start:
+// what it should send, and the secret, are not told by getWebhookInfo.
+func (c *Channel) look(ctx context.Context, set *bool) error {
+	raw, err := c.api.call(ctx, c.sends, callTimeout, "getWebhookInfo", nil)
+	if err != nil {
+		return err
+	}
+	var info webhookInfo
+	if err := json.Unmarshal(raw, &info); err != nil {
+		return &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getWebhookInfo", Description: "the answer makes no sense"}}
+	}
+	if info.URL != "" && info.URL != c.cfg.Webhook.URL && !c.cfg.TakeOverWebhook {
+		c.setState(ctx, channels.Conflict, "another webhook is set for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true")
+		return nil
+	}
+	if !*set || info.URL != c.cfg.Webhook.URL {
+		params := tgbotapi.Params{
+			"url": c.cfg.Webhook.URL, "secret_token": c.cfg.Webhook.Secret.Reveal(), "allowed_updates": allowedUpdates,
+			"max_connections": strconv.Itoa(webhookConnections),
+		}
+		if _, err := c.api.call(ctx, c.sends, callTimeout, "setWebhook", params); err != nil {
+			return err
+		}
+		*set = true
+		c.setState(ctx, channels.Connected, "")
+		return nil
+	}
+	if age := time.Since(time.Unix(info.ErrorDate, 0)); info.Error != "" && info.Pending > 0 && age < 2*webhookEvery {
+		c.setState(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(clean(info.Error))))
+		return nil
+	}
+	c.setState(ctx, channels.Connected, "")
+	return nil
+}
+
+// drop gives idle connections back.
+func (c *Channel) drop() {
+	if c.ownPoll {
+		c.polls.CloseIdleConnections()
+		c.sends.CloseIdleConnections()
+	}
+}
