@@ -97,9 +97,9 @@ func todo(s Status) string {
 		if s.Pairs {
 			return "link it: " + login + ", or on the page under /channels"
 		}
-		return "then reload the configuration, or start it again: " + restart
+		return "when that is mended, reload the configuration or start it again: " + restart
 	case channels.Revoked, channels.Replaced, channels.Outdated, channels.Refused:
-		return "then start it again: " + restart
+		return "when that is mended, start it again: " + restart
 	case channels.Connecting, channels.Connected, channels.Disconnected, channels.Conflict, channels.Banned, channels.Stopped:
 	}
 	return ""

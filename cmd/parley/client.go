@@ -52,7 +52,12 @@ var direct = &http.Client{Transport: &http.Transport{}}
 
 // call does one request; out is filled from the answer.
 func (h *host) call(ctx context.Context, method, path string, q url.Values, body, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	return h.callWithin(ctx, 30*time.Second, method, path, q, body, out)
+}
+
+// callWithin is call for what may take longer, or must not.
+func (h *host) callWithin(ctx context.Context, limit time.Duration, method, path string, q url.Values, body, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var r io.Reader
 	if body != nil {
@@ -69,33 +74,50 @@ func (h *host) call(ctx context.Context, method, path string, q url.Values, body
 	if err != nil {
 		return err
 	}
+	resp, err := h.do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode/100 != 2 {
+		return failure(resp)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("reading the host's answer: %w", err)
+	}
+	return json.Unmarshal(b, out)
+}
+
+// do sends a request with the token; the error says what to do.
+func (h *host) do(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Authorization", "Bearer "+h.token.Reveal())
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := direct.Do(req)
 	switch {
 	case err == nil:
+		return resp, nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%w\n(the last one was at %s)", errNotRunning, h.base)
+		return nil, fmt.Errorf("%w\n(the last one was at %s)", errNotRunning, h.base)
 	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted")
-	default:
-		return fmt.Errorf("the host at %s does not answer: %w", h.base, err)
+		return nil, errors.New("interrupted")
 	}
-	defer func() { _ = resp.Body.Close() }()
+	return nil, fmt.Errorf("the host at %s does not answer: %w", h.base, err)
+}
+
+// failure is what an answer says that is none.
+func failure(resp *http.Response) error {
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return fmt.Errorf("reading the host's answer: %w", err)
 	}
-	if resp.StatusCode/100 != 2 {
-		var fail struct {
-			Error string `json:"error"`
-		}
-		if json.Unmarshal(b, &fail) != nil || fail.Error == "" {
-			fail.Error = resp.Status
-		}
-		return errors.New(fail.Error)
+	var fail struct {
+		Error string `json:"error"`
 	}
-	return json.Unmarshal(b, out)
+	if json.Unmarshal(b, &fail) != nil || fail.Error == "" {
+		fail.Error = resp.Status
+	}
+	return errors.New(fail.Error)
 }
 
 // ask finds the host and does one request.

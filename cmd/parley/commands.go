@@ -62,7 +62,7 @@ func (c statusCmd) Run(e *env) error {
 		}
 		_, _ = fmt.Fprintf(w, "parley %s, up %s, %s\nmodel %s (%s)\nstore %s, %s\n", s.Version, time.Since(s.Started).Round(time.Second), ready, s.Model, s.ModelWhy, s.Store, s.State)
 		for _, a := range s.Accounts {
-			_, _ = fmt.Fprintf(w, "%s (%s): %s %s %s\n", a.Channel, a.Account, a.State, a.Name, a.Detail)
+			_, _ = fmt.Fprintln(w, a.Line())
 		}
 		for _, m := range s.Servers {
 			_, _ = fmt.Fprintf(w, "%s, %d tools\n", m, m.Tools)

@@ -32,6 +32,9 @@ type cli struct {
 	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
 	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
 	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
+	Channels   channelsCmd   `cmd:"" help:"How the accounts are connected."`
+	Login      loginCmd      `cmd:"" help:"Link an account with a phone."`
+	Logout     logoutCmd     `cmd:"" help:"End the link of an account."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration."`
 	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
 	Sessions   sessionsCmd   `cmd:"" help:"List sessions, change their settings."`

@@ -79,7 +79,7 @@ type Deps struct {
 //go:embed assets
 var assetFiles embed.FS
 
-//go:embed page.html door.html
+//go:embed page.html door.html channels.html
 var pageFiles embed.FS
 
 var pages = sync.OnceValue(func() *template.Template {

@@ -108,7 +108,7 @@ function fill(c, s) {
   c.todo.hidden = !s.todo;
   c.facts.replaceChildren(...facts.map(([k, v]) => el('div', {}, el('dt', { textContent: k }), el('dd', { textContent: v }))));
   const over = permanent.includes(s.state);
-  c.link.hidden = !s.pairs || !over || s.linking;
+  c.link.hidden = !s.pairs || s.linking || !['logged_out', 'revoked'].includes(s.state);
   c.again.hidden = s.off || s.linking || s.state === 'logged_out' && s.pairs || !(over || s.state === 'disconnected' || s.state === 'banned');
   c.logout.hidden = !s.pairs || s.linking || s.state === 'logged_out';
   c.actions.hidden = c.link.hidden && c.again.hidden && c.logout.hidden;
