@@ -360,7 +360,7 @@ func (h *Host) approve(r *http.Request) (sessions.Pairing, error) {
 	if err != nil {
 		return sessions.Pairing{}, err
 	}
-	p, err := h.store.Approve(r.Context(), c.Channel, policy.HashCode(c.Channel, c.Code), time.Now())
+	p, err := h.router.LetIn(r.Context(), c.Channel, c.Code)
 	p.Hash = ""
 	return p, err
 }
@@ -370,7 +370,7 @@ func (h *Host) reject(r *http.Request) (struct{}, error) {
 	if err != nil {
 		return struct{}{}, err
 	}
-	return struct{}{}, h.store.Reject(r.Context(), c.Channel, policy.HashCode(c.Channel, c.Code))
+	return struct{}{}, h.router.TurnDown(r.Context(), c.Channel, c.Code)
 }
 
 // number reads a bounded whole number from a request.

@@ -2,11 +2,9 @@ package router
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -177,33 +175,4 @@ func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, 
 		return a, err
 	}
 	return access.Admit(f), nil
-}
-
-// The bounds of pairing requests (one code for a person, few waiting at a time).
-const (
-	pairingTTL = time.Hour
-	pairingMax = 3
-)
-
-// pair gives a stranger a code, once. The notice and the request are one commit.
-func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key) error {
-	code, err := policy.NewCode(rand.Reader)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\n`parley pairing approve %s %s`\n\nIt is good for one hour.",
-		in.Address.Channel, in.Sender.ID, code, in.Address.Channel, code)
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.ttl(sessions.Notice)))}
-	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: firstOf(in.Sender.Name, in.Sender.Username),
-		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d}
-	created, err := r.store.PutPairing(ctx, p, pairingMax)
-	if err != nil || !created {
-		return err
-	}
-	d, err = r.store.GetDelivery(ctx, d.ID)
-	if err == nil {
-		r.gate.enqueue(d)
-	}
-	return err
 }

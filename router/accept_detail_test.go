@@ -135,16 +135,16 @@ func TestPairing(t *testing.T) {
 			t.Fatalf("a stranger reads %q after %d model calls", notices, g.model.count())
 		}
 		m := regexp.MustCompile(`with this code: (\w+)\n`).FindStringSubmatch(notices[0])
-		if m == nil || !strings.Contains(notices[0], "parley pairing approve fake "+m[1]+"\n") {
+		if m == nil || !strings.Contains(notices[0], "parley pairing approve fake "+m[1]+"\n") || !strings.Contains(notices[0], "/pair approve "+m[1]+" ") {
 			t.Fatalf("no code in %q", notices[0])
 		}
-		if p, err := g.store.Approve(t.Context(), fakeKind, policy.HashCode(fakeKind, m[1]), time.Now()); err != nil || p.User != guest || p.Name != guest {
+		if p, err := g.r.LetIn(t.Context(), fakeKind, m[1]); err != nil || p.User != guest || p.Name != guest {
 			t.Fatalf("the code is for %+v (%v)", p, err)
 		}
 		g.say(to, guest, "hello again")
 		g.say(direct("3003"), "3003", "and I?")
 		g.taken(4)
-		if got := g.fake.Texts(to); len(got) != 2 || got[1] != "echo: hello again" {
+		if got := g.fake.Texts(to); len(got) != 3 || !strings.HasPrefix(got[1], "✅ You are let in.") || got[2] != "echo: hello again" {
 			t.Errorf("the paired person reads %q", got)
 		}
 		if got := g.fake.Texts(direct("3003")); len(got) != 1 || !strings.Contains(got[0], "pairing approve") || g.model.count() != 1 {

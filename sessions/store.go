@@ -77,6 +77,7 @@ type Effects struct {
 	Lift       *Lift      // a budget does not count until then; a time that has passed puts it into force again
 	Job        *Job       // a scheduled job is added or replaced, by ID
 	DropJob    string     // a scheduled job is removed
+	Pairing    *Answer    // a stranger's request ends; ErrNotFound when none waits for this code
 }
 
 // Accepted is what a commit made.
@@ -254,9 +255,7 @@ type Sessions interface {
 	// Pairing: codes are hashed by the caller; the store sees no code.
 	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, or max are waiting
 	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired
-	// Approve moves a waiting pairing to the allow list; ErrNotFound when none has this hash and is unexpired.
-	Approve(ctx context.Context, kind channels.Kind, hash string, now time.Time) (Pairing, error)
-	Reject(ctx context.Context, kind channels.Kind, hash string) error
+	// Paired reports whether somebody was let in.
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
 
 	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
@@ -310,10 +309,19 @@ type Pairing struct {
 	Account  channels.AccountID `json:"account,omitzero"`
 	User     channels.UserID    `json:"user,omitzero"`
 	Name     string             `json:"name,omitzero"`
+	Address  channels.Address   `json:"address,omitzero"` // the chat that they wrote from
 	Hash     string             `json:"hash,omitzero"`
 	Created  time.Time          `json:"created,omitzero"`
 	Expires  time.Time          `json:"expires,omitzero"`
 	Delivery *Delivery          `json:"delivery,omitzero"` // the notice with the code, in the same commit
+}
+
+// Answer is a person's decision about a pairing: Approve moves it to the allow list, otherwise it is forgotten.
+type Answer struct {
+	Channel channels.Kind
+	Hash    string
+	Approve bool
+	Time    time.Time // what has expired by then does not wait any more
 }
 
 // NewNote is something to remember; Note is something remembered.

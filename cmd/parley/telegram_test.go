@@ -181,8 +181,11 @@ func TestPairing(t *testing.T) {
 	if out, exit := w.cli("pairing", "approve", "telegram", code); exit != 0 {
 		t.Fatalf("approve %q: %s", code, out)
 	}
+	if got := w.sent(guest, 2)[1].Text; !strings.HasPrefix(got, "✅ You are let in.") {
+		t.Errorf("told %q", got)
+	}
 	w.tg.Say(guest, guest, "and now?")
-	if got := w.sent(guest, 2)[1]; got.Text != "echo: and now?" {
+	if got := w.sent(guest, 3)[2]; got.Text != "echo: and now?" {
 		t.Errorf("after pairing: %q", got.Text)
 	}
 }

@@ -355,7 +355,12 @@ func (t *tx) rest(e *effects) error {
 		}
 	}
 	if e.DropJob != "" {
-		return t.dropJob(e.DropJob)
+		if err := t.dropJob(e.DropJob); err != nil {
+			return err
+		}
+	}
+	if e.Pairing != nil {
+		return t.endPairing(*e.Pairing)
 	}
 	return nil
 }

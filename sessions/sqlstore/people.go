@@ -35,8 +35,8 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 			return err
 		}
 		t.n.pairing++
-		if _, err := t.exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, ms(now), ms(p.Expires)); err != nil {
+		if _, err := t.exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, ms(now), ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
 		if notice != nil {
@@ -50,10 +50,10 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 	return created, err
 }
 
-const pairingColumns = "channel, account, person, name, hash, created, expires"
+const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
 func scanPairing(r row) sessions.Pairing {
-	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6)}
+	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6), Address: address(r.str(7))}
 }
 
 // Pairings gives the requests that wait, oldest first.
@@ -68,42 +68,27 @@ func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pai
 	return out, err
 }
 
-func noPairing(kind channels.Kind) error {
-	return &sentence{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", kind), sessions.ErrNotFound}
-}
-
-// Approve lets the person in whose request has this hash.
-func (s *Store) Approve(ctx context.Context, kind channels.Kind, hash string, now time.Time) (p sessions.Pairing, err error) {
-	err = s.write(ctx, "Approve", func(t *tx) error {
-		found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND expires > ?", []any{string(kind), hash, ms(now)}, func(r row) error {
-			p = scanPairing(r)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if !found {
-			return noPairing(kind)
-		}
+// endPairing lets the person in whose request has this hash, or forgets the request.
+func (t *tx) endPairing(a sessions.Answer) error {
+	var p sessions.Pairing
+	found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND expires > ?", []any{string(a.Channel), a.Hash, ms(a.Time)}, func(r row) error {
+		p = scanPairing(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &sentence{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), sessions.ErrNotFound}
+	}
+	if a.Approve {
 		if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
-			string(p.Channel), string(p.Account), string(p.User), p.Name, ms(now)); err != nil {
+			string(p.Channel), string(p.Account), string(p.User), p.Name, ms(a.Time)); err != nil {
 			return err
 		}
-		_, err = t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
-		return err
-	})
-	return p, err
-}
-
-// Reject forgets a request; ErrNotFound when none has this hash.
-func (s *Store) Reject(ctx context.Context, kind channels.Kind, hash string) error {
-	return s.write(ctx, "Reject", func(t *tx) error {
-		n, err := t.exec("DELETE FROM pairings WHERE channel = ? AND hash = ?", string(kind), hash)
-		if err == nil && n == 0 {
-			err = noPairing(kind)
-		}
-		return err
-	})
+	}
+	_, err = t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
+	return err
 }
 
 // Paired reports whether a person was let in.

@@ -289,7 +289,7 @@ func pairing(_ *testing.T, f *fixture) {
 	now := time.Now()
 	put := func(user, hash string, account channels.AccountID) (bool, sessions.DeliveryID) {
 		d := delivery("", addr(user), "code")
-		ok, err := f.PutPairing(f.ctx, sessions.Pairing{Channel: "telegram", Account: account, User: channels.UserID(user), Name: "N" + user, Hash: hash, Created: now, Expires: now.Add(time.Hour), Delivery: &d}, 2)
+		ok, err := f.PutPairing(f.ctx, sessions.Pairing{Channel: "telegram", Account: account, User: channels.UserID(user), Name: "N" + user, Address: addr(user), Hash: hash, Created: now, Expires: now.Add(time.Hour), Delivery: &d}, 2)
 		f.ok(err)
 		return ok, d.ID
 	}
@@ -308,26 +308,28 @@ func pairing(_ *testing.T, f *fixture) {
 	f.equal(ok, true) // another account
 	waiting, err := f.Pairings(f.ctx, now)
 	f.ok(err)
-	if len(waiting) != 3 || waiting[0].User != "1" || waiting[0].Hash != "h1" || waiting[0].Name != "N1" || !waiting[0].Expires.Equal(fromMilli(now.Add(time.Hour))) {
+	if len(waiting) != 3 || waiting[0].User != "1" || waiting[0].Hash != "h1" || waiting[0].Name != "N1" || waiting[0].Address != addr("1") || !waiting[0].Expires.Equal(fromMilli(now.Add(time.Hour))) {
 		f.t.Fatalf("%+v", waiting)
 	}
 	if ok, err := f.Paired(f.ctx, "telegram", "default", "1"); err != nil || ok {
 		f.t.Error(ok, err)
 	}
 	const unknown = "no pairing on telegram is waiting for this code (it may have expired or been used)" // people read it
-	_, err = f.Approve(f.ctx, "telegram", "wrong", now)
-	f.is(err, sessions.ErrNotFound)
-	f.equal(err.Error(), unknown)
-	err = f.Reject(f.ctx, "telegram", "wrong")
-	f.is(err, sessions.ErrNotFound)
-	f.equal(err.Error(), unknown)
-	_, err = f.Approve(f.ctx, "discord", "h1", now)
-	f.is(err, sessions.ErrNotFound)
-	_, err = f.Approve(f.ctx, "telegram", "h1", now.Add(time.Hour))
-	f.is(err, sessions.ErrNotFound) // past its time
-	p, err := f.Approve(f.ctx, "telegram", "h1", now)
-	f.ok(err)
-	f.equal(p.User, channels.UserID("1"))
+	end := func(a sessions.Answer) error {
+		told := delivery("", addr("1"), "told")
+		_, err := f.Submit(f.ctx, sessions.Effects{Pairing: &a, Deliveries: []sessions.Delivery{told}})
+		_, none := f.GetDelivery(f.ctx, told.ID)
+		f.equal(none == nil, err == nil) // nobody is told what did not happen
+		return err
+	}
+	for _, a := range []sessions.Answer{{Channel: "telegram", Hash: "wrong", Approve: true, Time: now}, {Channel: "telegram", Hash: "wrong", Time: now}} {
+		err := end(a)
+		f.is(err, sessions.ErrNotFound)
+		f.equal(err.Error(), unknown)
+	}
+	f.is(end(sessions.Answer{Channel: "discord", Hash: "h1", Approve: true, Time: now}), sessions.ErrNotFound)
+	f.is(end(sessions.Answer{Channel: "telegram", Hash: "h1", Approve: true, Time: now.Add(time.Hour)}), sessions.ErrNotFound) // past its time
+	f.ok(end(sessions.Answer{Channel: "telegram", Hash: "h1", Approve: true, Time: now}))
 	for _, c := range []struct {
 		account channels.AccountID
 		user    channels.UserID
@@ -337,8 +339,11 @@ func pairing(_ *testing.T, f *fixture) {
 		f.ok(err)
 		f.equal(ok, c.want)
 	}
-	f.ok(f.Reject(f.ctx, "telegram", "h2"))
-	f.is(f.Reject(f.ctx, "telegram", "h2"), sessions.ErrNotFound)
+	f.ok(end(sessions.Answer{Channel: "telegram", Hash: "h2", Time: now}))
+	f.is(end(sessions.Answer{Channel: "telegram", Hash: "h2", Time: now}), sessions.ErrNotFound)
+	if ok, err := f.Paired(f.ctx, "telegram", "default", "2"); err != nil || ok {
+		f.t.Error(ok, err)
+	}
 	later := now.Add(2 * time.Hour)
 	if waiting, err = f.Pairings(f.ctx, later); err != nil || len(waiting) != 0 {
 		f.t.Error(waiting, err)

@@ -44,6 +44,9 @@ CREATE TABLE aliases (
 );
 CREATE INDEX aliases_target ON aliases(target);
 
+-- Where the person wrote who asks to be let in: where the answer goes.
+ALTER TABLE pairings ADD COLUMN address text COLLATE "C" NOT NULL DEFAULT '';
+
 -- What happened in a chat besides messages.
 ALTER TABLE overheard ADD COLUMN event text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE overheard ADD COLUMN about text COLLATE "C" NOT NULL DEFAULT '';

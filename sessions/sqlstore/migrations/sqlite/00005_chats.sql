@@ -44,6 +44,9 @@ CREATE TABLE aliases (
 ) WITHOUT ROWID;
 CREATE INDEX aliases_target ON aliases(target);
 
+-- Where the person wrote who asks to be let in: where the answer goes.
+ALTER TABLE pairings ADD COLUMN address TEXT NOT NULL DEFAULT '';
+
 -- What happened in a chat besides messages.
 ALTER TABLE overheard ADD COLUMN event TEXT NOT NULL DEFAULT '';
 ALTER TABLE overheard ADD COLUMN about TEXT NOT NULL DEFAULT '';

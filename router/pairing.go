@@ -1,0 +1,92 @@
+package router
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// The bounds of pairing requests (one code for a person, few waiting at a time).
+const (
+	pairingTTL = time.Hour
+	pairingMax = 3
+)
+
+// maxLate is how old what a stranger wrote may be when it is told a code: nobody is written to because an old chat was read again.
+const maxLate = 10 * time.Minute
+
+// pair gives a stranger a code, once. The notice and the request are one commit.
+func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key) error {
+	now := time.Now()
+	if in.Late && now.Sub(in.Time) > maxLate {
+		return nil
+	}
+	code, err := policy.NewCode(rand.Reader)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey write me `/pair approve %s` or run `parley pairing approve %s %s`\n\nIt is good for one hour.",
+		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.ttl(sessions.Notice)))}
+	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: senderName(in.Sender), Address: in.Address,
+		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d}
+	created, err := r.store.PutPairing(ctx, p, pairingMax)
+	if err != nil || !created {
+		return err
+	}
+	d, err = r.store.GetDelivery(ctx, d.ID)
+	if err == nil {
+		r.gate.enqueue(d)
+	}
+	return err
+}
+
+// asking finds the request that a code belongs to, on a channel kind or, when that is empty, on any.
+func (r *Router) asking(ctx context.Context, kind channels.Kind, code string) (p sessions.Pairing, found bool, err error) {
+	list, err := r.store.Pairings(ctx, time.Now())
+	for _, p := range list {
+		if (kind == "" || p.Channel == kind) && p.Hash == policy.HashCode(p.Channel, code) {
+			return p, true, nil
+		}
+	}
+	return p, false, err
+}
+
+// letIn is what approving a request commits. The person is told in the chat that they wrote from, once, whoever approved.
+func letIn(set *Settings, p sessions.Pairing, now time.Time) sessions.Effects {
+	e := sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}
+	if p.Address.IsZero() {
+		return e
+	}
+	key, _, _ := set.routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("let in "+string(p.Channel)+" "+p.Hash))
+	e.Deliveries = []sessions.Delivery{{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: p.Address,
+		Text: "✅ You are let in. I have not read what you wrote before: please send it again.", Expires: now.Add(set.Delivery.ttl(sessions.Notice))}}
+	return e
+}
+
+// LetIn approves the request that a code belongs to; ErrNotFound when none waits for it.
+func (r *Router) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
+	p, found, err := r.asking(ctx, kind, code)
+	if err != nil {
+		return p, err
+	}
+	if !found { // the store says so in words
+		p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
+	}
+	_, err = r.Submit(ctx, letIn(r.settings.Load(), p, time.Now()))
+	return p, err
+}
+
+// TurnDown forgets the request that a code belongs to; ErrNotFound when none waits for it. The person is not told.
+func (r *Router) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
+	_, err := r.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
+	return err
+}
