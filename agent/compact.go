@@ -234,6 +234,10 @@ func lines(m sessions.Message, most int) (out []string) {
 	who := speaker(m)
 	for _, b := range m.Content {
 		for _, l := range b.Heard() {
+			if l.Event != "" {
+				add("overheard", l.Sentence(quoted), spoken)
+				continue
+			}
 			add("overheard, "+quotedWithin(l.Name, nameMost), l.Text, spoken)
 		}
 		switch b.Type {

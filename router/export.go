@@ -143,6 +143,10 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 		text = agent.FileLine(x)
 	case sessions.ContextBlock:
 		for _, l := range x.Heard() {
+			if l.Event != "" {
+				text += "overheard: " + l.Sentence(func(s string) string { return code(s, 1000) }) + "\n"
+				continue
+			}
 			text += "overheard from " + code(firstOf(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
 		}
 	}

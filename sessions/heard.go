@@ -4,24 +4,28 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"parley/channels"
 )
 
-// heardLine is how a ContextBlock keeps one line of group talk: a JSON object on a line of its own.
+// heardLine is how a ContextBlock keeps one line of what was overheard: a JSON object on a line of its own.
 type heardLine struct {
-	Time   time.Time `json:"time,omitzero"`
-	Sender string    `json:"sender,omitempty"`
-	Name   string    `json:"name,omitempty"`
-	Text   string    `json:"text"`
+	Time   time.Time      `json:"time,omitzero"`
+	Event  channels.Event `json:"event,omitempty"`
+	Sender string         `json:"sender,omitempty"`
+	Name   string         `json:"name,omitempty"`
+	Text   string         `json:"text"`
+	About  string         `json:"about,omitempty"`
 }
 
-// HeardBlock makes the ContextBlock that shows group talk in front of the message that a turn answers.
+// HeardBlock makes the ContextBlock that shows what was overheard in front of the message that a turn answers.
 func HeardBlock(lines []Overheard) Block {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		if y := l.Time.UTC().Year(); y < 1 || y > 9998 { // JSON has no word for it
 			l.Time = time.Time{}
 		}
-		b, _ := json.Marshal(heardLine{l.Time, l.Sender, l.Name, l.Text}) // texts and a time: it cannot fail
+		b, _ := json.Marshal(heardLine{l.Time, l.Event, l.Sender, l.Name, l.Text, l.About}) // texts and a time: it cannot fail
 		out[i] = string(b)
 	}
 	return Block{Type: ContextBlock, Text: strings.Join(out, "\n")}
@@ -37,9 +41,49 @@ func (b Block) Heard() (lines []Overheard) {
 		if json.Unmarshal([]byte(raw), &l) != nil {
 			l = heardLine{Text: raw}
 		}
-		if strings.TrimSpace(l.Text) != "" {
-			lines = append(lines, Overheard{Time: l.Time, Sender: l.Sender, Name: l.Name, Text: l.Text})
+		if strings.TrimSpace(l.Text) != "" || l.Event != "" {
+			lines = append(lines, Overheard{Time: l.Time, Event: l.Event, Sender: l.Sender, Name: l.Name, Text: l.Text, About: l.About})
 		}
 	}
 	return lines
+}
+
+// Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
+func (o Overheard) Sentence(quote func(string) string) string {
+	about := ""
+	if o.About != "" {
+		about = " " + quote(o.About)
+	}
+	who := o.Name
+	if who == "" {
+		who = o.Sender
+	}
+	switch {
+	case o.Event == channels.Joined && who == "":
+		return "You were added to this chat."
+	case o.Event == channels.Left && who == "":
+		return "You were removed from this chat."
+	case who == "" && o.Event == "":
+		return quote(o.Text)
+	case who == "":
+		who = "Somebody"
+	default:
+		who = quote(who)
+	}
+	switch o.Event {
+	case channels.Edited:
+		return who + " changed a message" + about + " to: " + quote(o.Text)
+	case channels.Deleted:
+		return who + " deleted a message" + about
+	case channels.Reacted:
+		if o.Text == "" {
+			return who + " took a reaction away from your message" + about
+		}
+		return who + " reacted " + quote(o.Text) + " to your message" + about
+	case channels.Joined:
+		return who + " joined this chat"
+	case channels.Left:
+		return who + " left this chat"
+	}
+	return who + " said: " + quote(o.Text)
 }
