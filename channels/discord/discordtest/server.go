@@ -70,17 +70,21 @@ type Server struct {
 // New starts a server on a free loopback port. With t it is closed when the test ends, and every violation of the protocol fails the
 // test; without (nil) the caller closes it, and nothing is validated unless Validate is called.
 func New(t T) *Server {
-	s := &Server{
-		t: t, changed: make(chan struct{}), token: BotToken, users: map[string]User{}, guilds: map[string]*guild{}, channels: map[string]*channel{},
-		nonces: map[string]nonceUse{}, typing: map[string]int{}, commands: map[string][]object{}, acts: map[string]*interaction{},
-		blobs: map[string]blob{}, maxFile: 10 << 20, window: 5 * time.Minute, deadline: 3 * time.Second,
-		gw: newGateway(), transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute},
-	}
-	s.users[BotID] = User{ID: BotID, Name: BotName, Bot: true}
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(fmt.Sprintf("discordtest: no loopback port: %v", err))
 	}
+	return start(t, l, (&net.Dialer{}).DialContext)
+}
+
+func start(t T, l net.Listener, dial dialer) *Server {
+	s := &Server{
+		t: t, changed: make(chan struct{}), token: BotToken, users: map[string]User{}, guilds: map[string]*guild{}, channels: map[string]*channel{},
+		nonces: map[string]nonceUse{}, typing: map[string]int{}, commands: map[string][]object{}, acts: map[string]*interaction{},
+		blobs: map[string]blob{}, maxFile: 10 << 20, window: 5 * time.Minute, deadline: 3 * time.Second,
+		gw: newGateway(), transport: newTransport(dial),
+	}
+	s.users[BotID] = User{ID: BotID, Name: BotName, Bot: true}
 	s.listener, s.http = l, &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	s.served.Go(func() { _ = s.http.Serve(l) })
 	if t != nil {
@@ -111,8 +115,11 @@ func (s *Server) Revoke(revoked bool) {
 	}
 }
 
-// URL is the base of everything: the API is below /api/v10, files are below /attachments.
+// URL is the base of everything: the API is below /api, files are below /attachments.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// APIURL is what apiUrl of the adapter is set to.
+func (s *Server) APIURL() string { return s.URL() + "/api" }
 
 // Close cuts every connection and stops listening.
 func (s *Server) Close() {

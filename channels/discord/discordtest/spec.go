@@ -73,6 +73,15 @@ func LoadSpec(path string) (*Spec, error) {
 	}
 	list, _ := kinds["oneOf"].([]any)
 	kinds["oneOf"] = append(list, map[string]any{"const": json.Number("1")})
+	// The errors of a field have names for codes: "BASE_TYPE_MAX_LENGTH". The description gives them the type of the whole error's.
+	field, is := at(doc, "components", "schemas", "InnerErrors", "properties", "_errors").(map[string]any)
+	if !is {
+		return nil, fmt.Errorf("%s: no description of Discord's API", path)
+	}
+	field["items"] = map[string]any{
+		"type": "object", "required": []any{"code", "message"},
+		"properties": map[string]any{"code": map[string]any{"type": "string"}, "message": map[string]any{"type": "string"}},
+	}
 	s.compile.AssertFormat()
 	if err := s.compile.AddResource(specName, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
