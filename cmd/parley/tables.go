@@ -9,6 +9,7 @@ import (
 	"parley/agent/offline"
 	"parley/agent/openai"
 	"parley/channels"
+	"parley/channels/discord"
 	"parley/channels/telegram"
 	"parley/channels/webchat"
 	"parley/gateway"
@@ -31,6 +32,16 @@ func adapters() []gateway.Adapter {
 				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Cursor: e.Cursor})
 				if err != nil {
 					return nil, err // not the nil pointer in an interface
+				}
+				return ch, nil
+			},
+		},
+		{
+			Adapter: config.Adapter{Kind: discord.Kind, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
+			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen})
+				if err != nil {
+					return nil, err
 				}
 				return ch, nil
 			},
