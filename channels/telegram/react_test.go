@@ -14,6 +14,8 @@ import (
 
 var inTeam = channels.Address{Channel: telegram.Kind, Account: channels.DefaultAccount, Chat: channels.ChatID(strconv.FormatInt(team, 10)), Type: channels.Group}
 
+var inTopic = channels.Address{Channel: telegram.Kind, Account: channels.DefaultAccount, Chat: channels.ChatID(strconv.FormatInt(forum, 10)), Thread: "7", Type: channels.Group}
+
 func TestReact(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		said := r.srv.Say(team, anna, "hello")

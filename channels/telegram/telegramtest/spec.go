@@ -173,6 +173,15 @@ func isScalar(t string) bool {
 
 // value checks a decoded value: it has to fit one of the types.
 func (s *Spec) value(path string, types []string, v any) []string {
+	if list, is := v.([]any); is && len(types) > 1 && !slices.ContainsFunc(types, func(t string) bool { return !strings.HasPrefix(t, "Array of ") }) {
+		// "Array of A, B and C" is taken apart in the description; its elements may differ all the same.
+		elements := strings.Split(strings.TrimPrefix(strings.Join(types, " or "), "Array of "), " or Array of ")
+		var bad []string
+		for i, e := range list {
+			bad = append(bad, s.value(fmt.Sprintf("%s[%d]", path, i), elements, e)...)
+		}
+		return bad
+	}
 	var first []string
 	for _, t := range types {
 		bad := s.one(path, t, v)

@@ -1,0 +1,156 @@
+package telegram_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/channels/telegram/telegramtest"
+)
+
+// pictures are the parts of an album.
+func pictures(n int) (list []telegramtest.Option) {
+	for i := range n {
+		list = append(list, telegramtest.Photo(fmt.Sprint("p", i)))
+	}
+	return list
+}
+
+func refs(in channels.Inbound) string {
+	var list []string
+	for _, m := range in.Media {
+		list = append(list, strings.TrimSuffix(m.Ref, "-1280"))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestAlbumIsOneEvent(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		for _, at := range []int{0, 2, -1} { // the caption is on any part, or on none
+			began, n := time.Now(), len(r.got)
+			parts := r.srv.Album(team, anna, "@"+telegramtest.BotUsername+" look", at, pictures(3), nil)
+			r.srv.Say(bert, bert, "meanwhile")
+			both := r.wait(n + 2)[n:]
+			in := both[1]
+			if both[0].Text != "meanwhile" || time.Since(began) > time.Second {
+				t.Errorf("others waited: %+v after %s", both[0], time.Since(began))
+			}
+			if refs(in) != "p0 p1 p2" || in.ID != channels.MessageID(fmt.Sprint(parts[2].MessageID)) || in.Mentioned != (at >= 0) || at >= 0 && in.Addressed != "look" {
+				t.Errorf("caption on %d: %+v", at, in)
+			}
+			if err := r.srv.WaitConfirmed(t.Context(), parts[2].UpdateID); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if len(r.got) != n+2 {
+				t.Errorf("%d events", len(r.got)-n)
+			}
+		}
+	})
+}
+
+// The parts arrive over some time, and what follows in the chat shows that the album is whole.
+func TestAlbumArrivesSlowly(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		slow := func(d time.Duration) func(int) { return func(int) { time.Sleep(d) } } // virtual time
+		r.srv.Album(anna, anna, "slow", 0, pictures(3), slow(300*time.Millisecond))
+		if in := r.wait(1)[0]; refs(in) != "p0 p1 p2" {
+			t.Errorf("%+v", in)
+		}
+		synctest.Wait()
+		began := time.Now()
+		r.srv.Album(anna, anna, "whole", 0, pictures(2), nil)
+		r.srv.Say(anna, anna, "that is all")
+		if in := r.wait(3)[1]; refs(in) != "p0 p1" || time.Since(began) > 10*time.Millisecond {
+			t.Errorf("waited %s: %+v", time.Since(began), in)
+		}
+		synctest.Wait()
+		began = time.Now()
+		go r.srv.Album(anna, anna, "endless", 0, pictures(10), slow(400*time.Millisecond))
+		r.wait(4)
+		if took := time.Since(began); took > 1100*time.Millisecond {
+			t.Errorf("an album was waited for %s", took)
+		}
+		time.Sleep(10 * time.Second) // virtual time
+		total := 0
+		for _, in := range r.wait(5)[3:] {
+			total += len(in.Media)
+		}
+		if total != 10 {
+			t.Errorf("%d of 10 pictures", total)
+		}
+	})
+}
+
+// Nothing of an album is confirmed before the one commit.
+func TestAlbumIsConfirmedAfterItsCommit(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		tries := 0
+		r.refusing(func(channels.Inbound) error {
+			if tries++; tries < 3 {
+				return errors.New("disk full")
+			}
+			return nil
+		})
+		parts := r.srv.Album(anna, anna, "", -1, pictures(4), nil)
+		r.srv.Wait(t.Context(), func() bool { return len(r.srv.Calls("getUpdates")) > 3 })
+		if r.srv.Confirmed() >= parts[0].UpdateID {
+			t.Error("confirmed before the commit")
+		}
+		if in := r.wait(1)[0]; refs(in) != "p0 p1 p2 p3" || tries != 3 {
+			t.Errorf("%d tries, %+v", tries, in)
+		}
+		if err := r.srv.WaitConfirmed(t.Context(), parts[3].UpdateID); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A crash after a part of an album was taken, and before Telegram was told: it comes again with what has come since. The ids are such
+// that a store that drops repeats keeps every picture, however the album comes apart.
+func TestAlbumOverRestarts(t *testing.T) {
+	t.Parallel()
+	for before := 1; before < 4; before++ {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			r.start()
+			synctest.Wait()
+			var parts []telegramtest.Option
+			parts = append(parts, pictures(4)...)
+			seen := map[channels.MessageID]bool{}
+			kept := map[string]bool{}
+			r.refusing(func(in channels.Inbound) error {
+				if !seen[in.ID] { // else a duplicate
+					for ref := range strings.FieldsSeq(refs(in)) {
+						kept[ref] = true
+					}
+				}
+				seen[in.ID] = true
+				if len(seen) == 1 {
+					r.srv.Down(true) // the commit is the last sign of life
+				}
+				return nil
+			})
+			r.srv.Album(anna, anna, "", -1, parts, func(i int) {
+				if i == before {
+					r.wait(1)
+					_ = r.stop()
+				}
+			})
+			r.srv.Down(false)
+			r.ch = r.open()
+			r.start()
+			time.Sleep(5 * time.Second) // virtual time
+			if len(kept) != 4 {
+				t.Errorf("%d pictures came before the crash: kept %v", before, kept)
+			}
+			_ = r.stop()
+		})
+	}
+}
