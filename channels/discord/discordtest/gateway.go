@@ -190,12 +190,12 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:contextcheck // the connection is hijacked: the request's ends with it
+	ctx, cancel := context.WithCancel(context.Background()) // the request's context ends when the connection is hijacked
 	c := &conn{s: s, ws: ws, link: link, cancel: cancel, wake: make(chan struct{}, 1)}
 	var writer sync.WaitGroup
 	writer.Go(func() { c.write(ctx) })
 	if c.open() {
-		c.read(ctx) //nolint:contextcheck // as above
+		c.read(ctx)
 	}
 	cancel()
 	_ = ws.CloseNow()

@@ -28,6 +28,7 @@ type guild struct {
 	id, name string
 	members  map[string]*member
 	roles    map[string]string // name by id
+	system   string            // the channel for news: the first one
 }
 
 // The channel types of Discord that the stand-in knows.
@@ -65,12 +66,18 @@ func (s *Server) AddUser(u User) {
 func (s *Server) AddGuild(id, name string, members ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := &guild{id: id, name: name, members: map[string]*member{BotID: {}}, roles: map[string]string{id: "@everyone"}}
+	g := &guild{
+		id: id, name: name, members: map[string]*member{BotID: {roles: []string{BotRole(id)}}},
+		roles: map[string]string{id: "@everyone", BotRole(id): BotName},
+	}
 	for _, m := range members {
 		g.members[m] = &member{}
 	}
 	s.guilds[id] = g
 }
+
+// BotRole is the role that belongs to the bot alone in a guild, as Discord makes one for every bot.
+func BotRole(guildID string) string { return "9" + guildID[1:] }
 
 // AddRole adds a role to a guild and gives it to members.
 func (s *Server) AddRole(guildID, id, name string, members ...string) {
@@ -83,10 +90,13 @@ func (s *Server) AddRole(guildID, id, name string, members ...string) {
 	}
 }
 
-// AddChannel adds a text channel to a guild.
+// AddChannel adds a text channel to a guild. The first one is where Discord tells who came.
 func (s *Server) AddChannel(guildID, id, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if g := s.guilds[guildID]; g.system == "" {
+		g.system = id
+	}
 	s.channels[id] = &channel{id: id, name: name, kind: typeText, guild: s.guilds[guildID]}
 }
 
@@ -223,7 +233,7 @@ func (s *Server) channelWire(c *channel) object {
 
 // guildWire is what GUILD_CREATE carries.
 func (s *Server) guildWire(g *guild) object {
-	channels, threads, roles := []any{}, []any{}, []any{}
+	channels, threads := []any{}, []any{}
 	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
 		switch c := s.channels[id]; {
 		case c.guild != g:
@@ -233,16 +243,34 @@ func (s *Server) guildWire(g *guild) object {
 			channels = append(channels, s.channelWire(c))
 		}
 	}
+	o := g.update()
+	maps.Copy(o, object{
+		"joined_at": stamp(joined), "large": false, "unavailable": false, "member_count": len(g.members), "members": []any{s.memberWire(g, BotID)},
+		"channels": channels, "threads": threads, "presences": []any{}, "voice_states": []any{},
+	})
+	return o
+}
+
+// update is what GUILD_UPDATE carries.
+func (g *guild) update() object {
+	roles := []any{}
 	for _, id := range slices.Sorted(maps.Keys(g.roles)) {
-		roles = append(roles, object{
+		r := object{
 			"id": id, "name": g.roles[id], "color": 0, "hoist": false, "position": 0, "permissions": "0", "managed": false, "mentionable": true, "flags": 0,
-		})
+		}
+		if id == BotRole(g.id) {
+			r["managed"], r["tags"] = true, object{"bot_id": BotID}
+		}
+		roles = append(roles, r)
 	}
-	return object{
-		"id": g.id, "name": g.name, "owner_id": g.id, "joined_at": stamp(joined), "large": false, "unavailable": false, "member_count": len(g.members),
-		"members": []any{s.memberWire(g, BotID)}, "channels": channels, "threads": threads, "roles": roles, "emojis": []any{}, "stickers": []any{},
-		"presences": []any{}, "voice_states": []any{}, "features": []any{}, "icon": nil, "system_channel_id": nil, "preferred_locale": "en-US",
+	o := object{
+		"id": g.id, "name": g.name, "owner_id": g.id, "roles": roles, "emojis": []any{}, "stickers": []any{}, "features": []any{}, "icon": nil,
+		"system_channel_id": nil, "preferred_locale": "en-US",
 	}
+	if g.system != "" {
+		o["system_channel_id"] = g.system
+	}
+	return o
 }
 
 // find gives a message of the channel.

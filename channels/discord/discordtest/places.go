@@ -52,7 +52,7 @@ func (s *Server) move(id string, users []string, in bool) {
 func (s *Server) moveMember(g *guild, user string, in bool) {
 	switch {
 	case in && user == BotID:
-		g.members[user] = &member{}
+		g.members[user] = &member{roles: []string{BotRole(g.id)}}
 		s.emit("GUILD_CREATE", IntentGuilds, s.guildWire(g))
 	case in:
 		g.members[user] = &member{}
@@ -81,7 +81,7 @@ func (s *Server) Rename(id, name string) {
 	defer s.mu.Unlock()
 	if g := s.guilds[id]; g != nil {
 		g.name = name
-		s.emit("GUILD_UPDATE", IntentGuilds, object{"id": g.id, "name": name, "owner_id": g.id, "roles": []any{}, "emojis": []any{}, "features": []any{}})
+		s.emit("GUILD_UPDATE", IntentGuilds, g.update())
 		return
 	}
 	c := s.channel(id)

@@ -133,7 +133,7 @@ func TestConnect(t *testing.T) {
 		t.Errorf("ready %+v", ready)
 	}
 	g := as[discordgo.GuildCreate](s, "GUILD_CREATE")
-	if g.Name != "House" || len(g.Channels) != 2 || len(g.Threads) != 1 || len(g.Roles) != 2 {
+	if g.Name != "House" || len(g.Channels) != 2 || len(g.Threads) != 1 || len(g.Roles) != 3 {
 		t.Errorf("guild %+v", g.Guild)
 	}
 	bot, err := s.dg.GatewayBot()
