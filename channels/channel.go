@@ -66,7 +66,7 @@ type (
 		Arrived(ctx context.Context, out Outbound) (Receipt, bool, error)
 	}
 	// Pairer links an account that has no token: a person confirms it on their own device. Run of one that is not linked ends with
-	// Unauthorized and the state LoggedOut; after Pair it is to be run again.
+	// Unauthorized and the state LoggedOut; after Pair it is to be run again. Run, Pair and Unpair are never called at the same time.
 	Pairer interface {
 		// Pair blocks until the account is linked, ctx ends or the platform gives up. Each step is shown to a person; a new one
 		// replaces the one before. phone is empty for a QR code, else the account's number, for a code to type in.

@@ -134,8 +134,8 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, logoutWithin)
 	defer cancel()
-	err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) }) // while it is connected: the platform is to know
 	a.stop()
+	err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) })
 	h.startAccount(h.accounts.life, a)
 	if err != nil {
 		return refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -30,9 +31,21 @@ func (h *Host) secrets() []channels.Secret {
 		all = append(all, m.Secrets()...)
 	}
 	for _, a := range c.Channels {
-		if s, ok := a.Adapter.(interface{ Secrets() []channels.Secret }); ok {
-			all = append(all, s.Secrets()...)
-		}
+		all = append(all, secretsIn(a.Adapter)...)
 	}
 	return all
+}
+
+// secretsIn gives the secrets among the fields of an adapter's configuration.
+func secretsIn(conf any) (out []channels.Secret) {
+	v := reflect.Indirect(reflect.ValueOf(conf))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range v.Fields() {
+		if s, ok := f.Interface().(channels.Secret); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -160,9 +160,11 @@ func (l *Linked) Pair(ctx context.Context, phone string, show func(channels.Pair
 // Unpair implements channels.Pairer.
 func (l *Linked) Unpair(context.Context) error {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.end != nil {
+		return errors.New("Unpair was called while Run is under way")
+	}
 	l.name, l.health.Name = "", ""
-	l.mu.Unlock()
-	l.End(channels.LoggedOut, "it is not linked", &channels.Error{Class: channels.Unauthorized, Err: errors.New("unlinked")})
 	return nil
 }
 
