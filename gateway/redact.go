@@ -42,9 +42,14 @@ func secretsIn(conf any) (out []channels.Secret) {
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range v.Fields() {
+	for field, f := range v.Fields() {
+		if !field.IsExported() {
+			continue
+		}
 		if s, ok := f.Interface().(channels.Secret); ok {
 			out = append(out, s)
+		} else {
+			out = append(out, secretsIn(f.Interface())...)
 		}
 	}
 	return out

@@ -12,9 +12,12 @@ func TestSecretsIn(t *testing.T) {
 	conf := struct {
 		Token, Other channels.Secret
 		Name         string
-	}{channels.NewSecret("one"), channels.NewSecret("two"), "three"}
+		Hook         struct{ Key channels.Secret }
+		hidden       int
+	}{Token: channels.NewSecret("one"), Other: channels.NewSecret("two"), Name: "three", hidden: 4}
+	conf.Hook.Key = channels.NewSecret("five")
 	got := secretsIn(&conf)
-	if len(got) != 2 || got[0].Reveal() != "one" || got[1].Reveal() != "two" {
+	if len(got) != 3 || got[0].Reveal() != "one" || got[1].Reveal() != "two" || got[2].Reveal() != "five" || conf.hidden != 4 {
 		t.Errorf("%d secrets", len(got))
 	}
 	if secretsIn(nil) != nil || secretsIn((*struct{})(nil)) != nil {
