@@ -10,6 +10,7 @@ type fault struct {
 	login  *Failure
 	nacks  []int
 	lose   int
+	sever  int
 	drop   int
 	garble int
 	double int
@@ -53,6 +54,10 @@ func (p *Phone) Reject(codes ...int) {
 
 // LoseAnswer makes the answers to the next n sends get lost: the messages arrive.
 func (p *Phone) LoseAnswer(n int) { p.s.set(func() { p.fault.lose += n }) }
+
+// CutAnswer makes the answers to the next n sends get lost with the connection: the messages arrive. The library itself sends a message
+// once more when it is connected again in time.
+func (p *Phone) CutAnswer(n int) { p.s.set(func() { p.fault.sever += n }) }
 
 // Swallow makes the next n sends disappear: they do not arrive, and no answer comes.
 func (p *Phone) Swallow(n int) { p.s.set(func() { p.fault.drop += n }) }

@@ -41,6 +41,11 @@ func (c *conn) handleMessage(n *node) error {
 			f.lose--
 			c.s.pass(d, to, n)
 			return nil
+		case f.sever > 0:
+			f.sever--
+			c.s.pass(d, to, n)
+			c.cut()
+			return nil
 		}
 	}
 	c.s.pass(d, to, n)
