@@ -61,6 +61,12 @@ type Channel struct {
 	own     bool // client is not shared
 	seen    func(ctx context.Context) ([]channels.Position, error)
 
+	names   *names
+	recent  *recent
+	members *memory[memberRead]
+	acts    *acts
+	budget  budget
+
 	mu     sync.Mutex
 	health channels.Health
 	me     identity
@@ -126,6 +132,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	}
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen,
+		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024), acts: newActs(),
 		health: channels.Health{State: channels.Stopped, Stale: firstStale},
 	}
 	if c.client = deps.Client; c.client == nil {
@@ -194,4 +201,29 @@ func (c *Channel) self() identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.me
+}
+
+// setSelf keeps who the bot is.
+func (c *Channel) setSelf(me identity) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if me.Application == "" {
+		me.Application = c.me.Application
+	}
+	c.me, c.health.Name = me, me.Name
+}
+
+// stale says after which time without an acknowledged heartbeat the bot counts as deaf.
+func (c *Channel) stale(after time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.health.Stale = after
+}
+
+// intents are the kinds of events that are asked for.
+func (c *Channel) intents() discordgo.Intent {
+	if c.cfg.Members {
+		return intents | discordgo.IntentGuildMembers
+	}
+	return intents
 }

@@ -136,3 +136,6 @@ func (r rest) get(ctx context.Context, path string, where route, into any) error
 }
 
 func (q request) name() string { return q.method + " " + q.route.path }
+
+// token is what the gateway is told.
+func (r rest) token() string { return strings.TrimPrefix(r.bot.Token, "Bot ") }

@@ -1,0 +1,92 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"parley/channels"
+)
+
+// Arrived implements channels.Reconciler. Discord refuses to make a message twice only for some minutes after the first try, so the
+// chat is read: a message of the bot with the same nonce, or, as the platform does not always give that back, with the same text,
+// files and message that it answers, which is not known to be another one.
+func (c *Channel) Arrived(ctx context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
+	key := nonce(out.Key)
+	if r, known := c.recent.sent.get(key); known {
+		return r, true, nil
+	}
+	me, err := c.identify(ctx)
+	if err != nil {
+		return channels.Receipt{}, false, err
+	}
+	query := url.Values{"limit": {strconv.Itoa(fillPage)}}
+	var list []json.RawMessage
+	where := messagesRoute(http.MethodGet, out.To.Chat)
+	if err := c.rest.get(ctx, channelPath(out.To.Chat, "/messages?"+query.Encode()), where, &list); err != nil {
+		return channels.Receipt{}, false, err
+	}
+	for _, raw := range list {
+		if r := receipt(raw); r.ID != "" && c.same(raw, me.User, key, out) {
+			return r, true, nil
+		}
+	}
+	return channels.Receipt{}, false, nil
+}
+
+// same reports whether a message is the one that was to be sent.
+func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outbound) bool {
+	var m struct {
+		wireMessage
+		Interaction *struct {
+			ID string `json:"id"`
+		} `json:"interaction_metadata"`
+		Older *struct {
+			ID string `json:"id"`
+		} `json:"interaction"` // the same for older servers
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Author == nil || m.Author.ID != me {
+		return false
+	}
+	if m.Interaction == nil {
+		m.Interaction = m.Older
+	}
+	if m.Interaction != nil {
+		return out.ReplyTo != "" && m.Interaction.ID == string(out.ReplyTo) && m.Content == strings.TrimSpace(out.Text)
+	}
+	if given := m.nonce(); given != "" {
+		return given == key
+	}
+	if _, other := c.recent.ours.get(m.ID); other {
+		return false // sent under another key: the same one was looked up before
+	}
+	if m.Reference != nil && m.Reference.Type == 0 && m.Reference.MessageID != messageID(out.ReplyTo) {
+		return false
+	}
+	if m.Content != strings.TrimSpace(out.Text) || len(m.Attachments) != len(out.Files) {
+		return false
+	}
+	for i, a := range m.Attachments {
+		if a.Size != 0 && out.Files[i].Size != 0 && a.Size != out.Files[i].Size {
+			return false
+		}
+	}
+	return true
+}
+
+// identify tells who the bot is: as the gateway said, else by asking.
+func (c *Channel) identify(ctx context.Context) (identity, error) {
+	if me := c.self(); me.User != "" {
+		return me, nil
+	}
+	var u wireUser
+	if err := c.rest.get(ctx, "/users/@me", route{path: "users/@me", verb: http.MethodGet}, &u); err != nil {
+		return identity{}, err
+	}
+	me := identity{User: u.ID, Name: u.Username}
+	c.setSelf(me)
+	return me, nil
+}

@@ -1,0 +1,228 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"parley/channels"
+)
+
+const (
+	fillMost = 500 // messages of one chat
+	fillPage = 100 // the most that the platform gives at once
+	fillAge  = 24 * time.Hour
+)
+
+// fillAll has every chat that has a session read what came after its last message on disk. Until it is known which these are, events
+// wait.
+func (q *queues) fillAll() {
+	if q.c.seen == nil {
+		return
+	}
+	q.mu.Lock()
+	q.held = true
+	q.fills++
+	turn := q.fills
+	q.mu.Unlock()
+	q.wg.Go(func() {
+		var last []channels.Position
+		wait := time.Second
+		for {
+			var err error
+			if last, err = q.c.seen(q.ctx); err == nil {
+				break
+			}
+			q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
+			if !sleep(q.ctx, wait) {
+				return
+			}
+			wait = min(2*wait, time.Minute)
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if turn != q.fills {
+			return // there is a newer session already
+		}
+		for _, p := range last {
+			if p.Address.Channel == Kind && p.Address.Account == q.c.account && isID(string(p.ID)) {
+				c := q.chat(p.Address.Chat)
+				if c.gap == nil || newer(c.gap.after, string(p.ID)) {
+					c.gap = &gap{after: string(p.ID), shed: c.gap != nil && c.gap.shed}
+				}
+				q.c.names.hint(p.Address)
+			}
+		}
+		q.held = false
+		for _, c := range q.chats {
+			q.work(c)
+		}
+	})
+}
+
+// fill reads a chat's messages after a known one and offers them.
+func (q *queues) fill(c *chat, g gap) {
+	if q.c.names.complete(q.ctx) != nil {
+		return
+	}
+	lost, err := q.read(c, g.after)
+	switch {
+	case q.ctx.Err() != nil:
+		return
+	case err != nil && permanent(err):
+		q.c.log.InfoContext(q.ctx, "a discord chat cannot be read any more", "chat", c.id, "err", err)
+		return
+	case err != nil:
+		lost = "what was written while nobody was connected could not be read: " + err.Error()
+	}
+	if lost != "" {
+		q.c.log.WarnContext(q.ctx, "discord messages are missing", "chat", c.id, "reason", lost)
+		in := q.c.gapEvent(c.id, g.after, lost)
+		q.offer(in)
+	}
+}
+
+func permanent(err error) bool {
+	class := channels.Classify(err).Class
+	return class == channels.Rejected || class == channels.Unsupported
+}
+
+// read offers a chat's messages after an id, oldest first. lost says in words what is missing.
+func (q *queues) read(c *chat, after string) (lost string, err error) {
+	if _, known := q.c.names.find(string(c.id)); !known {
+		if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil {
+			return "", err
+		}
+	}
+	if oldest := idAt(time.Now().Add(-fillAge)); newer(oldest, after) {
+		first, err := q.page(c.id, after, 1)
+		if err != nil {
+			return "", err
+		}
+		if len(first) == 0 {
+			return "", nil
+		}
+		if newer(oldest, first[0].id) {
+			lost = "messages older than a day were not read"
+		}
+		after = oldest
+	}
+	for n := 0; ; {
+		size := fillPage
+		if n >= fillMost {
+			size = 1
+		}
+		page, err := q.page(c.id, after, size)
+		if err != nil || len(page) == 0 {
+			return lost, err
+		}
+		if n >= fillMost {
+			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
+		}
+		n += len(page)
+		for _, m := range page {
+			after = m.id
+			if !q.again(c, m) {
+				return lost, q.ctx.Err()
+			}
+		}
+	}
+}
+
+// again offers one message that was read.
+func (q *queues) again(c *chat, m stored) bool {
+	e := event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}
+	q.complete(c.id, &e)
+	for _, in := range q.c.decode(e) {
+		if !q.offer(in) {
+			return false
+		}
+	}
+	if newer(m.id, c.filled) {
+		c.filled = m.id
+	}
+	return true
+}
+
+// stored is a message as REST gives it.
+type stored struct {
+	id  string
+	raw json.RawMessage
+}
+
+// page reads the messages that follow an id, oldest first.
+func (q *queues) page(chat channels.ChatID, after string, size int) ([]stored, error) {
+	var list []stored
+	err := q.patiently(func() error {
+		select {
+		case q.reads <- struct{}{}:
+			defer func() { <-q.reads }()
+		case <-q.ctx.Done():
+			return q.ctx.Err()
+		}
+		var raws []json.RawMessage
+		query := url.Values{"after": {after}, "limit": {strconv.Itoa(size)}}
+		if err := q.c.rest.get(q.ctx, channelPath(chat, "/messages?"+query.Encode()), messagesRoute(http.MethodGet, chat), &raws); err != nil {
+			return err
+		}
+		list = list[:0]
+		for _, raw := range raws {
+			var m struct{ ID string }
+			if json.Unmarshal(raw, &m) == nil && newer(m.ID, after) {
+				list = append(list, stored{m.ID, raw})
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b stored) int { return compareIDs(a.id, b.id) })
+	return list, err
+}
+
+// complete adds to a message what only the gateway's events have: the server and the sender's place in it.
+func (q *queues) complete(chat channels.ChatID, e *event) {
+	at, _ := q.c.names.find(string(chat))
+	if at.guild == "" {
+		return
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(e.data, &m) != nil {
+		return
+	}
+	var author wireUser
+	if json.Unmarshal(m["author"], &author) != nil || m["webhook_id"] != nil {
+		author.ID = ""
+	}
+	m["guild_id"], _ = json.Marshal(at.guild)
+	if author.ID != "" && m["member"] == nil {
+		var member json.RawMessage
+		if err := q.patiently(func() error { return q.c.member(q.ctx, at.guild, author.ID, &member) }); err == nil {
+			m["member"] = member
+		}
+	}
+	if raw, err := json.Marshal(m); err == nil {
+		e.data = raw
+	}
+}
+
+// member reads somebody's place in a server; what was read lately is used again.
+func (c *Channel) member(ctx context.Context, guild, user string, into *json.RawMessage) error {
+	if raw, known := c.members.get(guild + "/" + user); known && time.Since(raw.at) < time.Minute {
+		*into = raw.json
+		return nil
+	}
+	where := route{path: "guilds/members", verb: http.MethodGet, major: guild}
+	err := c.rest.get(ctx, "/guilds/"+url.PathEscape(guild)+"/members/"+url.PathEscape(user), where, into)
+	if err == nil {
+		c.members.put(guild+"/"+user, memberRead{*into, time.Now()})
+	}
+	return err
+}
+
+type memberRead struct {
+	json json.RawMessage
+	at   time.Time
+}

@@ -1,0 +1,119 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"parley/channels"
+)
+
+// fileRef says where a file is: its address, which expires, and the message that gives a new one.
+type fileRef struct{ url, chat, message, file string }
+
+// String writes the message behind the address as a fragment, which is never sent.
+func (f fileRef) String() string {
+	at, _, _ := strings.Cut(f.url, "#")
+	return at + "#" + f.chat + "/" + f.message + "/" + f.file
+}
+
+func parseFileRef(ref string) (fileRef, error) {
+	at, where, _ := strings.Cut(ref, "#")
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fileRef{}, errors.New("the reference of the file is no address")
+	}
+	f := fileRef{url: at}
+	if part := strings.Split(where, "/"); len(part) == 3 && isID(part[0]) && isID(part[1]) {
+		f.chat, f.message, f.file = part[0], part[1], part[2]
+	}
+	return f, nil
+}
+
+// Fetch implements channels.Fetcher. An address that has expired is asked for again, once.
+func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byte, error) {
+	ref, err := parseFileRef(m.Ref)
+	if err != nil {
+		return nil, &channels.Error{Class: channels.Rejected, Err: err}
+	}
+	if m.Size > limit {
+		return nil, tooLarge(m.Size, limit)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	data, status, err := c.download(ctx, ref.url, limit)
+	if status != http.StatusForbidden && status != http.StatusNotFound || ref.message == "" {
+		return data, err
+	}
+	if ref.url, err = c.renew(ctx, ref); err != nil {
+		return nil, err
+	}
+	data, _, err = c.download(ctx, ref.url, limit)
+	return data, err
+}
+
+// renew reads the message again, whose files have fresh addresses.
+func (c *Channel) renew(ctx context.Context, ref fileRef) (string, error) {
+	chat := channels.ChatID(ref.chat)
+	var m wireMessage
+	if err := c.rest.get(ctx, messagePath(chat, channels.MessageID(ref.message)), messageRoute(http.MethodGet, chat), &m); err != nil {
+		return "", err
+	}
+	list := m.Attachments
+	for _, s := range m.Snapshots {
+		list = append(list, s.Message.Attachments...)
+	}
+	if m.Referenced != nil {
+		list = append(list, m.Referenced.Attachments...)
+	}
+	for _, a := range list {
+		if a.ID == ref.file && a.URL != "" {
+			return a.URL, nil
+		}
+	}
+	return "", &channels.Error{Class: channels.Rejected, Err: errors.New("the message has this file no more")}
+}
+
+func tooLarge(size, limit int64) error {
+	return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file has %d bytes, at most %d are read", size, limit)}
+}
+
+// download reads a file from the host of files, which is not told the token.
+func (c *Channel) download(ctx context.Context, at string, limit int64) ([]byte, int, error) {
+	fail := func(class channels.Class, status int, text string, why error) ([]byte, int, error) {
+		return nil, status, &channels.Error{Class: class, Err: &apiError{Call: "GET file", Status: status, Text: text, cause: why}}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return fail(channels.Rejected, 0, c.rest.redact(err), nil)
+	}
+	once := *c.client
+	once.Timeout = 0
+	resp, err := once.Do(req)
+	if err != nil {
+		return fail(channels.Transient, 0, c.rest.redact(err), cause(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		class := classOf(resp.StatusCode, 0)
+		switch {
+		case class == channels.Ambiguous: // reading has no effect
+			class = channels.Transient
+		case class == channels.Unauthorized || class == channels.Unsupported: // about the file, not about the bot
+			class = channels.Rejected
+		}
+		return fail(class, resp.StatusCode, http.StatusText(resp.StatusCode), nil)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	switch {
+	case err != nil:
+		return fail(channels.Transient, 0, c.rest.redact(err), cause(err))
+	case int64(len(data)) > limit:
+		return nil, 0, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file is larger than the %d bytes that are read", limit)}
+	}
+	return data, resp.StatusCode, nil
+}

@@ -1,0 +1,352 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/channels"
+)
+
+// The types of channels that matter here, https://discord.com/developers/docs/resources/channel#channel-object-channel-types
+const (
+	typeDM            = 1
+	typeGroupDM       = 3
+	typeNewsThread    = 10
+	typePublicThread  = 11
+	typePrivateThread = 12
+)
+
+// place is what is known about a chat.
+type place struct {
+	guild  string
+	name   string
+	kind   int
+	parent string // of a thread: the channel that it is in
+}
+
+func (p place) thread() bool {
+	return p.kind == typeNewsThread || p.kind == typePublicThread || p.kind == typePrivateThread
+}
+
+// server is what is known about a guild.
+type server struct {
+	name   string
+	system string            // the channel where the platform tells who joined
+	roles  map[string]string // names by id
+	owned  map[string]string // the roles that belong to bots, by the bot's user id
+}
+
+// names knows what chats, servers and roles are called, from the gateway's events and, for chats that those did not name, from REST.
+type names struct {
+	mu      sync.Mutex
+	places  map[string]place
+	servers map[string]*server
+	missing map[string]bool // servers that the gateway announced
+	whole   chan struct{}   // closed when none is missing
+}
+
+const maxPlaces = 100_000
+
+// introduction is how long a new session's servers may take to be described before reading goes on without them.
+const introduction = 5 * time.Second
+
+func newNames() *names {
+	whole := make(chan struct{})
+	close(whole)
+	return &names{places: map[string]place{}, servers: map[string]*server{}, missing: map[string]bool{}, whole: whole}
+}
+
+type (
+	wireChannel struct {
+		ID         string     `json:"id"`
+		Type       *int       `json:"type"`
+		GuildID    string     `json:"guild_id"`
+		Name       string     `json:"name"`
+		ParentID   string     `json:"parent_id"`
+		Recipients []wireUser `json:"recipients"`
+	}
+	wireRole struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Tags *struct {
+			BotID string `json:"bot_id"`
+		} `json:"tags"`
+	}
+	wireGuild struct {
+		ID            string            `json:"id"`
+		Name          string            `json:"name"`
+		Unavailable   bool              `json:"unavailable"`
+		SystemChannel string            `json:"system_channel_id"`
+		Channels      []json.RawMessage `json:"channels"`
+		Threads       []json.RawMessage `json:"threads"`
+		Roles         []wireRole        `json:"roles"`
+	}
+)
+
+// expect notes which servers a new session will describe.
+func (n *names) expect(guilds []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.missing)
+	for _, id := range guilds {
+		if n.servers[id] == nil {
+			n.missing[id] = true
+		}
+	}
+	select {
+	case <-n.whole:
+		n.whole = make(chan struct{})
+	default:
+	}
+	n.settle()
+}
+
+// settle tells those who wait when nothing is missing; n.mu is held.
+func (n *names) settle() {
+	if len(n.missing) > 0 {
+		return
+	}
+	select {
+	case <-n.whole:
+	default:
+		close(n.whole)
+	}
+}
+
+// complete waits until the servers of a session are described, or long enough.
+func (n *names) complete(ctx context.Context) error {
+	n.mu.Lock()
+	whole := n.whole
+	n.mu.Unlock()
+	bound := time.NewTimer(introduction)
+	defer bound.Stop()
+	select {
+	case <-whole:
+	case <-bound.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// find gives what is known about a chat.
+func (n *names) find(id string) (place, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p, known := n.places[id]
+	return p, known
+}
+
+// hint remembers the type of a direct chat that is known from its messages on disk.
+func (n *names) hint(a channels.Address) {
+	if a.Type != channels.Direct {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, known := n.places[string(a.Chat)]; !known {
+		n.put(string(a.Chat), place{kind: typeDM})
+	}
+}
+
+// put keeps a chat, within bounds; n.mu is held.
+func (n *names) put(id string, p place) {
+	if len(n.places) >= maxPlaces {
+		clear(n.places) // what is needed is asked for again
+	}
+	n.places[id] = p
+}
+
+// channel learns one channel as the platform describes it; guild is the server when the description does not say so. It gives the
+// id and the name before.
+func (n *names) channel(raw json.RawMessage, guild string) (id, was string) {
+	var w wireChannel
+	if json.Unmarshal(raw, &w) != nil || w.ID == "" {
+		return "", ""
+	}
+	if w.GuildID == "" {
+		w.GuildID = guild
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	old, known := n.places[w.ID]
+	if w.Type == nil && !known {
+		return w.ID, ""
+	}
+	p := old
+	p.name = clean(w.Name)
+	if w.Type != nil {
+		p.kind = *w.Type
+	}
+	if w.GuildID != "" {
+		p.guild = w.GuildID
+	}
+	if p.thread() && w.ParentID != "" {
+		p.parent = w.ParentID
+	}
+	if p.kind == typeGroupDM && p.name == "" {
+		p.name = people(w.Recipients)
+	}
+	n.put(w.ID, p)
+	return w.ID, old.name
+}
+
+// people is the title of a group that has no name.
+func people(list []wireUser) string {
+	var all []string
+	for _, u := range list {
+		all = append(all, u.name())
+	}
+	return cut(strings.Join(all, ", "), 100)
+}
+
+// learn takes what an event says about names.
+func (n *names) learn(e *event) {
+	switch e.kind {
+	case "GUILD_CREATE", "GUILD_UPDATE":
+		n.learnServer(e.data)
+	case "GUILD_DELETE":
+		n.forgetServer(e.data)
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
+		n.learnRole(e.data)
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		_, e.was = n.channel(e.data, "")
+	case "CHANNEL_DELETE", "THREAD_DELETE":
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.places, e.peek().ID)
+	case "THREAD_LIST_SYNC":
+		var list struct {
+			GuildID string            `json:"guild_id"`
+			Threads []json.RawMessage `json:"threads"`
+		}
+		if json.Unmarshal(e.data, &list) == nil {
+			for _, raw := range list.Threads {
+				n.channel(raw, list.GuildID)
+			}
+		}
+	}
+}
+
+func (n *names) learnServer(raw json.RawMessage) {
+	var g wireGuild
+	if json.Unmarshal(raw, &g) != nil || g.ID == "" || g.Unavailable {
+		return
+	}
+	n.mu.Lock()
+	s := n.servers[g.ID]
+	if s == nil {
+		s = &server{roles: map[string]string{}, owned: map[string]string{}}
+		n.servers[g.ID] = s
+	}
+	s.name, s.system = clean(g.Name), g.SystemChannel
+	for _, r := range g.Roles {
+		s.role(r)
+	}
+	n.mu.Unlock()
+	for _, list := range [][]json.RawMessage{g.Channels, g.Threads} {
+		for _, raw := range list {
+			n.channel(raw, g.ID)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.missing, g.ID)
+	n.settle()
+}
+
+func (s *server) role(r wireRole) {
+	s.roles[r.ID] = clean(r.Name)
+	if r.Tags != nil && r.Tags.BotID != "" {
+		s.owned[r.Tags.BotID] = r.ID
+	}
+}
+
+func (n *names) learnRole(raw json.RawMessage) {
+	var said struct {
+		GuildID string   `json:"guild_id"`
+		Role    wireRole `json:"role"`
+	}
+	if json.Unmarshal(raw, &said) != nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s := n.servers[said.GuildID]; s != nil {
+		s.role(said.Role)
+	}
+}
+
+// forgetServer forgets a server that the bot is not in any more; one that is only out of order comes back.
+func (n *names) forgetServer(raw json.RawMessage) {
+	var g wireGuild
+	if json.Unmarshal(raw, &g) != nil || g.Unavailable {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.servers, g.ID)
+	delete(n.missing, g.ID)
+	for id, p := range n.places {
+		if p.guild == g.ID {
+			delete(n.places, id)
+		}
+	}
+	n.settle()
+}
+
+// title is what people call a chat; empty for direct chats.
+func (n *names) title(id string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p, known := n.places[id]
+	if !known || p.kind == typeDM || p.name == "" {
+		return ""
+	}
+	if p.kind == typeGroupDM {
+		return p.name
+	}
+	name := p.name
+	if !p.thread() {
+		name = "#" + name
+	}
+	if s := n.servers[p.guild]; s != nil && s.name != "" {
+		name += " · " + s.name
+	}
+	return name
+}
+
+// role gives the name of a role and whether it is the bot's own.
+func (n *names) role(guild, id, bot string) (name string, own bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.servers[guild]
+	if s == nil {
+		return "", false
+	}
+	return s.roles[id], s.owned[bot] == id
+}
+
+// system is where a server tells who joined; empty = nowhere.
+func (n *names) system(guild string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s := n.servers[guild]; s != nil {
+		return s.system
+	}
+	return ""
+}
+
+// lookup asks the platform about a chat that no event has named.
+func (c *Channel) lookup(ctx context.Context, id string) error {
+	var raw json.RawMessage
+	where := route{path: "channels/id", verb: http.MethodGet, major: id}
+	if err := c.rest.get(ctx, channelPath(channels.ChatID(id), ""), where, &raw); err != nil {
+		return err
+	}
+	c.names.channel(raw, "")
+	return nil
+}

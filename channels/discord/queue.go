@@ -1,0 +1,240 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"parley/channels"
+)
+
+const (
+	parallelChats = 64  // offered at the same time
+	parallelReads = 4   // chats that are read again at the same time
+	maxWaiting    = 256 // events of one chat in memory
+	maxAll        = 8192
+)
+
+// event is one dispatch of the gateway.
+type event struct {
+	kind string // "MESSAGE_CREATE"
+	data json.RawMessage
+	late bool
+	mark string    // unique to this event, the same when it is replayed
+	at   time.Time // when it came
+	was  string    // the name before, for renamed chats
+}
+
+// chat is the line of one chat's events.
+type chat struct {
+	id     channels.ChatID
+	events []event
+	busy   bool   // somebody works on it
+	gap    *gap   // to be read before the next event
+	filled string // the newest message that was read again
+}
+
+// gap is what has to be read again in a chat.
+type gap struct {
+	after string // message id
+	shed  bool   // events were dropped because too many waited: what comes before the reading is found by it
+}
+
+// queues hold the events of each chat until the inbox has taken them: in order inside of a chat, chats beside each other. They
+// outlive connections, and never make the reader of a connection wait.
+type queues struct {
+	c        *Channel
+	inbox    channels.Inbox
+	ctx      context.Context // of the Run
+	offering context.Context // of events under way: ends a little later
+	offers   chan struct{}
+	reads    chan struct{}
+
+	mu    sync.Mutex
+	chats map[channels.ChatID]*chat
+	total int
+	fills int // counts sessions of the gateway
+	held  bool
+	wg    sync.WaitGroup
+	stop  func()
+}
+
+func newQueues(ctx context.Context, c *Channel, inbox channels.Inbox) *queues {
+	q := &queues{
+		c: c, inbox: inbox, ctx: ctx, chats: map[channels.ChatID]*chat{},
+		offers: make(chan struct{}, parallelChats), reads: make(chan struct{}, parallelReads),
+	}
+	var cancel context.CancelFunc
+	q.offering, cancel = context.WithCancel(context.WithoutCancel(ctx))
+	late := time.AfterFunc(time.Hour, cancel)
+	late.Stop()
+	stop := context.AfterFunc(ctx, func() { late.Reset(stopGrace) })
+	q.stop = func() { stop(); late.Stop(); cancel() }
+	return q
+}
+
+// finish waits for the events under way after the Run's context has ended.
+func (q *queues) finish() {
+	q.wg.Wait()
+	q.stop()
+}
+
+// push adds an event to its chat's line. It never blocks.
+func (q *queues) push(id channels.ChatID, e event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.chat(id)
+	switch {
+	case c.gap != nil && c.gap.shed && e.kind == "MESSAGE_CREATE":
+	case len(c.events) >= maxWaiting, q.total >= maxAll:
+		q.shed(c, e)
+	default:
+		c.events = append(c.events, e)
+		q.total++
+	}
+	q.work(c)
+}
+
+// chat finds or makes a line; q.mu is held.
+func (q *queues) chat(id channels.ChatID) *chat {
+	c := q.chats[id]
+	if c == nil {
+		c = &chat{id: id}
+		q.chats[id] = c
+	}
+	return c
+}
+
+// shed drops what waits in a chat, to be read again later; q.mu is held.
+func (q *queues) shed(c *chat, e event) {
+	lost := append(c.events, e)
+	q.total -= len(c.events)
+	c.events = nil
+	for _, e := range lost {
+		if e.kind != "MESSAGE_CREATE" {
+			continue
+		}
+		after := before(e.peek().ID)
+		if c.gap == nil || newer(c.gap.after, after) {
+			c.gap = &gap{after: after}
+		}
+		c.gap.shed = true
+		break
+	}
+	q.c.log.Warn("too many discord events wait; the messages among them will be read again, the rest is lost", "chat", c.id, "events", len(lost))
+}
+
+// work gives a line to a goroutine of its own unless it has one; q.mu is held.
+func (q *queues) work(c *chat) {
+	if c.busy || q.held || q.ctx.Err() != nil {
+		return
+	}
+	c.busy = true
+	q.wg.Go(func() { q.drain(c) })
+}
+
+// drain works a line off. It ends when the line is empty, when everything has to wait, or with the Run.
+func (q *queues) drain(c *chat) {
+	for {
+		q.mu.Lock()
+		if q.ctx.Err() != nil || q.held {
+			c.busy = false
+			q.mu.Unlock()
+			return
+		}
+		if g := c.gap; g != nil {
+			c.gap = nil
+			q.mu.Unlock()
+			q.fill(c, *g)
+			continue
+		}
+		if len(c.events) == 0 {
+			delete(q.chats, c.id)
+			q.mu.Unlock()
+			return
+		}
+		e := c.events[0]
+		c.events[0] = event{}
+		c.events = c.events[1:]
+		q.total--
+		q.mu.Unlock()
+		q.take(c, e)
+	}
+}
+
+// take decodes an event and offers what it says, until that is taken or the Run ends.
+func (q *queues) take(c *chat, e event) {
+	q.prepare(c, e)
+	if e.kind == "INTERACTION_CREATE" {
+		defer q.acknowledge(e)()
+	}
+	for _, in := range q.c.decode(e) {
+		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" && !newer(string(in.ID), c.filled) {
+			continue
+		}
+		if !q.offer(in) {
+			return
+		}
+	}
+}
+
+// prepare asks what kind of chat an event is from, unless that is known.
+func (q *queues) prepare(c *chat, e event) {
+	if _, known := q.c.names.find(string(c.id)); known || !e.needsPlace() {
+		return
+	}
+	_ = q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) })
+}
+
+// offer hands one event to the inbox until it is taken. It reports false when the Run ended before.
+func (q *queues) offer(in channels.Inbound) bool {
+	wait := 200 * time.Millisecond
+	for tries := 1; ; tries++ {
+		select {
+		case q.offers <- struct{}{}:
+		case <-q.ctx.Done():
+			return false
+		}
+		err := q.inbox(q.offering, in)
+		<-q.offers
+		if err == nil {
+			return true
+		}
+		if tries == 1 {
+			q.c.log.WarnContext(q.ctx, "a discord event was not taken and will be offered again", "address", in.Address.String(), "err", err)
+		}
+		if !sleep(q.ctx, wait/2+rand.N(wait)) {
+			return false
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// patiently repeats a call that reads until it works, the platform refuses it, or it failed too often.
+func (q *queues) patiently(call func() error) error {
+	const most = 10
+	wait := 500 * time.Millisecond
+	for tries := 1; ; tries++ {
+		err := call()
+		if err == nil || q.ctx.Err() != nil {
+			return err
+		}
+		failed := channels.Classify(err)
+		switch failed.Class {
+		case channels.Rejected, channels.Unsupported:
+			return err
+		case channels.Limited:
+			tries-- // it was not made, or it does not count
+		case channels.Transient, channels.Ambiguous, channels.Unauthorized:
+		}
+		if tries >= most {
+			return err
+		}
+		if !sleep(q.ctx, max(failed.RetryAfter, wait/2+rand.N(wait))) {
+			return q.ctx.Err()
+		}
+		wait = min(2*wait, 40*time.Second)
+	}
+}

@@ -1,0 +1,73 @@
+package discord
+
+import (
+	"sync"
+
+	"parley/channels"
+)
+
+// recent remembers what later events do not say again.
+type recent struct {
+	people    *memory[known]            // by server and user
+	messages  *memory[said]             // by message
+	sent      *memory[channels.Receipt] // by nonce
+	ours      *memory[string]           // the nonce, by message
+	reactions *memory[string]           // the bot's own, by chat and message
+}
+
+// known is somebody as they were seen last.
+type known struct {
+	sender channels.Sender
+	roles  []string
+}
+
+// said is a message as it was seen last.
+type said struct {
+	author string
+	text   uint64
+}
+
+func newRecent() *recent {
+	return &recent{people: newMemory[known](4096), messages: newMemory[said](8192), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048)}
+}
+
+// note remembers a message of the bot's own by its nonce.
+func (r *recent) note(nonce string, receipt channels.Receipt) {
+	r.sent.put(nonce, receipt)
+	r.ours.put(string(receipt.ID), nonce)
+}
+
+// memory is a map that forgets what was put in first when it is full.
+type memory[V any] struct {
+	mu    sync.Mutex
+	items map[string]V
+	order []string // a ring once it is full
+	next  int
+	most  int
+}
+
+func newMemory[V any](most int) *memory[V] {
+	return &memory[V]{items: map[string]V{}, most: most}
+}
+
+func (m *memory[V]) get(key string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, known := m.items[key]
+	return v, known
+}
+
+func (m *memory[V]) put(key string, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.items[key]; !known {
+		if len(m.order) < m.most {
+			m.order = append(m.order, key)
+		} else {
+			delete(m.items, m.order[m.next])
+			m.order[m.next] = key
+			m.next = (m.next + 1) % m.most
+		}
+	}
+	m.items[key] = v
+}

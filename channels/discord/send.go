@@ -1,0 +1,198 @@
+package discord
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/channels"
+)
+
+// suppressEmbeds is the flag of a message that shows no previews of its links.
+const suppressEmbeds = 1 << 2
+
+// body is what a message is made or changed with.
+type body struct {
+	Content     string       `json:"content"`
+	Nonce       string       `json:"nonce,omitempty"`
+	Enforce     bool         `json:"enforce_nonce,omitempty"`
+	Reference   *reference   `json:"message_reference,omitempty"`
+	Mentions    mentions     `json:"allowed_mentions"`
+	Flags       int          `json:"flags"`
+	Attachments []attachment `json:"attachments,omitempty"`
+}
+
+type reference struct {
+	MessageID string `json:"message_id"`
+	MustExist bool   `json:"fail_if_not_exists"`
+}
+
+// mentions says who is notified by what a message mentions.
+type mentions struct {
+	Parse       []string `json:"parse"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+// nobody is notified: what a model writes must not ring a thousand telephones.
+var nobody = mentions{Parse: []string{}}
+
+type attachment struct {
+	ID       int    `json:"id"`
+	Filename string `json:"filename"`
+}
+
+// nonce is the platform's idempotency key; it may have 25 characters.
+func nonce(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:25]
+}
+
+// Send implements channels.Channel. The answer to a command of Discord's own menu takes the place of the answer that was promised.
+func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	if out.ReplyTo != "" {
+		if r, done, err := c.answer(ctx, out); done {
+			return r, err
+		}
+	}
+	b := body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds}
+	if out.Key != "" {
+		b.Nonce, b.Enforce = nonce(out.Key), true
+	}
+	if id := messageID(out.ReplyTo); id != "" {
+		b.Reference = &reference{MessageID: id}
+	}
+	q, err := outgoing(out, b)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
+	said, err := c.rest.call(ctx, q)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	r := receipt(said)
+	if b.Nonce != "" && r.ID != "" {
+		c.recent.note(b.Nonce, r)
+	}
+	return r, nil
+}
+
+// messageID is the id of a message; an event that is about one has it before a colon.
+func messageID(id channels.MessageID) string {
+	text, _, _ := strings.Cut(string(id), ":")
+	if !isID(text) {
+		return ""
+	}
+	return text
+}
+
+// receipt reads the message that the platform made. It was made whatever the answer looks like.
+func receipt(raw json.RawMessage) channels.Receipt {
+	var m struct {
+		ID        string `json:"id"`
+		Timestamp string `json:"timestamp"`
+	}
+	r := channels.Receipt{At: time.Now()}
+	if json.Unmarshal(raw, &m) == nil && isID(m.ID) {
+		r.ID = channels.MessageID(m.ID)
+		if at, err := time.Parse(time.RFC3339, m.Timestamp); err == nil {
+			r.At = at
+		}
+	}
+	return r
+}
+
+// outgoing makes the body of a call: JSON, or with files several parts of which the first is the JSON.
+func outgoing(out channels.Outbound, b body) (request, error) {
+	if len(out.Files) == 0 {
+		return request{body: b}, nil
+	}
+	reject := func(format string, a ...any) (request, error) {
+		return request{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf(format, a...)}
+	}
+	if len(out.Files) > fileLimit {
+		return reject("%d files in one message, the platform takes %d", len(out.Files), fileLimit)
+	}
+	for i, f := range out.Files {
+		b.Attachments = append(b.Attachments, attachment{i, f.Name})
+	}
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	head, err := json.Marshal(b)
+	if err != nil {
+		return reject("%w", err)
+	}
+	if err := part(w, `form-data; name="payload_json"`, "application/json", bytes.NewReader(head), int64(len(head))); err != nil {
+		return reject("%w", err)
+	}
+	for i, f := range out.Files {
+		data, err := f.Open()
+		if err != nil {
+			return reject("file %q: %w", f.Name, err)
+		}
+		kind := f.MIME
+		if kind == "" {
+			kind = "application/octet-stream"
+		}
+		err = part(w, `form-data; name="files[`+strconv.Itoa(i)+`]"; filename="`+quoted.Replace(f.Name)+`"`, kind, data, fileBytes)
+		_ = data.Close()
+		if err != nil {
+			return reject("file %q: %w", f.Name, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return reject("%w", err)
+	}
+	return request{raw: form.Bytes(), mime: w.FormDataContentType(), limit: callTimeout + time.Duration(form.Len()>>19)*time.Second}, nil
+}
+
+var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "_", "\n", "_")
+
+// part adds one part of at most limit bytes.
+func part(w *multipart.Writer, disposition, kind string, from io.Reader, limit int64) error {
+	to, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {kind}})
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(to, io.LimitReader(from, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it is larger than the %d bytes that the platform takes", limit)
+	}
+	return err
+}
+
+// Edit implements channels.Editor.
+func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
+	_, err := c.rest.call(ctx, request{
+		method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat),
+		body: body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds},
+	})
+	return err
+}
+
+// Remove takes a message back. One that is gone already is no error.
+func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	_, err := c.rest.call(ctx, request{method: http.MethodDelete, path: messagePath(to.Chat, id), route: messageRoute(http.MethodDelete, to.Chat)})
+	if codeOf(err) == codeUnknownMessage {
+		return nil
+	}
+	return err
+}
+
+// Typing implements channels.Typer. Discord shows it for ten seconds.
+func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
+	_, err := c.rest.call(ctx, request{
+		method: http.MethodPost, path: channelPath(to.Chat, "/typing"), route: route{path: "channels/typing", verb: http.MethodPost, major: string(to.Chat)},
+	})
+	return err
+}

@@ -1,0 +1,294 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/cenkalti/backoff/v5"
+	"github.com/coder/websocket"
+
+	"parley/channels"
+)
+
+const (
+	mostResumes = 3 // failed ones in a row before a new session is asked for
+	quickRetry  = time.Second
+	quietLimit  = 30 * time.Second // a connection that lasted longer is no reason to wait
+	stopGrace   = 5 * time.Second  // for events under way when Run is told to end
+)
+
+// runner is one Run.
+type runner struct {
+	c       *Channel
+	session session
+	queues  *queues
+	tries   *backoff.ExponentialBackOff
+	wg      sync.WaitGroup
+	late    bool // events are of the time without a connection
+}
+
+// Run implements channels.Channel. Connections come and go inside of it; it returns an error only when Discord refuses the token
+// (Unauthorized) or the bot (Rejected).
+func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
+	c.setState(ctx, channels.Connecting, "")
+	tries := backoff.NewExponentialBackOff() // jitter of one half either way
+	tries.InitialInterval, tries.MaxInterval, tries.Multiplier = quickRetry, 40*time.Second, 2
+	tries.Reset()
+	r := &runner{c: c, tries: tries}
+	running, cancel := context.WithCancel(ctx)
+	r.queues = newQueues(running, c, inbox)
+	r.wg.Go(func() { c.sweep(running) })
+	err := r.loop(running)
+	cancel()
+	r.queues.finish()
+	r.wg.Wait()
+	if c.own {
+		c.client.CloseIdleConnections()
+	}
+	if err == nil {
+		c.setState(ctx, channels.Stopped, "")
+	}
+	return err
+}
+
+// loop connects until ctx ends or the platform refuses.
+func (r *runner) loop(ctx context.Context) error {
+	for {
+		began := time.Now()
+		live, why := r.connect(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := r.refused(ctx, why); err != nil {
+			return err
+		}
+		wait := r.after(live, time.Since(began), why)
+		r.c.setState(ctx, channels.Disconnected, r.c.rest.redact(why))
+		if !sleep(ctx, wait) {
+			return nil
+		}
+	}
+}
+
+// after says how long to wait before the next connection, and whether the session is of use for it.
+func (r *runner) after(live bool, lasted time.Duration, why error) time.Duration {
+	if live {
+		r.session.failed = 0
+		r.tries.Reset()
+	} else if r.session.id != "" {
+		r.session.failed++
+	}
+	if r.session.failed >= mostResumes {
+		r.session.id = ""
+	}
+	switch websocket.CloseStatus(why) {
+	case 4003, 4007, 4009: // not authenticated, invalid seq, session timed out
+		r.session.id = ""
+	}
+	if invalid, ok := errors.AsType[errInvalid](why); ok {
+		if !invalid.Resume {
+			r.session.id = ""
+		}
+		return max(time.Second+rand.N(4*time.Second), r.tries.NextBackOff()) // the platform wants 1 to 5 seconds
+	}
+	if failed, ok := errors.AsType[*channels.Error](why); ok {
+		return max(failed.RetryAfter, r.tries.NextBackOff())
+	}
+	switch {
+	case live && lasted > quietLimit:
+		return rand.N(quickRetry / 4)
+	case live:
+		return quickRetry/4 + rand.N(quickRetry*3/4)
+	}
+	return r.tries.NextBackOff()
+}
+
+// The page where a bot is configured at Discord.
+const botPage = "https://discord.com/developers/applications, page Bot"
+
+// refused gives the error that ends Run when only a person can change what the platform does not like.
+func (r *runner) refused(ctx context.Context, why error) error {
+	if failed, ok := errors.AsType[*channels.Error](why); ok && failed.Class == channels.Unauthorized {
+		r.c.setState(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
+		return failed
+	}
+	closed, ok := errors.AsType[websocket.CloseError](why)
+	if !ok {
+		return nil
+	}
+	said := &apiError{Call: "gateway", Text: fmt.Sprintf("closed with %d %s", closed.Code, cut(r.c.rest.hide.Replace(clean(closed.Reason)), 100))}
+	var detail string
+	switch closed.Code {
+	case 4004:
+		r.c.setState(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
+		return &channels.Error{Class: channels.Unauthorized, Err: said}
+	case 4010, 4011:
+		detail = "Discord wants this bot to be sharded, as it is in too many servers: use a bot of its own for this host"
+	case 4012:
+		detail = "the server does not speak version " + discordgo.APIVersion + " of the gateway: update parley, or set apiUrl to a URL that ends with its version"
+	case 4013, 4014:
+		detail = "Discord does not allow this bot what it asks for: switch on the Message Content Intent"
+		if r.c.cfg.Members {
+			detail += " and, as members is set, the Server Members Intent"
+		}
+		detail += " at " + botPage + ", then restart the channel"
+	default:
+		return nil
+	}
+	r.c.setState(ctx, channels.Refused, detail)
+	return &channels.Error{Class: channels.Rejected, Err: said}
+}
+
+// connect makes one connection and reads it to its end. live reports whether the gateway accepted a session on it.
+func (r *runner) connect(ctx context.Context) (live bool, why error) {
+	address := r.session.url
+	resuming := r.session.id != ""
+	if !resuming {
+		var err error
+		if address, err = r.admission(ctx); err != nil {
+			return false, err
+		}
+	}
+	l, err := dial(ctx, r.c.client, address, &r.session.seq, r.c.acknowledged)
+	if err != nil {
+		return false, err
+	}
+	defer l.drop(errStopped)
+	left := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(left); l.leave() })
+	defer func() {
+		if !stop() {
+			<-left
+		}
+	}()
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	defer l.end(errStopped)
+	ready := time.AfterFunc(readyLimit, func() { l.end(errNoReady) })
+	defer ready.Stop()
+	r.c.stale(2 * l.interval)
+
+	if r.late = resuming; resuming {
+		err = l.resume(l.ctx, r.c.rest.token(), &r.session)
+	} else {
+		r.session.seq.Store(0)
+		r.c.budget.spend(time.Now())
+		err = l.identify(l.ctx, r.c.rest.token(), r.c.intents())
+	}
+	if err != nil {
+		return false, err
+	}
+	beats.Go(l.beat)
+	for {
+		f, err := l.read()
+		if err != nil {
+			return live, err
+		}
+		switch f.Op {
+		case opDispatch:
+			if f.Seq != nil {
+				r.session.seq.Store(*f.Seq)
+			}
+			if r.dispatch(ctx, f, address) {
+				live = true
+				ready.Stop()
+				r.c.setState(ctx, channels.Connected, "")
+			}
+		case opHeartbeat:
+			_ = l.heartbeat(l.ctx)
+		case opHeartbeatAck:
+			l.acknowledge()
+		case opReconnect:
+			return live, errReconnect
+		case opInvalidSession:
+			var again bool
+			_ = json.Unmarshal(f.Data, &again)
+			return live, errInvalid{again && r.session.id != ""}
+		}
+	}
+}
+
+// admission asks for the gateway's address and waits until another identify is allowed.
+func (r *runner) admission(ctx context.Context) (string, error) {
+	address, limit, err := r.c.rest.findGateway(ctx)
+	if err != nil {
+		return "", err
+	}
+	wait := r.c.budget.wait(limit, time.Now())
+	if wait > time.Minute {
+		r.c.setState(ctx, channels.Disconnected, "Discord allows no new session before "+time.Now().Add(wait).Format(time.RFC3339)+"; the bot made too many")
+	}
+	if !sleep(ctx, wait) {
+		return "", ctx.Err()
+	}
+	return address, nil
+}
+
+// dispatch takes one event. It reports whether the event says that the gateway accepted the session.
+func (r *runner) dispatch(ctx context.Context, f frame, address string) (accepted bool) {
+	switch f.Type {
+	case "READY":
+		return r.ready(ctx, f.Data, address)
+	case "RESUMED":
+		r.late = false
+		return true
+	}
+	e := event{kind: f.Type, data: f.Data, late: r.late, mark: mark(r.session.id, r.session.seq.Load()), at: time.Now()}
+	r.c.names.learn(&e)
+	if chat := r.c.names.chatOf(e); chat != "" {
+		r.queues.push(chat, e)
+	}
+	return false
+}
+
+// ready begins a session: who the bot is, which servers it will hear about, and what was missed.
+func (r *runner) ready(ctx context.Context, data json.RawMessage, address string) bool {
+	var said struct {
+		User        wireUser              `json:"user"`
+		SessionID   string                `json:"session_id"`
+		ResumeURL   string                `json:"resume_gateway_url"`
+		Application struct{ ID string }   `json:"application"`
+		Guilds      []struct{ ID string } `json:"guilds"`
+		Private     []json.RawMessage     `json:"private_channels"`
+	}
+	if err := json.Unmarshal(data, &said); err != nil || said.SessionID == "" || said.User.ID == "" {
+		r.c.log.WarnContext(ctx, "discord began a session with what makes no sense", "err", err)
+		return false
+	}
+	r.session.id, r.session.url, r.session.failed = said.SessionID, said.ResumeURL, 0
+	if _, err := gatewayAddress(said.ResumeURL); err != nil {
+		r.session.url = address
+	}
+	r.c.setSelf(identity{User: said.User.ID, Application: said.Application.ID, Name: said.User.Username})
+	guilds := make([]string, len(said.Guilds))
+	for i, g := range said.Guilds {
+		guilds[i] = g.ID
+	}
+	r.c.names.expect(guilds)
+	for _, raw := range said.Private {
+		r.c.names.channel(raw, "")
+	}
+	r.queues.fillAll()
+	return true
+}
+
+// sleep waits and reports whether ctx is still alive.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
