@@ -4,11 +4,16 @@
 package whatsapp
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"parley/channels"
@@ -21,6 +26,9 @@ const (
 	defaultDevice = "parley"
 	longestDevice = 50 // runes; what the phone's list of linked devices shows
 	keyFile       = "keys.db"
+	textLimit     = 4096
+	captionLimit  = 1024
+	fileLimit     = 100 << 20
 )
 
 // Config is one account. It has no token: `parley login whatsapp` links it.
@@ -49,14 +57,28 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Channel is one account.
+// Channel is one account. It is a channels.Typer, Editor, Reactor, Remover, Fetcher, Pairer and Reporter as well.
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger
 	cfg     Config
 	keys    string // the key file
 	client  *http.Client
+	media   *http.Client
+	recent  *recent
+	pace    pace
+
+	busy sync.Mutex           // held by the one of Run, Pair and Unpair that has the key file open
+	live atomic.Pointer[link] // of a Run that is connected
+
+	mu          sync.Mutex
+	health      channels.Health
+	heldUntil   time.Time // nothing is sent before
+	lockedUntil time.Time // WhatsApp takes no messages to strangers before
 }
+
+// pace is how long things are waited for at first.
+type pace struct{ first, refused time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -67,7 +89,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		return nil, fmt.Errorf("whatsapp: %w", err)
 	}
 	if deps.Dir == "" {
-		return nil, fmt.Errorf("whatsapp: no folder for the keys")
+		return nil, errors.New("whatsapp: no folder for the keys")
 	}
 	if deps.Account == "" {
 		deps.Account = channels.DefaultAccount
@@ -75,16 +97,60 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if deps.Logger == nil {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Channel{account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: deps.Client}, nil
+	client := plainClient(deps.Client)
+	return &Channel{
+		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
+		recent: newRecent(), pace: pace{first: firstWait, refused: refusedFirst}, health: channels.Health{State: channels.Stopped, Stale: stale},
+	}, nil
 }
 
-// Limits implements channels.Channel.
+// Limits implements channels.Channel. The apps take longer texts and fold what is longer than a screen.
 func (c *Channel) Limits(channels.Address) channels.Limits {
 	return channels.Limits{Text: textLimit, Unit: channels.Runes, Dialect: channels.WhatsAppText, Idempotent: true, Files: 1, FileBytes: fileLimit, Caption: captionLimit}
 }
 
-const (
-	textLimit    = 4096 // the apps take more, and fold what is longer than a screen
-	captionLimit = 1024
-	fileLimit    = 100 << 20
-)
+// Health implements channels.Reporter. LastSeen is the last time that the server sent anything, answers to pings included.
+func (c *Channel) Health() channels.Health {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.health
+	if h.State == channels.Banned && !c.heldUntil.IsZero() && time.Now().After(c.heldUntil) && c.live.Load() != nil {
+		h.State, h.Detail = channels.Connected, ""
+	}
+	return h
+}
+
+// setState changes the state and says so in the log when it is another one or has another reason. A hold on sending is seen before
+// the connection that it is about.
+func (c *Channel) setState(ctx context.Context, state channels.State, detail string) {
+	c.mu.Lock()
+	if until := c.heldUntil; state == channels.Connected && time.Now().Before(until) {
+		state, detail = channels.Banned, fmt.Sprintf(heldDetail, until.Format(time.RFC1123))
+	}
+	changed := c.health.State != state || c.health.Detail != detail
+	c.health.State, c.health.Detail = state, detail
+	if state == channels.Connected {
+		c.health.LastSeen = time.Now()
+	}
+	c.mu.Unlock()
+	if !changed {
+		return
+	}
+	level := slog.LevelInfo
+	switch {
+	case state == channels.Banned, state.Permanent():
+		level = slog.LevelError
+	case state == channels.Disconnected:
+		level = slog.LevelWarn
+	}
+	c.log.Log(ctx, level, "whatsapp connection", "state", state, "detail", detail)
+}
+
+// named takes over what the account is called.
+func (c *Channel) named(name, number string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.health.Name = "+" + number; name != "" && name != c.cfg.DeviceName {
+		c.health.Name = name + " (+" + number + ")"
+	}
+}

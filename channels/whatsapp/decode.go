@@ -1,0 +1,316 @@
+package whatsapp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"parley/channels"
+)
+
+// decoder turns what whatsmeow gives into events of the core.
+type decoder struct {
+	account channels.AccountID
+	me      identity
+	names   names
+	ours    func(id types.MessageID) bool // this login sent the message
+	late    bool                          // the events waited on the server
+}
+
+// message reads a stanza. false: nothing that a chat host handles.
+func (d *decoder) message(evt *events.Message) (channels.Inbound, bool) {
+	if !d.wanted(&evt.Info) || evt.Message == nil {
+		return channels.Inbound{}, false
+	}
+	msg := unwrap(evt.Message)
+	if isHidden(msg) {
+		return channels.Inbound{}, false
+	}
+	in := d.head(&evt.Info)
+	switch {
+	case msg.GetReactionMessage() != nil:
+		r := msg.GetReactionMessage()
+		in.Event, in.Emoji, in.Target = channels.Reacted, clean(r.GetText()), channels.MessageID(r.GetKey().GetID())
+	case msg.GetProtocolMessage() != nil:
+		return in, d.protocol(&in, msg.GetProtocolMessage())
+	default:
+		in.Event = channels.Message
+		d.fill(&in, msg)
+	}
+	return in, true
+}
+
+// protocol reads a change of another message. false: something between devices.
+func (d *decoder) protocol(in *channels.Inbound, p *waE2E.ProtocolMessage) bool {
+	in.Target = channels.MessageID(p.GetKey().GetID())
+	if p.Type == nil || in.Target == "" { // without a type the field reads as a deletion
+		return false
+	}
+	switch p.GetType() {
+	case waE2E.ProtocolMessage_REVOKE:
+		in.Event = channels.Deleted
+		return true
+	case waE2E.ProtocolMessage_MESSAGE_EDIT:
+		if p.GetEditedMessage() == nil {
+			return false
+		}
+		d.fill(in, unwrap(p.GetEditedMessage()))
+		if in.Event != channels.Unreadable {
+			in.Event = channels.Edited
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// wanted reports whether a message belongs to a chat: no status updates, channels, broadcast lists or notices of WhatsApp itself.
+func (d *decoder) wanted(info *types.MessageInfo) bool {
+	if info.ID == "" || info.Chat.User == "" || info.Sender.User == "" || info.Category == "peer" {
+		return false
+	}
+	switch info.Chat.Server {
+	case types.GroupServer:
+		return true
+	case types.DefaultUserServer, types.HiddenUserServer, types.HostedServer, types.HostedLIDServer, types.LegacyUserServer:
+		return info.Chat.User != types.PSAJID.User
+	case types.BotServer:
+		return true
+	}
+	return false
+}
+
+// head fills in where a message is and who wrote it.
+func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
+	in := channels.Inbound{ID: channels.MessageID(info.ID), Time: info.Timestamp, Late: d.late}
+	in.Address, in.Title = d.place(info)
+	sender := d.canonical(info.Sender, info.SenderAlt)
+	self := false
+	if info.IsFromMe || d.me.is(info.Sender) {
+		sender = d.me.pn
+		self = in.Address.Type == channels.Direct && in.Address.Chat == channels.ChatID(d.me.pn.String())
+		// In the chat with oneself the other devices are the owner, who speaks to this one.
+		in.SentByThisLogin = !self || info.Sender.Device == d.me.device || d.ours(info.ID)
+	}
+	in.Sender = d.person(sender, info.PushName)
+	return in
+}
+
+// place gives the chat of a message, and its title where it has one.
+func (d *decoder) place(info *types.MessageInfo) (channels.Address, string) {
+	if info.Chat.Server == types.GroupServer {
+		return d.group(info.Chat), clean(d.names.group(info.Chat))
+	}
+	alt := info.SenderAlt
+	if info.IsFromMe {
+		alt = info.RecipientAlt
+	}
+	return d.direct(d.canonical(info.Chat, alt)), ""
+}
+
+func (d *decoder) direct(jid types.JID) channels.Address {
+	return channels.Address{Channel: Kind, Account: d.account, Chat: channels.ChatID(jid.String()), Type: channels.Direct}
+}
+
+func (d *decoder) group(jid types.JID) channels.Address {
+	return channels.Address{Channel: Kind, Account: d.account, Chat: channels.ChatID(jid.String()), Type: channels.Group}
+}
+
+func (d *decoder) person(jid types.JID, name string) channels.Sender {
+	if name == "" || name == "-" { // what the apps write for people without a name
+		name = d.names.person(jid)
+	}
+	return channels.Sender{ID: userID(jid), Name: clean(name), Bot: jid.IsBot()}
+}
+
+// fill reads what a message says. What this version does not know is not dropped: it becomes Unreadable.
+func (d *decoder) fill(in *channels.Inbound, msg *waE2E.Message) {
+	c := read(msg)
+	if c.unknown != "" {
+		in.Event, in.Reason = channels.Unreadable, "a kind of message that this version cannot read: "+c.unknown
+		return
+	}
+	in.Text, in.Media = clean(c.text), c.media
+	if c.context == nil {
+		return
+	}
+	in.Forwarded = c.context.GetIsForwarded()
+	d.quote(in, c.context)
+	d.mentions(in, c.context.GetMentionedJID())
+}
+
+func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
+	if c.GetStanzaID() == "" {
+		return
+	}
+	q := &channels.Quote{ID: channels.MessageID(c.GetStanzaID())}
+	if msg := c.GetQuotedMessage(); msg != nil {
+		q.Text = short(clean(read(unwrap(msg)).text))
+	}
+	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
+		q.Sender = d.person(d.canonical(author, types.EmptyJID), "").Name
+		// In the chat with oneself every message is by the account; there only the ids tell.
+		ownChat := in.Address.Chat == channels.ChatID(d.me.pn.String())
+		q.FromBot = d.ours(c.GetStanzaID()) || d.me.is(author) && !ownChat
+	}
+	in.Quote = q
+	in.Mentioned = in.Mentioned || q.FromBot
+}
+
+// mentions tells whether this account or others were named. In the text a mention is @ and the user part of the address.
+func (d *decoder) mentions(in *channels.Inbound, jids []string) {
+	own := false
+	for _, text := range jids {
+		jid, err := types.ParseJID(text)
+		switch {
+		case err != nil || jid.User == "":
+		case d.me.is(jid):
+			own = true
+		default:
+			in.MentionsOthers = true
+		}
+	}
+	if !own {
+		return
+	}
+	in.Mentioned = true
+	rest := without(without(in.Text, "@"+d.me.pn.User), "@"+d.me.lid.User)
+	if rest = strings.TrimSpace(rest); rest != in.Text {
+		in.Addressed = rest
+	}
+}
+
+// without removes each mention that is not the beginning of a longer number, and the space behind it.
+func without(text, mention string) string {
+	if mention == "@" || !strings.Contains(text, mention) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, mention)
+		b.WriteString(before)
+		switch {
+		case !found:
+			return b.String()
+		case after != "" && after[0] >= '0' && after[0] <= '9':
+			b.WriteString(mention)
+		default:
+			after = strings.TrimPrefix(after, " ")
+		}
+		text = after
+	}
+}
+
+// undecryptable is a message that came without its content, or with one that this device has no key for.
+func (d *decoder) undecryptable(evt *events.UndecryptableMessage) (channels.Inbound, bool) {
+	if !d.wanted(&evt.Info) || evt.DecryptFailMode == events.DecryptFailHide {
+		return channels.Inbound{}, false
+	}
+	in := d.head(&evt.Info)
+	in.Event = channels.Unreadable
+	switch {
+	case evt.UnavailableType == events.UnavailableTypeViewOnce:
+		in.Reason = "a message that can be viewed once: WhatsApp shows it on the phone only"
+	case evt.IsUnavailable:
+		in.Reason = "waiting for this message: WhatsApp sent it without its content, the phone was asked for it"
+	default:
+		in.Reason = "waiting for this message: it could not be decrypted, its sender was asked to send it again"
+	}
+	return in, true
+}
+
+// broken stands for a message that made the decoder fail.
+func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inbound {
+	in := channels.Inbound{Event: channels.Unreadable, ID: channels.MessageID(info.ID), Time: info.Timestamp, Late: d.late, Reason: reason}
+	if info.Chat.Server == types.GroupServer {
+		in.Address = d.group(info.Chat)
+	} else {
+		in.Address = d.direct(plain(info.Chat))
+	}
+	in.Sender = channels.Sender{ID: userID(plain(info.Sender))}
+	in.SentByThisLogin = info.IsFromMe
+	return in
+}
+
+// membership reads a change of a group. One notification may say several things.
+func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
+	base := channels.Inbound{Address: d.group(evt.JID), Time: evt.Timestamp, Late: d.late, Title: clean(d.names.group(evt.JID))}
+	if evt.Sender != nil {
+		base.Sender = d.actor(*evt.Sender, evt.SenderPN)
+	}
+	var list []channels.Inbound
+	add := func(event channels.Event, people []types.JID) {
+		if len(people) == 0 {
+			return
+		}
+		in := base
+		in.Event = event
+		for _, jid := range people {
+			p := d.person(d.canonical(jid, types.EmptyJID), "")
+			if d.me.is(jid) {
+				in.Self, p.ID = true, userID(d.me.pn)
+			}
+			in.People = append(in.People, p)
+		}
+		if in.Sender.ID == "" {
+			in.Sender = in.People[0]
+		}
+		list = append(list, in)
+	}
+	add(channels.Joined, evt.Join)
+	add(channels.Left, evt.Leave)
+	if evt.Name != nil {
+		in := base
+		in.Event, in.Title = channels.Renamed, clean(evt.Name.Name)
+		if in.Sender.ID == "" && evt.Name.NameSetBy.User != "" {
+			in.Sender = d.person(d.canonical(evt.Name.NameSetBy, evt.Name.NameSetByPN), "")
+		}
+		list = append(list, in)
+	}
+	for i := range list {
+		list[i].ID = eventID(&list[i])
+	}
+	return list
+}
+
+// joined is this account's coming into a group.
+func (d *decoder) joined(evt *events.JoinedGroup) channels.Inbound {
+	in := channels.Inbound{
+		Event: channels.Joined, Address: d.group(evt.JID), Title: clean(evt.Name), Late: d.late, Self: true,
+		Time: evt.GroupCreated, People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
+	}
+	if evt.Sender != nil {
+		in.Sender = d.actor(*evt.Sender, evt.SenderPN)
+	}
+	in.ID = eventID(&in)
+	return in
+}
+
+func (d *decoder) actor(jid types.JID, pn *types.JID) channels.Sender {
+	alt := types.EmptyJID
+	if pn != nil {
+		alt = *pn
+	}
+	if d.me.is(jid) {
+		return d.person(d.me.pn, "")
+	}
+	return d.person(d.canonical(jid, alt), "")
+}
+
+// eventID names an event that has no id of its own, the same each time that it comes.
+func eventID(in *channels.Inbound) channels.MessageID {
+	h := sha256.New()
+	add := func(s string) { h.Write([]byte(s + "\x00")) }
+	add(string(in.Event))
+	add(strconv.FormatInt(in.Time.Unix(), 10))
+	add(in.Title)
+	for _, p := range in.People {
+		add(string(p.ID))
+	}
+	return channels.MessageID("g-" + hex.EncodeToString(h.Sum(nil)[:9]))
+}

@@ -1,0 +1,146 @@
+package whatsapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/types"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"parley/channels"
+)
+
+const (
+	driver    = "sqlite"
+	keptAside = 2 // key files of ended links that are kept
+)
+
+// Every commit is on disk before the library goes on: a ratchet that went back after a power cut would use keys twice, and what it
+// encrypts with them cannot be read by anybody.
+var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)"}
+
+// keyring is the open key file with the device in it. A device without an ID is not linked.
+type keyring struct {
+	container *sqlstore.Container
+	device    *store.Device
+}
+
+// openKeys opens the key file, which nobody but its owner may read, and makes it when it is not there.
+func openKeys(ctx context.Context, path string, log *libraryLog) (*keyring, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, keyTrouble(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, keyTrouble(err)
+	}
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
+		return nil, keyTrouble(err)
+	}
+	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
+	container, err := sqlstore.New(ctx, driver, (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String(), log.Sub("Database"))
+	if err != nil {
+		return nil, keyTrouble(err)
+	}
+	k := &keyring{container: container}
+	if k.device, err = k.container.GetFirstDevice(ctx); err != nil {
+		k.close()
+		return nil, keyTrouble(err)
+	}
+	k.device.Container = keeper{k.container}
+	return k, nil
+}
+
+func (k *keyring) close() { _ = k.container.Close() } // nothing is in flight: every commit is on disk already
+
+func (k *keyring) linked() bool { return k.device.ID != nil && !k.device.Deleted }
+
+// keeper leaves the keys of a link that ended where they are; the library would delete them. putAside moves the whole file.
+type keeper struct{ *sqlstore.Container }
+
+// DeleteDevice implements store.DeviceContainer.
+func (keeper) DeleteDevice(context.Context, *store.Device) error { return nil }
+
+// isLinked looks into the key file without making one.
+func isLinked(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// suffixes are the files that belong to an SQLite database.
+var suffixes = []string{"", "-wal", "-shm"}
+
+// putAside renames the file of a link that ended, and deletes those of older ones.
+func putAside(path string, now time.Time) (string, error) {
+	aside := fmt.Sprintf("%s.%s", path, now.UTC().Format("20060102T150405"))
+	for _, s := range suffixes {
+		if err := os.Rename(path+s, aside+s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	old, err := filepath.Glob(path + ".????????T??????")
+	if err != nil {
+		return aside, nil
+	}
+	slices.Sort(old)
+	for _, o := range old[:max(0, len(old)-keptAside)] {
+		if err := removeKeys(o); err != nil {
+			return aside, err
+		}
+	}
+	return aside, nil
+}
+
+func removeKeys(path string) error {
+	var all error
+	for _, s := range suffixes {
+		if err := os.Remove(path + s); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// keyTrouble is a key file that cannot be used: it may be so for a while (a full disk), so it is tried again.
+func keyTrouble(err error) *channels.Error {
+	return &channels.Error{Class: channels.Transient, Err: fmt.Errorf("the WhatsApp key file cannot be used: %w", err)}
+}
+
+// known answers who people are, from the key file.
+type known struct {
+	ctx    context.Context //nolint:containedctx // of the connection; the decoder that asks has none
+	device *store.Device
+	titles *titles
+}
+
+func (k known) number(lid types.JID) types.JID {
+	pn, err := k.device.LIDs.GetPNForLID(k.ctx, lid)
+	if err != nil {
+		return types.EmptyJID
+	}
+	return pn
+}
+
+func (k known) person(jid types.JID) string {
+	c, err := k.device.Contacts.GetContact(k.ctx, jid)
+	if err != nil {
+		return ""
+	}
+	for _, name := range []string{c.PushName, c.FullName, c.FirstName, c.BusinessName} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (k known) group(jid types.JID) string { return k.titles.of(k.ctx, jid) }

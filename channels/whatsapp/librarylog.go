@@ -1,0 +1,88 @@
+package whatsapp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	waLog "go.mau.fi/whatsmeow/util/log"
+)
+
+// libraryLog takes what whatsmeow logs. It is for debugging only: the adapter reports everything of importance itself. Stanzas are
+// cut to their outside, byte strings to their length, and what says a QR code is dropped.
+//
+// The library tells its loggers of every stanza that comes and goes, pongs included, and says so nowhere else. That is how the
+// adapter knows that the server is there, and that a message has left.
+type libraryLog struct {
+	ctx      context.Context //nolint:containedctx // the library gives none
+	log      *slog.Logger
+	module   string
+	received func()
+	sending  func(*waBinary.Node)
+}
+
+// Sub implements waLog.Logger.
+func (l *libraryLog) Sub(module string) waLog.Logger {
+	sub := *l
+	if sub.module != "" {
+		module = sub.module + "/" + module
+	}
+	sub.module = module
+	return &sub
+}
+
+// Debugf implements waLog.Logger.
+func (l *libraryLog) Debugf(format string, args ...any) {
+	switch l.module {
+	case "Recv":
+		if l.received != nil {
+			l.received()
+		}
+		return
+	case "Send":
+		if len(args) == 1 && l.sending != nil {
+			if n, ok := args[0].(*waBinary.Node); ok {
+				l.sending(n)
+			}
+		}
+		return
+	}
+	l.write(format, args)
+}
+
+// Infof implements waLog.Logger.
+func (l *libraryLog) Infof(format string, args ...any) { l.write(format, args) }
+
+// Warnf implements waLog.Logger.
+func (l *libraryLog) Warnf(format string, args ...any) { l.write(format, args) }
+
+// Errorf implements waLog.Logger.
+func (l *libraryLog) Errorf(format string, args ...any) { l.write(format, args) }
+
+func (l *libraryLog) write(format string, args []any) {
+	if !l.log.Enabled(l.ctx, slog.LevelDebug) || strings.Contains(l.module, "QR") || strings.Contains(format, " hex") {
+		return
+	}
+	shown := make([]any, len(args))
+	for i, a := range args {
+		shown[i] = redact(a)
+	}
+	l.log.DebugContext(l.ctx, "whatsmeow", "module", l.module, "says", fmt.Sprintf(format, shown...))
+}
+
+func redact(a any) any {
+	switch v := a.(type) {
+	case *waBinary.Node:
+		if v == nil {
+			return nil
+		}
+		return fmt.Sprintf("<%s id=%v type=%v>", v.Tag, v.Attrs["id"], v.Attrs["type"])
+	case waBinary.Node:
+		return redact(&v)
+	case []byte:
+		return fmt.Sprintf("[%d bytes]", len(v))
+	}
+	return a
+}

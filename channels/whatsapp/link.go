@@ -1,0 +1,215 @@
+package whatsapp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"go.mau.fi/whatsmeow"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"parley/channels"
+)
+
+// link is one Run, with the client and everything that lives as long.
+type link struct {
+	c      *Channel
+	cli    *whatsmeow.Client
+	keys   *keyring
+	inbox  channels.Inbox
+	me     identity
+	titles *titles
+	typing *typing
+	left   departures
+	reads  chan receipt
+
+	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
+	stopOffering context.CancelFunc
+	ended        chan ending
+	ready        chan struct{}
+	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
+	closing      atomic.Bool
+	finished     atomic.Bool
+
+	turn      chan struct{} // held by the one event that is offered; it guards what follows
+	held      map[channels.ChatID]bool
+	refusals  *backoff.ExponentialBackOff
+	unknown   map[string]bool // LIDs that were offered as chats, because nobody knew their numbers
+	offline   bool            // the server sends what waited
+	connected time.Time
+
+	timers sync.Mutex
+	again  *time.Timer // brings back what was refused
+}
+
+// begin readies a link for a new connection: the server sends everything again that was not acknowledged.
+func (l *link) begin() {
+	select {
+	case <-l.ended:
+	default:
+	}
+	select {
+	case <-l.ready:
+	default:
+	}
+	l.stopRetry()
+	if !l.take() {
+		return
+	}
+	defer l.give()
+	clear(l.held)
+	l.offline, l.connected = false, time.Now()
+}
+
+// take waits for its turn. false: the Run is over.
+func (l *link) take() bool {
+	if l.closing.Load() {
+		return false
+	}
+	select {
+	case l.turn <- struct{}{}:
+		if !l.closing.Load() {
+			return true
+		}
+		l.give()
+	case <-l.offering.Done():
+	}
+	return false
+}
+
+func (l *link) give() { <-l.turn }
+
+// seen is called for everything that the server sends.
+func (l *link) seen() {
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	if s := l.c.health.State; s == channels.Connected || s == channels.Banned {
+		l.c.health.LastSeen = time.Now()
+	}
+}
+
+// end reports that the connection is of no use any more; the first report counts.
+func (l *link) end(e ending) {
+	select {
+	case l.ended <- e:
+	default:
+	}
+}
+
+// handle takes the events of the library. false: the stanza must not be acknowledged.
+func (l *link) handle(evt any) bool {
+	switch e := evt.(type) {
+	case *events.Message:
+		return l.message(e)
+	case *events.UndecryptableMessage:
+		l.undecryptable(e)
+	case *events.GroupInfo:
+		return l.membership(e)
+	case *events.JoinedGroup:
+		return l.joined(e)
+	case *events.OfflineSyncPreview:
+		l.setOffline(e.Total > 0)
+	case *events.OfflineSyncCompleted:
+		l.setOffline(false)
+	case *events.NotifyAccountReachoutTimelock:
+		l.c.timelock(l.offering, e)
+	default:
+		l.connectionEvent(evt)
+	}
+	return true
+}
+
+func (l *link) setOffline(v bool) {
+	if l.take() {
+		l.offline = v
+		l.give()
+	}
+}
+
+// connectionEvent takes the events that are about the connection and the account.
+func (l *link) connectionEvent(evt any) {
+	switch e := evt.(type) {
+	case *events.Connected:
+		select {
+		case l.ready <- struct{}{}:
+		default:
+		}
+	case *events.Disconnected:
+		if !l.cli.IsConnected() { // it may be the news of an older connection
+			l.end(ending{detail: "the connection broke"})
+		}
+	case *events.KeepAliveTimeout:
+		if e.ErrorCount > 1 {
+			l.end(ending{detail: "WhatsApp does not answer"})
+		}
+	case *events.ManualLoginReconnect:
+		l.end(ending{atOnce: true, detail: "WhatsApp asked to connect again"})
+	case *events.StreamError:
+		l.end(ending{detail: fmt.Sprintf("WhatsApp closed the connection with error %s", e.Code)})
+	case *events.PushNameSetting:
+		l.c.named(e.Action.GetName(), l.me.pn.User)
+	default:
+		if end, ok := l.c.verdict(evt); ok {
+			l.end(end)
+		}
+	}
+}
+
+// announce tells the server the account's name, which it shows to people, and that nobody looks at the screen: otherwise the phone
+// would keep its notifications back.
+func (l *link) announce(ctx context.Context) {
+	go func() {
+		if l.cli.SendPresence(ctx, types.PresenceAvailable) == nil {
+			_ = l.cli.SendPresence(ctx, types.PresenceUnavailable) // the next connection says it again
+		}
+	}()
+}
+
+func (l *link) groupTitle(ctx context.Context, group types.JID) (string, error) {
+	info, err := l.cli.GetGroupInfo(ctx, group)
+	if err != nil {
+		return "", err
+	}
+	return info.Name, nil
+}
+
+// departures knows which of the messages under way have left.
+type departures struct {
+	mu  sync.Mutex
+	ids map[types.MessageID]bool // false = on its way out
+}
+
+func (d *departures) expect(id types.MessageID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ids == nil {
+		d.ids = map[types.MessageID]bool{}
+	}
+	d.ids[id] = false
+}
+
+// note is called for each stanza before it is written.
+func (d *departures) note(n *waBinary.Node) {
+	id, ok := n.Attrs["id"].(string)
+	if n.Tag != "message" || !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, expected := d.ids[id]; expected {
+		d.ids[id] = true
+	}
+}
+
+func (d *departures) forget(id types.MessageID) (left bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left = d.ids[id]
+	delete(d.ids, id)
+	return left
+}

@@ -1,0 +1,284 @@
+package whatsapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
+
+	"parley/channels"
+)
+
+const (
+	dialPatience  = 30 * time.Second // for a connection to be made
+	loginPatience = 90 * time.Second // from there until the server took the login; the first one uploads 812 keys
+	stopGrace     = 5 * time.Second  // for the event under way when Run is told to end
+	closePatience = 2 * time.Second  // for saying goodbye to the server
+	stale         = 90 * time.Second // the library pings every 20 to 30 s and gives a ping 10 s
+	firstWait     = time.Second
+	longestWait   = time.Minute
+	steadyAfter   = 30 * time.Second // a connection that lasted this long was a good one
+	banUnknown    = time.Hour        // when WhatsApp does not say how long
+)
+
+// library guards the variables of whatsmeow that every connection reads: the version and the name of the device.
+var library sync.RWMutex
+
+// ending is how a connection ended. Without an error it is to be made again.
+type ending struct {
+	state  channels.State
+	detail string
+	err    *channels.Error
+	aside  bool // the keys are of no use any more
+	atOnce bool // the server asks to come again
+	update bool // the server does not speak with this version
+}
+
+// Run implements channels.Channel. The server keeps what was not acknowledged: a new connection, and a new Run, get it again.
+func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
+	if !c.busy.TryLock() {
+		return errBusy
+	}
+	defer c.busy.Unlock()
+	c.setState(ctx, channels.Connecting, "")
+	if !isLinked(c.keys) {
+		return c.stopFor(ctx, c.notLinked())
+	}
+	l, err := c.open(ctx, inbox)
+	if err != nil {
+		c.setState(ctx, channels.Disconnected, err.Error())
+		return err
+	}
+	if !l.keys.linked() {
+		l.keys.close()
+		return c.stopFor(ctx, c.notLinked())
+	}
+	end := l.serve(ctx)
+	l.shut()
+	if end.aside {
+		if where, err := putAside(c.keys, time.Now()); err != nil {
+			c.log.ErrorContext(ctx, "the keys of the ended link could not be put aside", "err", err)
+		} else {
+			c.log.WarnContext(ctx, "the keys of the ended link were put aside", "file", where)
+		}
+	}
+	return c.stopFor(ctx, end)
+}
+
+var (
+	errBusy = &channels.Error{Class: channels.Rejected, Err: errors.New("the account is in use: stop it before it is linked or unlinked")}
+	errHeld = errors.New("WhatsApp restricts the account")
+)
+
+// stopFor sets the last state of a Run and gives what it returns.
+func (c *Channel) stopFor(ctx context.Context, end ending) error {
+	if end.err == nil {
+		c.setState(ctx, channels.Stopped, "")
+		return nil
+	}
+	c.setState(ctx, end.state, end.detail)
+	return end.err
+}
+
+func (c *Channel) notLinked() ending { return unauthorized(channels.LoggedOut, c.login()) }
+
+// login is the command that links the account.
+func (c *Channel) login() string {
+	if c.account == channels.DefaultAccount {
+		return "run parley login whatsapp"
+	}
+	return fmt.Sprintf("run parley login whatsapp --account %s", c.account)
+}
+
+func unauthorized(state channels.State, detail string) ending {
+	return ending{state: state, detail: detail, err: &channels.Error{Class: channels.Unauthorized, Err: errors.New(detail)}}
+}
+
+// open makes a client for the key file.
+func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
+	l := &link{
+		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
+		reads: make(chan receipt, mostReads), held: map[channels.ChatID]bool{}, refusals: newBackoff(c.pace.refused, longestWait),
+	}
+	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.left.note}
+	keys, err := openKeys(ctx, c.keys, log)
+	if err != nil {
+		return nil, err
+	}
+	if keys.device.PushName == "" { // the phone tells the account's own name some time after the login; presence needs one
+		keys.device.PushName = c.cfg.DeviceName
+	}
+	l.keys = keys
+	id := keys.device.GetJID()
+	l.me = identity{pn: plain(id), lid: plain(keys.device.GetLID()), device: id.Device}
+	l.offering, l.stopOffering = context.WithCancel(context.WithoutCancel(ctx))
+	cli := c.newClient(l.offering, keys.device, log) //nolint:contextcheck // it outlives ctx by the event under way
+	cli.AddEventHandlerWithSuccessStatus(l.handle)
+	l.cli = cli
+	l.titles = newTitles(l.groupTitle)
+	l.typing = newTyping(l)
+	if err := l.loadUnknown(); err != nil {
+		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
+	}
+	return l, nil
+}
+
+// serve keeps the account connected until ctx ends or only a person can help.
+func (l *link) serve(ctx context.Context) ending {
+	var receipts sync.WaitGroup
+	receipts.Go(l.markRead)
+	defer receipts.Wait()
+	defer l.stop()
+	wait := newBackoff(l.c.pace.first, longestWait)
+	updated := false
+	for {
+		began := time.Now()
+		end := l.connection(ctx)
+		if ctx.Err() != nil {
+			return ending{}
+		}
+		if end.update && !updated && l.c.update(ctx) {
+			updated, end = true, ending{atOnce: true}
+		}
+		if end.err != nil {
+			return end
+		}
+		if time.Since(began) > steadyAfter {
+			wait.Reset()
+		}
+		l.c.setState(ctx, channels.Disconnected, end.detail)
+		pause := wait.NextBackOff()
+		if end.atOnce {
+			pause = min(pause, l.c.pace.first)
+		}
+		if !sleep(ctx, pause) {
+			return ending{}
+		}
+		l.c.setState(ctx, channels.Connecting, end.detail)
+	}
+}
+
+// connection makes one connection and waits for its end.
+func (l *link) connection(ctx context.Context) ending {
+	conn, cut := context.WithCancel(l.offering)
+	defer cut()
+	l.begin()
+	if err := l.dial(ctx, conn, cut); err != nil {
+		return ending{detail: "WhatsApp cannot be reached: " + err.Error()}
+	}
+	defer l.disconnect(cut)
+	defer l.c.live.Store(nil)
+	login := time.NewTimer(loginPatience)
+	defer login.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.finish()
+			return ending{}
+		case end := <-l.ended:
+			return end
+		case <-l.ready:
+			login.Stop()
+			l.c.live.Store(l)
+			l.c.named(l.keys.device.PushName, l.me.pn.User)
+			l.c.setState(ctx, channels.Connected, "")
+			l.announce(conn) //nolint:contextcheck // as long as the connection
+		case <-login.C:
+			return ending{detail: "WhatsApp does not answer the login"}
+		}
+	}
+}
+
+func (l *link) dial(ctx, conn context.Context, cut func()) error {
+	defer context.AfterFunc(ctx, cut)()
+	impatient := time.AfterFunc(dialPatience, cut)
+	defer impatient.Stop()
+	library.RLock()
+	defer library.RUnlock()
+	return l.cli.ConnectContext(conn)
+}
+
+// disconnect closes the connection. A server that does not answer is not waited for.
+func (l *link) disconnect(cut func()) {
+	impatient := time.AfterFunc(closePatience, cut)
+	defer impatient.Stop()
+	l.cli.Disconnect()
+}
+
+// finish lets the event under way come to its end and no other one begin.
+func (l *link) finish() {
+	l.closing.Store(true)
+	defer time.AfterFunc(stopGrace, l.stopOffering).Stop()
+	l.turn <- struct{}{} // kept: nothing is offered after this
+	l.finished.Store(true)
+}
+
+// stop ends what a Run has running beside its connection.
+func (l *link) stop() {
+	if !l.finished.Load() {
+		l.finish()
+	}
+	l.typing.stop()
+	l.stopOffering()
+}
+
+// shut closes the key file, after the connection.
+func (l *link) shut() {
+	l.keys.close()
+	l.c.client.CloseIdleConnections()
+	l.c.media.CloseIdleConnections()
+}
+
+// update takes over the version that WhatsApp's own web client has now, when it is another one.
+func (c *Channel) update(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	latest, err := whatsmeow.GetLatestVersion(ctx, c.client)
+	if err != nil {
+		c.log.WarnContext(ctx, "the current version of WhatsApp's web client could not be found out")
+		return false
+	}
+	library.Lock()
+	defer library.Unlock()
+	have := store.GetWAVersion()
+	if !have.LessThan(*latest) {
+		return false
+	}
+	store.SetWAVersion(*latest)
+	c.log.InfoContext(ctx, "WhatsApp asked for a newer version", "had", have.String(), "has", latest.String())
+	return true
+}
+
+func newBackoff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff() // jitter of one half either way
+	b.InitialInterval, b.MaxInterval, b.Multiplier = first, longest, 2
+	b.Reset()
+	return b
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// plainClient is a copy of a client without a time limit of its own; a websocket is one long request.
+func plainClient(client *http.Client) *http.Client {
+	if client == nil {
+		return &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	own := *client
+	own.Timeout = 0
+	return &own
+}

@@ -1,0 +1,164 @@
+package whatsapp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"parley/channels"
+)
+
+const (
+	uploadPatience = 5 * time.Minute
+	callPatience   = 60 * time.Second // for everything that one call needs
+	ackPatience    = 25 * time.Second // for the server's word that it has a message
+)
+
+// messageID derives the id from the key of a delivery: the servers and apps show a message once, however often it comes.
+func messageID(account types.JID, key string) types.MessageID {
+	sum := sha256.Sum256([]byte(account.User + "\x00" + key))
+	const length = 9 // what WhatsApp's own web client uses
+	return whatsmeow.WebMessageIDPrefix + strings.ToUpper(hex.EncodeToString(sum[:length]))
+}
+
+// Send implements channels.Channel.
+func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	l, to, err := c.reach(out.To)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	msg := l.text(out)
+	if len(out.Files) > 0 {
+		if msg, err = l.file(ctx, out); err != nil {
+			return channels.Receipt{}, err
+		}
+	}
+	id := messageID(l.me.pn, out.Key)
+	l.typing.forget(to)
+	l.c.recent.note(id, past{text: short(out.Text), at: time.Now(), ours: true})
+	at, err := l.write(ctx, to, msg, id)
+	if err != nil {
+		return channels.Receipt{}, err
+	}
+	return channels.Receipt{ID: channels.MessageID(id), At: at}, nil
+}
+
+// reach finds the connection and the chat for a call. It asks nobody: chats are where somebody has written.
+func (c *Channel) reach(to channels.Address) (*link, types.JID, error) {
+	jid, ok := chatJID(to)
+	if !ok {
+		return nil, jid, failure(channels.Rejected, "%q is no WhatsApp chat", to.Chat)
+	}
+	if wait := c.onHold(); wait > 0 {
+		return nil, jid, &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errHeld}
+	}
+	l := c.live.Load()
+	if l == nil {
+		return nil, jid, c.unavailable()
+	}
+	return l, jid, nil
+}
+
+// write sends a message and waits until the server has it.
+func (l *link) write(ctx context.Context, to types.JID, msg *waE2E.Message, id types.MessageID) (time.Time, error) {
+	ctx, cancel := l.within(ctx, callPatience)
+	defer cancel()
+	select {
+	case l.sends <- struct{}{}:
+		defer func() { <-l.sends }()
+	case <-ctx.Done():
+		return time.Time{}, failure(channels.Transient, "the message was not sent: %w", ctx.Err())
+	}
+	l.left.expect(id)
+	resp, err := l.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: ackPatience})
+	left := l.left.forget(id)
+	if err != nil {
+		return time.Time{}, l.sendFailure(ctx, err, left)
+	}
+	l.c.released(ctx)
+	return resp.Timestamp, nil
+}
+
+// within bounds a call, by time and by the Run that it needs.
+func (l *link) within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	stop := context.AfterFunc(l.offering, cancel) //nolint:contextcheck // two ends for one call: the caller's and Run's
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// text is a message without a file.
+func (l *link) text(out channels.Outbound) *waE2E.Message {
+	about := l.about(out.ReplyTo)
+	if about == nil {
+		return &waE2E.Message{Conversation: proto.String(out.Text)}
+	}
+	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(out.Text), ContextInfo: about}}
+}
+
+// about quotes a message that is remembered; another one cannot be quoted, because the quote names its author and has its text.
+func (l *link) about(id channels.MessageID) *waE2E.ContextInfo {
+	p, ok := l.c.recent.get(string(id))
+	if !ok || id == "" {
+		return nil
+	}
+	return &waE2E.ContextInfo{
+		StanzaID: proto.String(string(id)), Participant: proto.String(l.author(p).String()),
+		QuotedMessage: &waE2E.Message{Conversation: proto.String(p.text)},
+	}
+}
+
+func (l *link) author(p past) types.JID {
+	if p.author.IsEmpty() {
+		return l.me.lid
+	}
+	return p.author
+}
+
+// Edit implements channels.Editor. The apps take a new version for 20 minutes.
+func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
+	l, to, err := c.reach(out.To)
+	if err != nil {
+		return err
+	}
+	if p, known := c.recent.get(string(id)); known && time.Since(p.at) > whatsmeow.EditWindow {
+		return failure(channels.Rejected, "a message can be changed for %s after it was sent", whatsmeow.EditWindow)
+	}
+	_, err = l.write(ctx, to, l.cli.BuildEdit(l.address(ctx, to), string(id), &waE2E.Message{Conversation: proto.String(out.Text)}), l.cli.GenerateMessageID())
+	return err
+}
+
+// React implements channels.Reactor. In a group the author of the message must be known, which is so for the newest messages.
+func (c *Channel) React(ctx context.Context, to channels.Address, id channels.MessageID, emoji string) error {
+	l, jid, err := c.reach(to)
+	if err != nil {
+		return err
+	}
+	author := jid // in a direct chat it is the other one's unless we know better
+	if p, known := c.recent.get(string(id)); known {
+		author = p.author
+	} else if to.Type != channels.Direct {
+		return failure(channels.Unsupported, "it is not known any more who wrote that message")
+	}
+	_, err = l.write(ctx, jid, l.cli.BuildReaction(l.address(ctx, jid), author, string(id), emoji), l.cli.GenerateMessageID())
+	return err
+}
+
+// Remove takes a message of ours back for everyone.
+func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	l, jid, err := c.reach(to)
+	if err != nil {
+		return err
+	}
+	_, err = l.write(ctx, jid, l.cli.BuildRevoke(l.address(ctx, jid), types.EmptyJID, string(id)), l.cli.GenerateMessageID())
+	return err
+}

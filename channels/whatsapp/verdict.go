@@ -1,0 +1,122 @@
+package whatsapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow/types/events"
+
+	"parley/channels"
+)
+
+// verdict is what WhatsApp has to say about the account, with what a person can do about it. false: not of that kind.
+func (c *Channel) verdict(evt any) (ending, bool) {
+	switch e := evt.(type) {
+	case *events.LoggedOut:
+		end := unauthorized(channels.LoggedOut, c.loggedOut(e.Reason))
+		end.aside = true
+		return end, true
+	case *events.StreamReplaced:
+		return unauthorized(channels.Replaced, "another program uses the keys of this link (a copy of its file?): stop that one, then restart this account"), true
+	case *events.ClientOutdated:
+		end := unauthorized(channels.Outdated, "WhatsApp does not accept this version any more: install a newer parley")
+		end.update = true
+		return end, true
+	case *events.TemporaryBan:
+		return banned(e), true
+	case *events.CATRefreshError:
+		return unauthorized(channels.Refused, "WhatsApp does not renew the login: "+c.login()+" to link the account again"), true
+	case *events.ConnectFailure:
+		return c.connectFailure(e), true
+	}
+	return ending{}, false
+}
+
+func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
+	switch reason {
+	case events.ConnectFailureMainDeviceGone:
+		return "WhatsApp has locked the account, or it was moved to another phone: open WhatsApp on the phone, then " + c.login()
+	case events.ConnectFailureUnknownLogout:
+		return "WhatsApp has banned the account: open WhatsApp on the phone to ask for a review; when it is back, " + c.login()
+	default:
+		return "the link was removed on the phone: " + c.login()
+	}
+}
+
+func banned(e *events.TemporaryBan) ending {
+	wait := e.Expire
+	if wait <= 0 {
+		wait = banUnknown
+	}
+	detail := fmt.Sprintf("WhatsApp has banned the account until %s (%s): let it rest, nothing is sent until then", time.Now().Add(wait).Format(time.RFC1123), e.Code)
+	return ending{state: channels.Banned, detail: detail, err: &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errors.New(detail)}}
+}
+
+// connectFailure reads the refusals that the library has no name for. Unknown ones may pass, so the connection is made again.
+func (c *Channel) connectFailure(e *events.ConnectFailure) ending {
+	switch e.Reason {
+	case events.ConnectFailureBadUserAgent:
+		end := unauthorized(channels.Outdated, "WhatsApp does not accept what this version says of itself: install a newer parley")
+		end.update = true
+		return end
+	case events.ConnectFailureNotFound, events.ConnectFailureClientUnknown:
+		return unauthorized(channels.LoggedOut, "WhatsApp does not know this link: "+c.login())
+	default:
+		return ending{detail: fmt.Sprintf("WhatsApp refused the connection with error %d", int(e.Reason))}
+	}
+}
+
+const (
+	restricted  = time.Hour // how long nothing is sent after WhatsApp restricted the account without saying until when
+	longestHold = 24 * time.Hour
+	heldDetail  = "WhatsApp restricts the account because of messages to people who did not write first: let it rest; nothing is sent until %s"
+)
+
+// hold stops sending for a while: going on would get the account banned.
+func (c *Channel) hold(ctx context.Context) time.Duration {
+	c.mu.Lock()
+	until := time.Now().Add(restricted)
+	if c.lockedUntil.After(until) {
+		until = c.lockedUntil
+	}
+	c.heldUntil = until
+	c.mu.Unlock()
+	c.setState(ctx, channels.Banned, fmt.Sprintf(heldDetail, until.Format(time.RFC1123)))
+	return time.Until(until)
+}
+
+// onHold says how long nothing is to be sent.
+func (c *Channel) onHold() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Until(c.heldUntil)
+}
+
+// released ends the state that hold began, once a message got through.
+func (c *Channel) released(ctx context.Context) {
+	c.mu.Lock()
+	was := !c.heldUntil.IsZero()
+	c.heldUntil = time.Time{}
+	c.mu.Unlock()
+	if was && c.live.Load() != nil {
+		c.setState(ctx, channels.Connected, "")
+	}
+}
+
+// timelock notes until when WhatsApp lets the account write only to people who wrote first, which is all that it does.
+func (c *Channel) timelock(ctx context.Context, e *events.NotifyAccountReachoutTimelock) {
+	c.mu.Lock()
+	c.lockedUntil = time.Time{}
+	if ends := e.TimeEnforcementEnds.Time; e.IsActive && ends.After(time.Now()) {
+		c.lockedUntil = ends
+		if most := time.Now().Add(longestHold); ends.After(most) {
+			c.lockedUntil = most
+		}
+	}
+	c.mu.Unlock()
+	if e.IsActive {
+		c.log.WarnContext(ctx, "WhatsApp lets the account answer only people who wrote first", "until", e.TimeEnforcementEnds.Time)
+	}
+}
