@@ -239,7 +239,7 @@ func (s *Server) change(m *message, q *request) reply {
 	if r := b.check(q, s.maxFile); r != nil {
 		return *r
 	}
-	m.text, m.edited = *b.Content, time.Now()
+	m.text, m.edited = *b.Content, later(m.edited)
 	m.edits++
 	if b.Attachments != nil && len(*b.Attachments) == 0 {
 		m.files, m.data = nil, nil

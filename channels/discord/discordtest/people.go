@@ -112,9 +112,17 @@ func (s *Server) Edit(channelID, id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.message(channelID, id)
-	m.text, m.edited = text, time.Now()
+	m.text, m.edited = text, later(m.edited)
 	m.mentions, m.roles, m.everyone = mentioned(text)
 	s.emitMessage("MESSAGE_UPDATE", m)
+}
+
+// later is now, and after the change before.
+func later(before time.Time) time.Time {
+	if now := time.Now(); now.Sub(before) > time.Millisecond {
+		return now
+	}
+	return before.Add(time.Millisecond)
 }
 
 // Unfurl makes Discord add a preview of a link to a message: an update that is no edit.
