@@ -30,6 +30,9 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	if a.Effects.Interrupt {
 		r.lanes.abort(acc.Stopped, errInterrupted)
 	}
+	if !a.Moved.IsZero() {
+		r.gate.relocate(in.Address, a.Moved)
+	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
@@ -57,19 +60,21 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	switch {
 	case in.Event == channels.Unreadable:
 		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
-	case in.Event != channels.Message:
-		return skip("not a new message: " + string(in.Event))
 	case in.SentByThisLogin:
-		return skip("our own message")
+		return skip("our own " + string(in.Event))
+	case in.Event != channels.Message:
+		return r.happened(ctx, in)
+	}
+	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil || own {
+		return sessions.Arrival{In: in, Skip: "our own message, as the platform shows it"}, err
 	}
 	set := r.settings.Load()
 	owner := set.Owners.Is(in.Address.Channel, in.Sender)
-	key, agentID, _ := set.routes.Key(in)
-	s, err := r.store.Get(ctx, key)
-	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+	s, err := r.place(ctx, set, in)
+	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	s.Key, s.Agent = key, agentID
+	key, agentID := s.Key, s.Agent
 
 	text := in.Text
 	if in.Addressed != "" {
@@ -121,10 +126,24 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if full, err := r.line(ctx, set, s, in, &e); err != nil || full != "" {
 		return sessions.Arrival{In: in, Skip: full, Listed: true, Effects: e}, err
 	}
-	if err := r.hear(ctx, set, in, &e); err != nil {
+	if err := r.hear(ctx, set, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
 	return sessions.Arrival{In: in, Effects: e}, nil
+}
+
+// place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one
+// became goes on in the session of that one.
+func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) (sessions.Session, error) {
+	key, agentID, _ := set.routes.Key(in)
+	s, err := r.store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return s, err
+	}
+	if s.Key == "" || s.Key == key {
+		s.Key, s.Agent = key, agentID
+	}
+	return s, nil
 }
 
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"parley/channels"
@@ -136,10 +135,16 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
 		return g.again(ctx, next, time.Second, "the account is not connected", false)
 	}
-	out, last, ok := c.part(next, g.limits(o, ch, next.To))
+	p, last, ok := c.part(next, g.limits(o, ch, next.To))
 	if !ok {
 		return g.end(ctx, next, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
 	}
+	for _, f := range p.files {
+		if why := g.outbox.check(f); why != "" {
+			return g.end(ctx, next, sessions.DeliveryFail, why)
+		}
+	}
+	out := g.outbound(next, p)
 	began := time.Now()
 	receipt, err := g.send(ctx, ch, out)
 	g.metrics.sent(o.ref, began, err)
@@ -147,25 +152,6 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 		return g.failed(ctx, o, ch, next, out, last, channels.Classify(err))
 	}
 	return g.arrived(ctx, next, receipt, last)
-}
-
-// cut is a delivery's text in parts, made once.
-type cut struct{ parts []channels.Part }
-
-// part is the next part of a delivery as it is sent; ok is false when there is none.
-func (c *cut) part(d sessions.Delivery, l channels.Limits) (out channels.Outbound, last, ok bool) {
-	if c.parts == nil { // once: limits that change between two parts must not change where the text is cut
-		c.parts = channels.Split(d.Text, l)
-	}
-	if d.Part >= len(c.parts) {
-		return out, false, false
-	}
-	p := c.parts[d.Part]
-	out = channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain}
-	if d.Part == 0 {
-		out.ReplyTo = d.ReplyTo
-	}
-	return out, d.Part+1 == len(c.parts), true
 }
 
 // send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
@@ -285,11 +271,11 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 	if ch == nil {
 		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
-	out, last, ok := c.part(d, g.limits(o, ch, d.To))
+	p, last, ok := c.part(d, g.limits(o, ch, d.To))
 	if !ok {
 		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
 	}
-	next, final, ok = g.unclear(ctx, ch, d, out, last, "the host stopped while it was being sent")
+	next, final, ok = g.unclear(ctx, ch, d, g.outbound(d, p), last, "the host stopped while it was being sent")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

@@ -3,9 +3,13 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // Attachment implements tools.Host.
@@ -15,4 +19,126 @@ func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channe
 	}
 	from := with.Provenance.Address
 	return r.media.get(ctx, from, m, most, r.gate.caps(from).Fetcher)
+}
+
+// postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.
+func (r *Router) postedFiles(ctx context.Context, files []tools.PostFile, allowed bool) (out []sessions.File, err error) {
+	for _, f := range files {
+		kept := sessions.File{Kind: channels.Document, Name: sessions.FileName(f.Name)}
+		if allowed {
+			if kept, err = r.gate.outbox.keep(ctx, f.Name, f.Open); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, kept)
+	}
+	return out, nil
+}
+
+// postedText is what a transcript says of a post: its text, and the files that went with it.
+func postedText(text string, files []sessions.File) string {
+	for _, f := range files {
+		text += "\n[posted file: " + f.String() + "]"
+	}
+	return strings.TrimSpace(text)
+}
+
+// cut is a delivery in parts, made once.
+type cut struct {
+	made  bool
+	parts []part
+}
+
+// part is one message of a delivery.
+type part struct {
+	channels.Part
+	files []sessions.File
+}
+
+// part is the next part of a delivery; ok is false when there is none.
+func (c *cut) part(d sessions.Delivery, l channels.Limits) (p part, last, ok bool) {
+	if !c.made { // once: limits that change between two parts must not change where the text is cut
+		c.parts, c.made = partsOf(d, l), true
+	}
+	if d.Part >= len(c.parts) {
+		return p, false, false
+	}
+	return c.parts[d.Part], d.Part+1 == len(c.parts), true
+}
+
+// outbound is a part of a delivery as it is sent.
+func (g *gate) outbound(d sessions.Delivery, p part) channels.Outbound {
+	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain}
+	if d.Part == 0 {
+		out.ReplyTo = d.ReplyTo
+	}
+	for _, f := range p.files {
+		out.Files = append(out.Files, g.outbox.outbound(f))
+	}
+	return out
+}
+
+// partsOf cuts a delivery into messages: its text, then its files. A text that is short enough goes with the first files; a file that
+// cannot be sent there is named in the text.
+func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
+	text := d.Text
+	var files []sessions.File
+	for _, f := range d.Files {
+		if why := unsendable(f, l); why != "" {
+			text += fmt.Sprintf("\n\n(The file `%s` %s.)", f.String(), why)
+			continue
+		}
+		files = append(files, f)
+	}
+	text = strings.TrimLeft(text, "\n")
+	groups := albums(files, l.Files)
+	if len(groups) > 0 && l.Caption >= channels.MinText {
+		short := l
+		if l.Text == 0 || l.Caption < l.Text {
+			short.Text = l.Caption
+		}
+		if caption := channels.Split(text, short); len(caption) == 1 {
+			groups[0].Part, text = caption[0], ""
+		}
+	}
+	for _, p := range channels.Split(text, l) {
+		out = append(out, part{Part: p})
+	}
+	return append(out, groups...)
+}
+
+// unsendable says why a file cannot be sent to where these limits hold; "" = it can.
+func unsendable(f sessions.File, l channels.Limits) string {
+	switch {
+	case l.Files <= 0:
+		return "cannot be sent in this chat"
+	case l.FileBytes > 0 && f.Size > l.FileBytes:
+		return "is larger than what can be sent here"
+	}
+	return ""
+}
+
+// albums groups files into messages: neighbours that platforms show together, at most so many.
+func albums(files []sessions.File, most int) (out []part) {
+	for _, f := range files {
+		n := len(out)
+		if n > 0 && len(out[n-1].files) < most && together(out[n-1].files[0].Kind) == together(f.Kind) {
+			out[n-1].files = append(out[n-1].files, f)
+			continue
+		}
+		out = append(out, part{files: []sessions.File{f}})
+	}
+	return out
+}
+
+// together gives what goes together with a kind.
+func together(k channels.MediaKind) channels.MediaKind {
+	switch k {
+	case channels.Video:
+		return channels.Image
+	case channels.Image, channels.Audio, channels.Document:
+		return k
+	case channels.Sticker:
+	}
+	return channels.Document
 }

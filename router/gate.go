@@ -23,6 +23,7 @@ type gate struct {
 	metrics  *Metrics
 	flights  flights
 	refusals refusals
+	outbox   *outbox
 	over     func(sessions.Delivery) // told of each delivery that is final; must not block
 
 	mu       sync.Mutex
@@ -58,8 +59,8 @@ func (q *queue) insert(d sessions.Delivery) {
 // maxKnown bounds the deliveries held in memory; the rest waits in the store.
 const maxKnown = 20000
 
-func newGate(store sessions.Store, settings func() *Settings, log *slog.Logger, m *Metrics) *gate {
-	return &gate{store: store, settings: settings, most: maxKnown, log: log, metrics: m,
+func newGate(store sessions.Store, settings func() *Settings, files *outbox, log *slog.Logger, m *Metrics) *gate {
+	return &gate{store: store, settings: settings, outbox: files, most: maxKnown, log: log, metrics: m,
 		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool)}
 }
 

@@ -69,9 +69,13 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if target, err = r.strictest(ctx, target, q.To); err != nil {
 		return tools.PostResult{}, err
 	}
-	e := r.posted(target.Key, target.Agent, q.Source, q.Text)
+	files, err := r.postedFiles(ctx, q.Files, r.gate.decide(q.To)(target).Allowed())
+	if err != nil {
+		return tools.PostResult{}, err
+	}
+	e := r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files))
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
-		To: q.To, Text: q.Text, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
+		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(target)}, err
 }

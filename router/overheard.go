@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// The bounds of group talk that is kept for the next turn.
+// The bounds of what is kept for the next turn: group talk, and what people did to messages.
 const (
 	heardLines = 50       // messages.groupChat.historyLimit
 	heardLine  = 2 << 10  // bytes of one message
@@ -33,12 +33,9 @@ func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
 }
 
-// hear puts what was overheard in a group in front of the message that a run answers: a block of its own, no part of the text. The
-// commit that queues the run removes it from what waits to be shown.
-func (r *Router) hear(ctx context.Context, set *Settings, in channels.Inbound, e *sessions.Effects) error {
-	if !in.Address.Type.Several() {
-		return nil
-	}
+// hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
+// queues the run removes it from what waits to be shown.
+func (r *Router) hear(ctx context.Context, set *Settings, e *sessions.Effects) error {
 	lines, err := r.store.Overheard(ctx, e.Run.Key)
 	if err != nil {
 		return fmt.Errorf("reading what was overheard: %w", err)

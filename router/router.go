@@ -95,7 +95,7 @@ func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)
-	r.gate = newGate(d.Store, r.settings.Load, d.Log, d.Metrics)
+	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.deps.Model = func(name string) (agent.Candidate, error) {
@@ -204,6 +204,9 @@ func (r *Router) expire(ctx context.Context) {
 	for n := 0; sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
 			r.media.tidy(time.Now())
+			if err := r.gate.outbox.tidy(ctx, r.store, time.Now()); err != nil && ctx.Err() == nil {
+				r.log.Error("cannot see which files wait to be sent", keyErr, err)
+			}
 		}
 		r.heal(ctx)
 		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)

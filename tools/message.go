@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
+	"path"
 	"strings"
 
 	"parley/channels"
@@ -16,7 +18,9 @@ var messageText string
 
 type messageArgs struct {
 	To   string `json:"to" jsonschema:"current, a session key or id, or an address channel/account/type/chat[/thread]"`
-	Text string `json:"text" jsonschema:"what to post, Markdown"`
+	Text string `json:"text,omitempty" jsonschema:"what to post, Markdown"`
+
+	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to post along"`
 }
 
 type messageResult struct {
@@ -29,7 +33,7 @@ type messageResult struct {
 
 type message struct{ deps Deps }
 
-// Message is the tool message: it posts into the chat of a session that the caller sees. Where it may go is one rule with the
+// Message is the tool message: it posts a text, and files, into the chat of a session that the caller sees. Where it may go is one rule with the
 // other session tools (contract V4); whether it leaves is the send policy's (P4).
 func Message(d Deps) Tool { return message{d} }
 
@@ -47,8 +51,12 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	switch {
 	case strings.TrimSpace(args.To) == "":
 		return mistake("to is required: current, a session key or id, or an address").result(), nil
-	case strings.TrimSpace(args.Text) == "":
-		return mistake("text is required: what to post").result(), nil
+	case strings.TrimSpace(args.Text) == "" && len(args.Files) == 0:
+		return mistake("text is required: what to post; or files").result(), nil
+	case len(args.Files) > postedMost:
+		return mistake("%d files; one message takes %d", len(args.Files), postedMost).result(), nil
+	case len(args.Files) > 0 && !c.Caller.may("files"):
+		return forbidden("this turn may not use the tool files, so it can post none").result(), nil
 	case len(args.Text) > textMost:
 		return mistake("text has %d bytes; %d are allowed", len(args.Text), textMost).result(), nil
 	}
@@ -57,7 +65,13 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	if q.Session, q.To, bad, err = t.chat(ctx, c.Caller, strings.TrimSpace(args.To)); err != nil || bad != nil {
 		return bad.orError(err)
 	}
+	if q.Files, bad = t.files(c.Caller, args.Files); bad != nil {
+		return bad.result(), nil
+	}
 	made, err := t.deps.Host.Post(ctx, q)
+	if p, ok := errors.AsType[*unreadableError](err); ok {
+		return fileProblem("post", p.name, p.err).result(), nil
+	}
 	if err != nil {
 		return refusal(err)
 	}
@@ -73,6 +87,43 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	out := reply(r)
 	out.IsError = r.Status == statusForbidden
+	return out, nil
+}
+
+// postedMost bounds the files of one message.
+const postedMost = 10
+
+// unreadableError says that a file could not be opened.
+type unreadableError struct {
+	name string
+	err  error
+}
+
+func (e *unreadableError) Error() string { return e.name + ": " + e.err.Error() }
+
+// files gives the files that are meant. They are opened in the workspace when they are read, not before.
+func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) {
+	for _, p := range paths {
+		name, bad := filePath(p, fileRead)
+		if bad != nil {
+			return nil, bad
+		}
+		out = append(out, PostFile{Name: path.Base(name), Open: func() (io.ReadCloser, error) {
+			root, err := t.deps.openWorkspace(c.Session.Agent)
+			if err != nil {
+				return nil, err
+			}
+			if root == nil {
+				return nil, &unreadableError{name, noFile("this host has no workspace for the agent, so there are no files")}
+			}
+			defer func() { _ = root.Close() }()
+			f, err := openPlain(root, name)
+			if err != nil {
+				return nil, &unreadableError{name, err}
+			}
+			return f, nil
+		}})
+	}
 	return out, nil
 }
 

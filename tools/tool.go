@@ -5,6 +5,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"parley/channels"
@@ -70,7 +71,7 @@ type Host interface {
 	Steer(ctx context.Context, q SteerRequest) (sessions.Run, error)
 	// Cancel ends what a sub-agent and those below it are at, and says how many runs that were. Canceled children report nothing.
 	Cancel(ctx context.Context, source string, child sessions.Key) (int, error)
-	// Post sends a text into a session's chat, or to another address that has written to that session, under its send policy, and
+	// Post sends a text, and files, into a session's chat, or to another address that has written to that session, under its send policy, and
 	// puts it into its transcript. A repeated source posts once.
 	Post(ctx context.Context, q PostRequest) (PostResult, error)
 	// Attachment gives the bytes of a file that came with a message. More than most of them are an error, and so is whatever else is in
@@ -130,6 +131,13 @@ type PostRequest struct {
 	Session sessions.Key     // whose chat it is: its send policy decides
 	To      channels.Address // the chat
 	Text    string
+	Files   []PostFile
+}
+
+// PostFile is a file that is posted. It is opened once, and only when the policy lets it out; an error of Open ends the call with it.
+type PostFile struct {
+	Name string
+	Open func() (io.ReadCloser, error)
 }
 
 // PostResult says what becomes of a post.

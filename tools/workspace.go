@@ -37,9 +37,28 @@ type binaryError struct{ size int64 }
 
 func (e *binaryError) Error() string { return "it is no text" }
 
-// load reads a text file. It never opens what is no plain file: reading a pipe may wait for ever.
+// openPlain opens a plain file and nothing else: reading a pipe may wait for ever.
+func openPlain(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = noFile("it is a folder; list shows it")
+	} else if err == nil && !info.Mode().IsRegular() {
+		err = noFile("it is no plain file")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// load reads a text file.
 func (w workspace) load(name string) (text string, info fs.FileInfo, err error) {
-	f, err := w.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openPlain(w.root, name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -47,12 +66,7 @@ func (w workspace) load(name string) (text string, info fs.FileInfo, err error) 
 	if info, err = f.Stat(); err != nil {
 		return "", nil, err
 	}
-	switch {
-	case info.IsDir():
-		return "", nil, noFile("it is a folder; list shows it")
-	case !info.Mode().IsRegular():
-		return "", nil, noFile("it is no plain file")
-	case info.Size() > int64(w.max):
+	if info.Size() > int64(w.max) {
 		return "", nil, noFile("it has %d bytes; tools.files.maxBytes allows %d", info.Size(), w.max)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(w.max)))

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -84,6 +85,11 @@ func (b *budget) spend(now time.Time) {
 	}
 }
 
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
 // findGateway asks where the gateway is and how many identifies are left; a server without that question is asked the plain one.
 func (r rest) findGateway(ctx context.Context) (string, *startLimit, error) {
 	var said struct {
@@ -98,7 +104,7 @@ func (r rest) findGateway(ctx context.Context) (string, *startLimit, error) {
 		return "", nil, err
 	}
 	if u, bad := url.Parse(r.base); bad == nil && u.Scheme == "https" {
-		if to, bad := url.Parse(said.URL); bad == nil && to.Scheme == "ws" { // the token would go in the clear
+		if to, bad := url.Parse(said.URL); bad == nil && to.Scheme == "ws" && !loopback(to.Hostname()) { // the token would go in the clear
 			return "", nil, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "GET gateway", Text: "the gateway's address is ws:, but the API's is https:"}}
 		}
 	}

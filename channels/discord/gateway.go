@@ -140,11 +140,14 @@ func gatewayAddress(address string) (string, error) {
 	return u.String(), nil
 }
 
+// why says what ended the link; nil while it lasts.
+func (l *link) why() error { return context.Cause(l.ctx) }
+
 // read gives the next message of the gateway. Its error is why the link ended.
 func (l *link) read() (frame, error) {
 	_, raw, err := l.conn.Read(l.ctx)
 	if err != nil {
-		if why := context.Cause(l.ctx); why != nil {
+		if why := l.why(); why != nil {
 			err = why
 		}
 		return frame{}, err
@@ -166,7 +169,7 @@ func (l *link) write(ctx context.Context, op int, data any) error {
 	defer cancel()
 	if err := l.conn.Write(ctx, websocket.MessageText, raw); err != nil {
 		l.end(errWrite)
-		return context.Cause(l.ctx)
+		return l.why()
 	}
 	return nil
 }

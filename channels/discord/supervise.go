@@ -167,6 +167,11 @@ func (r *runner) connect(ctx context.Context) (live bool, why error) {
 			<-left
 		}
 	}()
+	return r.converse(l.ctx, l, address, resuming) //nolint:contextcheck // the link outlives ctx by its goodbye
+}
+
+// converse begins or resumes a session on a link and takes what comes, until the link ends. ctx is the link's.
+func (r *runner) converse(ctx context.Context, l *link, address string, resuming bool) (live bool, why error) {
 	var beats sync.WaitGroup
 	defer beats.Wait()
 	defer l.end(errStopped)
@@ -174,12 +179,13 @@ func (r *runner) connect(ctx context.Context) (live bool, why error) {
 	defer ready.Stop()
 	r.c.stale(2 * l.interval)
 
+	var err error
 	if r.late = resuming; resuming {
-		err = l.resume(l.ctx, r.c.rest.token(), &r.session)
+		err = l.resume(ctx, r.c.rest.token(), &r.session)
 	} else {
 		r.session.seq.Store(0)
 		r.c.budget.spend(time.Now())
-		err = l.identify(l.ctx, r.c.rest.token(), r.c.intents())
+		err = l.identify(ctx, r.c.rest.token(), r.c.intents())
 	}
 	if err != nil {
 		return false, err
@@ -201,7 +207,7 @@ func (r *runner) connect(ctx context.Context) (live bool, why error) {
 				r.c.setState(ctx, channels.Connected, "")
 			}
 		case opHeartbeat:
-			_ = l.heartbeat(l.ctx)
+			_ = l.heartbeat(ctx)
 		case opHeartbeatAck:
 			l.acknowledge()
 		case opReconnect:

@@ -30,6 +30,8 @@ type rig struct {
 	srv *telegramtest.Server
 	ch  *telegram.Channel
 	log *syncBuffer
+	// config is what open takes.
+	config telegram.Config
 
 	mu     sync.Mutex
 	got    []channels.Inbound
@@ -74,6 +76,7 @@ func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T) *rig {
 	r := &rig{t: t, srv: newServer(t), log: &syncBuffer{}, more: make(chan struct{}, 1000)}
+	r.config.Token = channels.NewSecret(r.srv.Token())
 	r.ch = r.open()
 	return r
 }
@@ -91,7 +94,7 @@ func newServer(t telegramtest.T) *telegramtest.Server {
 
 func (r *rig) open() *telegram.Channel {
 	r.t.Helper()
-	ch, err := telegram.New(telegram.Config{Token: channels.NewSecret(r.srv.Token())}, telegram.Deps{
+	ch, err := telegram.New(r.config, telegram.Deps{
 		Client: r.srv.Client(), Logger: logger(r.log),
 	})
 	if err != nil {

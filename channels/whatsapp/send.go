@@ -77,7 +77,7 @@ func (l *link) write(ctx context.Context, to types.JID, msg *waE2E.Message, id t
 		return time.Time{}, failure(channels.Transient, "the message was not sent: %w", ctx.Err())
 	}
 	l.left.expect(id)
-	resp, err := l.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: ackPatience})
+	resp, err := l.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: l.c.pace.ack})
 	left := l.left.forget(id)
 	if err != nil {
 		return time.Time{}, l.sendFailure(ctx, err, left)
@@ -89,7 +89,7 @@ func (l *link) write(ctx context.Context, to types.JID, msg *waE2E.Message, id t
 // within bounds a call, by time and by the Run that it needs.
 func (l *link) within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
-	stop := context.AfterFunc(l.offering, cancel) //nolint:contextcheck // two ends for one call: the caller's and Run's
+	stop := context.AfterFunc(l.offering, cancel)
 	return ctx, func() {
 		stop()
 		cancel()

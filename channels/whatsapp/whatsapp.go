@@ -78,7 +78,7 @@ type Channel struct {
 }
 
 // pace is how long things are waited for at first.
-type pace struct{ first, refused time.Duration }
+type pace struct{ first, refused, ack time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -100,7 +100,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{first: firstWait, refused: refusedFirst}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{first: firstWait, refused: refusedFirst, ack: ackPatience}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 

@@ -61,7 +61,7 @@ func killer() func(op, phase string) {
 type killed struct {
 	town
 	file string        // the trace
-	dead chan struct{} // closed when that host has ended
+	dead <-chan struct{} // closed when that host has ended
 }
 
 // The exchange: the agent of bot one asks that of bot two, and spawns a sub-agent.
@@ -94,36 +94,47 @@ func newKilled(t *testing.T) *killed {
 	return k
 }
 
-// launch starts the host, to be killed at the n-th call of the trace.
-func (k *killed) launch(n int) {
-	k.t.Helper()
-	cmd, dead := k.command("--config", "config.yaml"), make(chan struct{})
-	cmd.Env = append(cmd.Env, envTrace+"="+k.file, envKill+"="+strconv.Itoa(n))
+// launch starts the host, to be killed at the n-th call of the trace in a file; dead is closed when it has ended.
+func (w *world) launch(file string, n int) (dead <-chan struct{}) {
+	w.t.Helper()
+	cmd, ended := w.command("--config", "config.yaml"), make(chan struct{})
+	cmd.Env = append(cmd.Env, envTrace+"="+file, envKill+"="+strconv.Itoa(n))
 	log := &buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		k.t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	k.t.Cleanup(func() {
+	w.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		if k.t.Failed() {
-			k.t.Logf("the log of the host that was killed:\n%s", log)
+		if w.t.Failed() {
+			w.t.Logf("the log of the host that was killed:\n%s", log)
 		}
 	})
-	k.dead = dead
 	go func() {
 		_ = cmd.Wait() // it was killed, or is when the test ends
-		close(dead)
+		close(ended)
 	}()
+	return ended
+}
+
+// launch starts the host, to be killed at the n-th call of the trace.
+func (k *killed) launch(n int) {
+	k.t.Helper()
+	k.dead = k.world.launch(k.file, n)
 }
 
 // alive waits for something that the host does; it is false when the host died before.
-func (k *killed) alive(what string, ok func() bool) (alive bool) {
+func (k *killed) alive(what string, ok func() bool) bool {
 	k.t.Helper()
+	return k.world.alive(k.dead, what, ok)
+}
+
+func (w *world) alive(dead <-chan struct{}, what string, ok func() bool) (alive bool) {
+	w.t.Helper()
 	alive = true
-	k.until(30*time.Second, what, func() bool {
+	w.until(30*time.Second, what, func() bool {
 		select {
-		case <-k.dead:
+		case <-dead:
 			alive = false
 			return true
 		default:

@@ -27,6 +27,7 @@ import (
 // TestMain lets the test binary be the program: the tests run it as a child process, as people do.
 func TestMain(m *testing.M) {
 	if os.Getenv("PARLEY_TEST_MAIN") == "1" || len(os.Args) > 1 && os.Args[1] == confine.Command {
+		reachWhatsApp()
 		parley(killer())
 		os.Exit(0)
 	}
@@ -44,7 +45,8 @@ type world struct {
 	two   *telegramtest.Server // a second bot; nil where there is one
 	model *modeltest.Server
 	dir   string
-	host  *host // the one that runs
+	env   []string // of the program, besides the usual
+	host  *host    // the one that runs
 }
 
 func newWorld(t *testing.T) *world {
@@ -127,6 +129,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(w.t.Context(), os.Args[0], args...)
 	cmd.Dir = w.dir
 	cmd.Env = append(clean(os.Environ()), "PARLEY_TEST_MAIN=1", "HOME="+w.dir)
+	cmd.Env = append(cmd.Env, w.env...)
 	return cmd
 }
 
