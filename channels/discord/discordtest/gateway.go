@@ -75,6 +75,7 @@ type gateway struct {
 	last       time.Time
 	replay     int // events that a session keeps
 	stats      Stats
+	vain       int // RESUMEs since the last that was granted, or IDENTIFY
 }
 
 // Stats counts what happened at the gateway.
@@ -84,6 +85,7 @@ type Stats struct {
 	Identifies  int
 	Resumes     int // asked for
 	Resumed     int // granted
+	Vain        int // most RESUMEs in a row that led to nothing
 	Heartbeats  int
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -69,6 +70,14 @@ func (b *content) check(q *request, max int64) *reply {
 	return &r
 }
 
+// trim takes the white space around a text away, as Discord does.
+func (b *content) trim() {
+	if b.Content != nil {
+		text := strings.TrimSpace(*b.Content)
+		b.Content = &text
+	}
+}
+
 // pings fills in who is told of the message.
 func (b *content) pings(m *message) {
 	users, roles, everyone := mentioned(m.text)
@@ -102,6 +111,7 @@ func (s *Server) createMessage(q *request) reply {
 	if q.decode(&b) != nil {
 		return badBody()
 	}
+	b.trim()
 	if r := b.check(q, s.maxFile); r != nil {
 		return *r
 	}
@@ -236,6 +246,7 @@ func (s *Server) change(m *message, q *request) reply {
 	if b.Content == nil {
 		b.Content = &m.text
 	}
+	b.trim()
 	if r := b.check(q, s.maxFile); r != nil {
 		return *r
 	}

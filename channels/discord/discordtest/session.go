@@ -48,6 +48,7 @@ func (c *conn) handle(p payload) {
 		}
 	case opIdentify:
 		gw.stats.Identifies++
+		gw.stats.Vain, gw.vain = max(gw.stats.Vain, gw.vain), 0
 		if c.session != nil {
 			c.end(CloseAlreadyAuthenticated)
 		} else if !c.link.NoReady {
@@ -55,6 +56,8 @@ func (c *conn) handle(p payload) {
 		}
 	case opResume:
 		gw.stats.Resumes++
+		gw.stats.Vain = max(gw.stats.Vain, gw.vain)
+		gw.vain++
 		if c.session != nil {
 			c.end(CloseAlreadyAuthenticated)
 		} else if !c.link.NoReady {
@@ -181,6 +184,7 @@ func (c *conn) resume(d json.RawMessage) {
 			x.conn.end(CloseUnknown) // the earlier connection, not seen to be gone yet
 		}
 		gw.stats.Resumed++
+		gw.vain = 0
 		x.conn, c.session = c, x
 		for _, k := range x.buffer {
 			if k.seq > *r.Seq {
