@@ -1,0 +1,223 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// The bounds of what is kept of an event.
+const (
+	aboutMost  = 200 // bytes of the message that it is about
+	emojiMost  = 64
+	peopleMost = 5 // names of people who joined or left
+	titleMost  = 300
+)
+
+// happened decides what an event that is no message causes: never a run, a command or a setting. What people did is told to the agent
+// with the session's next turn, as group talk is; a message whose turn has not begun changes with it.
+func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
+	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
+	set := r.settings.Load()
+	switch in.Event {
+	case channels.Moved: // the platform's own word: nobody's admission counts
+		return r.moves(set, in), nil
+	case channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left, channels.Renamed:
+	default:
+		return skip("not a new message: " + string(in.Event))
+	}
+	x, why, err := r.subject(ctx, in)
+	if err != nil || why != "" {
+		return sessions.Arrival{In: in, Skip: why}, err
+	}
+	who := in // with the sender that counts
+	if who.Sender.ID == "" && x.found {
+		who.Sender = x.author()
+	}
+	s, err := r.place(ctx, set, who)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	if x.found {
+		if s, err = r.store.Get(ctx, x.run.Key); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return sessions.Arrival{}, err
+		}
+		if s.ID != x.run.Session {
+			return skip("its message belongs to an earlier transcript")
+		}
+	}
+	switch {
+	case who.Sender.ID != "":
+		v, err := r.admit(ctx, set, who, s, set.Owners.Is(in.Address.Channel, who.Sender), false)
+		if err != nil {
+			return sessions.Arrival{}, err
+		}
+		if v.Outcome != policy.Admit && v.Outcome != policy.Remember { // a mention is asked of messages only
+			return skip(v.Reason)
+		}
+	case in.Event == channels.Renamed: // some platforms do not say who did it
+	case in.Event == channels.Deleted:
+		if there, err := r.overhears(ctx, s.Key, in.Target); err != nil || !there {
+			return sessions.Arrival{In: in, Skip: "nobody knows whose message is gone"}, err
+		}
+	default:
+		return skip("nobody knows who did it")
+	}
+	return event(set, who, s.Key, x), nil
+}
+
+// subject is the message that an event is about, as far as it is known.
+type subject struct {
+	run   sessions.Run // that it caused
+	found bool
+	ours  string // the text of our own message
+}
+
+// subject looks an event's message up. why says why the event counts for nothing.
+func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, why string, err error) {
+	if in.Event == channels.Joined || in.Event == channels.Left || in.Event == channels.Renamed {
+		return x, "", nil
+	}
+	text, own, err := r.store.OwnMessage(ctx, in.Address, in.Target)
+	switch {
+	case err != nil:
+		return x, "", fmt.Errorf("looking for our message %s: %w", in.Target, err)
+	case in.Event == channels.Reacted && !own:
+		return x, "a reaction to a message that is not ours", nil
+	case in.Event == channels.Reacted:
+		return subject{ours: text}, "", nil
+	case own:
+		return x, "our own message", nil
+	}
+	x.run, x.found, err = r.store.Asked(ctx, in.Address, in.Target)
+	if err != nil {
+		return x, "", fmt.Errorf("looking for the run of message %s: %w", in.Target, err)
+	}
+	if x.found = x.found && x.run.Input.Provenance != nil; !x.found {
+		return x, "", nil
+	}
+	if p := x.run.Input.Provenance; in.Event == channels.Edited && p.Sender != string(in.Sender.ID) {
+		return x, "changed by somebody who has not written it", nil
+	}
+	return x, "", nil
+}
+
+// author is who wrote the message.
+func (x subject) author() channels.Sender {
+	p := x.run.Input.Provenance
+	return channels.Sender{ID: channels.UserID(p.Sender), Username: p.User, Name: p.Name, Bot: p.Bot}
+}
+
+// words gives what the message's input begins with, when it answers another one, and what its sender wrote.
+func (x subject) words() (quote, text string) {
+	text = x.run.Input.Text()
+	if head, rest, ok := strings.Cut(text, "\n\n"); ok && strings.HasPrefix(head, "> ") && !strings.Contains(strings.ReplaceAll(head, "\n> ", ""), "\n") {
+		quote, text = head+"\n\n", rest
+	}
+	return quote, strings.TrimPrefix(text, senderName(x.author())+": ")
+}
+
+// overhears reports whether a message is among those that the session's next turn is shown.
+func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.MessageID) (bool, error) {
+	lines, err := r.store.Overheard(ctx, key)
+	for _, l := range lines {
+		if l.Event == "" && l.Message == id {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// event words what an admitted event causes.
+func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
+	a := sessions.Arrival{In: in, Skip: "an event: " + string(in.Event)}
+	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
+	quote, said := "", ""
+	if x.found {
+		quote, said = x.words()
+		line.About = cutText(said, aboutMost)
+	}
+	switch in.Event {
+	case channels.Edited:
+		text := firstOf(in.Addressed, in.Text)
+		if line.Text = cutText(withFiles(text, in.Media), heardLine); line.Text == "" {
+			a.Skip = "no text and no file"
+			return a
+		}
+		if x.found {
+			now := spoken(in, text)
+			if in.Quote == nil && !strings.HasPrefix(now, quote) {
+				now = quote + now
+			}
+			if now == x.run.Input.Text() {
+				a.Skip = "nothing that anybody reads has changed"
+				return a
+			}
+			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}
+		}
+	case channels.Deleted:
+		if x.found {
+			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
+		}
+	case channels.Reacted:
+		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours, aboutMost)
+	case channels.Renamed:
+		if key.Kind() == sessions.KindGroup && in.Title != "" {
+			a.Title = &sessions.Session{Key: key, Title: cutText(in.Title, titleMost)}
+		}
+		return a
+	case channels.Joined, channels.Left:
+		people(in, line)
+	}
+	a.Overheard = line
+	return a
+}
+
+// people names those who joined or left; nobody stands for this account.
+func people(in channels.Inbound, line *sessions.Overheard) {
+	if in.Self {
+		line.Sender, line.Name = "", ""
+		return
+	}
+	var names []string
+	for _, p := range in.People {
+		names = append(names, senderName(p))
+	}
+	if n := len(names); n > peopleMost {
+		names = append(names[:peopleMost], plural(n-peopleMost, "other"))
+	}
+	if len(names) > 0 {
+		line.Name = strings.Join(names, ", ")
+	}
+}
+
+// moves lets a chat's session go on under the chat's new id.
+func (r *Router) moves(set *Settings, in channels.Inbound) sessions.Arrival {
+	a := sessions.Arrival{In: in, Skip: "the chat has a new id"}
+	if in.MovedTo == "" || in.MovedTo == in.Address.Chat {
+		return a
+	}
+	a.Moved = in.Address
+	a.Moved.Chat, a.Moved.Thread = in.MovedTo, ""
+	access := set.Accounts[Ref(in.Address)].Access
+	_, was := access.Entries(in.Address, in.Parent)
+	if _, is := access.Entries(a.Moved, ""); was && !is {
+		r.log.Warn("a group has a new id, which the configuration does not list: messages there are not heard; list it under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
+	}
+	return a
+}
+
+// relocate gives what waits for a chat the chat's new id.
+func (g *gate) relocate(from, to channels.Address) {
+	g.mu.Lock()
+	o := g.outlets[Ref(from)]
+	g.mu.Unlock()
+	if o != nil {
+		g.moved(o, from, to)
+	}
+}
