@@ -85,8 +85,8 @@ func TestSearchFindsWhatWasSaid(t *testing.T) {
 // proves: N7, N8
 func TestToolsByDepth(t *testing.T) {
 	for most, want := range map[int]map[string]string{
-		1: {"outer": "remember recall files fetch"},
-		2: {"outer": "sessions_spawn sessions_yield subagents agents_list remember recall files fetch", "inner": "remember recall files fetch"},
+		1: {"outer": "remember recall files fetch attachments"},
+		2: {"outer": "sessions_spawn sessions_yield subagents agents_list remember recall files fetch attachments", "inner": "remember recall files fetch attachments"},
 	} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

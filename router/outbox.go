@@ -1,0 +1,212 @@
+package router
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// The bounds of files that are sent.
+const (
+	outboxFile  = 100 << 20      // bytes of one
+	outboxTotal = 1 << 30        // bytes of all that are kept
+	outboxKept  = 25 * time.Hour // how long one stays after the deliveries that need it are final; it is looked at once an hour
+)
+
+// outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
+type outbox struct {
+	dir         string // "" = none
+	each, total int64
+	log         *slog.Logger
+	mu          sync.Mutex // one is taken in at a time
+}
+
+func newOutbox(dir string, log *slog.Logger) *outbox {
+	return &outbox{dir: dir, each: outboxFile, total: outboxTotal, log: log}
+}
+
+// keep copies a file. It is on disk when keep returns. What is in the way is a *tools.Refused, or the error of open.
+func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
+	if x.dir == "" {
+		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	room := x.total - x.used()
+	from, err := open()
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = from.Close() }()
+	to, err := newFile(x.dir)
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = os.Remove(to.Name()) }() // gone when it was renamed
+	sum, start := sha256.New(), &firstBytes{}
+	most := min(x.each, room)
+	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, max(most, 0)+1))
+	if err == nil {
+		err = to.Sync()
+	}
+	if err := errors.Join(err, to.Close()); err != nil {
+		return f, err
+	}
+	switch {
+	case n > x.each:
+		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.each)}
+	case n > room:
+		return f, &tools.Refused{Reason: "there is no room for it: too many files wait to be sent. Try again later"}
+	case n == 0:
+		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
+	}
+	f = sessions.File{Name: sessions.FileName(name), Size: n, Hash: hex.EncodeToString(sum.Sum(nil))}
+	f.Kind, f.MIME = mediaKind(start.b, f.Name)
+	if err := os.Rename(to.Name(), x.path(f)); err != nil {
+		return f, err
+	}
+	syncFolder(x.dir)
+	return f, nil
+}
+
+// used counts the bytes that are kept.
+func (x *outbox) used() (n int64) {
+	entries, err := os.ReadDir(x.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.log.Warn("cannot look through the outbox", keyErr, err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// reader ends with its ctx.
+type reader struct {
+	ctx  context.Context //nolint:containedctx // for one copy
+	from io.Reader
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(b)
+}
+
+// firstBytes keeps what tells the kind of a file.
+type firstBytes struct{ b []byte }
+
+func (s *firstBytes) Write(b []byte) (int, error) {
+	s.b = append(s.b, b[:min(len(b), 512-len(s.b))]...)
+	return len(b), nil
+}
+
+// mediaKind says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
+func mediaKind(start []byte, name string) (channels.MediaKind, string) {
+	is, _, _ := strings.Cut(http.DetectContentType(start), ";")
+	if slices.Contains([]string{"application/octet-stream", "text/plain", "application/zip"}, is) {
+		if t, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(filepath.Ext(name))), ";"); t != "" && !strings.HasPrefix(t, "image/") {
+			is = t
+		}
+	}
+	switch {
+	case is == "image/jpeg" || is == "image/png":
+		return channels.Image, is
+	case is == "video/mp4":
+		return channels.Video, is
+	case strings.HasPrefix(is, "audio/"), is == "application/ogg":
+		return channels.Audio, is
+	}
+	return channels.Document, is
+}
+
+func (x *outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }
+
+// check says what is in the way of sending a file; "" = nothing.
+func (x *outbox) check(f sessions.File) string {
+	name := sessions.FileName(f.Name)
+	if f.Hash == "" {
+		return fmt.Sprintf("the file %s was not taken along: the send policy did not let it out when it was posted", name)
+	}
+	info, err := os.Stat(x.path(f))
+	switch {
+	case x.dir == "" || errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("the file %s is not kept any more", name)
+	case err != nil:
+		return fmt.Sprintf("the file %s cannot be read: %v", name, errors.Unwrap(err))
+	case info.Size() != f.Size:
+		return fmt.Sprintf("the file %s is damaged: it has %d bytes of %d", name, info.Size(), f.Size)
+	}
+	return ""
+}
+
+// outbound gives a file as adapters take it.
+func (x *outbox) outbound(f sessions.File) channels.File {
+	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
+}
+
+// tidy removes the files that no delivery has needed for a day. One that is not final needs its files.
+func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time) error {
+	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
+		return nil //nolint:nilerr // there is no such folder yet
+	}
+	for _, state := range []sessions.DeliveryState{sessions.Pending, sessions.Sending} {
+		for before := int64(0); ; {
+			page, err := store.ListDeliveries(ctx, sessions.DeliveryQuery{State: state, Limit: 1000, Before: before})
+			if err != nil {
+				return err
+			}
+			for _, d := range page {
+				x.touch(now, d.Files...)
+				before = d.Seq
+			}
+			if len(page) < 1000 {
+				break
+			}
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	forget(x.log, x.dir, now.Add(-outboxKept), x.total)
+	return nil
+}
+
+// touch marks files as needed.
+func (x *outbox) touch(now time.Time, files ...sessions.File) {
+	for _, f := range files {
+		if f.Hash == "" {
+			continue
+		}
+		if err := os.Chtimes(x.path(f), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			x.log.Warn("cannot mark a file as needed", keyErr, err)
+		}
+	}
+}
+
+// syncFolder puts the names in a folder on disk, where the system can.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync() // not every system syncs folders; the file itself is on disk
+		_ = d.Close()
+	}
+}
