@@ -1,0 +1,62 @@
+package whatsapp
+
+import (
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"parley/channels"
+)
+
+// SetPace shortens what a test would wait for: before the first reconnect, before what was refused is fetched again, and for the
+// server's answer to a message. Zero leaves one as it is.
+func SetPace(c *Channel, first, refused, ack time.Duration) {
+	for _, p := range []struct {
+		to   *time.Duration
+		from time.Duration
+	}{{&c.pace.first, first}, {&c.pace.refused, refused}, {&c.pace.ack, ack}} {
+		if p.from != 0 {
+			*p.to = p.from
+		}
+	}
+}
+
+// People answers what a decoder asks.
+type People struct {
+	Numbers       map[types.JID]types.JID
+	Names, Groups map[types.JID]string
+	Panic         bool
+}
+
+func (p People) number(lid types.JID) types.JID { return p.Numbers[lid] }
+func (p People) group(jid types.JID) string     { return p.Groups[jid] }
+func (p People) person(jid types.JID) string {
+	if p.Panic {
+		panic("somebody without a name")
+	}
+	return p.Names[jid]
+}
+
+// Decode reads a message as the account pn/lid, device 7, which sent the message "OURS" before.
+func Decode(evt *events.Message, pn, lid types.JID, p People) (channels.Inbound, bool) {
+	return testDecoder(pn, lid, p).message(evt)
+}
+
+// DecodeGroup reads a change of a group.
+func DecodeGroup(evt *events.GroupInfo, pn, lid types.JID, p People) []channels.Inbound {
+	return testDecoder(pn, lid, p).membership(evt)
+}
+
+// DecodeFenced reads a message as a Run does it.
+func DecodeFenced(c *Channel, evt *events.Message, pn, lid types.JID, p People) (channels.Inbound, bool) {
+	l := &link{c: c}
+	return l.decode(testDecoder(pn, lid, p), evt)
+}
+
+func testDecoder(pn, lid types.JID, p People) *decoder {
+	return &decoder{account: "default", me: identity{pn: pn, lid: lid, device: 7}, names: p, ours: func(id types.MessageID) bool { return id == "OURS" }}
+}
+
+// Hurry shortens all of them.
+func Hurry(c *Channel) { SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*time.Second) }
