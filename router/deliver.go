@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	sendTimeout = 30 * time.Second // one call to a platform
-	sendGrace   = 6 * time.Second  // what a call under way gets at shutdown
-	maxBackoff  = time.Minute
-	maxUnclear  = 3 // sends of one part that may each have arrived; then a person decides
+	sendTimeout   = 30 * time.Second // one call to a platform
+	sendPerSecond = 512 << 10        // and a second for so many bytes of files
+	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
+	maxBackoff    = time.Minute
+	maxUnclear    = 3 // sends of one part that may each have arrived; then a person decides
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -156,7 +157,11 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 
 // send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
 func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
+	limit := sendTimeout
+	for _, f := range out.Files {
+		limit += time.Duration(f.Size/sendPerSecond) * time.Second
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })()
 	err = fenced(func() (err error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +61,6 @@ func reads(p agent.Prompt) agent.Answer {
 func shelves(t *testing.T, files map[string]string) (*rig, *shelf) {
 	g := newRig(t, channeltest.Options{})
 	s := &shelf{Channel: g.fake.Full(), files: files}
-	g.r.media.dir = filepath.Join(g.dir, "media")
 	g.r.Attach(account, s)
 	g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) { return reads(p), nil })
 	return g, s

@@ -74,7 +74,6 @@ func TestPictures(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
 		a := &album{fetched: map[string]int{}}
 		attach := func() {
-			g.r.media.dir = filepath.Join(g.dir, "media")
 			a.Channel = g.fake.Full()
 			g.r.Attach(account, a)
 		}

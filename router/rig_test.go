@@ -164,7 +164,8 @@ func (g *rig) start() {
 			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
 		},
 		Tools:          tools.All,
-		TranscriptPath: store.TranscriptPath})
+		TranscriptPath: store.TranscriptPath, Outbox: filepath.Join(g.dir, "outbox"), Media: filepath.Join(g.dir, "media"),
+		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }})
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)
 	}

@@ -2,7 +2,11 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -112,5 +116,57 @@ func TestMessageRefuses(t *testing.T) {
 	w.caller.Run.Reply, w.refuse = chat("telegram", "7", "direct"), &Refused{"closed"}
 	if r := call[problem](t, w, Message(w.deps()), `{"to":"current","text":"x"}`); r.Status != "forbidden" || r.Error != "closed" {
 		t.Errorf("the host says no: %+v", r)
+	}
+}
+
+// TestMessageFiles: files of the workspace are handed on unopened; what leads out of it, is no plain file or may not be read is not.
+func TestMessageFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.workspace, w.caller.Run.Reply = t.TempDir(), chat("telegram", "7", "direct")
+	if err := os.WriteFile(filepath.Join(w.workspace, "a.txt"), []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(w.workspace, "dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/hostname", filepath.Join(w.workspace, "link")); err != nil {
+		t.Fatal(err)
+	}
+	call[messageResult](t, w, Message(w.deps()), `{"to":"current","files":["a.txt","./dir","link","gone"]}`)
+	if len(w.posted) != 1 || len(w.posted[0].Files) != 4 || w.posted[0].Files[1].Name != "dir" {
+		t.Fatalf("%+v", w.posted)
+	}
+	for i, want := range []string{"hello", "it is a folder", "leads out of", "there is no such file"} {
+		f, err := w.posted[0].Files[i].Open()
+		if err == nil {
+			b, _ := io.ReadAll(f)
+			_ = f.Close()
+			err = errors.New(string(b))
+		}
+		w.refuse = err
+		says := err.Error()
+		if i > 0 {
+			says = call[problem](t, w, Message(w.deps()), `{"to":"current","files":["a.txt"]}`).Error
+		}
+		if !strings.Contains(says, want) || strings.Contains(says, w.workspace) {
+			t.Errorf("%d: %s, want %s", i, says, want)
+		}
+	}
+	w.refuse = nil
+	posted := len(w.posted)
+	for args, says := range map[string]string{
+		`{"to":"current","text":"x","files":["../a.txt"]}`:                        "not inside the workspace",
+		`{"to":"current","text":"x","files":["/etc/passwd"]}`:                     "not inside the workspace",
+		`{"to":"current","files":[""]}`:                                           "path is required",
+		`{"to":"current","files":["` + strings.Repeat(`a","`, postedMost) + `"]}`: "one message takes 10",
+	} {
+		if r := call[problem](t, w, Message(w.deps()), args); !strings.Contains(r.Error, says) {
+			t.Errorf("%.60s: %+v", args, r)
+		}
+	}
+	w.caller.May = func(tool string) bool { return tool != "files" }
+	if r := call[problem](t, w, Message(w.deps()), `{"to":"current","text":"x","files":["a.txt"]}`); r.Status != "forbidden" || len(w.posted) != posted {
+		t.Errorf("without the right to files: %+v", r)
 	}
 }

@@ -1,0 +1,350 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// png and mp3 are how such files begin.
+const (
+	png = "\x89PNG\x0d\x0a\x1a\x0a"
+	mp3 = "ID3\x03\x00\x00\x00\x00\x00\x00"
+)
+
+// ofBytes is a file that is posted, and how often it was opened.
+func ofBytes(name, data string, opened *int) tools.PostFile {
+	return tools.PostFile{Name: name, Open: func() (io.ReadCloser, error) {
+		if opened != nil {
+			*opened++
+		}
+		return io.NopCloser(strings.NewReader(data)), nil
+	}}
+}
+
+// withFiles starts a rig whose platform takes files, and gives what posts into chat a.
+func postsFiles(t *testing.T, l channels.Limits) (g *rig, post func(source, text string, files ...tools.PostFile) (tools.PostResult, error)) {
+	t.Helper()
+	g = newRig(t, channeltest.Options{Limits: l})
+	g.say(groupChat("a"), guest, "hello")
+	g.shown(1)
+	g.idle(1)
+	return g, func(source, text string, files ...tools.PostFile) (tools.PostResult, error) {
+		t.Helper()
+		return g.r.Post(t.Context(), tools.PostRequest{Source: source, From: tools.Caller{Session: g.session(keyA), Run: g.runs()[0]}, Session: keyA, To: groupChat("a"), Text: text, Files: files})
+	}
+}
+
+// messages writes down what was sent after the first message: the text, and the names of the files.
+func messagesSent(g *rig) (out []string) {
+	for _, c := range g.fake.Shown(channels.Address{})[1:] {
+		line := c.Out.Text
+		for _, f := range c.Files {
+			line += "|" + f.Name + " " + string(f.Kind)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+var anything = channels.Limits{Text: 200, Files: 2, FileBytes: 1000, Caption: 100}
+
+// TestFilesOut posts files with a text: with it where that is short enough, else behind it; neighbours that go together in one message;
+// what cannot be sent there is named.
+func TestFilesOut(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	pictures := []tools.PostFile{ofBytes("1.png", png, nil), ofBytes("2.png", png, nil), ofBytes("3.png", png, nil)}
+	mixed := []tools.PostFile{ofBytes("a.png", png, nil), ofBytes("b.txt", "text", nil), ofBytes("c.mp3", mp3, nil), ofBytes("../d.pdf", "%PDF-1", nil)}
+	for name, c := range map[string]struct {
+		limits channels.Limits
+		text   string
+		files  []tools.PostFile
+		want   []string
+	}{
+		"caption":        {anything, "look", pictures, []string{"look|1.png image|2.png image", "|3.png image"}},
+		"no text":        {anything, "", mixed, []string{"|a.png image", "|b.txt document", "|c.mp3 audio", "|d.pdf document"}},
+		"long text":      {anything, long, pictures[:1], []string{strings.TrimSpace(long), "|1.png image"}},
+		"no captions":    {channels.Limits{Text: 200, Files: 9, FileBytes: 1000}, "look", pictures, []string{"look", "|1.png image|2.png image|3.png image"}},
+		"no files there": {channels.Limits{Text: 400}, "look", pictures[:1], []string{"look\n\n(The file 1.png, image/png, 8 bytes cannot be sent in this chat.)"}},
+		"too large": {channels.Limits{Text: 400, Files: 9, FileBytes: 7, Caption: 200}, "look", mixed[:2],
+			[]string{"look\n\n(The file a.png, image/png, 8 bytes is larger than what can be sent here.)|b.txt document"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, post := postsFiles(t, c.limits)
+				res, err := post("tool:r:c", c.text, c.files...)
+				if err != nil || !res.Verdict.Allowed() {
+					t.Fatalf("%+v, %v", res, err)
+				}
+				d := g.ended(2)[1]
+				if got := messagesSent(g); !slices.Equal(got, c.want) || d.State != sessions.Sent || len(d.Receipts) != len(c.want) {
+					t.Errorf("%q, want %q; %s, %d receipts, %s", got, c.want, d.State, len(d.Receipts), d.Error)
+				}
+				if d.Text != c.text || len(d.Files) != len(c.files) || len(d.Files[0].Hash) != 64 {
+					t.Errorf("%+v", d)
+				}
+				g.idle(2)
+				msgs := g.transcript(keyA)
+				if m := msgs[len(msgs)-1].Text(); !strings.HasSuffix(m, "[posted file: "+d.Files[len(d.Files)-1].String()+"]") || !strings.HasPrefix(m, strings.TrimSpace(c.text)) {
+					t.Errorf("the transcript says %q", m)
+				}
+			})
+		})
+	}
+}
+
+// TestFilesOutOfTheWorkspace has an agent write a file and post it: what it changes afterwards is not sent, and what is not in its
+// workspace is not read.
+func TestFilesOutOfTheWorkspace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{Limits: anything})
+		hold := make(chan struct{})
+		g.fake.Script(channeltest.Step{Wait: hold})
+		steps := []agent.Answer{
+			call("c1", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "first"}),
+			call("c2", "message", map[string]any{"to": "current", "text": "here", "files": []string{"out/note.txt"}}),
+			call("c3", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "changed"}),
+			call("c4", "message", map[string]any{"to": "current", "files": []string{"../parley.db"}}),
+			call("c5", "message", map[string]any{"to": "current", "files": []string{"nothing.txt"}}),
+			text("done"),
+		}
+		var results []string
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if m := last(p); m.Role == sessions.ToolResult {
+				results = append(results, m.Text())
+			}
+			return steps[g.model.count()-1], nil
+		})
+		g.say(direct(guest), guest, "go")
+		g.until("asked", func() bool { return g.model.count() == len(steps) })
+		close(hold)
+		calls := g.shown(2)
+		if f := calls[0].Files; len(f) != 1 || f[0].Name != "note.txt" || string(f[0].Data) != "first" || calls[0].Out.Text != "here" {
+			t.Errorf("%+v", calls[0])
+		}
+		if len(results) != 5 || !strings.Contains(results[3], "not inside the workspace") || !strings.Contains(results[4], "no such file") {
+			t.Errorf("%q", results)
+		}
+	})
+}
+
+// TestFilesOutUnderThePolicy: what the policy holds back is named in the row and never read; a retry by hand after a flip says why it has
+// nothing to send. After a flip nothing of what waits is read or sent.
+//
+// proves: P4, P5, P7
+func TestFilesOutUnderThePolicy(t *testing.T) {
+	deny, allow := policy.Deny, policy.Allow
+	bubble(t, func(t *testing.T) {
+		g, post := postsFiles(t, anything)
+		patch := func(o *policy.Override) {
+			if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: o}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opened := 0
+		patch(&deny)
+		if res, err := post("tool:r:c1", "x", ofBytes("a.txt", "text", &opened)); err != nil || res.Verdict.Allowed() || res.Delivery != "" || opened != 0 {
+			t.Errorf("%+v, %v, opened %d times", res, err, opened)
+		}
+		// Another session may post, this chat takes nothing.
+		g.say(groupChat("b"), guest, "hello")
+		g.shown(2)
+		g.idle(2)
+		from := tools.Caller{Session: g.session(keyB), Run: g.runs()[1]}
+		q := tools.PostRequest{Source: "tool:r:c2", From: from, Session: keyA, To: groupChat("a"), Text: "x", Files: []tools.PostFile{ofBytes("a.txt", "text", &opened)}}
+		res, err := g.r.Post(t.Context(), q)
+		d := g.ended(3)[2]
+		if err != nil || d.ID != res.Delivery || d.State != sessions.Withheld || opened != 0 || len(d.Files) != 1 || d.Files[0].Name != "a.txt" || d.Files[0].Hash != "" {
+			t.Errorf("%+v, %v, opened %d times", d, err, opened)
+		}
+		// Allowed and kept, then denied while the platform asks to wait.
+		patch(&allow)
+		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: time.Minute, Err: errors.New("x")}})
+		if _, err := post("tool:r:c3", "x", ofBytes("a.txt", "text", &opened)); err != nil || opened != 1 {
+			t.Fatalf("%v, opened %d times", err, opened)
+		}
+		g.until("tried", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 3 })
+		patch(&deny)
+		if err := os.RemoveAll(filepath.Join(g.dir, "outbox")); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour / 2)
+		if d := g.ended(4)[3]; d.State != sessions.Withheld || len(g.fake.Calls(channeltest.OpSend)) != 3 {
+			t.Errorf("%s (%s), %d calls", d.State, d.Error, len(g.fake.Calls(channeltest.OpSend)))
+		}
+	})
+}
+
+// TestFileThatIsGone: a file that is not there when it is to be sent fails its delivery, and says so.
+func TestFileThatIsGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(path string) error
+		says  string
+	}{
+		"gone":    {os.Remove, "the file a.txt is not kept any more"},
+		"damaged": {func(p string) error { return os.Truncate(p, 2) }, "it has 2 bytes of 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, post := postsFiles(t, anything)
+				g.r.Attach(account, nil)
+				if _, err := post("tool:r:c", "x", ofBytes("a.txt", "text", nil)); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.spoil(g.r.gate.outbox.path(g.deliveries()[1].Files[0])); err != nil {
+					t.Fatal(err)
+				}
+				g.r.Attach(account, g.fake.Full())
+				if d := g.ended(2)[1]; d.State != sessions.DeliveryFail || !strings.Contains(d.Error, c.says) || len(messagesSent(g)) != 0 {
+					t.Errorf("%s: %s", d.State, d.Error)
+				}
+			})
+		})
+	}
+}
+
+// TestKilledBetweenFiles ends the process while the second message of a post is on its way: the next one sends what is left, and what
+// may be there twice is marked, as for text.
+func TestKilledBetweenFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		idempotent bool
+		want       string
+		repeat     bool
+	}{
+		"repeats":    {false, "[look|1.png image |2.txt document |2.txt document |3.png image]", true},
+		"idempotent": {true, "[look|1.png image |2.txt document |3.png image]", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				l := anything
+				l.Idempotent = c.idempotent
+				g, post := postsFiles(t, l)
+				g.fake.Script(channeltest.Step{}, channeltest.Step{Delay: sendGrace + time.Second, Arrives: true, Err: class(channels.Ambiguous)})
+				if _, err := post("tool:r:c", "look", ofBytes("1.png", png, nil), ofBytes("2.txt", "text", nil), ofBytes("3.png", png, nil)); err != nil {
+					t.Fatal(err)
+				}
+				g.until("the second is on its way", func() bool { d := g.deliveries()[1]; return d.Part == 1 && d.State == sessions.Sending })
+				synctest.Wait()
+				g.stop()
+				g.start()
+				g.until("all is sent", func() bool { return g.deliveries()[1].State == sessions.Sent })
+				d := g.deliveries()[1]
+				if got := fmt.Sprint(messagesSent(g)); got != c.want || d.Repeat != c.repeat || len(d.Receipts) != 3 {
+					t.Errorf("%s, want %s; repeat %v, %d receipts", got, c.want, d.Repeat, len(d.Receipts))
+				}
+			})
+		})
+	}
+}
+
+// TestOutboxBounds: one file may be so large, all of them together too; a name is no path.
+func TestOutboxBounds(t *testing.T) {
+	t.Parallel()
+	x := newOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
+	x.each, x.total = 10, 25
+	keep := func(name string, size int) (sessions.File, error) {
+		return x.keep(t.Context(), name, func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(append([]byte(name), make([]byte, size-len(name))...))), nil
+		})
+	}
+	f, err := keep("../a", 10)
+	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.path(f)) != x.dir || x.check(f) != "" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	var refused *tools.Refused
+	if _, err := keep("b", 11); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "more than 10 bytes") {
+		t.Errorf("%v", err)
+	}
+	if _, err := keep("c", 10); err != nil {
+		t.Error(err)
+	}
+	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "no room") {
+		t.Errorf("%v", err)
+	}
+	if _, err := x.keep(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
+		t.Errorf("an empty file: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.keep(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if entries, err := os.ReadDir(x.dir); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestOutboxForgets keeps the files of deliveries that wait, and for a day those of deliveries that are final, over restarts.
+func TestOutboxForgets(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, post := postsFiles(t, anything)
+		for i, name := range []string{"sent.txt", "waits.txt"} {
+			if i == 1 {
+				g.stop()
+				g.start()
+				g.r.Attach(account, nil)
+			}
+			if _, err := post(fmt.Sprint("tool:r:", i), "", ofBytes(name, name, nil)); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				g.ended(2)
+			}
+		}
+		ds := g.deliveries()
+		kept := func(now time.Time) string {
+			if err := g.r.gate.outbox.tidy(t.Context(), g.store, now); err != nil {
+				t.Fatal(err)
+			}
+			return g.r.gate.outbox.check(ds[1].Files[0]) + "," + g.r.gate.outbox.check(ds[2].Files[0])
+		}
+		info, err := os.Stat(g.r.gate.outbox.path(ds[2].Files[0])) // the file system has a clock of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := info.ModTime()
+		for _, c := range []struct {
+			after time.Duration
+			want  string
+		}{{24 * time.Hour, ","}, {26 * time.Hour, "the file sent.txt is not kept any more,"}, {300 * time.Hour, "the file sent.txt is not kept any more,"}} {
+			if got := kept(now.Add(c.after)); got != c.want {
+				t.Errorf("after %s: %q, want %q", c.after, got, c.want)
+			}
+		}
+	})
+}
+
+func TestMediaKind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ start, want string }{
+		"a.txt":  {png, "image image/png"},
+		"b.png":  {"only text", "document text/plain"},
+		"c.csv":  {"a,b", "document text/csv"},
+		"d":      {"GIF89a", "document image/gif"},
+		"e.mp3":  {mp3, "audio audio/mpeg"},
+		"f.json": {"{}", "document application/json"},
+		"g.xyz":  {"\x00\x01", "document application/octet-stream"},
+	} {
+		kind, is := mediaKind([]byte(c.start), name)
+		if got := string(kind) + " " + is; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
