@@ -254,6 +254,9 @@ func printDelivery(w io.Writer, d sessions.Delivery) {
 	if d.Repeat {
 		_, _ = fmt.Fprintln(w, "  may show twice: an earlier try ended without an answer of the platform")
 	}
+	for _, f := range d.Files {
+		_, _ = fmt.Fprintf(w, "  file %s\n", f)
+	}
 	for i, r := range d.Receipts {
 		_, _ = fmt.Fprintf(w, "  part %d arrived as %s at %s\n", i+1, r.ID, stamp(r.At))
 	}
