@@ -140,7 +140,7 @@ func TestSuperviseRetryAfter(t *testing.T) {
 		if len(runs) != 2 || runs[1].Sub(runs[0]) != 3*time.Hour {
 			t.Errorf("runs at %v", runs)
 		}
-		if got := a.status(time.Now()); got.Restarts != 1 {
+		if got := a.status(time.Now()); got.Restarts != 1 || got.State != channels.Connected || got.Live { // it has not been seen for an hour
 			t.Errorf("%+v", got)
 		}
 	})
