@@ -27,6 +27,8 @@ type Chats interface {
 	ShowPreview(ctx context.Context, run RunID, id channels.MessageID) error
 	// PreviewOf gives the preview of a run's answer that was begun and not ended.
 	PreviewOf(ctx context.Context, run RunID) (p Preview, found bool, err error)
+	// Previews gives all that were begun and not ended, by run.
+	Previews(ctx context.Context) ([]Preview, error)
 	// EndPreview forgets a preview: it became the answer, or it is gone.
 	EndPreview(ctx context.Context, run RunID) error
 }

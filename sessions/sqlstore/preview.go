@@ -51,6 +51,18 @@ func (s *Store) PreviewOf(ctx context.Context, run sessions.RunID) (p sessions.P
 	return p, found, err
 }
 
+// Previews gives the previews that were begun and not ended.
+func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		list = nil
+		return c.each(ctx, "SELECT run, session, address, key, state, msg FROM previews ORDER BY run", nil, func(r row) error {
+			list = append(list, sessions.Preview{Run: sessions.RunID(r.str(0)), Session: sessions.Key(r.str(1)), To: address(r.str(2)), Key: r.str(3), State: sessions.PreviewState(r.str(4)), ID: channels.MessageID(r.str(5))})
+			return nil
+		})
+	})
+	return list, err
+}
+
 // EndPreview forgets a preview.
 func (s *Store) EndPreview(ctx context.Context, run sessions.RunID) error {
 	return s.write(ctx, "EndPreview", func(t *tx) error {

@@ -184,6 +184,11 @@ func previews(_ *testing.T, f *fixture) {
 	is(p, true)
 	careful.Run = "other" // now it has
 	f.ok(f.BeginPreview(f.ctx, careful))
+	all, err := f.Previews(f.ctx)
+	f.ok(err)
+	other := careful
+	other.Known = false
+	f.equal(all, []sessions.Preview{other, p})
 	if n, err := f.NewChats(f.ctx, "telegram", "default", time.Now().Add(-time.Hour)); err != nil || n != 1 {
 		f.t.Error(n, err)
 	}
