@@ -43,6 +43,10 @@ func (h *Host) makeAccount(conf config.Account) *account {
 			Seen: func(ctx context.Context) ([]channels.Position, error) {
 				return h.store.Positions(ctx, conf.Kind, conf.ID)
 			},
+			Sent: func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error) {
+				_, own, err := h.store.OwnMessage(ctx, chat, id)
+				return own, err
+			},
 		})
 	}
 	if a.err != nil {

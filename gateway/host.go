@@ -42,6 +42,9 @@ type AdapterEnv struct {
 
 	// Seen gives the newest message on disk of every chat that has a session.
 	Seen func(ctx context.Context) ([]channels.Position, error)
+
+	// Sent reports whether a message of the account is on disk as the receipt of a delivery.
+	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 }
 
 // Table gives the part of the adapters that reading a configuration needs.

@@ -30,11 +30,27 @@ func (c *Channel) Arrived(ctx context.Context, out channels.Outbound) (channels.
 		return channels.Receipt{}, false, err
 	}
 	for _, raw := range list {
-		if r := receipt(raw); r.ID != "" && c.same(raw, me.User, key, out) {
-			return r, true, nil
+		r := receipt(raw)
+		if r.ID == "" || !c.same(raw, me.User, key, out) {
+			continue
+		}
+		if other, err := c.settled(ctx, out.To, r.ID); err != nil || !other {
+			return r, err == nil, err
 		}
 	}
 	return channels.Receipt{}, false, nil
+}
+
+// settled reports whether a message is known on disk as the receipt of another delivery: one that only looks the same.
+func (c *Channel) settled(ctx context.Context, to channels.Address, id channels.MessageID) (bool, error) {
+	if c.sent == nil {
+		return false, nil
+	}
+	other, err := c.sent(ctx, to, id)
+	if err != nil {
+		return false, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "reading receipts", Text: err.Error(), cause: cause(err)}}
+	}
+	return other, nil
 }
 
 // same reports whether a message is the one that was to be sent.
@@ -60,8 +76,8 @@ func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outboun
 	if given := m.nonce(); given != "" {
 		return given == key
 	}
-	if _, other := c.recent.ours.get(m.ID); other {
-		return false // sent under another key: the same one was looked up before
+	if used, known := c.recent.ours.get(m.ID); known {
+		return used == key // it may have become known while the chat was read
 	}
 	if m.Reference != nil && m.Reference.Type == 0 && m.Reference.MessageID != messageID(out.ReplyTo) {
 		return false

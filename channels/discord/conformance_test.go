@@ -38,10 +38,27 @@ func furnish(srv *discordtest.Server) {
 	srv.AddGroupDM(trio, "trio", anna, bert)
 }
 
-// disk is what a host keeps: the newest message of each chat that its inbox has taken.
+// disk is what a host keeps: the newest message of each chat that its inbox has taken, and the receipts of what it sent.
 type disk struct {
-	mu     sync.Mutex
-	newest map[channels.Address]channels.Position
+	mu       sync.Mutex
+	newest   map[channels.Address]channels.Position
+	receipts map[channels.MessageID]bool
+}
+
+func newDisk() *disk {
+	return &disk{newest: map[channels.Address]channels.Position{}, receipts: map[channels.MessageID]bool{}}
+}
+
+func (d *disk) sent(_ context.Context, _ channels.Address, id channels.MessageID) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.receipts[id], nil
+}
+
+func (d *disk) keep(r channels.Receipt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.receipts[r.ID] = true
 }
 
 func (d *disk) seen(context.Context) ([]channels.Position, error) {
@@ -255,7 +272,7 @@ func harness() channeltest.Harness {
 	h.New = func(t *testing.T, log *slog.Logger) (channels.Channel, channeltest.Platform) {
 		srv := discordtest.NewPiped(t)
 		furnish(srv)
-		p := &platform{srv: srv, said: map[string]string{}, disk: &disk{newest: map[channels.Address]channels.Position{}}}
+		p := &platform{srv: srv, said: map[string]string{}, disk: newDisk()}
 		p.disk.know(srv, srv.AddDM(anna), anna, channels.Direct)
 		p.disk.know(srv, srv.AddDM(bert), bert, channels.Direct)
 		p.disk.know(srv, general, anna, channels.Room)
@@ -271,7 +288,7 @@ func open(t testing.TB, srv *discordtest.Server, d *disk, log *slog.Logger) bot 
 	t.Helper()
 	ch, err := discord.New(
 		discord.Config{Token: channels.NewSecret(srv.Token()), APIURL: srv.APIURL(), Members: true},
-		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen},
+		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen, Sent: d.sent},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"parley/channels/discord"
 	"parley/channels/telegram"
 	"parley/channels/webchat"
+	"parley/channels/whatsapp"
 	"parley/gateway"
 	"parley/gateway/config"
 	"parley/policy"
@@ -40,6 +41,16 @@ func adapters() []gateway.Adapter {
 			Adapter: config.Adapter{Kind: discord.Kind, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
 				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen})
+				if err != nil {
+					return nil, err
+				}
+				return ch, nil
+			},
+		},
+		{
+			Adapter: config.Adapter{Kind: whatsapp.Kind, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
+			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+				ch, err := whatsapp.New(*a.Adapter.(*whatsapp.Config), whatsapp.Deps{Account: a.ID, Logger: e.Log, Dir: e.Dir})
 				if err != nil {
 					return nil, err
 				}

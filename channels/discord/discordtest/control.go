@@ -26,11 +26,12 @@ func (s *Server) Privileged(intents int) {
 	s.gw.allowed = intents
 }
 
-// IdentifyLimit sets how often the bot may still IDENTIFY today, and the time that has to pass between two; Discord: 1,000 and 5 s.
+// IdentifyLimit sets how often the bot may IDENTIFY within a day that begins now, and the time that has to pass between two;
+// Discord: 1,000 and 5 s. One more than that is a violation.
 func (s *Server) IdentifyLimit(remaining int, every time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gw.startLimit, s.gw.total, s.gw.every = remaining, max(remaining, 1), every
+	s.gw.startLimit, s.gw.total, s.gw.every, s.gw.renewal = remaining, max(remaining, 1), every, time.Now().Add(24*time.Hour)
 }
 
 // Replay sets how many events a session keeps for RESUME. What is older than that is only in the channels.

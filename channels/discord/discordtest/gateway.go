@@ -69,8 +69,9 @@ type gateway struct {
 	links      []Link // of the next connections
 	heartbeat  time.Duration
 	allowed    int // privileged intents
-	startLimit int
+	startLimit int // IDENTIFYs that are left until renewal
 	total      int
+	renewal    time.Time
 	every      time.Duration // between two IDENTIFYs; 0 = not enforced
 	last       time.Time
 	replay     int // events that a session keeps
@@ -92,7 +93,14 @@ type Stats struct {
 func newGateway() gateway {
 	return gateway{
 		conns: map[*conn]bool{}, sessions: map[string]*session{}, heartbeat: 41250 * time.Millisecond, startLimit: 1000, total: 1000, replay: 1000,
-		allowed: IntentMessageContent | IntentGuildMembers,
+		allowed: IntentMessageContent | IntentGuildMembers, renewal: time.Now().Add(24 * time.Hour),
+	}
+}
+
+// renew begins another day of IDENTIFYs when it is time.
+func (g *gateway) renew() {
+	for now := time.Now(); !now.Before(g.renewal); g.renewal = g.renewal.Add(24 * time.Hour) {
+		g.startLimit = g.total
 	}
 }
 

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"net/http"
+	"time"
 )
 
 // The handlers of what is no message. Their callers hold s.mu.
@@ -9,9 +10,10 @@ import (
 func (s *Server) getGateway(*request) reply { return ok(object{"url": s.gatewayURL()}) }
 
 func (s *Server) getGatewayBot(*request) reply {
+	s.gw.renew()
 	return ok(object{
 		"url": s.gatewayURL(), "shards": 1,
-		"session_start_limit": object{"total": s.gw.total, "remaining": s.gw.startLimit, "reset_after": 3600000, "max_concurrency": 1},
+		"session_start_limit": object{"total": s.gw.total, "remaining": s.gw.startLimit, "reset_after": time.Until(s.gw.renewal).Milliseconds(), "max_concurrency": 1},
 	})
 }
 

@@ -90,6 +90,7 @@ func (c *conn) identify(d json.RawMessage) {
 		return
 	}
 	now := time.Now()
+	gw.renew()
 	switch {
 	case bare(id.Token) != s.token:
 		c.end(CloseAuthenticationFailed)
