@@ -69,7 +69,7 @@ func (q *queues) fill(c *chat, g gap) {
 	if q.c.names.complete(q.ctx) != nil {
 		return
 	}
-	lost, err := q.read(c, g.after)
+	lost, err := q.read(c, g)
 	switch {
 	case q.ctx.Err() != nil:
 		return
@@ -92,7 +92,8 @@ func permanent(err error) bool {
 }
 
 // read offers a chat's messages after an id, oldest first. lost says in words what is missing.
-func (q *queues) read(c *chat, after string) (lost string, err error) {
+func (q *queues) read(c *chat, g gap) (lost string, err error) {
+	after := g.after
 	if _, known := q.c.names.find(string(c.id)); !known {
 		if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil {
 			return "", err
@@ -112,15 +113,15 @@ func (q *queues) read(c *chat, after string) (lost string, err error) {
 		after = oldest
 	}
 	for n := 0; ; {
-		size := fillPage
-		if n >= fillMost {
+		size, full := fillPage, n >= fillMost && !g.shed // what was here already is not given up
+		if full {
 			size = 1
 		}
 		page, err := q.page(c.id, after, size)
 		if err != nil || len(page) == 0 {
 			return lost, err
 		}
-		if n >= fillMost {
+		if full {
 			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
 		}
 		n += len(page)

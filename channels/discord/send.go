@@ -47,7 +47,7 @@ type mentions struct {
 var nobody = mentions{Parse: []string{}}
 
 type attachment struct {
-	ID       int    `json:"id"`
+	ID       string `json:"id"` // its number among the files
 	Filename string `json:"filename"`
 }
 
@@ -124,7 +124,7 @@ func outgoing(out channels.Outbound, b body) (request, error) {
 		return reject("%d files in one message, the platform takes %d", len(out.Files), fileLimit)
 	}
 	for i, f := range out.Files {
-		b.Attachments = append(b.Attachments, attachment{i, f.Name})
+		b.Attachments = append(b.Attachments, attachment{strconv.Itoa(i), f.Name})
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

@@ -1,0 +1,291 @@
+package discord
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/channels/discord/discordtest"
+)
+
+func TestResumeLosesNothing(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Drop()
+		h.srv.Say(general, anna, "while away")
+		in := h.one()
+		if in.Text != "while away" || !in.Late {
+			t.Errorf("%+v", in)
+		}
+		h.srv.Say(general, anna, "back")
+		if in := h.one(); in.Late {
+			t.Errorf("an event of the living connection is late: %+v", in)
+		}
+		if s := h.srv.Stats(); s.Identifies != 1 || s.Resumed != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestReconnects(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut        func(*discordtest.Server)
+		identifies int
+	}{
+		"asked":             {func(s *discordtest.Server) { s.Reconnect() }, 1},
+		"1000":              {func(s *discordtest.Server) { s.Disconnect(1000) }, 1},
+		"no status":         {func(s *discordtest.Server) { s.Disconnect(1005) }, 1},
+		"4000":              {func(s *discordtest.Server) { s.Disconnect(4000) }, 1},
+		"4007":              {func(s *discordtest.Server) { s.Disconnect(4007) }, 2},
+		"4009":              {func(s *discordtest.Server) { s.Disconnect(4009) }, 2},
+		"invalid":           {func(s *discordtest.Server) { s.Invalidate(false) }, 2},
+		"invalid resumable": {func(s *discordtest.Server) { s.Invalidate(true) }, 1},
+		"expired":           {func(s *discordtest.Server) { s.Expire(); s.Drop() }, 2},
+		"no hello":          {func(s *discordtest.Server) { s.Next(discordtest.Link{NoHello: true}); s.Drop() }, 1},
+		"no ready":          {func(s *discordtest.Server) { s.Next(discordtest.Link{NoReady: true}); s.Drop() }, 1},
+		"gateway says 502":  {func(s *discordtest.Server) { s.Next(discordtest.Link{Status: 502}); s.Drop() }, 1},
+		"deaf":              {func(s *discordtest.Server) { s.Silence() }, 1},
+		"four vain resumes": {func(s *discordtest.Server) { l := discordtest.Link{Close: 4000}; s.Next(l, l, l); s.Drop() }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(h *host) {
+				c.cut(h.srv)
+				h.after(2 * time.Minute)
+				if !h.ch.Health().Live(time.Now()) {
+					t.Errorf("%+v", h.ch.Health())
+				}
+				h.srv.Say(general, anna, "hello")
+				if in := h.one(); in.Text != "hello" {
+					t.Errorf("%+v", in)
+				}
+				if s := h.srv.Stats(); s.Identifies != c.identifies || s.Open != 1 {
+					t.Errorf("%+v, want %d identifies", s, c.identifies)
+				}
+			})
+		})
+	}
+}
+
+func TestIdentifiesAreFar(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.IdentifyLimit(1000, 5*time.Second)
+		for range 10 {
+			h.srv.Invalidate(false)
+			h.after(15 * time.Second)
+			if !h.srv.Ready() {
+				t.Fatal("not back after 15 s")
+			}
+		}
+		if v := h.srv.Violations(); len(v) > 0 {
+			t.Error(v)
+		}
+	})
+}
+
+func TestSpentBudgetWaits(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.IdentifyLimit(0, 0)
+		h.srv.Invalidate(false)
+		h.after(time.Hour)
+		if s := h.srv.Stats(); s.Identifies != 1 {
+			t.Errorf("identified without a budget: %+v", s)
+		}
+		if s := h.ch.Health(); s.State != channels.Disconnected || !strings.Contains(s.Detail, "no new session before") {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestBackoffHasAnEnd(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Down(true)
+		h.after(2 * time.Hour)
+		h.srv.Down(false)
+		h.after(61 * time.Second)
+		if !h.srv.Ready() {
+			t.Error("not back a minute after the platform was")
+		}
+	})
+}
+
+func TestBackFillComesFirst(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Say(general, anna, "first")
+		h.one()
+		h.srv.Expire()
+		h.srv.Drop()
+		var want []string
+		for i := range 230 {
+			text := fmt.Sprint("missed ", i)
+			h.srv.Miss(general, anna, text)
+			want = append(want, text)
+		}
+		h.after(300 * time.Millisecond)
+		h.srv.Miss(general, anna, "last missed")
+		want = append(want, "last missed")
+		for !h.srv.Ready() {
+			h.after(time.Millisecond)
+		}
+		h.srv.Say(general, anna, "live")
+		want = append(want, "live")
+		h.settle()
+		list := h.taken()
+		if got := words(list); got != strings.Join(want, ",") {
+			t.Fatalf("%s", got)
+		}
+		for _, in := range list[:len(list)-1] {
+			if !in.Late || in.Guild != town || in.Title == "" || len(in.Roles) != 1 || in.Address.Type != channels.Room {
+				t.Fatalf("%+v", in)
+			}
+		}
+		if n := len(h.srv.Calls("GET " + discordtest.RouteMember)); n != 1 {
+			t.Errorf("asked %d times for the roles of one person", n)
+		}
+	})
+}
+
+func TestBackFillIsBounded(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Say(general, anna, "first")
+		h.one()
+		h.srv.Say(h.dm, anna, "old")
+		h.one()
+		h.stop()
+		for range 501 {
+			h.srv.Miss(general, anna, "missed")
+		}
+		h.srv.Miss(h.dm, anna, "too old")
+		h.after(25 * time.Hour)
+		for range 501 {
+			h.srv.Miss(general, anna, "missed")
+		}
+		h.srv.Miss(h.dm, anna, "in time")
+		h.open()
+		h.start()
+		defer h.stop()
+		h.after(time.Minute)
+		count := map[channels.Event]int{}
+		var direct []string
+		for _, in := range h.taken() {
+			count[in.Event]++
+			if in.Event == channels.Unreadable && (in.Reason == "" || !in.Late) {
+				t.Errorf("%+v", in)
+			}
+			if in.Address.Type == channels.Direct {
+				direct = append(direct, string(in.Event)+" "+in.Text)
+			}
+		}
+		if count[channels.Message] != 501 || count[channels.Unreadable] != 2 {
+			t.Errorf("%v", count)
+		}
+		if got := strings.Join(direct, ","); got != "message in time,unreadable " {
+			t.Errorf("direct: %s", got)
+		}
+	})
+}
+
+func TestRefusedEventsKeepTheirOrder(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.refuse = func(in channels.Inbound) error {
+			if in.Address.Chat == general {
+				return errFull
+			}
+			return nil
+		}
+		for i := range 5 {
+			h.srv.Say(general, anna, fmt.Sprint(i))
+		}
+		h.srv.Say(h.dm, anna, "other")
+		if in := h.one(); in.Text != "other" {
+			t.Errorf("a refused chat keeps another one waiting: %+v", in)
+		}
+		h.mu.Lock()
+		h.refuse = nil
+		h.mu.Unlock()
+		h.settle()
+		if got := words(h.taken()); got != "0,1,2,3,4" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestOverflowIsReadAgain(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.refuse = func(channels.Inbound) error { return errFull }
+		var want []string
+		for i := range 3 * maxWaiting {
+			want = append(want, fmt.Sprint(i))
+			h.srv.Say(general, anna, want[i])
+		}
+		h.settle()
+		h.mu.Lock()
+		h.refuse = nil
+		h.mu.Unlock()
+		h.after(time.Minute)
+		if got := words(h.taken()); got != strings.Join(want, ",") {
+			t.Error(got)
+		}
+	})
+}
+
+func TestRunFinishesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		slow := make(chan struct{})
+		h.refuse = func(channels.Inbound) error { <-slow; return nil }
+		h.start()
+		h.settle()
+		h.srv.Say(general, anna, "slow")
+		h.after(time.Second)
+		go func() { time.Sleep(3 * time.Second); close(slow) }()
+		began := time.Now()
+		h.stop()
+		if took := time.Since(began); took < 3*time.Second || took > 5*time.Second {
+			t.Errorf("Run took %s to end", took)
+		}
+		if got := words(h.taken()); got != "slow" {
+			t.Errorf("taken: %q", got)
+		}
+		if h.ch.Health().State != channels.Stopped {
+			t.Errorf("%+v", h.ch.Health())
+		}
+	})
+}
+
+func TestGatewayWithoutBotQuestion(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Inject(discordtest.Fault{Method: http.MethodGet, Route: discordtest.RouteGatewayBot, Status: 404, Body: "404 page not found", Times: -1})
+		h.srv.Invalidate(false)
+		h.settle()
+		if !h.srv.Ready() {
+			t.Error("not connected by the plain question")
+		}
+	})
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var b budget
+	total := 0
+	for end := now.Add(3 * day); now.Before(end); total++ {
+		now = now.Add(b.wait(nil, now))
+		b.spend(now)
+		inDay := 0
+		for _, at := range b.made {
+			if now.Sub(at) < day {
+				inDay++
+			}
+		}
+		if inDay > identifyTotal {
+			t.Fatalf("%d identifies in a day", inDay)
+		}
+	}
+	if total < 2*identifyTotal {
+		t.Errorf("only %d identifies in three days", total)
+	}
+}
