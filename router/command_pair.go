@@ -49,7 +49,7 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 	var b strings.Builder
 	b.WriteString("⚙️ These ask to be let in:\n")
 	for _, p := range list {
-		fmt.Fprintf(&b, "\n- %s, for another %s", stranger(p), plural(int(p.Expires.Sub(now).Minutes())+1, "minute"))
+		fmt.Fprintf(&b, "\n- %s, for another %s", stranger(p), plural(int((p.Expires.Sub(now)+time.Minute-1)/time.Minute), "minute"))
 	}
 	return b.String() + "\n\n/pair approve with the code that they were given lets one in.", nil
 }

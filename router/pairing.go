@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,10 +23,10 @@ const (
 // maxLate is how old what a stranger wrote may be when it is told a code: nobody is written to because an old chat was read again.
 const maxLate = 10 * time.Minute
 
-// pair gives a stranger a code, once. The notice and the request are one commit.
+// pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
 func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key) error {
 	now := time.Now()
-	if in.Late && now.Sub(in.Time) > maxLate {
+	if in.Late && now.Sub(in.Time) > maxLate || strings.TrimSpace(in.Text) == "" {
 		return nil
 	}
 	code, err := policy.NewCode(rand.Reader)

@@ -1,0 +1,251 @@
+package router
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// TestFaultRepeatedUpdates delivers every update up to five times, in any order that keeps that of the first deliveries in a chat, over
+// restarts, and all of them once more after a week: each is one turn and one answer.
+func TestFaultRepeatedUpdates(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const chats = 4
+		each := channeltest.Times(8, 150)
+		rnd := rand.New(rand.NewPCG(3, 3))
+		g := newRig(t, channeltest.Options{Limits: channels.Limits{Idempotent: true}}, eachAlone)
+		var all []channels.Inbound
+		waiting := make([][]channels.Inbound, chats) // what is still to come of each chat, repeats included
+		for c := range chats {
+			to := direct(fmt.Sprint("chat", c))
+			if c%2 == 1 {
+				to = groupChat(fmt.Sprint("chat", c))
+			}
+			var queue []channels.Inbound
+			for i := range each {
+				in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint(i)), Address: to, Sender: person(guest), Mentioned: true, Time: time.Now(), Text: fmt.Sprintf("message %d of %s.", i, to.Chat)}
+				all, queue = append(all, in), append(queue, in)
+				for range rnd.IntN(5) { // anywhere behind it
+					at := slices.IndexFunc(queue, func(q channels.Inbound) bool { return q.ID == in.ID }) + 1
+					at += rnd.IntN(len(queue) - at + 1)
+					queue = slices.Insert(queue, at, in)
+				}
+			}
+			waiting[c] = firstsInOrder(queue)
+		}
+		for c := 0; c >= 0; c = someChat(rnd, waiting) {
+			if len(waiting[c]) > 0 {
+				if err := g.r.Accept(t.Context(), waiting[c][0]); err != nil {
+					t.Fatal(err)
+				}
+				waiting[c] = waiting[c][1:]
+			}
+			if rnd.IntN(30) == 0 { // whatever is under way
+				g.stop()
+				g.start()
+			}
+		}
+		g.until("all is answered", g.allOver)
+		g.deliveries()
+		asked := g.model.count()
+		g.stop()
+		<-time.After(7 * 24 * time.Hour)
+		g.start()
+		<-time.After(time.Hour) // what is old is forgotten meanwhile
+		rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, in := range all {
+			if err := g.r.Accept(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if n := g.model.count(); n != asked {
+			t.Errorf("%d more model calls after a week", n-asked)
+		}
+		g.onceEach(all)
+	})
+}
+
+// firstsInOrder puts the first deliveries of a chat's updates in their order; repeats stay where they are.
+func firstsInOrder(queue []channels.Inbound) (out []channels.Inbound) {
+	var firsts []channels.Inbound
+	for _, in := range queue {
+		if !slices.ContainsFunc(firsts, func(f channels.Inbound) bool { return f.ID == in.ID }) {
+			firsts = append(firsts, in)
+		}
+	}
+	slices.SortStableFunc(firsts, func(a, b channels.Inbound) int { return number(a.ID) - number(b.ID) })
+	seen := map[channels.MessageID]bool{}
+	for _, in := range queue {
+		if !seen[in.ID] && len(firsts) > 0 && in.ID != firsts[0].ID {
+			continue // it comes later, in its place
+		}
+		if !seen[in.ID] {
+			firsts = firsts[1:]
+		}
+		seen[in.ID] = true
+		out = append(out, in)
+	}
+	return append(out, firsts...)
+}
+
+func number(id channels.MessageID) (n int) {
+	_, _ = fmt.Sscan(string(id), &n)
+	return n
+}
+
+// someChat picks a chat from which there is more to come; -1 when there is none.
+func someChat(rnd *rand.Rand, waiting [][]channels.Inbound) int {
+	if !slices.ContainsFunc(waiting, func(q []channels.Inbound) bool { return len(q) > 0 }) {
+		return -1
+	}
+	return rnd.IntN(len(waiting))
+}
+
+// onceEach checks that every message has one run, stands once in a transcript, and has one answer.
+func (g *rig) onceEach(all []channels.Inbound) {
+	g.t.Helper()
+	runs, err := g.store.ListRuns(g.t.Context(), sessions.RunQuery{Limit: 100000})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	turns, answers, read := map[string]int{}, map[string]int{}, map[string]int{}
+	keys := map[sessions.Key]bool{}
+	for _, r := range runs {
+		turns[r.Input.Provenance.Address.String()+" "+r.Source]++
+		keys[r.Key] = true
+	}
+	for key := range keys {
+		for _, m := range g.transcript(key) {
+			if m.Role == sessions.User {
+				read[m.Text()[strings.Index(m.Text(), "message "):]]++
+			}
+		}
+	}
+	for _, c := range g.fake.Shown(channels.Address{}) {
+		answers[c.Out.Text[strings.Index(c.Out.Text, "message "):]]++
+	}
+	for _, in := range all {
+		if a, b, c := turns[in.Address.String()+" "+string(in.ID)], read[in.Text], answers[in.Text]; a != 1 || b != 1 || c != 1 {
+			g.t.Errorf("%q: %d runs, %d times in the transcript, %d answers", in.Text, a, b, c)
+		}
+	}
+	if len(runs) != len(all) {
+		g.t.Errorf("%d runs for %d messages", len(runs), len(all))
+	}
+}
+
+// TestFaultEventsChangeNothing has everybody cause every event that is no message, in every kind of chat, with words that would be
+// commands, about messages of every kind: no run, no command, no notice, no setting comes of it, and of people who are not let in
+// nothing at all.
+func TestFaultEventsChangeNothing(t *testing.T) {
+	topic, room := groupChat("t"), direct("r")
+	topic.Thread, room.Type = "7", channels.Room
+	for _, w := range writers() {
+		if w.name == "edited by an owner" {
+			continue // all of them are events here
+		}
+		for kind, to := range map[string]channels.Address{"direct": direct(string(w.sender.ID)), "group": groupChat("g"), "topic": topic, "channel": room} {
+			if w.open && kind == "direct" {
+				continue
+			}
+			t.Run(w.name+"/"+kind, func(t *testing.T) {
+				bubble(t, func(t *testing.T) { newEventRig(t, w, to).all() })
+			})
+		}
+	}
+}
+
+type eventRig struct {
+	*tableRig
+	targets []channels.MessageID
+	n       int
+}
+
+func newEventRig(t *testing.T, w writer, to channels.Address) *eventRig {
+	t.Helper()
+	x := &eventRig{tableRig: newTableRig(t, w, to)}
+	a := x.set.Accounts[account]
+	a.Access.DMPolicy = policy.DMPairing
+	x.set.Accounts[account] = a
+	if err := x.r.Apply(t.Context(), x.set); err != nil {
+		t.Fatal(err)
+	}
+	// What is there: a message with its answer, a command with its answer, and talk among people.
+	for _, words := range []string{"hello", "/whoami"} {
+		x.targets = append(x.targets, x.say(to, owner, words).ID)
+		x.events++
+	}
+	x.targets = append(x.targets, x.talk(to, owner, "a word").ID, "unknown", "")
+	x.events++
+	x.taken(x.events)
+	x.quiet()
+	for _, c := range x.fake.Shown(to) {
+		x.targets = append(x.targets, c.Receipt.ID)
+	}
+	return x
+}
+
+// state is all that events must leave alone.
+func (x *eventRig) state() (out []any) {
+	x.t.Helper()
+	x.quiet()
+	list, err := x.store.List(x.t.Context(), sessions.Query{Limit: 100})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, s := range list {
+		s.Title, s.Updated = "", time.Time{}
+		out = append(out, s)
+	}
+	waiting, err := x.store.Pairings(x.t.Context(), time.Now())
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return append(out, x.runs(), x.deliveries(), waiting, x.model.count(), x.fake.Calls())
+}
+
+func (x *eventRig) all() {
+	before := x.state()
+	words := []string{"/send off", "/stop", "stop", "/new", "/pair", "/activation always", "hello @m", ""}
+	rnd := rand.New(rand.NewPCG(15, uint64(len(x.w.name))))
+	for _, kind := range []channels.Event{channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left, channels.Renamed, channels.Moved, channels.Unreadable, "pinned"} {
+		for _, target := range x.targets {
+			for _, i := range rnd.Perm(len(words))[:channeltest.Times(2, len(words))] {
+				x.n++
+				in := channels.Inbound{Event: kind, Address: x.to, ID: channels.MessageID(fmt.Sprint("event", x.n)), Sender: x.w.sender, Time: time.Now(),
+					Text: words[i], Emoji: words[i], Title: words[i], Target: target, People: []channels.Sender{x.w.sender}, Mentioned: true}
+				if x.w.edit != nil {
+					x.w.edit(&in)
+				}
+				for range 2 {
+					if err := x.r.Accept(x.t.Context(), in); err != nil {
+						x.t.Fatal(err)
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(before, x.state(), cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) }), cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
+			x.t.Fatalf("%s has changed something: %s", kind, diff)
+		}
+	}
+	lines, err := x.store.Overheard(x.t.Context(), x.key)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	events := slices.DeleteFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" })
+	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > heardLines {
+		x.t.Errorf("let in: %t, and %d lines", let, len(events))
+	}
+}
