@@ -40,7 +40,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen})
+				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen, Sent: e.Sent})
 				if err != nil {
 					return nil, err
 				}
