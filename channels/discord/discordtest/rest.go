@@ -52,7 +52,7 @@ func (s *Server) getApplication(*request) reply {
 		"redirect_uris": []any{}, "interactions_endpoint_url": nil, "role_connections_verification_url": nil, "approximate_guild_count": len(s.guilds),
 		"approximate_user_install_count": 0, "approximate_user_authorization_count": 0, "event_webhooks_url": nil, "event_webhooks_status": 1,
 		"event_webhooks_types": []any{}, "explicit_content_filter": 0, "team": nil, "bot": s.user(BotID).wire(), "owner": User{ID: "1", Name: "owner"}.wire(),
-		"bot_public": true, "bot_require_code_grant": false,
+		"bot_public": true, "bot_require_code_grant": false, "eligible_oauth2_scopes": []any{},
 	})
 }
 
