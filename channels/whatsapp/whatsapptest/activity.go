@@ -52,6 +52,7 @@ func (c *conn) lookup(user string) {
 // Lookups gives the numbers that the account's devices asked about although their owners had never written to it and share no group
 // with it.
 func (p *Phone) Lookups() []string {
+	p.settle()
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	var all []string
@@ -71,6 +72,7 @@ func (p *Phone) Logins() int {
 
 // Stanzas gives the ids of the messages that linked devices of the account sent anywhere, each as often as it was sent.
 func (p *Phone) Stanzas() []string {
+	p.settle()
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	var ids []string
@@ -82,6 +84,7 @@ func (p *Phone) Stanzas() []string {
 
 // Typing is how often the account was seen typing in a chat.
 func (p *Phone) Typing(chat Chat) int {
+	p.settle()
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	return p.log.typing[p.s.chatKey(chat.JID())]
@@ -89,6 +92,7 @@ func (p *Phone) Typing(chat Chat) int {
 
 // Read gives the ids of the messages that the account marked as read.
 func (p *Phone) Read() []string {
+	p.settle()
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	return slices.Clone(p.log.read)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -240,4 +241,23 @@ func (c *conn) handle(n *node) error {
 		return fmt.Errorf("unknown stanza %s", n.Tag)
 	}
 	return nil
+}
+
+// settle waits until everything that the clients wrote before was handled, and they have read everything that was sent: a pong comes
+// behind all that.
+func settle(all []*conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var wait sync.WaitGroup
+	for _, c := range all {
+		wait.Go(func() { _ = c.fc.ws.Ping(ctx) })
+	}
+	wait.Wait()
+}
+
+// settle waits until everything that the account's linked devices wrote before was handled.
+func (p *Phone) settle() {
+	var all []*conn
+	p.each(func(c *conn) { all = append(all, c) })
+	settle(all)
 }

@@ -80,7 +80,7 @@ func introduce(ctx context.Context, cli *whatsmeow.Client, to types.JID) error {
 	if known, err := cli.Store.ContainsSession(ctx, to.SignalAddress()); known || err != nil {
 		return err
 	}
-	bundle := cli.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{to})[to]
+	bundle := cli.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{to})[to] //nolint:staticcheck // a phone does what the library keeps to itself
 	if bundle == nil {
 		return fmt.Errorf("no keys of %s", to)
 	}

@@ -84,7 +84,13 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
 	people := slices.Clone(s.people)
+	var all []*conn
+	for c := range s.conns {
+		c.silent = true
+		all = append(all, c)
+	}
 	s.mu.Unlock()
+	settle(all) // the library leaves a goroutine behind when a client hangs up while something comes
 	for _, p := range people {
 		p.leave()
 	}

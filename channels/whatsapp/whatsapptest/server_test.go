@@ -280,7 +280,11 @@ func TestPairing(t *testing.T) {
 	if err := bot.EnterCode(code); err != nil {
 		t.Fatal(err)
 	}
-	await[*events.Connected](d)
-	anna.Say(bot, "again") // Anna's client knew the device that is gone
-	d.text("again")
+	await[*events.PairSuccess](d)
+	d.close()
+	bot.Unlink()
+
+	e, _ := linked(t, s, bot)
+	anna.Say(bot, "again") // Anna's client knew the devices that are gone
+	e.text("again")
 }
