@@ -43,13 +43,11 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	if x.found {
-		if s, err = r.store.Get(ctx, x.run.Key); err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return sessions.Arrival{}, err
-		}
-		if s.ID != x.run.Session {
-			return skip("its message belongs to an earlier transcript")
-		}
+	if s, err = r.concerned(ctx, in, s, x); err != nil {
+		return sessions.Arrival{}, err
+	}
+	if x.found && s.ID != x.run.Session {
+		return skip("its message belongs to an earlier transcript")
 	}
 	switch {
 	case who.Sender.ID != "":
@@ -71,11 +69,31 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	return event(set, who, s.Key, x), nil
 }
 
+// concerned gives the session that is told of an event: that of the message that it is about, otherwise the one that messages of its
+// sender go to. Not every platform names what routes depend on, such as roles, with every event.
+func (r *Router) concerned(ctx context.Context, in channels.Inbound, s sessions.Session, x subject) (sessions.Session, error) {
+	key := x.ours.Session
+	if x.found {
+		key = x.run.Key
+	}
+	if key == "" || key == s.Key {
+		return s, nil
+	}
+	its, err := r.store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return s, err
+	}
+	if here := Ref(its.Last) == Ref(in.Address) && its.Last.Chat == in.Address.Chat; x.found || here { // not one that only posted there
+		return its, nil
+	}
+	return s, nil
+}
+
 // subject is the message that an event is about, as far as it is known.
 type subject struct {
 	run   sessions.Run // that it caused
 	found bool
-	ours  string // the text of our own message
+	ours  sessions.OwnMessage
 }
 
 // subject looks an event's message up. why says why the event counts for nothing.
@@ -83,14 +101,14 @@ func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, w
 	if in.Event == channels.Joined || in.Event == channels.Left || in.Event == channels.Renamed {
 		return x, "", nil
 	}
-	text, own, err := r.store.OwnMessage(ctx, in.Address, in.Target)
+	ours, own, err := r.store.OwnMessage(ctx, in.Address, in.Target)
 	switch {
 	case err != nil:
 		return x, "", fmt.Errorf("looking for our message %s: %w", in.Target, err)
 	case in.Event == channels.Reacted && !own:
 		return x, "a reaction to a message that is not ours", nil
 	case in.Event == channels.Reacted:
-		return subject{ours: text}, "", nil
+		return subject{ours: ours}, "", nil
 	case own:
 		return x, "our own message", nil
 	}
@@ -165,7 +183,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:
-		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours, aboutMost)
+		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours.Text, aboutMost)
 	case channels.Renamed:
 		if key.Kind() == sessions.KindGroup && in.Title != "" {
 			a.Title = &sessions.Session{Key: key, Title: cutText(in.Title, titleMost)}

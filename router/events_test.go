@@ -353,3 +353,61 @@ func TestNewChatsPerDay(t *testing.T) {
 		}
 	})
 }
+
+// What a platform with guilds, roles and threads of their own chat id says decides: which agent answers, that the session of a thread
+// knows its channel, that the channel's settings hold in the thread. Events reach the same session, also without roles.
+//
+// proves: K3, K10
+func TestThreadOfAGuild(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}, {ID: "guild"}}
+			s.Bindings = []sessions.Binding{{AgentID: "guild", Match: sessions.BindingMatch{Channel: fakeKind, GuildID: "g"}},
+				{AgentID: "ops", Match: sessions.BindingMatch{Channel: fakeKind, GuildID: "g", Roles: []string{"admin"}}}}
+			s.Accounts[account] = AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupAllowlist, Groups: map[string]policy.GroupAccess{
+				"chan": {RequireMention: new(bool), SystemPrompt: "Talk about roses."}}}}
+		})
+		thread := direct("thread")
+		thread.Type = channels.Room
+		in := channels.Inbound{Address: thread, Parent: "chan", Guild: "g", Roles: []string{"admin", "x"}, Sender: person(guest), Text: "hello"}
+		asked := g.fake.Say(in) // no mention: the channel needs none
+		answer := g.shown(1)[0]
+		const key = "agent:ops:fake:channel:chan:thread:thread"
+		if s := g.session(key); s.Agent != "ops" {
+			t.Errorf("%+v", s)
+		}
+		g.model.mu.Lock()
+		system := g.model.asked[0].System
+		g.model.mu.Unlock()
+		if !strings.Contains(system, "Talk about roses.") {
+			t.Errorf("the channel's words are missing: %s", system)
+		}
+		for _, e := range []channels.Inbound{
+			{Event: channels.Reacted, Target: answer.Receipt.ID, Emoji: "+"},
+			{Event: channels.Edited, Target: asked.ID, Text: "hallo"},
+			{Event: channels.Renamed, Title: "Roses", Roles: in.Roles},
+		} {
+			e.Address, e.Parent, e.Guild, e.Sender = in.Address, in.Parent, in.Guild, in.Sender
+			g.happens(e)
+		}
+		if s := g.session(key); s.Title != "Roses" {
+			t.Errorf("it is called %q", s.Title)
+		}
+		g.fake.Say(in)
+		g.shown(2)
+		if diff := cmp.Diff([]string{`"2002" reacted "+" to your message "echo: 2002: hello"`, `"2002" changed a message "hello" to: "hallo"`}, told(g.newest())); diff != "" {
+			t.Error(diff)
+		}
+		in.Roles = []string{"x"}
+		in.Address.Chat = "thread2"
+		g.fake.Say(in)
+		g.shown(3)
+		g.session("agent:guild:fake:channel:chan:thread:thread2")
+		in.Parent = "elsewhere" // a channel that is not listed
+		in.Address.Chat = "thread3"
+		g.happens(in)
+		if n := g.model.count(); n != 3 {
+			t.Errorf("%d model calls", n)
+		}
+	})
+}

@@ -12,9 +12,9 @@ type Chats interface {
 	// Positions gives the newest accepted message of every chat that has written to a session which lives, for one account: where an
 	// adapter goes on to read after it was away. A chat from which nothing has come since this was kept has none.
 	Positions(ctx context.Context, kind channels.Kind, account channels.AccountID) ([]channels.Position, error)
-	// OwnMessage reports whether this host sent a message in a chat (its thread does not matter), and the whole text of the delivery
-	// that it was part of; a preview has none. It is forgotten with the dedupe rows (Expire).
-	OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (text string, own bool, err error)
+	// OwnMessage reports whether this host sent a message in a chat (its thread does not matter), and what it was part of. It is
+	// forgotten with the dedupe rows (Expire).
+	OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m OwnMessage, own bool, err error)
 	// Asked finds the run that a message of a chat caused (its thread does not matter), as long as that is remembered.
 	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
 	// NewChats counts the direct chats in which an account has written for the first time at since or later.
@@ -31,6 +31,12 @@ type Chats interface {
 	Previews(ctx context.Context) ([]Preview, error)
 	// EndPreview forgets a preview: it became the answer, or it is gone.
 	EndPreview(ctx context.Context, run RunID) error
+}
+
+// OwnMessage is what the store knows about a message that was sent.
+type OwnMessage struct {
+	Session Key    // of the delivery, or of the preview
+	Text    string // of the whole delivery; a preview has none
 }
 
 // Preview is the message that shows an answer while it is being written.

@@ -60,27 +60,29 @@ func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
 }
 
 // OwnMessage looks for a message among those that we sent.
-func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (text string, own bool, err error) {
+func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m sessions.OwnMessage, own bool, err error) {
 	if id == "" {
-		return "", false, nil
+		return m, false, nil
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
-		text = ""
-		own, err = c.one(ctx, "SELECT d.body FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{whole(chat).String(), string(id)}, func(r row) error {
+		m = sessions.OwnMessage{}
+		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{whole(chat).String(), string(id)}, func(r row) error {
 			var sent content
 			err := decode(r.str(0), &sent)
-			text = sent.Text
+			m = sessions.OwnMessage{Session: sessions.Key(r.str(1)), Text: sent.Text}
 			return err
 		})
 		if err != nil || own {
 			return err
 		}
-		return c.each(ctx, "SELECT address FROM previews WHERE msg = ?", []any{string(id)}, func(r row) error {
-			own = own || whole(address(r.str(0))) == whole(chat)
+		return c.each(ctx, "SELECT address, session FROM previews WHERE msg = ?", []any{string(id)}, func(r row) error {
+			if whole(address(r.str(0))) == whole(chat) {
+				m.Session, own = sessions.Key(r.str(1)), true
+			}
 			return nil
 		})
 	})
-	return text, own, err
+	return m, own, err
 }
 
 // Asked finds the run that a message caused.

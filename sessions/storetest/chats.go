@@ -57,13 +57,13 @@ func ownMessage(_ *testing.T, f *fixture) {
 		f.t.Helper()
 		got, is, err := f.OwnMessage(f.ctx, chat, id)
 		f.ok(err)
-		if got != text || is != want {
-			f.t.Errorf("%s in %s: %q, %v, want %q, %v", id, chat, got, is, text, want)
+		if got.Text != text || is != want || want != (got.Session == key("1")) {
+			f.t.Errorf("%s in %s: %+v, %v, want %q, %v", id, chat, got, is, text, want)
 		}
 	}
 	chat := addr("1")
 	chat.Thread = "7"
-	d := f.post(delivery("", chat, "two parts"))
+	d := f.post(delivery(key("1"), chat, "two parts"))
 	f.begin(d.ID)
 	own(chat, "a", "", false)
 	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "a"}, false))
@@ -79,7 +79,7 @@ func ownMessage(_ *testing.T, f *fixture) {
 	f.ok(f.Readdress(f.ctx, addr("1"), to))
 	own(to, "a", "two parts", true)
 	own(addr("1"), "a", "", false)
-	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "r", To: chat, Key: "r.preview"}))
+	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "r", Session: key("1"), To: chat, Key: "r.preview"}))
 	f.ok(f.ShowPreview(f.ctx, "r", "p"))
 	own(addr("1"), "p", "", true)
 	own(addr("2"), "p", "", false)
