@@ -236,7 +236,20 @@ func (s *Spec) Response(method, route string, status int, body []byte) []string 
 		}
 		return nil
 	}
-	return s.checkJSON("body", body, path...)
+	return s.checkJSON("body", firstOf(body, 10), path...)
+}
+
+// firstOf cuts a list to its first elements: those of a long one were checked when they were posted.
+func firstOf(body []byte, most int) []byte {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) != nil || len(list) <= most {
+		return body
+	}
+	body, err := json.Marshal(list[:most])
+	if err != nil {
+		panic(fmt.Sprintf("discordtest: %v", err))
+	}
+	return body
 }
 
 // Event checks what the gateway sends as far as the description has a type for it.
