@@ -29,9 +29,9 @@ type hook struct {
 	turns map[channels.ChatID]*turn
 }
 
-// turn makes the events of one chat wait for each other.
+// turn makes the events of one chat wait for each other, in the order in which they came.
 type turn struct {
-	sync.Mutex
+	free    chan struct{}
 	waiting int
 }
 
@@ -118,14 +118,15 @@ func (h *hook) enter(chat channels.ChatID) (leave func()) {
 	h.mu.Lock()
 	t := h.turns[chat]
 	if t == nil {
-		t = &turn{}
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
 		h.turns[chat] = t
 	}
 	t.waiting++
 	h.mu.Unlock()
-	t.Lock()
+	<-t.free
 	return func() {
-		t.Unlock()
+		t.free <- struct{}{}
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if t.waiting--; t.waiting == 0 {
