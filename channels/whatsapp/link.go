@@ -26,6 +26,7 @@ type link struct {
 	titles *titles
 	typing *typing
 	left   departures
+	owed   atomic.Pointer[debt]
 	reads  chan receipt
 
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way

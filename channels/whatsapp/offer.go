@@ -51,6 +51,7 @@ func (l *link) message(evt *events.Message) bool {
 		return false
 	}
 	l.after(evt, in)
+	l.owe(in.ID)
 	return true
 }
 
@@ -134,7 +135,7 @@ func (l *link) refuse(chat channels.ChatID, err error) {
 	l.timers.Lock()
 	defer l.timers.Unlock()
 	if l.again == nil {
-		l.again = time.AfterFunc(wait, func() { l.end(ending{atOnce: true, detail: "fetching what was not taken"}) })
+		l.again = time.AfterFunc(wait, func() { l.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
 	}
 }
 

@@ -37,6 +37,7 @@ type ending struct {
 	err    *channels.Error
 	aside  bool // the keys are of no use any more
 	atOnce bool // the server asks to come again
+	again  bool // for what was refused: the connection itself is good
 	update bool // the server does not speak with this version
 }
 
@@ -106,7 +107,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
 		reads: make(chan receipt, mostReads), held: map[channels.ChatID]bool{}, refusals: newBackoff(c.pace.refused, longestWait),
 	}
-	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.left.note}
+	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves}
 	keys, err := openKeys(ctx, c.keys, log)
 	if err != nil {
 		return nil, err
@@ -180,8 +181,12 @@ func (l *link) connection(ctx context.Context) ending {
 		select {
 		case <-ctx.Done():
 			l.finish()
+			l.farewell() //nolint:contextcheck // ctx has ended
 			return ending{}
 		case end := <-l.ended:
+			if end.again {
+				l.farewell() //nolint:contextcheck // of the connection
+			}
 			return end
 		case <-l.ready:
 			login.Stop()

@@ -19,11 +19,14 @@ var answers = map[string]answer{
 	},
 	"encrypt/set/registration": storeKeys,
 	"encrypt/get/key":          func(c *conn, _ *node, child node) []node { return []node{c.s.bundles(child)} },
-	"passive/set/passive":      nothing,
-	"usync/get/usync":          func(c *conn, _ *node, child node) []node { return []node{c.usync(child)} },
-	"privacy/set/tokens":       nothing,
-	"privacy/get/privacy":      func(*conn, *node, node) []node { return []node{{Tag: "privacy"}} },
-	"w:p/get/":                 nothing,
+	"passive/set/passive": func(c *conn, _ *node, _ node) []node {
+		c.active = false
+		return nil
+	},
+	"usync/get/usync":     func(c *conn, _ *node, child node) []node { return []node{c.usync(child)} },
+	"privacy/set/tokens":  nothing,
+	"privacy/get/privacy": func(*conn, *node, node) []node { return []node{{Tag: "privacy"}} },
+	"w:p/get/":            nothing,
 	"w:m/set/media_conn": func(*conn, *node, node) []node {
 		return []node{{Tag: "media_conn", Attrs: attrs{"auth": "a", "ttl": "300", "auth_ttl": "21600", "max_buckets": "12"},
 			Content: []node{{Tag: "host", Attrs: attrs{"hostname": "mmg.whatsapp.net"}}}}}
