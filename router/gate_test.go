@@ -84,6 +84,11 @@ func TestMovedChat(t *testing.T) {
 		if c := g.shown(1)[0]; c.To.Chat != "new" {
 			t.Errorf("sent to %s", c.To)
 		}
+		g.say(groupChat("new"), guest, "and now?") // in the same session
+		g.shown(2)
+		if got := g.lastPrompt(); len(got) != 3 || got[0] != "user:"+guest+": hello" {
+			t.Errorf("the agent reads %q", got)
+		}
 	})
 }
 
