@@ -1,0 +1,153 @@
+package whatsapp_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/channels/whatsapp/whatsapptest"
+)
+
+// Every way to lose the account has a state that says what to do, and is not tried again.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	refuse := func(f whatsapptest.Failure) func(*host) {
+		return func(h *host) {
+			h.phone.Refuse(&f)
+			h.phone.Disconnect()
+		}
+	}
+	for name, c := range map[string]struct {
+		do     func(*host)
+		state  channels.State
+		class  channels.Class
+		advice string
+		aside  bool
+	}{
+		"unlinked on the phone":  {func(h *host) { h.phone.Unlink() }, channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
+		"unlinked while away":    {refuse(whatsapptest.Failure{Reason: 401}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
+		"locked":                 {refuse(whatsapptest.Failure{Reason: 403}), channels.LoggedOut, channels.Unauthorized, "on the phone", true},
+		"banned for good":        {refuse(whatsapptest.Failure{Reason: 406}), channels.LoggedOut, channels.Unauthorized, "review", true},
+		"another client":         {func(h *host) { h.phone.Replace() }, channels.Replaced, channels.Unauthorized, "stop that one", false},
+		"too old":                {refuse(whatsapptest.Failure{Reason: 405}), channels.Outdated, channels.Unauthorized, "install a newer", false},
+		"not accepted as client": {refuse(whatsapptest.Failure{Reason: 409}), channels.Outdated, channels.Unauthorized, "install a newer", false},
+		"not known":              {refuse(whatsapptest.Failure{Reason: 415}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", false},
+		"banned for a time":      {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 3 * time.Hour}), channels.Banned, channels.Limited, "let it rest", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := whatsapptest.New(t)
+			h := linked(t, s, s.NewPhone("Bot"))
+			c.do(h)
+			err := h.class(h.ended(), c.class)
+			got := h.ch.Health()
+			if got.State != c.state || !strings.Contains(got.Detail, c.advice) {
+				t.Errorf("health %+v", got)
+			}
+			if c.class == channels.Limited && (err.RetryAfter < 3*time.Hour-time.Minute || err.RetryAfter > 3*time.Hour) {
+				t.Errorf("to be tried after %s", err.RetryAfter)
+			}
+			kept, _ := filepath.Glob(filepath.Join(h.dir, "keys.db.2*"))
+			if c.aside != (len(kept) > 0) {
+				t.Errorf("kept aside: %v", kept)
+			}
+			_, sent := h.ch.Send(t.Context(), channels.Outbound{Key: "1", To: h.direct(h.phone), Text: "x"})
+			if c.state.Permanent() {
+				h.class(sent, channels.Unauthorized)
+			}
+		})
+	}
+}
+
+// Refusals that may pass are tried again.
+func TestRefusalsThatPass(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{400, 500, 503} {
+		s := whatsapptest.New(t)
+		h := linked(t, s, s.NewPhone("Bot"))
+		h.phone.Refuse(&whatsapptest.Failure{Reason: code})
+		h.phone.Disconnect()
+		h.state(channels.Disconnected)
+		h.phone.Refuse(nil)
+		h.online()
+		if err := h.end(); err != nil {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+}
+
+func TestSendFailures(t *testing.T) {
+	t.Parallel()
+	s := whatsapptest.New(t)
+	anna := s.NewPerson("Anna")
+	h := linked(t, s, s.NewPhone("Bot"))
+	to := h.direct(anna.Phone)
+	key := 0
+	try := func(to channels.Address) error {
+		key++
+		_, err := h.ch.Send(t.Context(), channels.Outbound{Key: strings.Repeat("k", key), To: to, Text: "x"})
+		return err
+	}
+	for code, class := range map[int]channels.Class{403: channels.Rejected, 404: channels.Rejected, 500: channels.Transient, 503: channels.Transient} {
+		h.phone.Reject(code)
+		h.class(try(to), class)
+	}
+	h.phone.Reject(429)
+	if e := h.class(try(to), channels.Limited); e.RetryAfter == 0 {
+		t.Error("429 says no time")
+	}
+	for _, chat := range []channels.ChatID{"", "x", "1234", "4915@example.org", "status@broadcast", "1203630000000000001@newsletter", "4915:3@s.whatsapp.net"} {
+		h.class(try(channels.Address{Channel: to.Channel, Account: to.Account, Chat: chat, Type: channels.Direct}), channels.Rejected)
+	}
+	elsewhere := s.NewGroup("others", anna.Phone)
+	gone := h.group(elsewhere)
+	gone.Chat = "120363099999999999@g.us"
+	h.class(try(gone), channels.Rejected)
+	nobody := to
+	nobody.Chat = "4999999999@s.whatsapp.net"
+	h.class(try(nobody), channels.Rejected)
+	if got := h.phone.Sent(anna); len(got) != 0 {
+		t.Errorf("refused messages arrived: %+v", got)
+	}
+
+	h.phone.LoseAnswer(1)
+	out := channels.Outbound{Key: "lost", To: to, Text: "once"}
+	_, err := h.ch.Send(t.Context(), out)
+	h.class(err, channels.Ambiguous)
+	h.send(out)
+	if got := h.phone.Sent(anna); len(got) != 1 {
+		t.Errorf("repeated after a lost answer: %+v", got)
+	}
+}
+
+// An account that WhatsApp restricts sends nothing for a while, says so, and goes on receiving.
+func TestRestricted(t *testing.T) {
+	t.Parallel()
+	s := whatsapptest.New(t)
+	anna := s.NewPerson("Anna")
+	h := linked(t, s, s.NewPhone("Bot"))
+	h.phone.Reject(463)
+	out := channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "x"}
+	for range 2 { // the second does not even ask
+		_, err := h.ch.Send(t.Context(), out)
+		if e := h.class(err, channels.Limited); e.RetryAfter < 50*time.Minute {
+			t.Errorf("to be tried after %s", e.RetryAfter)
+		}
+	}
+	if got := h.ch.Health(); got.State != channels.Banned || !strings.Contains(got.Detail, "let it rest") {
+		t.Errorf("health %+v", got)
+	}
+	if got := h.phone.Stanzas(); len(got) != 1 {
+		t.Errorf("went out: %v", got)
+	}
+	anna.Say(h.phone, "hello")
+	if in := h.next(); in.Text != "hello" {
+		t.Errorf("received %+v", in)
+	}
+	logins := h.phone.Logins()
+	h.phone.Disconnect()
+	waitFor(t, "a new login", func() bool { return h.phone.Logins() > logins })
+	h.state(channels.Banned)
+}
