@@ -60,7 +60,7 @@ func killer() func(op, phase string) {
 // killed is a town whose host may kill itself.
 type killed struct {
 	town
-	file string        // the trace
+	file string          // the trace
 	dead <-chan struct{} // closed when that host has ended
 }
 
