@@ -37,8 +37,8 @@ type link struct {
 	closing      atomic.Bool
 	finished     atomic.Bool
 
-	turn      chan struct{} // held by the one event that is offered; it guards what follows
-	held      map[channels.ChatID]bool
+	turn      chan struct{}               // held by the one event that is offered; it guards what follows
+	held      map[channels.ChatID]refusal // chats that wait for this one to come again
 	refusals  *backoff.ExponentialBackOff
 	unknown   map[string]bool // LIDs that were offered as chats, because nobody knew their numbers
 	offline   bool            // the server sends what waited
@@ -63,7 +63,6 @@ func (l *link) begin() {
 		return
 	}
 	defer l.give()
-	clear(l.held)
 	l.offline, l.connected = false, time.Now()
 }
 
@@ -127,7 +126,9 @@ func (l *link) handle(evt any) bool {
 
 func (l *link) setOffline(v bool) {
 	if l.take() {
-		l.offline = v
+		if l.offline = v; !v {
+			l.allCame()
+		}
 		l.give()
 	}
 }

@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"time"
 
@@ -90,14 +91,19 @@ func (l *link) reveal(evt *events.Message) *waE2E.Message {
 }
 
 // offer hands an event to the inbox. A refused one is tried again in place a few times; then the chat waits for the next connection,
-// on which the server sends it again, and so do the events behind it. With must there is no other way than to go on trying.
+// on which the server sends it again, and so do the events behind it, until that one has come: the library may still be at one of
+// them when the new connection begins. With must there is no other way than to go on trying.
 func (l *link) offer(in channels.Inbound, must bool) bool {
-	if l.held[in.Address.Chat] && !must {
+	chat := in.Address.Chat
+	if r, held := l.held[chat]; held && r.id != in.ID && !must {
 		return false
 	}
 	for try := 0; ; try++ {
 		err := l.inbox(l.offering, in)
 		if err == nil {
+			if l.held[chat].id == in.ID {
+				delete(l.held, chat)
+			}
 			if len(l.held) == 0 {
 				l.refusals.Reset()
 			}
@@ -107,7 +113,7 @@ func (l *link) offer(in channels.Inbound, must bool) bool {
 			return false
 		}
 		if !must && try+1 >= mostTries {
-			l.refuse(in.Address.Chat, err)
+			l.refuse(chat, in.ID, err)
 			return false
 		}
 		if !l.pause(tryWaits[min(try, len(tryWaits)-1)]) {
@@ -128,8 +134,8 @@ func (l *link) pause(d time.Duration) bool {
 }
 
 // refuse leaves a chat to the next connection and sees to it that there is one.
-func (l *link) refuse(chat channels.ChatID, err error) {
-	l.held[chat] = true
+func (l *link) refuse(chat channels.ChatID, id channels.MessageID, err error) {
+	l.held[chat] = refusal{id, time.Now()}
 	wait := l.refusals.NextBackOff()
 	l.c.log.WarnContext(l.offering, "a WhatsApp event was not taken; it is fetched again", "chat", chat, "after", wait.Round(time.Millisecond), "err", err)
 	l.timers.Lock()
@@ -137,6 +143,17 @@ func (l *link) refuse(chat channels.ChatID, err error) {
 	if l.again == nil {
 		l.again = time.AfterFunc(wait, func() { l.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
 	}
+}
+
+// refusal is the first event of a chat that was not taken, and when.
+type refusal struct {
+	id channels.MessageID
+	at time.Time
+}
+
+// allCame ends the waiting for what was refused on earlier connections and did not come again.
+func (l *link) allCame() {
+	maps.DeleteFunc(l.held, func(_ channels.ChatID, r refusal) bool { return r.at.Before(l.connected) })
 }
 
 func (l *link) stopRetry() {

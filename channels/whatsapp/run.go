@@ -105,7 +105,7 @@ func unauthorized(state channels.State, detail string) ending {
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		reads: make(chan receipt, mostReads), held: map[channels.ChatID]bool{}, refusals: newBackoff(c.pace.refused, longestWait),
+		reads: make(chan receipt, mostReads), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
 	}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves}
 	keys, err := openKeys(ctx, c.keys, log)
