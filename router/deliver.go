@@ -146,6 +146,9 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 		}
 	}
 	out := g.outbound(next, p)
+	if first, there := g.previewOf(next); there {
+		return g.becomes(ctx, o, ch, next, out, last, first)
+	}
 	began := time.Now()
 	receipt, err := g.send(ctx, ch, out)
 	g.metrics.sent(o.ref, began, err)
@@ -276,6 +279,9 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 	if ch == nil {
 		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
+	if _, there := g.previewOf(d); there { // as long as there is one the answer is not sent as a message of its own
+		return g.again(ctx, d, 0, "the host stopped while its preview became it", false)
+	}
 	p, last, ok := c.part(d, g.limits(o, ch, d.To))
 	if !ok {
 		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
@@ -305,6 +311,9 @@ func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.Deli
 // ended tells people and counters how a delivery ended.
 func (g *gate) ended(d sessions.Delivery) {
 	g.metrics.ended(d.State)
+	if d.State != sessions.Sent { // then it has become the answer
+		g.answered(d)
+	}
 	if g.over != nil {
 		g.over(d)
 	}

@@ -22,6 +22,7 @@ type gate struct {
 	log      *slog.Logger
 	metrics  *Metrics
 	flights  flights
+	previews previews
 	refusals refusals
 	outbox   *outbox
 	over     func(sessions.Delivery) // told of each delivery that is final; must not block
@@ -42,6 +43,7 @@ type outlet struct {
 	ready  chan struct{} // closed and replaced when ch changes
 	pace   *pacer
 	queues map[channels.ChatID]*queue
+	held   map[channels.ChatID]chan struct{} // chats in which a preview is on its way; closed when it is not any more
 }
 
 // queue holds a chat's deliveries that are not final, oldest first. The first one is being worked on.
@@ -66,6 +68,9 @@ func newGate(store sessions.Store, settings func() *Settings, files *outbox, log
 
 // start loads what is waiting in the store. ambiguous are the deliveries that were being sent when the last process ended.
 func (g *gate) start(ctx context.Context, ambiguous []sessions.Delivery) error {
+	if err := g.loadPreviews(ctx); err != nil {
+		return err
+	}
 	g.mu.Lock()
 	g.life = ctx
 	g.mu.Unlock()
@@ -94,7 +99,7 @@ func (g *gate) attach(ref AccountRef, ch channels.Channel) {
 func (g *gate) outlet(ref AccountRef) *outlet {
 	o := g.outlets[ref]
 	if o == nil {
-		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), pace: newPacer(g.settings().Accounts[ref].Pacing)}
+		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), held: make(map[channels.ChatID]chan struct{}), pace: newPacer(g.settings().Accounts[ref].Pacing)}
 		g.outlets[ref] = o
 	}
 	return o
@@ -138,6 +143,7 @@ func (g *gate) admit(d sessions.Delivery) {
 
 // drain works a chat's queue off and ends when it is empty.
 func (g *gate) drain(ctx context.Context, o *outlet, chat channels.ChatID, q *queue) {
+	g.released(ctx, o, chat)
 	for {
 		g.mu.Lock()
 		if len(q.waiting) == 0 || ctx.Err() != nil {

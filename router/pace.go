@@ -97,6 +97,22 @@ func delay(l *rate.Limiter) time.Duration {
 	return r.DelayFrom(now)
 }
 
+// try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
+func (p *pacer) try(to channels.Address) bool {
+	all := p.limiters(to)
+	for _, l := range all {
+		if l != nil && l.Tokens() < min(2, float64(l.Burst())) {
+			return false
+		}
+	}
+	for _, l := range all {
+		if l != nil && !l.Allow() {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -54,6 +54,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
+	r.gate.unanswered(context.WithoutCancel(ctx), run.ID)
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
 		r.unack(run.ID)
 	}

@@ -155,6 +155,7 @@ func (r *Router) Start(ctx context.Context) error {
 	for _, k := range keys {
 		r.lanes.wakeBy(k, begun[k])
 	}
+	r.gate.sweep(ctx)
 	r.watch.Go(func() { r.expire(ctx) })
 	r.watch.Go(func() { r.schedule(ctx) })
 	return nil
@@ -209,6 +210,7 @@ func (r *Router) expire(ctx context.Context) {
 			}
 		}
 		r.heal(ctx)
+		r.gate.sweep(ctx)
 		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)

@@ -1,0 +1,209 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// removeTries bounds how often it is tried to take a preview back.
+const removeTries = 5
+
+// hold has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
+func (g *gate) hold(o *outlet, chat channels.ChatID) (release func(), free bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o.queues[chat] != nil || o.held[chat] != nil {
+		return nil, false
+	}
+	done := make(chan struct{})
+	o.held[chat] = done
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(o.held, chat)
+		close(done)
+	}, true
+}
+
+// released waits until no preview has a chat to itself. While there is a queue for it none begins to.
+func (g *gate) released(ctx context.Context, o *outlet, chat channels.ChatID) {
+	g.mu.Lock()
+	held := o.held[chat]
+	g.mu.Unlock()
+	if held == nil {
+		return
+	}
+	select {
+	case <-held:
+	case <-ctx.Done():
+	}
+}
+
+// account gives the outlet of an address, and its channel; nil when it is not attached.
+func (g *gate) account(to channels.Address) (*outlet, channels.Channel) {
+	g.mu.Lock()
+	o := g.outlet(Ref(to))
+	g.mu.Unlock()
+	ch, _ := g.channel(o)
+	return o, ch
+}
+
+// takeBack removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
+// to try once more.
+func (g *gate) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
+	can := channels.Probe(ch)
+	nothing := channels.Outbound{Key: p.Key, To: p.To, Text: "…", Plain: "…"}
+	err := fenced(func() (err error) {
+		if p, err = g.resolve(ctx, ch, p, nothing); err != nil {
+			return err
+		}
+		switch {
+		case can.Remover != nil:
+			return can.Remover.Remove(ctx, p.To, p.ID)
+		case can.Editor != nil:
+			return can.Editor.Edit(ctx, p.ID, nothing)
+		}
+		return &channels.Error{Class: channels.Unsupported, Err: errors.New("messages can neither be removed nor edited here")}
+	})
+	if err == nil || errors.Is(err, errAbsent) {
+		return true, 0
+	}
+	switch e := channels.Classify(err); e.Class {
+	case channels.Rejected, channels.Unsupported:
+		g.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
+		return false, 0
+	default:
+		return false, max(e.RetryAfter, time.Second)
+	}
+}
+
+// unshow takes the preview of a run back whose answer does not come. It returns at once.
+func (g *gate) unshow(run sessions.RunID) {
+	p, ok := g.previews.leave(run)
+	if !ok {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life == nil || g.life.Err() != nil {
+		return // it is in the store: the next process finds it
+	}
+	life := g.life
+	g.wg.Go(func() {
+		for try := 0; try < removeTries; try++ {
+			again, ok := g.removal(life, p)
+			if !ok || again == 0 || !sleep(life, again<<try) {
+				break
+			}
+		}
+		if life.Err() == nil {
+			g.endPreview(life, run)
+		}
+	})
+}
+
+// removal takes a preview back under the policy, as soon as its account is attached: what may not be written to is left as it is
+// (contract P7). ok is false when ctx ended.
+func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
+	g.mu.Lock()
+	o := g.outlet(Ref(p.To))
+	g.mu.Unlock()
+	ch, changed := g.channel(o)
+	for ; ch == nil; ch, changed = g.channel(o) {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return 0, false
+		}
+	}
+	if o.pace.wait(ctx, p.To) != nil {
+		return 0, false
+	}
+	release, free := g.hold(o, p.To.Chat)
+	for ; !free; release, free = g.hold(o, p.To.Chat) {
+		if !sleep(ctx, time.Second) {
+			return 0, false
+		}
+	}
+	defer release()
+	defer g.flights.begin(p.Session)()
+	s, err := g.store.Get(ctx, p.Session)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+		s = sessions.Session{Key: p.Session, Agent: p.Session.Agent()}
+	case err != nil:
+		return time.Second, true
+	}
+	if !g.decide(p.To)(s).Allowed() {
+		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
+		return 0, true
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
+	defer cancel()
+	_, again = g.takeBack(call, ch, p)
+	return again, true
+}
+
+// loadPreviews finds the previews that an earlier process left.
+func (g *gate) loadPreviews(ctx context.Context) error {
+	list, err := g.store.Previews(ctx)
+	if err != nil {
+		return fmt.Errorf("listing previews: %w", err)
+	}
+	for _, p := range list {
+		g.previews.put(p)
+	}
+	return nil
+}
+
+// sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
+func (g *gate) sweep(ctx context.Context) {
+	for _, p := range g.previews.all() {
+		run, err := g.store.GetRun(ctx, p.Run)
+		if err == nil && run.Status.Final() || errors.Is(err, sessions.ErrNotFound) {
+			g.unanswered(ctx, p.Run)
+		}
+	}
+}
+
+// unanswered takes back the preview of a run that is over, unless its answer is to come, or has.
+func (g *gate) unanswered(ctx context.Context, run sessions.RunID) {
+	if _, there := g.previews.get(run); !there {
+		return
+	}
+	sent, err := g.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
+	if err != nil {
+		g.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
+		return // it is looked at again
+	}
+	for _, d := range sent {
+		if d.Kind == sessions.Reply {
+			if d.State.Final() {
+				g.answered(d)
+			}
+			return
+		}
+	}
+	g.unshow(run)
+}
+
+// answered says what becomes of the preview of an answer that is final.
+func (g *gate) answered(d sessions.Delivery) {
+	if _, there := g.previews.get(d.Run); !there || d.Kind != sessions.Reply {
+		return
+	}
+	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
+		g.unshow(d.Run)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if life := g.life; life != nil && life.Err() == nil {
+		g.wg.Go(func() { g.endPreview(life, d.Run) })
+	}
+}
