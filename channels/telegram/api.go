@@ -47,6 +47,7 @@ type apiError struct {
 	Method      string
 	Code        int // of the platform; 0 = no answer
 	Description string
+	body        []byte // the whole answer, where it came and could not be read
 	cause       error
 }
 
@@ -70,6 +71,7 @@ type exchange struct {
 	client  *http.Client
 	written atomic.Bool
 	status  int
+	body    []byte
 	header  http.Header
 }
 
@@ -89,6 +91,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if len(body) > maxAnswer {
 		return nil, errTooLarge
 	}
+	x.body = body
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
@@ -115,7 +118,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 			code = x.status
 		}
 		e := &apiError{Method: method, Code: code, Description: a.hide.Replace(said.Message)}
-		out := &channels.Error{Class: classOf(method, code), Err: e}
+		out := &channels.Error{Class: classOf(method, code, said.Message), Err: e}
 		if out.Class == channels.Limited {
 			out.RetryAfter = retryAfter(said.RetryAfter, x.header)
 		}
@@ -126,7 +129,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 	}
 	if x.status >= http.StatusMultipleChoices { // an answer, but not in JSON: a proxy's page
 		e := &apiError{Method: method, Code: x.status, Description: http.StatusText(x.status)}
-		out := &channels.Error{Class: classOf(method, x.status), Err: e}
+		out := &channels.Error{Class: classOf(method, x.status, ""), Err: e}
 		if out.Class == channels.Limited {
 			out.RetryAfter = retryAfter(0, x.header)
 		}
@@ -136,7 +139,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 	if x.written.Load() {
 		class = channels.Ambiguous
 	}
-	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: a.redact(err), cause: cause(err)}}
+	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: a.redact(err), body: x.body, cause: cause(err)}}
 }
 
 // redact words an error without the URL, which has the token in it.
@@ -158,12 +161,15 @@ func cause(err error) error {
 }
 
 // classOf says what an error code means. 5xx is ambiguous: Telegram has been seen to answer so after it had acted.
-func classOf(method string, code int) channels.Class {
+func classOf(method string, code int, text string) channels.Class {
 	switch {
 	case code == http.StatusUnauthorized:
 		return channels.Unauthorized
 	case code == http.StatusNotFound:
-		// Telegram answers so to a token that it cannot read; small servers do to methods that they lack.
+		// Telegram answers so to a token that it cannot read, and, in other words, to methods that a server lacks.
+		if strings.Contains(strings.ToLower(text), "method not found") {
+			return channels.Unsupported
+		}
 		if method == "getMe" || method == "getUpdates" || method == "sendMessage" {
 			return channels.Unauthorized
 		}

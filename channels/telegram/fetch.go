@@ -60,7 +60,7 @@ func (a api) file(ctx context.Context, client *http.Client, where string, limit 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		class := classOf(method, resp.StatusCode)
+		class := classOf(method, resp.StatusCode, "")
 		if class == channels.Ambiguous { // reading has no effect
 			class = channels.Transient
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -51,6 +52,7 @@ type poller struct {
 	conflicts int           // in a row
 	conflict  time.Time     // the last one
 	gapNoted  bool
+	poisoned  int                    // answers with one update in a row that could not be read
 	albums    map[albumKey]albumSeen // those that are waited for
 	identity  chan struct{}          // closed once the bot's identity is known
 }
@@ -146,17 +148,21 @@ func (p *poller) loop(ctx context.Context) error {
 				return failed
 			}
 			p.quick = true
-			sleep(ctx, p.trouble(ctx, failed))
+			wait := p.trouble(ctx, failed)
+			if said, ok := errors.AsType[*apiError](failed); ok && len(said.body) > 0 {
+				p.poison(ctx, said.body)
+			}
+			sleep(ctx, wait)
 			continue
 		}
 		items, err := p.read(ctx, raw)
 		if err != nil {
 			p.c.setState(ctx, channels.Disconnected, "getUpdates: "+err.Error())
-			p.limit = 1
+			p.poison(ctx, raw)
 			sleep(ctx, p.network.NextBackOff())
 			continue
 		}
-		p.quick, p.limit = false, fullBatch
+		p.quick, p.limit, p.poisoned = false, fullBatch, 0
 		p.network.Reset()
 		p.c.setState(ctx, channels.Connected, "")
 		if len(items) == 0 {
@@ -180,6 +186,32 @@ func (p *poller) loop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+var updateID = regexp.MustCompile(`"update_id"\s*:\s*([0-9]{1,18})\b`)
+
+// poison handles an answer that is no JSON, so that its updates cannot be told apart: one at a time is asked for, and one that cannot
+// be read three times is listed as unreadable and passed over.
+func (p *poller) poison(ctx context.Context, raw []byte) {
+	const tries = 3
+	if p.limit != 1 {
+		p.limit, p.poisoned = 1, 0
+		return
+	}
+	if p.poisoned++; p.poisoned < tries {
+		return
+	}
+	id := updateID.FindSubmatch(raw)
+	if id == nil {
+		return
+	}
+	n, err := strconv.ParseInt(string(id[1]), 10, 64)
+	if err != nil || n <= 0 || n < p.offset {
+		return
+	}
+	it := decoder{account: p.c.account}.unreadable(raw, wireUpdate{}, "an update that is no JSON")
+	it.id, it.in.ID, it.in.Cursor = n, messageID(n), strconv.FormatInt(n, 10)
+	p.offer(ctx, []item{it})
 }
 
 // read decodes a batch; it waits for the bot's identity, without which mentions and replies could not be told.

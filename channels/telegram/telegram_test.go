@@ -125,7 +125,10 @@ func (r *rig) inbox(ctx context.Context, in channels.Inbound) error {
 		return err
 	}
 	r.got = append(r.got, in)
-	r.more <- struct{}{}
+	select {
+	case r.more <- struct{}{}:
+	default: // full: whoever waits looks anyway
+	}
 	return nil
 }
 

@@ -13,28 +13,6 @@ import (
 	"parley/channels/telegram/telegramtest"
 )
 
-func TestConflictForFortySeconds(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		synctest.Wait()
-		remove := r.srv.Inject(telegramtest.Conflict(-1))
-		began := time.Now()
-		r.srv.Disconnect()
-		time.Sleep(40 * time.Second) // virtual time
-		if h := r.ch.Health(); h.State != channels.Conflict || h.Live(time.Now()) || h.Detail == "" {
-			t.Errorf("health during the conflict: %+v", h)
-		}
-		r.srv.Say(anna, anna, "during")
-		remove()
-		r.wait(1)
-		if took := time.Since(began); took > 45*time.Second {
-			t.Errorf("resumed %s after the conflict began, 40 s of which it lasted", took)
-		}
-		if n := strings.Count(r.log.String(), "level=ERROR"); n != 1 {
-			t.Errorf("%d loud lines, want 1:\n%s", n, r.log)
-		}
-	})
-}
-
 func TestStrayConflict(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		synctest.Wait()
@@ -72,23 +50,6 @@ func TestTwoHostsWithOneToken(t *testing.T) {
 		}
 		if !strings.Contains(r.log.String(), "state=conflict") {
 			t.Errorf("no word about the conflict:\n%s", r.log)
-		}
-	})
-}
-
-func TestConflictForEver(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		synctest.Wait()
-		r.srv.Inject(telegramtest.Conflict(-1))
-		r.srv.Disconnect()
-		time.Sleep(time.Minute) // virtual time
-		if h := r.ch.Health(); h.State != channels.Conflict {
-			t.Errorf("health after a minute: %+v", h)
-		}
-		r.srv.Forget()
-		time.Sleep(time.Hour) // virtual time
-		if n := len(r.srv.Calls("getUpdates")); n > 120 || n < 50 {
-			t.Errorf("%d polls in an hour of conflict", n)
 		}
 	})
 }
