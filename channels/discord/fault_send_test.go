@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/channels"
@@ -132,6 +133,24 @@ func TestFaultDiscordRepeatedSend(t *testing.T) {
 		}
 		if sent := h.srv.Sent(); len(sent) != 2 || len(sent[0].Nonce) != 25 {
 			t.Errorf("%+v", sent)
+		}
+	})
+}
+
+// The gateway tells of the message while the chat is read to find it: it is still the one that was looked for.
+func TestFaultDiscordFoundMeanwhile(t *testing.T) {
+	t.Parallel()
+	virtual(t, func(t *testing.T, h *host) {
+		h.connected()
+		synctest.Wait()
+		out := channels.Outbound{Key: "k", To: h.direct(), Text: "once", Plain: "once"}
+		h.srv.Drop()
+		losses()[1].lose(h, out)
+		h.srv.ForgetNonces()
+		h.srv.Inject(discordtest.Fault{Method: http.MethodGet, Route: discordtest.RouteMessages, Delay: 15 * time.Second})
+		h.deliver(out)
+		if n := len(h.srv.Sent()); n != 1 || h.srv.Stats().Resumed != 1 {
+			t.Errorf("%d messages are shown; %+v", n, h.srv.Stats())
 		}
 	})
 }

@@ -218,7 +218,7 @@ func TestFaultDiscordLongGap(t *testing.T) {
 func TestFaultDiscordRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		break_ func(*discordtest.Server)
+		breaks func(*discordtest.Server)
 		class  channels.Class
 		state  channels.State
 		hint   string
@@ -237,7 +237,7 @@ func TestFaultDiscordRefused(t *testing.T) {
 			t.Parallel()
 			virtual(t, func(t *testing.T, h *host) {
 				h.connected()
-				c.break_(h.srv)
+				c.breaks(h.srv)
 				var err error
 				select {
 				case err = <-h.err:
@@ -370,5 +370,5 @@ func file(name, data string) channels.File {
 	}
 }
 
-// Times is how often the fault tests of this package repeat what they do.
+// times is how often the fault tests of this package repeat what they do.
 func times(few, all int) int { return channeltest.Times(few, all) }

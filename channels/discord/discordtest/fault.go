@@ -18,7 +18,7 @@ type Fault struct {
 	// Arrives: the call has its effect although the answer is the fault.
 	Arrives bool
 
-	Delay      time.Duration // wait before the answer
+	Delay      time.Duration // wait before the answer, which is the true one when nothing else is set
 	Hang       bool          // no byte is sent and the connection stays open
 	Cut        bool          // the connection ends without an answer
 	Status     int           // HTTP status; 0 = 500
@@ -63,6 +63,9 @@ func (s *Server) takeFault(c *Call) *Fault {
 	}
 	return nil
 }
+
+// slow reports whether the fault is nothing but a late answer.
+func (f *Fault) slow() bool { return f.Delay > 0 && !f.Hang && !f.Cut && f.Status == 0 && f.Body == "" }
 
 func (f *Fault) apply(ctx context.Context) reply {
 	if f.Hang {

@@ -127,11 +127,13 @@ func (s *Server) serve(r *http.Request) reply {
 	s.mu.Unlock()
 
 	var a reply
-	if fault == nil || fault.Arrives {
+	if fault == nil || fault.Arrives || fault.slow() {
 		a = s.handle(q)
 	}
 	if fault != nil {
-		a = fault.apply(r.Context())
+		if bad := fault.apply(r.Context()); bad.cut || !fault.slow() {
+			a = bad
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
