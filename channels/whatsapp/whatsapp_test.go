@@ -18,6 +18,7 @@ import (
 func init() {
 	// Pings in the time of a test.
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 1200*time.Millisecond
+	whatsmeow.KeepAliveResponseDeadline = 3 * time.Second
 }
 
 func mkdir(t *testing.T, dir string) {

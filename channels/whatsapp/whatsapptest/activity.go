@@ -82,6 +82,12 @@ func (p *Phone) Stanzas() []string {
 	return ids
 }
 
+// WaitSent waits until linked devices of the account have sent n messages, in all.
+func (p *Phone) WaitSent(n int) bool {
+	p.s.t.Helper()
+	return p.s.wait("a message of the account", func() bool { return len(p.log.stanzas) >= n })
+}
+
 // Typing is how often the account was seen typing in a chat.
 func (p *Phone) Typing(chat Chat) int {
 	p.settle()
