@@ -53,7 +53,8 @@ func (n *names) chatOf(e event) channels.ChatID {
 func (e event) needsPlace() bool {
 	switch e.kind {
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
-		return true
+		kind := e.peek().ChannelType
+		return kind == nil || *kind != typeDM
 	case "INTERACTION_CREATE":
 		var i wireInteraction
 		return json.Unmarshal(e.data, &i) != nil || i.Channel == nil || i.Channel.Type == nil

@@ -235,7 +235,9 @@ func TestRevokedAndRefused(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHost(t)
 				c.spoil(h.srv)
-				err := h.ch.Run(t.Context(), h.inbox)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				err := h.ch.Run(ctx, h.inbox)
 				if err == nil || channels.Classify(err).Class != c.class {
 					t.Errorf("Run: %v", err)
 				}

@@ -61,8 +61,12 @@ func TestReconnects(t *testing.T) {
 				if in := h.one(); in.Text != "hello" {
 					t.Errorf("%+v", in)
 				}
-				if s := h.srv.Stats(); s.Identifies != c.identifies || s.Open != 1 {
+				s := h.srv.Stats()
+				if s.Identifies != c.identifies || s.Open != 1 {
 					t.Errorf("%+v, want %d identifies", s, c.identifies)
+				}
+				if strings.HasPrefix(name, "400") && c.identifies == 2 && s.Resumes > 0 {
+					t.Errorf("a session that is over is resumed: %+v", s)
 				}
 			})
 		})

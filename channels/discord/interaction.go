@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	answerDue   = 2 * time.Second  // the platform gives an interaction up after three
+	answerDue   = 2 * time.Second
+	deferLimit  = 3 * time.Second  // then the platform gives an interaction up
 	tokenLife   = 15 * time.Minute // of an interaction, https://discord.com/developers/docs/interactions/receiving-and-responding
 	unanswered  = 14 * time.Minute // then "is thinking…" is taken away
 	sweepEvery  = 15 * time.Second
@@ -129,9 +130,10 @@ func (q *queues) acknowledge(e event) (taken func()) {
 		select {
 		case <-inbox:
 		case <-due.C:
-		case <-q.ctx.Done():
+		case <-q.ctx.Done(): // nothing is promised that nobody may keep
+			a.failed = true
 		}
-		a.failed = !q.c.defers(q.offering, w.ID, a)
+		a.failed = a.failed || !q.c.defers(q.offering, w.ID, a)
 		close(a.ready)
 	})
 	return sync.OnceFunc(func() { close(inbox) })
@@ -142,17 +144,18 @@ func (c *Channel) defers(ctx context.Context, id string, a *act) bool {
 	path := "/interactions/" + url.PathEscape(id) + "/" + url.PathEscape(a.token) + "/callback"
 	for {
 		_, err := c.rest.call(ctx, request{
-			method: http.MethodPost, path: path, route: route{path: "interactions/callback", verb: http.MethodPost, major: id}, body: map[string]any{"type": 5}, limit: 3 * time.Second,
+			method: http.MethodPost, path: path, route: route{path: "interactions/callback", verb: http.MethodPost, major: id}, body: map[string]any{"type": 5}, limit: deferLimit,
 		})
 		if err == nil || codeOf(err) == codeAcknowledged {
 			return true
 		}
 		failed := channels.Classify(err)
-		if failed.Class == channels.Rejected || failed.Class == channels.Unsupported || failed.Class == channels.Unauthorized || time.Since(a.began) > 3*time.Second {
+		wait := max(100*time.Millisecond, failed.RetryAfter)
+		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit {
 			c.log.WarnContext(ctx, "a discord command could not be acknowledged; its answer will be a message", "err", err)
 			return false
 		}
-		if !sleep(ctx, max(100*time.Millisecond, failed.RetryAfter)) {
+		if !sleep(ctx, wait) {
 			return false
 		}
 	}

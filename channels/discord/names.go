@@ -152,6 +152,15 @@ func (n *names) hint(a channels.Address) {
 	}
 }
 
+// unknown notes that the platform says nothing about a chat, so that it is not asked for each of its events.
+func (n *names) unknown(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, known := n.places[id]; !known {
+		n.put(id, place{})
+	}
+}
+
 // put keeps a chat, within bounds; n.mu is held.
 func (n *names) put(id string, p place) {
 	if len(n.places) >= maxPlaces {

@@ -167,8 +167,9 @@ func (q *queues) drain(c *chat) {
 // take decodes an event and offers what it says, until that is taken or the Run ends.
 func (q *queues) take(c *chat, e event) {
 	q.prepare(c, e)
+	taken := func() {}
 	if e.kind == "INTERACTION_CREATE" {
-		defer q.acknowledge(e)()
+		taken = q.acknowledge(e)
 	}
 	for _, in := range q.c.decode(e) {
 		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" && !newer(string(in.ID), c.filled) {
@@ -178,14 +179,25 @@ func (q *queues) take(c *chat, e event) {
 			return
 		}
 	}
+	taken()
 }
 
-// prepare asks what kind of chat an event is from, unless that is known.
+// prepare asks what kind of chat an event is from, unless that is known. It is not guessed while the platform cannot be asked: a
+// group is no direct chat.
 func (q *queues) prepare(c *chat, e event) {
 	if _, known := q.c.names.find(string(c.id)); known || !e.needsPlace() {
 		return
 	}
-	_ = q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) })
+	for q.ctx.Err() == nil {
+		err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) })
+		switch {
+		case err == nil:
+			return
+		case permanent(err):
+			q.c.names.unknown(string(c.id))
+			return
+		}
+	}
 }
 
 // offer hands one event to the inbox until it is taken. It reports false when the Run ended before.

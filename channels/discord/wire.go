@@ -154,9 +154,10 @@ func (e wireEmoji) text() string {
 
 // peeked is what the order of events needs to know about one.
 type peeked struct {
-	ID        string `json:"id"`
-	ChannelID string `json:"channel_id"`
-	GuildID   string `json:"guild_id"`
+	ID          string `json:"id"`
+	ChannelID   string `json:"channel_id"`
+	ChannelType *int   `json:"channel_type"`
+	GuildID     string `json:"guild_id"`
 }
 
 func (e event) peek() peeked {
