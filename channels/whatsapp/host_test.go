@@ -166,7 +166,7 @@ func (h *host) next() channels.Inbound {
 	case in := <-h.in:
 		return in
 	case <-time.After(bound):
-		h.t.Fatal("no event came")
+		h.t.Fatalf("no event came; the log:\n%s", h.log)
 		return channels.Inbound{}
 	}
 }
