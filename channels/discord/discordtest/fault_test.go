@@ -91,11 +91,12 @@ func TestHistory(t *testing.T) {
 	s := newScene(t)
 	old := s.srv.Miss(general, anna, "days ago", discordtest.At(time.Now().Add(-72*time.Hour)))
 	first := s.srv.Miss(general, anna, "1")
+	var more []string
 	for range 5 {
-		s.srv.Miss(general, bert, "more")
+		more = append(more, s.srv.Miss(general, bert, "more"))
 	}
 	list, err := s.dg.ChannelMessages(general, 3, "", first, "")
-	if err != nil || len(list) != 3 || list[2].ID <= first || list[0].ID <= list[1].ID {
+	if err != nil || len(list) != 3 || list[2].ID != more[0] || list[1].ID != more[1] || list[0].ID != more[2] {
 		t.Errorf("after: %v, %v: want the three oldest, newest first", list, err)
 	}
 	if list, err = s.dg.ChannelMessages(general, 3, first, "", ""); err != nil || len(list) != 1 || list[0].ID != old {
