@@ -183,7 +183,7 @@ func (q *queues) page(chat channels.ChatID, after string, size int) ([]stored, e
 	return list, err
 }
 
-// complete adds to a message what only the gateway's events have: the server and the sender's place in it.
+// complete adds to a message what only the gateway's events have: the sender's place in the server.
 func (q *queues) complete(chat channels.ChatID, e *event) {
 	at, _ := q.c.names.find(string(chat))
 	if at.guild == "" {
@@ -197,7 +197,6 @@ func (q *queues) complete(chat channels.ChatID, e *event) {
 	if json.Unmarshal(m["author"], &author) != nil || m["webhook_id"] != nil {
 		author.ID = ""
 	}
-	m["guild_id"], _ = json.Marshal(at.guild)
 	if author.ID != "" && m["member"] == nil {
 		var member json.RawMessage
 		if err := q.patiently(func() error { return q.c.member(q.ctx, at.guild, author.ID, &member) }); err == nil {

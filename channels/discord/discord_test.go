@@ -37,6 +37,7 @@ type host struct {
 	events []channels.Inbound
 	refuse func(channels.Inbound) error
 	last   map[channels.Address]channels.Position
+	slow   time.Duration // of reading what is on disk
 	halt   func() error
 }
 
@@ -77,6 +78,7 @@ func (h *host) open() {
 }
 
 func (h *host) seen(context.Context) ([]channels.Position, error) {
+	time.Sleep(h.slow)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []channels.Position

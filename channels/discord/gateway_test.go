@@ -153,6 +153,37 @@ func TestBackFillComesFirst(t *testing.T) {
 	})
 }
 
+// An event that comes before it is known what has to be read again waits for that, and what was read is not offered again.
+func TestLiveEventsWaitForTheDisk(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Say(general, anna, "first")
+		h.one()
+		h.slow = 3 * time.Second
+		h.srv.Expire()
+		h.srv.Drop()
+		h.srv.Miss(general, anna, "missed")
+		for !h.srv.Ready() {
+			h.after(time.Millisecond)
+		}
+		h.srv.Say(general, anna, "live")
+		h.srv.Say(h.dm, anna, "new chat")
+		h.after(time.Second)
+		if list := h.taken(); len(list) > 0 {
+			t.Errorf("too early: %s", words(list))
+		}
+		h.settle()
+		var room []channels.Inbound
+		for _, in := range h.taken() {
+			if in.Address.Chat == general {
+				room = append(room, in)
+			}
+		}
+		if got := words(room); got != "missed,live" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestBackFillIsBounded(t *testing.T) {
 	inBubble(t, func(h *host) {
 		h.srv.Say(general, anna, "first")
