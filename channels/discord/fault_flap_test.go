@@ -62,7 +62,7 @@ func next(links ...discordtest.Link) func(*discordtest.Server) {
 // Connections end in every way that there is, hundreds of times. The bot comes back, in time, without spending the day's IDENTIFYs,
 // without trying to resume for ever, and without losing, doubling or reordering a message.
 func TestFaultDiscordFlap(t *testing.T) {
-	n := times(40, 1000)
+	n := times(80, 1000)
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, discordtest.NewPiped(t))
 		h.srv.IdentifyLimit(1000, 5*time.Second)
@@ -137,8 +137,9 @@ func TestFaultDiscordIdentifyBudget(t *testing.T) {
 	t.Parallel()
 	virtual(t, func(t *testing.T, h *host) {
 		h.connected()
-		limit := times(50, 1000)
+		limit := times(30, 1000)
 		h.srv.IdentifyLimit(limit, 5*time.Second)
+		h.srv.Heartbeat(20 * time.Minute)
 		began, before := time.Now(), h.srv.Stats().Identifies
 		for time.Since(began) < 48*time.Hour {
 			h.srv.Invalidate(false)

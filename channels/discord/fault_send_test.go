@@ -46,7 +46,7 @@ func losses() []loss {
 // Every message is shown once: none lost, none twice.
 func TestFaultDiscordLostAnswer(t *testing.T) {
 	t.Parallel()
-	n := times(60, 500)
+	n := times(36, 500)
 	virtual(t, func(t *testing.T, h *host) {
 		h.connected()
 		to, list := h.direct(), losses()

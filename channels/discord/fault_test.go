@@ -164,7 +164,7 @@ func TestFaultDiscordRefusedInbox(t *testing.T) {
 			return nil
 		}
 		h.mu.Unlock()
-		const many = 400
+		const many = 300
 		var want []string
 		for i := range many {
 			want = append(want, fmt.Sprint("held ", i))
@@ -198,7 +198,7 @@ func TestFaultDiscordLongGap(t *testing.T) {
 	virtual(t, func(_ *testing.T, h *host) {
 		h.connected()
 		h.stop()
-		for i := range 600 {
+		for i := range 510 {
 			h.srv.Miss(general, anna, fmt.Sprint("missed ", i))
 		}
 		h.start()
@@ -251,6 +251,7 @@ func TestFaultDiscordRefused(t *testing.T) {
 				if health.State != c.state || !health.State.Permanent() || !strings.Contains(health.Detail, c.hint) || discordtest.IsSecret(health.Detail+err.Error()) {
 					t.Errorf("%+v", health)
 				}
+				synctest.Wait() // what was under way
 				calls, links := len(h.srv.Calls()), h.srv.Stats().Connections
 				time.Sleep(time.Hour)
 				if len(h.srv.Calls()) != calls || h.srv.Stats().Connections != links {
