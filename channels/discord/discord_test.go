@@ -250,3 +250,19 @@ func TestRevokedAndRefused(t *testing.T) {
 		})
 	}
 }
+
+// What the host finds by asking for abilities.
+func TestAbilities(t *testing.T) {
+	t.Parallel()
+	ch, err := New(Config{Token: channels.NewSecret("x")}, Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := channels.Probe(ch)
+	if c.Typer == nil || c.Editor == nil || c.Remover == nil || c.Reactor == nil || c.Fetcher == nil || c.Commander == nil || c.Reconciler == nil || c.Reporter == nil {
+		t.Errorf("%+v", c)
+	}
+	if c.Drafter != nil || c.Pairer != nil || c.Hooked != nil {
+		t.Errorf("%+v", c)
+	}
+}
