@@ -91,11 +91,7 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 	from.write(t, l.dir)
 	time.Sleep(time.Until(from.at.Add(down))) // the clock of a bubble starts anew
 	l.fake = channeltest.NewFake(channeltest.Options{Limits: p.limits})
-	for _, c := range from.shown {
-		if _, err := l.fake.Send(t.Context(), c.Out); err != nil {
-			t.Fatal(err)
-		}
-	}
+	l.fake.Restore(from.shown...)
 	l.start()
 	for _, m := range sc.moves {
 		if from.taken[m.id] {
@@ -130,7 +126,7 @@ func (l *life) start() {
 	l.unclear = n[sessions.Sending] > 0
 	l.r = New(Deps{Store: l.store, Settings: l.sc.settings(), Log: quiet, Version: "test", TranscriptPath: l.store.TranscriptPath, Tools: tools.All,
 		Model: func(name string) (agent.Candidate, error) {
-			return agent.Candidate{Model: &script{answer: l.answer}, Name: "m", Label: name}, nil
+			return agent.Candidate{Model: uttered{&script{answer: l.answer}, l.sc.pause}, Name: "m", Label: name}, nil
 		}})
 	if err := l.r.Start(ctx); err != nil {
 		l.t.Fatal(err)

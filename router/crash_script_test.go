@@ -23,7 +23,8 @@ type scenario struct {
 	moves  []move
 	answer func(ctx context.Context, s step) (agent.Answer, error)
 	want   want
-	twice  bool // kill the processes that take over as well
+	twice  bool          // kill the processes that take over as well
+	pause  time.Duration // before each word of an answer
 }
 
 func (sc *scenario) settings() *Settings {

@@ -144,7 +144,12 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	case !begun:
 		err = w.begin(call, o, ch, out)
 	case was.State == sessions.PreviewSending:
-		_, err = g.resolve(call, ch, was, out)
+		if _, err = g.resolve(call, ch, was, out); err == nil {
+			return false // it says what it said then: it is edited next
+		}
+		if errors.Is(err, errAbsent) {
+			err = w.begin(call, o, ch, out)
+		}
 	default:
 		err = fenced(func() error { return g.caps(to).Editor.Edit(call, was.ID, out) })
 	}

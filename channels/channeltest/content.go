@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"parley/channels"
 )
@@ -40,4 +42,17 @@ func (f *Fake) read(out channels.Outbound) (sent []SharedFile, err error) {
 		sent = append(sent, SharedFile{file.Kind, file.Name, file.MIME, data})
 	}
 	return sent, nil
+}
+
+// Restore puts messages there that were sent before, with their ids, as another fake has shown them: the platform outlives the process.
+func (f *Fake) Restore(shown ...Call) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls, f.shown = append(f.calls, shown...), append(f.shown, shown...)
+	for _, c := range shown {
+		if n, err := strconv.ParseInt(strings.TrimPrefix(string(c.Receipt.ID), "out-"), 10, 64); err == nil {
+			f.nextID = max(f.nextID, n)
+		}
+	}
+	f.notify()
 }
