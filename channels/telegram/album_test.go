@@ -99,7 +99,9 @@ func TestAlbumIsConfirmedAfterItsCommit(t *testing.T) {
 			return nil
 		})
 		parts := r.srv.Album(anna, anna, "", -1, pictures(4), nil)
-		r.srv.Wait(t.Context(), func() bool { return len(r.srv.Calls("getUpdates")) > 3 })
+		if err := r.srv.Wait(t.Context(), func() bool { return len(r.srv.Calls("getUpdates")) > 3 }); err != nil {
+			t.Fatal(err)
+		}
 		if r.srv.Confirmed() >= parts[0].UpdateID {
 			t.Error("confirmed before the commit")
 		}

@@ -286,6 +286,19 @@ func TestAdvance(t *testing.T) {
 	step(3, 0, 2)                // renumbered
 }
 
+// A group that moved is offered as one with its new self: what is written there comes after the word about the move.
+func TestMovedChatIsOneWithItsNewSelf(t *testing.T) {
+	t.Parallel()
+	in := func(chat, to channels.ChatID) item {
+		return item{in: channels.Inbound{Address: channels.Address{Chat: chat}, MovedTo: to}}
+	}
+	items := []item{in("-6", ""), in("5", ""), in("-6", "-1006"), in("-1006", "")}
+	items[2].in.Event = channels.Moved
+	if groups := byChat(items); len(groups) != 2 || len(groups[0]) != 3 || groups[0][2] != &items[3] {
+		t.Errorf("%+v", groups)
+	}
+}
+
 // After a refusal, updates beyond it are remembered as committed; when the server counts anew, the same ids are other updates.
 func TestRenumberingForgetsWhatWasCommitted(t *testing.T) {
 	t.Parallel()

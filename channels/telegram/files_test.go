@@ -89,6 +89,9 @@ func TestKindsOfFiles(t *testing.T) {
 					t.Errorf("%s: %+v", name, m)
 				}
 			}
+			if calls := r.srv.Calls("sendPhoto", "sendMediaGroup", "sendDocument", "sendVideo", "sendAudio", "sendVoice"); len(calls) != 1 {
+				t.Errorf("%s: %d calls: it is known beforehand what Telegram refuses", name, len(calls))
+			}
 			if strings.Join(as, " ") != c.as || number(receipt.ID) != sent[0].ID || sent[0].Text != "here" {
 				t.Errorf("%s: sent as %v, receipt %+v, caption %q", name, as, receipt, sent[0].Text)
 			}
