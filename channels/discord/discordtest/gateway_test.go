@@ -2,6 +2,7 @@ package discordtest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -201,12 +202,19 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A client that does not follow the protocol fails the test that made the server.
+// A client that does not follow the protocol fails the test that made the server. The OpenAPI description is what keeps the stand-in
+// true; where it is missing everything else runs all the same.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	spec, err := discordtest.FindSpec()
-	if err != nil {
+	if errors.Is(err, discordtest.ErrNoSpec) {
 		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := spec.Type("MessageResponse", map[string]any{"id": "x"}); len(bad) == 0 {
+		t.Error("a message without a channel is valid")
 	}
 	s := newScene(t)
 	srv := discordtest.New(nil)
