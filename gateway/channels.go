@@ -98,7 +98,8 @@ func (h *Host) loginChannel(w http.ResponseWriter, r *http.Request) {
 		err  error
 	}
 	over := make(chan outcome, 1)
-	go func() { // the adapter may show a step from any goroutine, an answer is written by this one
+	// The adapter may show a step from any goroutine; the answer is written by this one.
+	go func() { //nolint:contextcheck // accounts live with the host, not with who logs in
 		name, err := h.login(r.Context(), a, phone, func(s channels.PairStep) {
 			select {
 			case steps <- s:

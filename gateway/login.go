@@ -45,7 +45,7 @@ func (h *Host) login(ctx context.Context, a *account, phone string, show func(ch
 	if err := h.beginLogin(a, l); err != nil {
 		return "", err
 	}
-	defer context.AfterFunc(h.accounts.life, func() { cancel(errStopping) })()
+	defer context.AfterFunc(h.accounts.life, func() { cancel(errStopping) })() //nolint:contextcheck // the accounts' life ends a login besides ctx
 	err = fenced(a.String(), h.log, func() error { return pairer.Pair(ctx, phone, show) })
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -136,7 +136,7 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 	defer cancel()
 	a.stop()
 	err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) })
-	h.startAccount(h.accounts.life, a)
+	h.startAccount(h.accounts.life, a) //nolint:contextcheck // accounts live with the host, not with who logs out
 	if err != nil {
 		return refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))
 	}
@@ -170,10 +170,7 @@ func phoneNumber(text string) (string, error) {
 	if digits == "" {
 		return "", nil
 	}
-	digits = strings.TrimPrefix(digits, "+")
-	if strings.HasPrefix(digits, "00") {
-		digits = digits[2:]
-	}
+	digits = strings.TrimPrefix(strings.TrimPrefix(digits, "+"), "00")
 	if strings.Trim(digits, "0123456789") != "" || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
 		return "", bad("phone %q: want the whole number with its country code, for example +49 151 23456789", text)
 	}

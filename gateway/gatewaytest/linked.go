@@ -40,9 +40,14 @@ func NewLinked() *Linked {
 	return &Linked{health: channels.Health{State: channels.Stopped, Stale: time.Hour}, pairing: make(chan pairing)}
 }
 
-// Row is the account as a row of the table of channel kinds. It needs no configuration.
+// Config is the account's section. It needs none.
+type Config struct {
+	Label string `yaml:"label" doc:"Something to change."`
+}
+
+// Row is the account as a row of the table of channel kinds.
 func (l *Linked) Row() gateway.Adapter {
-	return gateway.Adapter{Adapter: config.Adapter{Kind: Kind, Always: true}, Open: func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return l, nil }}
+	return gateway.Adapter{Adapter: config.Adapter{Kind: Kind, Always: true, New: func() any { return &Config{} }}, Open: func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return l, nil }}
 }
 
 // Show makes the login under way show a step.
@@ -147,8 +152,8 @@ func (l *Linked) Pair(ctx context.Context, phone string, show func(channels.Pair
 				show(p.step)
 			default:
 				l.mu.Lock()
-				defer l.mu.Unlock()
 				l.name = p.name
+				l.mu.Unlock()
 				return nil
 			}
 		case <-ctx.Done():
