@@ -46,7 +46,8 @@ func (w *world) open(t *testing.T, log *slog.Logger) *whatsapp.Channel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whatsapp.SetPace(ch, time.Microsecond, 20*time.Millisecond, 3*time.Second)
+	whatsapp.SetPace(ch, 0, 20*time.Millisecond, 3*time.Second)
+	whatsapp.AtOnce(ch)
 	return ch
 }
 

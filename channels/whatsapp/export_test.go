@@ -60,3 +60,6 @@ func testDecoder(pn, lid types.JID, p People) *decoder {
 
 // Hurry shortens all of them.
 func Hurry(c *Channel) { SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*time.Second) }
+
+// AtOnce lets the account connect again without a wait, however often the connection breaks.
+func AtOnce(c *Channel) { c.pace.first = 0 }

@@ -244,6 +244,7 @@ func TestFaultConnections(t *testing.T) {
 			if c.state != channels.LoggedOut { // after its first message the library tidies up in the background, also keys that are gone
 				anna.Say(h.phone, "hello")
 				h.texts("hello")
+				h.phone.WaitDelivered() // else it may come twice, which the store sees
 			}
 			c.do(h)
 			if c.state != channels.Connected {

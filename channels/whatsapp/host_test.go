@@ -94,7 +94,10 @@ func (h *host) run() {
 	h.stop, h.done = cancel, make(chan error, 1)
 	ch, done := h.ch, h.done
 	go func() { done <- ch.Run(ctx, h.inbox) }()
-	h.t.Cleanup(func() { h.end() })
+	h.t.Cleanup(func() {
+		cancel()
+		_ = h.await(done)
+	})
 }
 
 func (h *host) inbox(ctx context.Context, in channels.Inbound) error {
@@ -129,9 +132,14 @@ func (h *host) end() error {
 // ended waits for Run to come back.
 func (h *host) ended() error {
 	h.t.Helper()
+	return h.await(h.done)
+}
+
+func (h *host) await(done chan error) error {
+	h.t.Helper()
 	select {
-	case err := <-h.done:
-		h.done <- err
+	case err := <-done:
+		done <- err
 		return err
 	case <-time.After(bound):
 		h.t.Fatal("Run does not end")
@@ -199,12 +207,9 @@ func (h *host) send(out channels.Outbound) channels.Receipt {
 	return r
 }
 
-func (h *host) class(err error, want channels.Class) *channels.Error {
+func (h *host) class(err error, want channels.Class) {
 	h.t.Helper()
-	e, ok := errors.AsType[*channels.Error](err)
-	if !ok || e.Class != want {
+	if e, ok := errors.AsType[*channels.Error](err); !ok || e.Class != want {
 		h.t.Errorf("got %v, want class %s", err, want)
-		return &channels.Error{}
 	}
-	return e
 }

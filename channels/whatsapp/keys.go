@@ -56,7 +56,6 @@ func openKeys(ctx context.Context, path string, log *libraryLog) (*keyring, erro
 		k.close()
 		return nil, keyTrouble(err)
 	}
-	k.device.Container = keeper{k.container}
 	return k, nil
 }
 
@@ -64,11 +63,16 @@ func (k *keyring) close() { _ = k.container.Close() } // nothing is in flight: e
 
 func (k *keyring) linked() bool { return k.device.ID != nil && !k.device.Deleted }
 
-// keeper leaves the keys of a link that ended where they are; the library would delete them. putAside moves the whole file.
+// keep makes the library leave the keys of a link that ended where they are; it would delete them, and change the device below
+// everything that still uses it. putAside moves the whole file.
+func (k *keyring) keep() { k.device.Container = keeper{k.container} }
+
 type keeper struct{ *sqlstore.Container }
 
+var errKept = errors.New("the keys are kept")
+
 // DeleteDevice implements store.DeviceContainer.
-func (keeper) DeleteDevice(context.Context, *store.Device) error { return nil }
+func (keeper) DeleteDevice(context.Context, *store.Device) error { return errKept }
 
 // isLinked looks into the key file without making one.
 func isLinked(path string) bool {

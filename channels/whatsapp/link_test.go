@@ -96,7 +96,8 @@ func TestPairingThatFails(t *testing.T) {
 	h.class(err, channels.Rejected)
 	ctx, cancel := context.WithCancel(t.Context())
 	err = h.ch.Pair(ctx, "", func(channels.PairStep) { cancel() })
-	if h.class(err, channels.Transient); !errors.Is(err, context.Canceled) {
+	h.class(err, channels.Transient)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "keys*")); len(left) != 0 {

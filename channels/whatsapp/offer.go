@@ -46,6 +46,7 @@ func (l *link) message(evt *events.Message) bool {
 		}
 		l.forgetUnknown(moved.Address.Chat)
 	}
+	l.remember(evt, in)
 	// The library acknowledges what the phone sent in place of a message that could not be decrypted whatever its handler says, so
 	// that is offered until it is taken.
 	if !l.offer(in, evt.UnavailableRequestID != "") {
@@ -211,8 +212,8 @@ func (l *link) joined(evt *events.JoinedGroup) bool {
 	return l.offer(d.joined(evt), false)
 }
 
-// after remembers a message that was taken, and shows that it was.
-func (l *link) after(evt *events.Message, in channels.Inbound) {
+// remember is done before a message is offered: the answer may be there before the inbox has returned.
+func (l *link) remember(evt *events.Message, in channels.Inbound) {
 	if in.Event != channels.Message {
 		return
 	}
@@ -220,12 +221,18 @@ func (l *link) after(evt *events.Message, in channels.Inbound) {
 	if text == "" && len(in.Media) > 0 {
 		text = string(in.Media[0].Kind)
 	}
-	l.c.recent.note(evt.Info.ID, past{author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: in.SentByThisLogin && evt.Info.Sender.Device == l.me.device})
-	if l.c.cfg.ReadReceipts && !evt.Info.IsFromMe {
-		select {
-		case l.reads <- receipt{id: evt.Info.ID, chat: evt.Info.Chat, sender: evt.Info.Sender}:
-		default: // a tick that does not turn blue
-		}
+	ours := in.SentByThisLogin && evt.Info.Sender.Device == l.me.device
+	l.c.recent.note(evt.Info.ID, past{author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours})
+}
+
+// after shows the sender of a message that it was taken.
+func (l *link) after(evt *events.Message, in channels.Inbound) {
+	if in.Event != channels.Message || !l.c.cfg.ReadReceipts || evt.Info.IsFromMe {
+		return
+	}
+	select {
+	case l.reads <- receipt{id: evt.Info.ID, chat: evt.Info.Chat, sender: evt.Info.Sender}:
+	default: // a tick that does not turn blue
 	}
 }
 

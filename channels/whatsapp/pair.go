@@ -254,6 +254,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 func (c *Channel) logout(ctx context.Context, keys *keyring, log *libraryLog) error {
 	ctx, cancel := context.WithTimeout(ctx, unpairTime)
 	defer cancel()
+	keys.keep()
 	p := &pairing{c: c, cli: c.newClient(ctx, keys.device, log), events: make(chan any, 16)}
 	p.cli.AddEventHandlerWithSuccessStatus(func(evt any) bool {
 		switch evt.(type) {
@@ -273,7 +274,10 @@ func (c *Channel) logout(ctx context.Context, keys *keyring, log *libraryLog) er
 	case evt := <-p.events:
 		switch evt.(type) {
 		case *events.Connected:
-			return p.cli.Logout(ctx)
+			if err := p.cli.Logout(ctx); !errors.Is(err, errKept) {
+				return err
+			}
+			return nil
 		case *events.LoggedOut:
 			return nil
 		}

@@ -115,6 +115,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	if keys.device.PushName == "" { // the phone tells the account's own name some time after the login; presence needs one
 		keys.device.PushName = c.cfg.DeviceName
 	}
+	keys.keep()
 	l.keys = keys
 	id := keys.device.GetJID()
 	l.me = identity{pn: plain(id), lid: plain(keys.device.GetLID()), device: id.Device}

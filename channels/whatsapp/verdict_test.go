@@ -41,13 +41,13 @@ func TestVerdicts(t *testing.T) {
 			s := whatsapptest.New(t)
 			h := linked(t, s, s.NewPhone("Bot"))
 			c.do(h)
-			err := h.class(h.ended(), c.class)
+			h.class(h.ended(), c.class)
 			got := h.ch.Health()
 			if got.State != c.state || !strings.Contains(got.Detail, c.advice) {
 				t.Errorf("health %+v", got)
 			}
-			if c.class == channels.Limited && (err.RetryAfter < 3*time.Hour-time.Minute || err.RetryAfter > 3*time.Hour) {
-				t.Errorf("to be tried after %s", err.RetryAfter)
+			if wait := channels.Classify(h.ended()).RetryAfter; c.class == channels.Limited && (wait < 3*time.Hour-time.Minute || wait > 3*time.Hour) {
+				t.Errorf("to be tried after %s", wait)
 			}
 			kept, _ := filepath.Glob(filepath.Join(h.dir, "keys.db.2*"))
 			if c.aside != (len(kept) > 0) {
@@ -95,8 +95,8 @@ func TestSendFailures(t *testing.T) {
 		h.class(try(to), class)
 	}
 	h.phone.Reject(429)
-	if e := h.class(try(to), channels.Limited); e.RetryAfter == 0 {
-		t.Error("429 says no time")
+	if e := channels.Classify(try(to)); e.Class != channels.Limited || e.RetryAfter == 0 {
+		t.Errorf("429: %v", e)
 	}
 	for _, chat := range []channels.ChatID{"", "x", "1234", "4915@example.org", "status@broadcast", "1203630000000000001@newsletter", "4915:3@s.whatsapp.net"} {
 		h.class(try(channels.Address{Channel: to.Channel, Account: to.Account, Chat: chat, Type: channels.Direct}), channels.Rejected)
@@ -132,8 +132,8 @@ func TestRestricted(t *testing.T) {
 	out := channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "x"}
 	for range 2 { // the second does not even ask
 		_, err := h.ch.Send(t.Context(), out)
-		if e := h.class(err, channels.Limited); e.RetryAfter < 50*time.Minute {
-			t.Errorf("to be tried after %s", e.RetryAfter)
+		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter < 50*time.Minute {
+			t.Errorf("restricted: %v", e)
 		}
 	}
 	if got := h.ch.Health(); got.State != channels.Banned || !strings.Contains(got.Detail, "let it rest") {

@@ -15,11 +15,12 @@ import (
 	"parley/channels/whatsapp/whatsapptest"
 )
 
-func init() {
-	// Pings in the time of a test.
+// Pings in the time of a test.
+var _ = func() bool {
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 1200*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = 3 * time.Second
-}
+	return true
+}()
 
 func mkdir(t *testing.T, dir string) {
 	t.Helper()
