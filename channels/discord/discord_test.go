@@ -88,13 +88,16 @@ func (h *host) seen(context.Context) ([]channels.Position, error) {
 	return list, nil
 }
 
-func (h *host) inbox(_ context.Context, in channels.Inbound) error {
+func (h *host) inbox(ctx context.Context, in channels.Inbound) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.refuse != nil {
 		if err := h.refuse(in); err != nil {
 			return err
 		}
+	}
+	if err := ctx.Err(); err != nil { // as a store does
+		return err
 	}
 	h.events = append(h.events, in)
 	if p := h.last[in.Address]; in.Event == channels.Message && (len(in.ID) > len(p.ID) || in.ID > p.ID) {

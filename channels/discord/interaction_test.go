@@ -112,6 +112,9 @@ func TestCommandThatCannotBeAcknowledged(t *testing.T) {
 		if sent := h.srv.Sent(general); len(sent) != 1 || sent[0].Text != "fine" || sent[0].Command != "" {
 			t.Errorf("%+v", sent)
 		}
+		if n := len(h.srv.Calls("PATCH " + discordtest.RouteOriginal)); n > 0 {
+			t.Errorf("%d answers to what was never acknowledged", n)
+		}
 		if strings.Contains(h.logs.String(), "aW50ZXJhY3Rpb246") {
 			t.Errorf("the token of a command is in the log:\n%s", h.logs)
 		}

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -46,7 +47,9 @@ func TestMembersAskForTheIntent(t *testing.T) {
 		h.stop()
 		h.cfg.Members = true
 		h.open()
-		if err := h.ch.Run(t.Context(), h.inbox); channels.Classify(err).Class != channels.Rejected {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := h.ch.Run(ctx, h.inbox); err == nil || channels.Classify(err).Class != channels.Rejected {
 			t.Errorf("Run: %v", err)
 		}
 	})
