@@ -32,13 +32,15 @@ func TestAlbumIsOneEvent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		synctest.Wait()
 		for _, at := range []int{0, 2, -1} { // the caption is on any part, or on none
-			began, n := time.Now(), len(r.got)
+			began, n := time.Now(), len(r.wait(0))
 			parts := r.srv.Album(team, anna, "@"+telegramtest.BotUsername+" look", at, pictures(3), nil)
 			r.srv.Say(bert, bert, "meanwhile")
-			both := r.wait(n + 2)[n:]
-			in := both[1]
-			if both[0].Text != "meanwhile" || time.Since(began) > time.Second {
-				t.Errorf("others waited: %+v after %s", both[0], time.Since(began))
+			if other := r.wait(n + 1)[n]; other.Text != "meanwhile" || time.Since(began) > 100*time.Millisecond {
+				t.Errorf("others waited: %+v after %s", other, time.Since(began))
+			}
+			in := r.wait(n + 2)[n+1]
+			if took := time.Since(began); took < 400*time.Millisecond || took > time.Second {
+				t.Errorf("the album came after %s", took)
 			}
 			if refs(in) != "p0 p1 p2" || in.ID != channels.MessageID(fmt.Sprint(parts[2].MessageID)) || in.Mentioned != (at >= 0) || at >= 0 && in.Addressed != "look" {
 				t.Errorf("caption on %d: %+v", at, in)
@@ -47,8 +49,8 @@ func TestAlbumIsOneEvent(t *testing.T) {
 				t.Error(err)
 			}
 			synctest.Wait()
-			if len(r.got) != n+2 {
-				t.Errorf("%d events", len(r.got)-n)
+			if more := len(r.wait(0)) - n; more != 2 {
+				t.Errorf("%d events", more)
 			}
 		}
 	})
@@ -67,7 +69,7 @@ func TestAlbumArrivesSlowly(t *testing.T) {
 		began := time.Now()
 		r.srv.Album(anna, anna, "whole", 0, pictures(2), nil)
 		r.srv.Say(anna, anna, "that is all")
-		if in := r.wait(3)[1]; refs(in) != "p0 p1" || time.Since(began) > 10*time.Millisecond {
+		if in := r.wait(3)[1]; refs(in) != "p0 p1" || time.Since(began) > 150*time.Millisecond {
 			t.Errorf("waited %s: %+v", time.Since(began), in)
 		}
 		synctest.Wait()
@@ -149,10 +151,10 @@ func TestAlbumOverRestarts(t *testing.T) {
 			r.ch = r.open()
 			r.start()
 			time.Sleep(5 * time.Second) // virtual time
+			_ = r.stop()
 			if len(kept) != 4 {
 				t.Errorf("%d pictures came before the crash: kept %v", before, kept)
 			}
-			_ = r.stop()
 		})
 	}
 }

@@ -212,16 +212,16 @@ func TestHookIsGuarded(t *testing.T) {
 			{"good", "POST", hookSecret, good, 200, 1}, {"ignored", "POST", hookSecret, `{"update_id":6,"poll":{}}`, 200, 0},
 			{"no JSON", "POST", hookSecret, "{{{", 200, 1}, {"nothing", "POST", hookSecret, "", 200, 1}, {"endless", "POST", hookSecret, `{"update_id":7,"x":"` + strings.Repeat("x", 3<<20) + `"}`, 200, 1},
 		} {
-			n := len(r.got)
-			if code := post(c.method, c.secret, c.body); code != c.want || len(r.got)-n != c.events {
-				t.Errorf("%s: %d, %d events", c.name, code, len(r.got)-n)
+			n := len(r.wait(0))
+			if code := post(c.method, c.secret, c.body); code != c.want || len(r.wait(0))-n != c.events {
+				t.Errorf("%s: %d, %d events", c.name, code, len(r.wait(0))-n)
 			}
 			if c.events == 1 && c.name != "good" && (r.got[n].Event != channels.Unreadable || len(r.got[n].Raw) > 4<<10) {
 				t.Errorf("%s: %+v", c.name, r.got[n])
 			}
 		}
 		// The caller goes away while the inbox works: what has begun is finished. Run waits for it.
-		began := make(chan struct{})
+		began, n := make(chan struct{}), len(r.wait(0))
 		r.refusing(func(channels.Inbound) error {
 			close(began)
 			time.Sleep(3 * time.Second) // virtual time
@@ -233,7 +233,6 @@ func TestHookIsGuarded(t *testing.T) {
 		go r.ch.Hook().ServeHTTP(httptest.NewRecorder(), req)
 		<-began
 		cancel()
-		n := len(r.got)
 		if err := r.stop(); err != nil || len(r.got) != n+1 {
 			t.Errorf("%v, %d events", err, len(r.got)-n)
 		}

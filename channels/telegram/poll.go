@@ -178,7 +178,7 @@ func (p *poller) loop(ctx context.Context) error {
 			sleep(ctx, p.refusals.NextBackOff())
 		case wait > 0:
 			p.quick = true
-			sleep(ctx, wait)
+			sleep(ctx, min(wait, albumLook))
 		case p.offset <= before:
 			sleep(ctx, staleWait)
 		default:
