@@ -154,16 +154,18 @@ func TestFaultDiskFull(t *testing.T) {
 	h, anna := answered(t)
 	bert := h.s.NewPerson("Bert")
 	n := channeltest.Times(10, 200)
-	full, tries := make(chan struct{}), make(chan struct{}, 100000)
-	h.refusing(func(channels.Inbound) error {
+	full, tries := make(chan struct{}), make(chan channels.Event, 100000)
+	h.refusing(func(in channels.Inbound) error {
 		select {
 		case <-full:
 			return nil
 		default:
-			tries <- struct{}{}
+			tries <- in.Event
 			return errors.New("disk full")
 		}
 	})
+	group := h.s.NewGroup("crew", anna.Phone, h.phone)
+	group.Rename(anna.Phone, "the crew")
 	want := map[channels.UserID][]string{}
 	for i := range n {
 		text := fmt.Sprint("message ", i)
@@ -172,16 +174,30 @@ func TestFaultDiskFull(t *testing.T) {
 			want[channels.UserID(p.Number())] = append(want[channels.UserID(p.Number())], text)
 		}
 	}
-	for range 8 { // more than one connection tries it
-		<-tries
+	limit := time.After(bound)
+	for renames := 0; renames < 4; { // it is tried three times on one connection
+		select {
+		case event := <-tries:
+			if event == channels.Renamed {
+				renames++
+			}
+		case <-limit:
+			t.Fatal("what was refused does not come again")
+		}
 	}
-	if waiting := h.phone.Waiting(); waiting != 2*n {
-		t.Errorf("%d messages of %d are not acknowledged", waiting, 2*n)
+	if waiting := h.phone.Waiting(); waiting != 2*n+1 {
+		t.Errorf("%d events of %d are not acknowledged", waiting, 2*n+1)
 	}
 	close(full)
 	got, next := map[channels.UserID][]string{}, h.once()
-	for range 2 * n {
+	for range 2*n + 1 {
 		in := next()
+		if in.Event == channels.Renamed {
+			if in.Title != "the crew" || in.Address != h.group(group) {
+				t.Errorf("renamed: %+v", in)
+			}
+			continue
+		}
 		got[in.Sender.ID] = append(got[in.Sender.ID], in.Text)
 	}
 	for who := range want {

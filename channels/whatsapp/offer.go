@@ -137,13 +137,13 @@ func (l *link) pause(d time.Duration) bool {
 // refuse leaves a chat to the next connection and sees to it that there is one.
 func (l *link) refuse(chat channels.ChatID, id channels.MessageID, err error) {
 	l.held[chat] = refusal{id, time.Now()}
-	wait := l.refusals.NextBackOff()
-	l.c.log.WarnContext(l.offering, "a WhatsApp event was not taken; it is fetched again", "chat", chat, "after", wait.Round(time.Millisecond), "err", err)
 	l.timers.Lock()
 	defer l.timers.Unlock()
-	if l.again == nil {
+	if l.again == nil { // however many chats wait, they wait for one connection
+		wait := l.refusals.NextBackOff()
 		l.again = time.AfterFunc(wait, func() { l.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
 	}
+	l.c.log.WarnContext(l.offering, "a WhatsApp event was not taken; it is fetched again", "chat", chat, "err", err)
 }
 
 // refusal is the first event of a chat that was not taken, and when.
