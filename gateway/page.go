@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"parley/channels"
 	"parley/channels/webchat"
@@ -42,7 +43,7 @@ func (h *Host) pageInfo(context.Context) web.Info {
 		if s.Account != channels.DefaultAccount {
 			name += "/" + string(s.Account)
 		}
-		info.Channels = append(info.Channels, web.ChannelInfo{Name: name, State: s.State, Detail: s.Detail})
+		info.Channels = append(info.Channels, web.ChannelInfo{Name: name, State: s.State, Detail: strings.Trim(s.Detail+"; "+s.Todo, "; ")})
 	}
 	if info.Offline {
 		info.Suggestions = []string{"What can you do?", "List my sessions", "Remember that the bins go out on Tuesday", "In the background, what time is it?"}

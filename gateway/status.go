@@ -92,6 +92,9 @@ func todo(s Status) string {
 		login += " --account " + string(s.Account)
 		restart += " " + string(s.Account)
 	}
+	if strings.Contains(s.Detail, login) || strings.Contains(s.Detail, restart) {
+		return "" // the adapter says it
+	}
 	switch s.State {
 	case channels.LoggedOut:
 		if s.Pairs {

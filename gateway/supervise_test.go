@@ -162,6 +162,7 @@ func TestSupervisePermanent(t *testing.T) {
 		"not linked":     {channels.Unauthorized, channels.Health{State: channels.LoggedOut}, true, channels.LoggedOut, "no", "parley login fake"},
 		"says connected": {channels.Unauthorized, channels.Health{State: channels.Connected, LastSeen: time.Now().Add(time.Hour * 1e6), Stale: time.Hour}, false, channels.Revoked, "no", "parley channels restart fake"},
 		"says nothing":   {channels.Rejected, channels.Health{}, false, channels.Refused, "no", "parley channels restart fake"},
+		"says it all":    {channels.Unauthorized, channels.Health{State: channels.LoggedOut, Detail: "run parley login fake"}, true, channels.LoggedOut, "run parley login fake", ""},
 		"was linked":     {channels.Unauthorized, channels.Health{State: channels.Disconnected}, true, channels.LoggedOut, "no", "parley login fake"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestSupervisePermanent(t *testing.T) {
 				a := testAccount(ch)
 				runs := supervised(t, a, s, time.Hour)
 				got := a.status(time.Now())
-				if len(runs) != 1 || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || got.Live || got.Restarts != 0 || a.running() {
+				if len(runs) != 1 || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || (c.todo == "") != (got.Todo == "") || got.Live || got.Restarts != 0 || a.running() {
 					t.Errorf("%d runs, %+v", len(runs), got)
 				}
 			})

@@ -84,14 +84,20 @@ func newThree(t *testing.T) *three {
 	if err := x.bot.Link(filepath.Join(keys, "keys.db")); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := x.wa.Client().Transport.(*http.Transport).DialContext(t.Context(), "tcp", "whatsapp:443")
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.env = append(x.env, envWhatsApp+"="+conn.RemoteAddr().String()+" "+hex.EncodeToString(whatsmeow.WACertPubKey[:]))
-	_ = conn.Close()
+	x.lead(x.wa)
 	x.configure()
 	return x
+}
+
+// lead makes the program take the stand-in for WhatsApp.
+func (w *world) lead(wa *whatsapptest.Server) {
+	w.t.Helper()
+	conn, err := wa.Client().Transport.(*http.Transport).DialContext(w.t.Context(), "tcp", "whatsapp:443")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.env = append(w.env, envWhatsApp+"="+conn.RemoteAddr().String()+" "+hex.EncodeToString(whatsmeow.WACertPubKey[:]))
+	_ = conn.Close()
 }
 
 func (x *three) configure() {
