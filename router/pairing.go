@@ -60,15 +60,14 @@ func (r *Router) asking(ctx context.Context, kind channels.Kind, code string) (p
 	return p, false, err
 }
 
-// letIn is what approving a request commits. The person is told in the chat that they wrote from, once, whoever approved.
+// letIn is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
 func letIn(set *Settings, p sessions.Pairing, now time.Time) sessions.Effects {
 	e := sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}
 	if p.Address.IsZero() {
 		return e
 	}
 	key, _, _ := set.routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
-	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("let in "+string(p.Channel)+" "+p.Hash))
-	e.Deliveries = []sessions.Delivery{{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: p.Address,
+	e.Deliveries = []sessions.Delivery{{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: p.Address,
 		Text: "✅ You are let in. I have not read what you wrote before: please send it again.", Expires: now.Add(set.Delivery.ttl(sessions.Notice))}}
 	return e
 }
