@@ -307,6 +307,30 @@ func TestStreamUnderThePolicy(t *testing.T) {
 	})
 }
 
+// TestNothingIsTakenBackAfterAFlip: a turn that fails after /send off leaves what was shown: not even that is taken back.
+//
+// proves: P4, P7
+func TestNothingIsTakenBackAfterAFlip(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := tenSeconds()
+		w.fails = errors.New("broken")
+		g := writes(t, w, channeltest.Options{}, edits)
+		g.say(direct("a"), guest, "write")
+		g.shown(1)
+		deny := policy.Deny
+		if _, err := g.r.Patch(t.Context(), "agent:main:fake:direct:"+guest, sessions.Patch{SendPolicy: &deny}); err != nil {
+			t.Fatal(err)
+		}
+		n := len(g.fake.Calls())
+		d := g.ended(1)[0]
+		<-time.After(20 * time.Minute)
+		if d.Kind != sessions.Notice || d.State != sessions.Withheld || len(g.fake.Calls()) != n {
+			t.Errorf("%s %s, %d calls after the flip: %+v", d.Kind, d.State, len(g.fake.Calls())-n, g.fake.Calls()[n:])
+		}
+		g.noPreviews()
+	})
+}
+
 // TestStreamOfADenied: what may not leave is not shown either, before or after a flip back.
 //
 // proves: P4
