@@ -260,7 +260,7 @@ func TestStreamThatEnds(t *testing.T) {
 				if c.do != nil {
 					c.do(g)
 				}
-				<-time.After(20 * time.Minute)
+				<-time.After(10 * time.Second)
 				synctest.Wait()
 				got := g.fake.Texts(channels.Address{})
 				if len(got) != len(c.want) {

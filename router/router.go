@@ -155,7 +155,6 @@ func (r *Router) Start(ctx context.Context) error {
 	for _, k := range keys {
 		r.lanes.wakeBy(k, begun[k])
 	}
-	r.gate.sweep(ctx)
 	r.watch.Go(func() { r.expire(ctx) })
 	r.watch.Go(func() { r.schedule(ctx) })
 	return nil

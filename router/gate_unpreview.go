@@ -93,18 +93,20 @@ func (g *gate) unshow(run sessions.RunID) {
 	if g.life == nil || g.life.Err() != nil {
 		return // it is in the store: the next process finds it
 	}
-	life := g.life
-	g.wg.Go(func() {
-		for try := 0; try < removeTries; try++ {
-			again, ok := g.removal(life, p)
-			if !ok || again == 0 || !sleep(life, again<<try) {
-				break
-			}
+	g.wg.Go(func() { g.leave(g.life, p) })
+}
+
+// leave takes a preview back, in several tries, and forgets it.
+func (g *gate) leave(ctx context.Context, p sessions.Preview) {
+	for try := range removeTries {
+		again, ok := g.removal(ctx, p)
+		if !ok || again == 0 || !sleep(ctx, again<<try) {
+			break
 		}
-		if life.Err() == nil {
-			g.endPreview(life, run)
-		}
-	})
+	}
+	if ctx.Err() == nil {
+		g.endPreview(ctx, p.Run)
+	}
 }
 
 // removal takes a preview back under the policy, as soon as its account is attached: what may not be written to is left as it is
@@ -203,7 +205,7 @@ func (g *gate) answered(d sessions.Delivery) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if life := g.life; life != nil && life.Err() == nil {
-		g.wg.Go(func() { g.endPreview(life, d.Run) })
+	if g.life != nil && g.life.Err() == nil {
+		g.wg.Go(func() { g.endPreview(g.life, d.Run) })
 	}
 }
