@@ -102,7 +102,11 @@ func TestFaultDiscordFlap(t *testing.T) {
 		slices.Sort(back)
 		p99, most, stats := back[len(back)*99/100], back[len(back)-1], h.srv.Stats()
 		t.Logf("%d ends: back after %s (median), %s (p99), %s (most); %+v; %d offered again", n, back[len(back)/2], p99, most, stats, h.again)
-		if p99 > 15*time.Second {
+		bound := 15 * time.Second
+		if n < 1000 { // the slowest of a few is no p99
+			bound = 20 * time.Second
+		}
+		if p99 > bound {
 			t.Errorf("back after %s (p99), %s (most)", p99, most)
 		}
 		if stats.Vain > 3 {

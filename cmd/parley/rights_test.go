@@ -113,11 +113,11 @@ func TestChildTools(t *testing.T) {
 	}{
 		"as it is":            {"{}", "{}", "{}", nil, nil},
 		"given back":          {"{}", "{}", "{allow: ['*', sessions_list]}", nil, []string{"sessions_list"}},
-		"only these":          {"{}", "{}", "{allow: [sessions_history, recall]}", []string{"fetch", "files", "remember"}, []string{"sessions_history"}},
+		"only these":          {"{}", "{}", "{allow: [sessions_history, recall]}", []string{"attachments", "fetch", "files", "remember"}, []string{"sessions_history"}},
 		"denied":              {"{}", "{}", "{deny: [recall]}", []string{"recall"}, nil},
 		"parent has it not":   {"{deny: [remember]}", "{}", "{}", []string{"remember"}, nil},
 		"child has it not":    {"{}", "{deny: [remember]}", "{}", []string{"remember"}, nil},
-		"parent has only one": {"{allow: [sessions_spawn, recall]}", "{}", "{}", []string{"fetch", "files", "remember"}, nil},
+		"parent has only one": {"{allow: [sessions_spawn, recall]}", "{}", "{}", []string{"attachments", "fetch", "files", "remember"}, nil},
 		"not above parent":    {"{deny: [sessions_list]}", "{}", "{allow: ['*', sessions_list]}", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
