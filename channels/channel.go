@@ -52,6 +52,11 @@ type (
 	Reactor interface {
 		React(ctx context.Context, to Address, id MessageID, emoji string) error
 	}
+	// Acknowledger shows whoever wrote a message that it was taken and is worked on, where the platform has a sign for that: a read
+	// receipt, the first answer to a slash command. Best effort, under the send policy, called right after the message was accepted.
+	Acknowledger interface {
+		Acknowledge(ctx context.Context, to Address, id MessageID) error
+	}
 	// Fetcher reads a file that came with a message, by its Ref. It reads at most limit bytes, more is an error that says so.
 	// Errors as for Send.
 	Fetcher interface {
@@ -140,17 +145,18 @@ func (h Health) Live(now time.Time) bool {
 
 // Caps are the abilities of one channel; nil means that it has not got it.
 type Caps struct {
-	Typer      Typer
-	Drafter    Drafter
-	Editor     Editor
-	Remover    Remover
-	Reactor    Reactor
-	Fetcher    Fetcher
-	Commander  Commander
-	Reconciler Reconciler
-	Pairer     Pairer
-	Hooked     Hooked
-	Reporter   Reporter
+	Typer        Typer
+	Drafter      Drafter
+	Editor       Editor
+	Remover      Remover
+	Reactor      Reactor
+	Acknowledger Acknowledger
+	Fetcher      Fetcher
+	Commander    Commander
+	Reconciler   Reconciler
+	Pairer       Pairer
+	Hooked       Hooked
+	Reporter     Reporter
 }
 
 // Probe finds the abilities of ch.
@@ -161,6 +167,7 @@ func Probe(ch Channel) Caps {
 	c.Editor, _ = ch.(Editor)
 	c.Remover, _ = ch.(Remover)
 	c.Reactor, _ = ch.(Reactor)
+	c.Acknowledger, _ = ch.(Acknowledger)
 	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
 	c.Reconciler, _ = ch.(Reconciler)

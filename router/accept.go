@@ -26,6 +26,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	r.acknowledge(in, acc)
 	r.ack(in, acc)
 	if a.Effects.Interrupt {
 		r.lanes.abort(acc.Stopped, errInterrupted)

@@ -57,6 +57,17 @@ func (a *acks) drain(ref AccountRef) {
 	}
 }
 
+// acknowledge shows whoever wrote that the message was taken: only when it caused something that is answered.
+func (r *Router) acknowledge(in channels.Inbound, acc sessions.Accepted) {
+	can := r.gate.caps(in.Address).Acknowledger
+	if can == nil || acc.Duplicate || acc.Run.ID == "" && len(acc.Deliveries) == 0 || acc.Session.Key == "" {
+		return
+	}
+	r.acks.add(Ref(in.Address), func(ctx context.Context) {
+		r.gate.hint(ctx, acc.Session.Key, in.Address, func(ctx context.Context) error { return can.Acknowledge(ctx, in.Address, in.ID) })
+	})
+}
+
 // ack puts the reaction below a message that was taken: never below one that came twice.
 func (r *Router) ack(in channels.Inbound, acc sessions.Accepted) {
 	set := r.settings.Load()
