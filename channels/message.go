@@ -155,6 +155,7 @@ type Limits struct {
 	Idempotent bool    // a repeated Send with the same Key shows one message
 	Files      int     // most files in one message; 0 = files cannot be sent there
 	FileBytes  int64   // largest file
+	FilesBytes int64   // most of all files of one message together; 0 = no bound
 	Caption    int     // longest text that goes with files, in Unit; 0 = the text is a message of its own
 }
 

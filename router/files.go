@@ -91,7 +91,7 @@ func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
 		files = append(files, f)
 	}
 	text = strings.TrimLeft(text, "\n")
-	groups := albums(files, l.Files)
+	groups := albums(files, l)
 	if len(groups) > 0 && l.Caption >= channels.MinText {
 		short := l
 		if l.Text == 0 || l.Caption < l.Text {
@@ -118,15 +118,19 @@ func unsendable(f sessions.File, l channels.Limits) string {
 	return ""
 }
 
-// albums groups files into messages: neighbours that platforms show together, at most so many.
-func albums(files []sessions.File, most int) (out []part) {
+// albums groups files into messages: neighbours that platforms show together, as many and as large as these limits allow.
+func albums(files []sessions.File, l channels.Limits) (out []part) {
+	var size int64 // of the last group
 	for _, f := range files {
 		n := len(out)
-		if n > 0 && len(out[n-1].files) < most && together(out[n-1].files[0].Kind) == together(f.Kind) {
+		if n > 0 && len(out[n-1].files) < l.Files && together(out[n-1].files[0].Kind) == together(f.Kind) &&
+			(l.FilesBytes == 0 || size+f.Size <= l.FilesBytes) {
 			out[n-1].files = append(out[n-1].files, f)
+			size += f.Size
 			continue
 		}
 		out = append(out, part{files: []sessions.File{f}})
+		size = f.Size
 	}
 	return out
 }

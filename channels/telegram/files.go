@@ -21,6 +21,7 @@ import (
 const (
 	filesLimit   = 10
 	fileBytes    = 50_000_000
+	filesBytes   = 50_000_000 // what one request takes
 	captionLimit = 1024
 	photoBytes   = 10_000_000
 	photoSides   = 10_000 // width and height together
@@ -36,49 +37,24 @@ const (
 	document = "document"
 )
 
-// sendFiles sends files with the text as their caption: one by the method of its kind, several as an album. The receipt is that of
-// the first message.
+// sendFiles sends files with the text as their caption: one by the method of its kind, several as an album, in one call: either all
+// arrive or none. The receipt is that of the first message.
 func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
 	kinds, err := fileKinds(out.Files)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	var first channels.Receipt
-	for n := 0; n < len(out.Files); {
-		size := albumSize(out.Files[n:])
-		some := out
-		some.Files = out.Files[n : n+size]
-		if n > 0 {
-			some.Text, some.Plain = "", ""
-		}
-		receipt, err := c.sendAlbum(ctx, params, kinds[n:n+size], some)
-		if err != nil && n > 0 { // sent again as a whole, the first ones would be there twice
-			failed := channels.Classify(err)
-			return first, &channels.Error{Class: channels.Ambiguous, Err: fmt.Errorf("%d of %d files arrived: %w", n, len(out.Files), failed.Err)}
-		}
-		if err != nil {
-			return receipt, err
-		}
-		if n == 0 {
-			first = receipt
-		}
-		n += size
-	}
-	return first, nil
-}
-
-// albumSize is how many files go in one call: together they may not be larger than one of them may be.
-func albumSize(files []channels.File) int {
 	total := int64(0)
-	for i, f := range files {
-		if total += f.Size; i > 0 && total > fileBytes {
-			return i
-		}
+	for _, f := range out.Files {
+		total += f.Size
 	}
-	return len(files)
+	if total > filesBytes {
+		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files with %d bytes together, Telegram takes at most %d in one message", len(out.Files), total, filesBytes)}
+	}
+	return c.sendAlbum(ctx, params, kinds, out)
 }
 
-// sendAlbum makes one call, and a second one for pictures that Telegram does not take as pictures.
+// sendAlbum makes one call, and a second one when Telegram took nothing because it does not take the pictures as pictures.
 func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
 	receipt, err := c.sendGroup(ctx, params, kinds, out)
 	said, ok := errors.AsType[*apiError](err)

@@ -186,7 +186,7 @@ func newClient() *http.Client {
 func (c *Channel) Limits(channels.Address) channels.Limits {
 	return channels.Limits{
 		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML,
-		Files: filesLimit, FileBytes: fileBytes, Caption: captionLimit,
+		Files: filesLimit, FileBytes: fileBytes, FilesBytes: filesBytes, Caption: captionLimit,
 	}
 }
 
