@@ -77,15 +77,15 @@ func ownMessage(_ *testing.T, f *fixture) {
 	own(chat, "c", "", false)
 	to := addr("3")
 	f.ok(f.Readdress(f.ctx, addr("1"), to))
-	own(to, "a", "two parts", true)
-	own(addr("1"), "a", "", false)
+	own(to, "a", "", false) // a chat's new place numbers its messages anew
+	own(addr("1"), "a", "two parts", true)
 	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "r", Session: key("1"), To: chat, Key: "r.preview"}))
 	f.ok(f.ShowPreview(f.ctx, "r", "p"))
 	own(addr("1"), "p", "", true)
 	own(addr("2"), "p", "", false)
 	_, err := f.Expire(f.ctx, time.Now().Add(2*time.Hour), time.Hour)
 	f.ok(err)
-	own(to, "a", "", false)
+	own(addr("1"), "a", "", false)
 	own(addr("1"), "p", "", false)
 }
 
