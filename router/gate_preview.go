@@ -28,7 +28,7 @@ type previews struct {
 
 type preview struct {
 	sessions.Preview
-	leaving bool // somebody takes it back
+	leaving bool // somebody takes it back, as long as its answer does not come after all
 }
 
 func (x *previews) get(run sessions.RunID) (sessions.Preview, bool) {
@@ -45,6 +45,10 @@ func (x *previews) put(p sessions.Preview) {
 	defer x.mu.Unlock()
 	if x.open == nil {
 		x.open = make(map[sessions.RunID]*preview)
+	}
+	if was := x.open[p.Run]; was != nil {
+		was.Preview = p
+		return
 	}
 	x.open[p.Run] = &preview{Preview: p}
 }
@@ -65,6 +69,27 @@ func (x *previews) leave(run sessions.RunID) (sessions.Preview, bool) {
 	}
 	p.leaving = true
 	return p.Preview, true
+}
+
+// leaves gives a preview that is still to be taken back.
+func (x *previews) leaves(run sessions.RunID) (sessions.Preview, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.open[run]; p != nil && p.leaving {
+		return p.Preview, true
+	}
+	return sessions.Preview{}, false
+}
+
+// stay gives a preview that is not taken back, now.
+func (x *previews) stay(run sessions.RunID) (sessions.Preview, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.open[run]; p != nil {
+		p.leaving = false
+		return p.Preview, true
+	}
+	return sessions.Preview{}, false
 }
 
 func (x *previews) all() (out []sessions.Preview) {
@@ -245,12 +270,13 @@ func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Prev
 	return g.arrivedPreview(ctx, p, r.ID), nil
 }
 
-// previewOf gives the preview that the next part of a delivery is to be made of.
+// previewOf gives the preview that the next part of a delivery is to be made of. Whoever was to take it back leaves it: the answer comes
+// after all, and it has the chat to itself.
 func (g *gate) previewOf(d sessions.Delivery) (sessions.Preview, bool) {
 	if d.Kind != sessions.Reply || d.Part > 0 {
 		return sessions.Preview{}, false
 	}
-	return g.previews.get(d.Run)
+	return g.previews.stay(d.Run)
 }
 
 // becomes makes the first part of an answer out of its preview.

@@ -96,43 +96,34 @@ func (g *gate) unshow(run sessions.RunID) {
 	g.wg.Go(func() { g.leave(g.life, p) })
 }
 
-// leave takes a preview back, in several tries, and forgets it.
+// leave takes a preview back, in several tries. When none works, a later sweep begins again.
 func (g *gate) leave(ctx context.Context, p sessions.Preview) {
 	for try := range removeTries {
 		again, ok := g.removal(ctx, p)
-		if !ok || again == 0 || !sleep(ctx, again<<try) {
-			break
+		if !ok || again == 0 {
+			return
+		}
+		if !sleep(ctx, max(again, time.Second<<try)) {
+			return
 		}
 	}
-	if ctx.Err() == nil {
-		g.endPreview(ctx, p.Run)
+	if _, there := g.previews.stay(p.Run); there {
+		g.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
-// removal takes a preview back under the policy, as soon as its account is attached: what may not be written to is left as it is
-// (contract P7). ok is false when ctx ended.
+// removal takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
+// as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
 func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
-	g.mu.Lock()
-	o := g.outlet(Ref(p.To))
-	g.mu.Unlock()
-	ch, changed := g.channel(o)
-	for ; ch == nil; ch, changed = g.channel(o) {
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return 0, false
-		}
-	}
-	if o.pace.wait(ctx, p.To) != nil {
+	o, release := g.turn(ctx, p.To)
+	if release == nil {
 		return 0, false
 	}
-	release, free := g.hold(o, p.To.Chat)
-	for ; !free; release, free = g.hold(o, p.To.Chat) {
-		if !sleep(ctx, time.Second) {
-			return 0, false
-		}
-	}
 	defer release()
+	p, there := g.previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	if !there {
+		return 0, true
+	}
 	defer g.flights.begin(p.Session)()
 	s, err := g.store.Get(ctx, p.Session)
 	switch {
@@ -143,12 +134,44 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 	}
 	if !g.decide(p.To)(s).Allowed() {
 		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
-		return 0, true
+		return 0, g.endPreview(ctx, p.Run)
+	}
+	ch, _ := g.channel(o)
+	if ch == nil {
+		return time.Second, true // it was taken away meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
-	_, again = g.takeBack(call, ch, p)
-	return again, true
+	if _, again = g.takeBack(call, ch, p); again > 0 {
+		return again, true
+	}
+	return 0, g.endPreview(ctx, p.Run)
+}
+
+// turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
+// release is nil when ctx ended.
+func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, release func()) {
+	g.mu.Lock()
+	o = g.outlet(Ref(to))
+	g.mu.Unlock()
+	for ch, changed := g.channel(o); ch == nil; ch, changed = g.channel(o) {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return o, nil
+		}
+	}
+	if o.pace.wait(ctx, to) != nil {
+		return o, nil
+	}
+	for {
+		if release, free := g.hold(o, to.Chat); free {
+			return o, release
+		}
+		if !sleep(ctx, time.Second) {
+			return o, nil
+		}
+	}
 }
 
 // loadPreviews finds the previews that an earlier process left.
