@@ -95,6 +95,12 @@ func TestMessageContent(t *testing.T) {
 		"sticker":     {fields: `"sticker":{"file_id":"s","emoji":"👍"}`, text: "👍", media: []channels.Media{{Kind: channels.Sticker, Ref: "s", MIME: "image/webp"}}},
 		"location":    {fields: `"location":{"latitude":52.5,"longitude":-13.25}`, text: "[location: 52.500000, -13.250000]"},
 		"poll":        {fields: `"poll":{"question":"Q?","options":[{"text":"a"},{"text":"b"}]}`, text: "[poll: Q?: a / b]"},
+		"checklist":   {fields: `"checklist":{"title":"Shop","tasks":[{"id":1,"text":"milk","completion_date":1700000000},{"id":2,"text":"bread","completion_date":0}]}`, text: "[checklist: Shop\n☑ milk\n☐ bread]"},
+		"game":        {fields: `"game":{"title":"Chess","description":"For two","photo":[]}`, text: "[game: Chess: For two]"},
+		"story":       {fields: `"story":{"chat":{"id":4,"type":"private","first_name":"Ann"},"id":3}`, text: "[story of Ann]"},
+		"paid media":  {fields: `"paid_media":{"star_count":5,"paid_media":[{"type":"preview"},{"type":"preview"}]}`, text: "[paid media: 2 for 5 stars]"},
+		"rich":        {fields: `"rich_message":{"blocks":[{"type":"heading","text":"Plan","size":1},{"type":"paragraph","text":["see ",{"type":"bold","text":["this",{"type":"custom_emoji","custom_emoji_id":"1","alternative_text":"👍"}]}]},{"type":"list","items":[{"label":"1.","blocks":[{"type":"paragraph","text":"go"}]}]},{"type":"table","cells":[[{"text":"a"},{"text":"b"}],[{"text":"c"},{"text":"d"}]],"caption":"T"},{"type":"photo","photo":[],"caption":{"text":"us","credit":"me"}}]}`, text: "Plan\nsee this👍\n1. go\na | b\nc | d\nT\n[photo]\nus\nme"},
+		"rich, empty": {fields: `"rich_message":{"blocks":[{"type":"divider"}]}`, text: "[a message without words]"},
 		"topic":       {fields: `"text":"x","message_thread_id":7,"is_topic_message":true`, text: "x", thread: "7"},
 		"General":     {fields: `"text":"x","message_thread_id":1,"is_topic_message":true`, text: "x"},
 		"reply chain": {fields: `"text":"x","message_thread_id":7`, text: "x"},
@@ -109,6 +115,29 @@ func TestMessageContent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A reply to a message of another chat or topic quotes it; its number there is none here.
+func TestQuotes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields string
+		want   *channels.Quote
+	}{
+		"none":          {``, nil},
+		"topic":         {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4}`, nil},
+		"of a file":     {`,"reply_to_message":{"message_id":4,"from":{"id":3,"first_name":"B"},"voice":{"file_id":"v","duration":3}}`, &channels.Quote{ID: "4", Sender: "B", Text: "[voice message, 3s]"}},
+		"another chat":  {`,"external_reply":{"origin":{"type":"channel","date":1,"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"quote":{"text":"half of it","position":0}`, &channels.Quote{Sender: "News", Text: "half of it"}},
+		"another topic": {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4,"forum_topic_created":{"name":"t"}},"external_reply":{"origin":{"type":"user","date":1,"sender_user":{"id":99,"is_bot":true,"first_name":"P"}},"chat":{"id":-100,"type":"supergroup","title":"G"},"message_id":9,"poll":{"question":"Q?","options":[{"text":"a"}]}}`, &channels.Quote{ID: "9", Sender: "P", Text: "[poll: Q?: a]", FromBot: true}},
+		"hidden":        {`,"external_reply":{"origin":{"type":"hidden_user","date":1,"sender_user_name":"Somebody"},"photo":[]}`, &channels.Quote{Sender: "Somebody"}},
+		"of a chat":     {`,"external_reply":{"origin":{"type":"chat","date":1,"sender_chat":{"id":-6,"type":"supergroup","title":"Club"}},"story":{"id":1}}`, &channels.Quote{Sender: "Club", Text: "[story]"}},
+		"odd":           {`,"external_reply":{}`, &channels.Quote{}},
+	} {
+		in := decodeOne(t, `"text":"x"`+c.fields).in
+		if diff := cmp.Diff(c.want, in.Quote); diff != "" || in.Mentioned != (c.want != nil && c.want.FromBot) {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ var serviceFields = fieldSet(`new_chat_members left_chat_member new_chat_title f
 	giveaway_created giveaway giveaway_winners giveaway_completed managed_bot_created paid_message_price_changed poll_option_added
 	poll_option_deleted suggested_post_approved suggested_post_approval_failed suggested_post_declined suggested_post_paid
 	suggested_post_refunded video_chat_scheduled video_chat_started video_chat_ended video_chat_participants_invited web_app_data
-	game story paid_media checklist live_photo rich_message`)
+	live_photo`)
 
 // otherUpdates are kinds of updates that are not asked for; the server may still send some that it queued earlier.
 var otherUpdates = fieldSet(`business_connection business_message edited_business_message deleted_business_messages guest_message

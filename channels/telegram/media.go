@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -40,6 +41,22 @@ type (
 			Emoji string `json:"emoji"`
 			Value int    `json:"value"`
 		} `json:"dice"`
+		Checklist *struct {
+			Title string     `json:"title"`
+			Tasks []wireTask `json:"tasks"`
+		} `json:"checklist"`
+		Game *struct {
+			Title       string `json:"title"`
+			Description string `json:"description"`
+		} `json:"game"`
+		Story *struct {
+			Chat *wireChat `json:"chat"`
+		} `json:"story"`
+		Paid *struct {
+			Stars int64      `json:"star_count"`
+			Media []struct{} `json:"paid_media"`
+		} `json:"paid_media"`
+		Rich json.RawMessage `json:"rich_message"`
 	}
 	wireFile struct {
 		FileID    string `json:"file_id"`
@@ -58,6 +75,12 @@ type (
 		Width  int64  `json:"width"`
 		Height int64  `json:"height"`
 		Size   int64  `json:"file_size"`
+	}
+	wireTask struct {
+		Text string    `json:"text"`
+		By   *wireUser `json:"completed_by_user"`
+		In   *wireChat `json:"completed_by_chat"`
+		Done int64     `json:"completion_date"`
 	}
 	wireLocation struct {
 		Latitude  float64 `json:"latitude"`
@@ -106,7 +129,7 @@ func (m *wireMessage) media() []channels.Media {
 }
 
 // placeholder words what people can send that is neither text nor a file, and of files what their bytes do not show at once.
-func (m *wireMessage) placeholder() string {
+func (m *wireFiles) placeholder() string {
 	switch {
 	case m.Venue != nil:
 		return fmt.Sprintf("[place: %s, %s]", m.Venue.Title, m.Venue.Address)
@@ -122,6 +145,20 @@ func (m *wireMessage) placeholder() string {
 		return fmt.Sprintf("[poll: %s: %s]", m.Poll.Question, strings.Join(options, " / "))
 	case m.Dice != nil:
 		return fmt.Sprintf("[dice: %s %d]", m.Dice.Emoji, m.Dice.Value)
+	case m.Checklist != nil:
+		return m.checklist()
+	case m.Game != nil:
+		return fmt.Sprintf("[game: %s: %s]", m.Game.Title, m.Game.Description)
+	case m.Story != nil:
+		name := ""
+		if m.Story.Chat != nil {
+			name = " of " + m.Story.Chat.sender().Name
+		}
+		return "[story" + name + "]"
+	case m.Paid != nil:
+		return fmt.Sprintf("[paid media: %d for %d stars]", len(m.Paid.Media), m.Paid.Stars)
+	case len(m.Rich) > 0:
+		return cmp.Or(richText(m.Rich), "[a message without words]")
 	case m.Sticker != nil:
 		return m.Sticker.Emoji
 	case m.Voice != nil:
@@ -137,6 +174,20 @@ func (m *wireMessage) placeholder() string {
 	default:
 		return ""
 	}
+}
+
+// checklist words a list of tasks, with those that are done.
+func (m *wireFiles) checklist() string {
+	var b strings.Builder
+	b.WriteString("[checklist: " + m.Checklist.Title)
+	for _, task := range m.Checklist.Tasks {
+		mark := "☐"
+		if task.By != nil || task.In != nil || task.Done != 0 {
+			mark = "☑"
+		}
+		b.WriteString("\n" + mark + " " + task.Text)
+	}
+	return b.String() + "]"
 }
 
 // length words how long a recording is.

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,6 +28,7 @@ type (
 		ForwardOrigin   *struct{}    `json:"forward_origin"`
 		ForwardDate     int64        `json:"forward_date"` // of older servers
 		ReplyTo         *wireReply   `json:"reply_to_message"`
+		External        *wireReply   `json:"external_reply"` // to a message of another chat or topic
 		Quote           *wireQuote   `json:"quote"`
 		Text            string       `json:"text"`
 		Entities        []wireEntity `json:"entities"`
@@ -58,6 +60,14 @@ type (
 		Text         string    `json:"text"`
 		Caption      string    `json:"caption"`
 		TopicCreated *wireName `json:"forum_topic_created"`
+		Chat         *wireChat `json:"chat"`
+		Origin       *struct { // of an external one
+			User   *wireUser `json:"sender_user"`
+			Hidden string    `json:"sender_user_name"`
+			Sender *wireChat `json:"sender_chat"`
+			Chat   *wireChat `json:"chat"`
+		} `json:"origin"`
+		wireFiles
 	}
 	wireQuote struct {
 		Text string `json:"text"`
@@ -207,23 +217,39 @@ func (u *wireUser) name() string { return clean(strings.TrimSpace(u.FirstName + 
 func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote {
 	r := m.ReplyTo
 	if r == nil || r.TopicCreated != nil || thread != "" && r.MessageID == m.ThreadID {
+		r = m.External // in a topic both can be there
+	}
+	if r == nil {
 		return nil
 	}
-	q := &channels.Quote{ID: messageID(r.MessageID), Text: r.Text}
-	if q.Text == "" {
-		q.Text = r.Caption
+	q := &channels.Quote{Text: clean(r.says(m.Quote))}
+	if r.MessageID != 0 && (r.Chat == nil || r.Chat.ID == m.Chat.ID) { // ids count in each chat by itself
+		q.ID = messageID(r.MessageID)
 	}
-	if m.Quote != nil && m.Quote.Text != "" {
-		q.Text = m.Quote.Text
-	}
-	q.Text = clean(q.Text)
-	switch {
+	switch o := r.Origin; {
 	case r.SenderChat != nil:
 		q.Sender = clean(r.SenderChat.Title)
 	case r.From != nil:
 		q.Sender, q.FromBot = r.From.name(), r.From.ID == d.me.ID
+	case o == nil:
+	case o.User != nil:
+		q.Sender, q.FromBot = o.User.name(), o.User.ID == d.me.ID
+	case o.Sender != nil:
+		q.Sender = o.Sender.sender().Name
+	case o.Chat != nil:
+		q.Sender = o.Chat.sender().Name
+	default:
+		q.Sender = clean(o.Hidden)
 	}
 	return q
+}
+
+// says is the text of a message that is replied to: the part that was quoted, else all of it, else what there is instead of text.
+func (r *wireReply) says(part *wireQuote) string {
+	if part != nil && part.Text != "" {
+		return part.Text
+	}
+	return cmp.Or(r.Text, r.Caption, r.placeholder())
 }
 
 // clean makes a text valid UTF-8 without NUL.
