@@ -179,7 +179,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}
 		}
 	case channels.Deleted:
-		if x.found {
+		if x.found && in.Sender.ID == x.author().ID { // whoever else did it, an admin may be: it is told of, no more
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:

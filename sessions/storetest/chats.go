@@ -281,7 +281,7 @@ func overheardEvents(_ *testing.T, f *fixture) {
 	happens(sessions.Overheard{Event: channels.Message, Sender: "7", Message: "1", Text: "helo"}, " 7 1 helo<")
 	happens(sessions.Overheard{Event: channels.Edited, Sender: "7", Message: "1", Text: "hello"}, " 7 1 hello<")
 	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "no"}, " 7 1 hello<", "edited 8 1 no<") // not theirs
-	happens(sessions.Overheard{Event: channels.Deleted, Sender: "9", Message: "1"}, "edited 8 1 no<")
+	happens(sessions.Overheard{Event: channels.Deleted, Sender: "7", Message: "1"}, "edited 8 1 no<")
 	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "yes", About: "x"}, "edited 8 1 yes<")
 	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
 	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
@@ -293,6 +293,34 @@ func overheardEvents(_ *testing.T, f *fixture) {
 	happens(sessions.Overheard{Event: channels.Joined, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <")
 	happens(sessions.Overheard{Event: channels.Left, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <")
 	happens(sessions.Overheard{Sender: "8"}, "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <", " 8  <")
+}
+
+// Somebody else's deletion, an admin's may be, is told of and takes no line away; where the platform does not say who it was, it does.
+func foreignDeletion(_ *testing.T, f *fixture) {
+	k := sessions.Key("agent:main:telegram:group:b")
+	for n, c := range []struct {
+		sender string
+		event  channels.Event
+		want   []string
+	}{
+		{"7", channels.Message, []string{" 7"}},
+		{"8", channels.Edited, []string{" 7", "edited 8"}},
+		{"9", channels.Deleted, []string{" 7", "edited 8", "deleted 9"}},
+		{"9", channels.Deleted, []string{" 7", "edited 8", "deleted 9"}},
+		{"", channels.Deleted, []string{"edited 8", "deleted 9"}},
+		{"", channels.Deleted, []string{"deleted "}},
+	} {
+		a := aside(c.event, "1", n, "1")
+		a.Overheard = &sessions.Overheard{Key: k, Event: c.event, Sender: c.sender, Message: "1", Text: "x", Keep: 5}
+		f.accept(a)
+		lines, err := f.Overheard(f.ctx, k)
+		f.ok(err)
+		var got []string
+		for _, l := range lines {
+			got = append(got, string(l.Event)+" "+l.Sender)
+		}
+		f.equal(got, c.want)
+	}
 }
 
 func titles(_ *testing.T, f *fixture) {
