@@ -181,7 +181,8 @@ func TestSystemMessages(t *testing.T) {
 		if in := h.one(); in.Event != channels.Joined || len(in.People) != 1 || in.People[0].ID != bert || in.Self {
 			t.Errorf("%+v", in)
 		}
-		h.srv.Say(general, bert, "", discordtest.With("embeds", []any{map[string]any{"type": "rich", "title": "Title", "description": "Words"}}))
+		h.srv.Say(general, "900000000000000001", "", discordtest.ByWebhook("900000000000000001", "CI"),
+			discordtest.With("embeds", []any{map[string]any{"type": "rich", "title": "Title", "description": "Words"}}))
 		if in := h.one(); in.Text != "Title\nWords" {
 			t.Errorf("%+v", in)
 		}

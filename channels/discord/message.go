@@ -13,15 +13,14 @@ import (
 
 // The types of messages that are told apart, https://discord.com/developers/docs/resources/message#message-object-message-types
 const (
-	messageDefault       = 0
-	messageAdded         = 1
-	messageRemoved       = 2
-	messageRenamed       = 4
-	messageJoin          = 7
-	messageReply         = 19
-	messageCommand       = 20
-	messageThreadStarter = 21
-	messageContext       = 23
+	messageDefault = 0
+	messageAdded   = 1
+	messageRemoved = 2
+	messageRenamed = 4
+	messageJoin    = 7
+	messageReply   = 19
+	messageCommand = 20
+	messageContext = 23
 )
 
 // created is a new message, or the platform's own line about what happened in a chat.
@@ -32,19 +31,11 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 	}
 	in.Event, in.ID = channels.Message, channels.MessageID(m.ID)
 	switch m.Type {
-	case messageDefault, messageReply, messageCommand, messageContext:
-	case messageThreadStarter: // the message that a thread grew from, repeated as its first one
-		if m.Referenced == nil {
-			return in, errIgnored
-		}
-		m.Content, m.Attachments, m.Embeds, m.Stickers = m.Referenced.Content, m.Referenced.Attachments, m.Referenced.Embeds, m.Referenced.Stickers
-		m.Referenced = nil
 	case messageAdded, messageRemoved, messageRenamed, messageJoin:
 		return d.happened(in, m)
-	default:
-		if m.Content == "" || m.Type < messageReply {
-			return in, errIgnored // pins, boosts, calls, a thread that was opened
-		}
+	}
+	if !written(m.Type) {
+		return in, errIgnored // pins, boosts, calls, a thread that was opened
 	}
 	d.content(&in, m)
 	d.recent.messages.put(m.ID, said{m.Author.ID, digest(m)})
@@ -58,6 +49,16 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 		return in, errors.New("a message without anything that is known here; if this goes on, switch on the Message Content Intent at " + botPage)
 	}
 	return in, nil
+}
+
+// written reports whether messages of a type say what their author wrote. Of others that is not known: the first message of a thread
+// (21) has who opened the thread as its author, and the words of the one who wrote the message that the thread grew from.
+func written(kind int) bool {
+	switch kind {
+	case messageDefault, messageReply, messageCommand, messageContext:
+		return true
+	}
+	return false
 }
 
 // happened is a line about the chat itself.
@@ -103,7 +104,7 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 		return channels.Inbound{}, err
 	}
 	edited, err := time.Parse(time.RFC3339, head.EditedTimestamp)
-	if err != nil || head.Content == nil || len(head.Author) == 0 || head.Type != messageDefault && head.Type < messageReply {
+	if err != nil || head.Content == nil || len(head.Author) == 0 || !written(head.Type) {
 		return channels.Inbound{}, errIgnored
 	}
 	m, in, err := d.message(e)
@@ -157,6 +158,9 @@ func (d decoder) content(in *channels.Inbound, m *wireMessage) {
 		first := m.Snapshots[0].Message
 		first.ID, first.ChannelID = m.ID, m.ChannelID // files are found again by the message that has them now
 		body = &first
+	}
+	if !in.Forwarded && !in.Sender.Bot {
+		m.Embeds = nil // people write none: these are previews, which say what somebody else wrote
 	}
 	in.Text = d.text(body, in.Guild, false)
 	in.Media = body.media(string(in.Address.Chat), m.ID)

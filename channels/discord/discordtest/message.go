@@ -50,12 +50,13 @@ const (
 	kindDefault = 0
 	kindReply   = 19
 	kindCommand = 20
+	kindStarter = 21
 )
 
 // wire is the message as REST gives it. The caller holds s.mu.
 func (s *Server) wire(m *message) object {
 	o := s.plain(m)
-	if m.kind == kindReply {
+	if m.kind == kindReply || m.kind == kindStarter {
 		o["referenced_message"] = nil
 		if m.reply != nil && !m.reply.deleted {
 			o["referenced_message"] = s.plain(m.reply)

@@ -38,6 +38,14 @@ func Forward(channelID, id string) Option {
 	}
 }
 
+// Starter makes the message the first one of a thread, which repeats the message that the thread grew from; its writer is who opened
+// the thread.
+func Starter(channelID, id string) Option {
+	return func(s *Server, m *message) {
+		m.text, m.kind, m.reply = "", kindStarter, s.channel(channelID).find(id)
+	}
+}
+
 // ByWebhook makes a webhook the writer, under a name of its own.
 func ByWebhook(id, name string) Option {
 	return func(_ *Server, m *message) {
