@@ -105,12 +105,14 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 	d := decoder{account: h.c.account, me: *h.c.self(), topics: h.c.topics}
 	items := withCursor([]item{d.single(raw)})
 	h.c.countIgnored(offering, items)
-	h.c.answered()
-	if items[0].skip != "" {
-		return nil
+	if items[0].skip == "" {
+		defer h.enter(items[0].in.Address.Chat)()
+		if err := inbox(offering, items[0].in); err != nil {
+			return err
+		}
 	}
-	defer h.enter(items[0].in.Address.Chat)()
-	return inbox(offering, items[0].in)
+	h.c.answered()
+	return nil
 }
 
 // enter waits for the chat's turn.
@@ -148,7 +150,7 @@ func (h *hook) run(ctx context.Context, inbox channels.Inbox) (stop func()) {
 	}
 }
 
-// answered notes that Telegram proved to be there.
+// answered notes that Telegram delivers.
 func (c *Channel) answered() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

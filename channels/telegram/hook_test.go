@@ -123,6 +123,16 @@ func TestWebhookTrouble(t *testing.T) {
 		if h := r.ch.Health(); h.Live(time.Now()) || h.State != channels.Disconnected || !strings.Contains(h.Detail, "Connection refused") {
 			t.Errorf("unreachable: %+v", h)
 		}
+		r.srv.Route(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(30 * time.Second) // virtual time: a proxy without anything behind it
+			w.WriteHeader(http.StatusGatewayTimeout)
+		}))
+		for range 180 { // between two tries nothing is delivered either
+			time.Sleep(10 * time.Second) // virtual time
+			if h := r.ch.Health(); h.State != channels.Disconnected {
+				t.Fatalf("between two tries: %+v", h)
+			}
+		}
 		r.srv.Route(r.ch.Hook())
 		r.wait(1)
 		time.Sleep(2 * time.Minute) // virtual time
@@ -145,6 +155,26 @@ func TestWebhookTrouble(t *testing.T) {
 			t.Errorf("revoked: %+v", h)
 		}
 		r.stop = nil
+	})
+}
+
+// What the host does not take is no sign of life, what it takes is one at once.
+func TestWebhookSeen(t *testing.T) {
+	hooked(t, nil, func(t *testing.T, r *rig) {
+		r.listen()
+		seen := r.ch.Health().LastSeen
+		time.Sleep(30 * time.Second) // virtual time, between two looks
+		r.refusing(func(channels.Inbound) error { return errors.New("disk full") })
+		r.srv.Say(anna, anna, "one")
+		synctest.Wait()
+		if now := r.ch.Health().LastSeen; now != seen {
+			t.Errorf("refused, and seen %s later", now.Sub(seen))
+		}
+		r.refusing(nil)
+		r.wait(1)
+		if now := r.ch.Health().LastSeen; now.Sub(seen) < 30*time.Second || now.Sub(seen) > 40*time.Second {
+			t.Errorf("taken, and seen %s later", now.Sub(seen))
+		}
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 const (
 	webhookEvery       = time.Minute // between looks at the webhook
 	webhookStale       = 150 * time.Second
+	webhookErrors      = 5 * time.Minute // what Telegram met counts for so long: it tries again 1 to 2 minutes apart
 	webhookConnections = 40
 )
 
@@ -121,7 +122,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 		c.setState(ctx, channels.Connected, "")
 		return nil
 	}
-	if age := time.Since(time.Unix(info.ErrorDate, 0)); info.Error != "" && info.Pending > 0 && age < 2*webhookEvery {
+	if age := time.Since(time.Unix(info.ErrorDate, 0)); info.Error != "" && info.Pending > 0 && age < webhookErrors {
 		c.setState(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(clean(info.Error))))
 		return nil
 	}

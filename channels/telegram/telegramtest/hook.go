@@ -19,6 +19,9 @@ type webhook struct {
 	errorText   string
 }
 
+// longestWait is the longest time between two tries to deliver an update; the real server takes a random one of 60 to 120 seconds.
+const longestWait = 2 * time.Minute
+
 // recorder keeps the status of an answer.
 type recorder struct {
 	header http.Header
@@ -99,7 +102,7 @@ func (s *Server) deliver(ctx context.Context, w *webhook) {
 			}
 			busy[queue] = true
 			go func() {
-				for wait := time.Second; ctx.Err() == nil && !s.push1(ctx, w, u); wait = min(2*wait, time.Minute) {
+				for wait := time.Second; ctx.Err() == nil && !s.push1(ctx, w, u); wait = min(2*wait, longestWait) {
 					pause(ctx, wait)
 				}
 				select {
