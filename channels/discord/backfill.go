@@ -73,11 +73,9 @@ func (q *queues) fill(c *chat, g gap) {
 	switch {
 	case q.ctx.Err() != nil:
 		return
-	case err != nil && permanent(err):
+	case err != nil:
 		q.c.log.InfoContext(q.ctx, "a discord chat cannot be read any more", "chat", c.id, "err", err)
 		return
-	case err != nil:
-		lost = "what was written while nobody was connected could not be read: " + err.Error()
 	}
 	if lost != "" {
 		q.c.log.WarnContext(q.ctx, "discord messages are missing", "chat", c.id, "reason", lost)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"parley/channels"
 )
@@ -62,17 +63,35 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 		Errors  json.RawMessage `json:"errors"`
 	}
 	text := http.StatusText(x.status)
-	if json.Unmarshal(x.body, &said) == nil && said.Message != "" {
+	own := json.Unmarshal(x.body, &said) == nil && (said.Message != "" || said.Code != 0)
+	if said.Message != "" {
 		text = cut(r.hide.Replace(clean(said.Message)), 300)
 		if len(said.Errors) > 0 {
 			text += ": " + cut(r.hide.Replace(clean(string(said.Errors))), 300)
 		}
 	}
 	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text}}
-	if out.Class == channels.Limited {
+	switch {
+	case !own && foreign(x.status):
+		out.Class, out.RetryAfter = channels.Transient, foreignWait
+	case out.Class == channels.Limited:
 		out.RetryAfter = retryAfter(x.header, x.body)
 	}
 	return out
+}
+
+// foreignWait is how long a call rests that something before the platform refused.
+const foreignWait = 15 * time.Second
+
+// foreign reports whether a status that is not said in Discord's own words comes from what stands before it, such as Cloudflare or a
+// proxy of the network, which blocks for a while: nobody who knows about the bot or the message has refused anything.
+func foreign(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
+		http.StatusUnavailableForLegalReasons:
+		return true
+	}
+	return false
 }
 
 // classOf says what an answer means. 5xx is ambiguous: the message may have been made before the answer was lost inside.

@@ -74,23 +74,6 @@ func TestKindIsNotGuessed(t *testing.T) {
 	})
 }
 
-// What cannot be read again is said, and the chat goes on.
-func TestUnreadableHistory(t *testing.T) {
-	inBubble(t, func(h *host) {
-		h.srv.Say(general, anna, "first")
-		h.one()
-		h.srv.Inject(discordtest.Fault{Method: http.MethodGet, Route: discordtest.RouteMessages, Status: 500, Times: -1})
-		h.srv.Invalidate(false)
-		h.settle()
-		h.srv.Say(general, anna, "live")
-		h.after(time.Hour)
-		list := h.taken()
-		if len(list) != 2 || list[0].Event != channels.Unreadable || list[0].Reason == "" || list[1].Text != "live" {
-			t.Errorf("%+v", list)
-		}
-	})
-}
-
 // What was not on disk when the host stopped was promised no answer.
 func TestNoPromiseWithoutCommit(t *testing.T) {
 	inBubble(t, func(h *host) {

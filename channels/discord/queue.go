@@ -188,15 +188,8 @@ func (q *queues) prepare(c *chat, e event) {
 	if _, known := q.c.names.find(string(c.id)); known || !e.needsPlace() {
 		return
 	}
-	for q.ctx.Err() == nil {
-		err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) })
-		switch {
-		case err == nil:
-			return
-		case permanent(err):
-			q.c.names.unknown(string(c.id))
-			return
-		}
+	if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil && permanent(err) {
+		q.c.names.unknown(string(c.id))
 	}
 }
 
@@ -224,29 +217,22 @@ func (q *queues) offer(in channels.Inbound) bool {
 	}
 }
 
-// patiently repeats a call that reads until it works, the platform refuses it, or it failed too often.
+// patiently repeats a call that reads until it works, the platform refuses it for good, or the Run ends: what is not known meanwhile
+// is not passed over, and the chat's later events wait, as far as their line goes.
 func (q *queues) patiently(call func() error) error {
-	const most = 10
+	const patience = 10
 	wait := 500 * time.Millisecond
 	for tries := 1; ; tries++ {
 		err := call()
-		if err == nil || q.ctx.Err() != nil {
+		if err == nil || q.ctx.Err() != nil || permanent(err) {
 			return err
 		}
-		failed := channels.Classify(err)
-		switch failed.Class {
-		case channels.Rejected, channels.Unsupported:
-			return err
-		case channels.Limited:
-			tries-- // it was not made, or it does not count
-		case channels.Transient, channels.Ambiguous, channels.Unauthorized:
+		if tries == patience {
+			q.c.log.WarnContext(q.ctx, "discord does not answer what has to be read before a chat goes on; it is asked again and again", "err", err)
 		}
-		if tries >= most {
-			return err
-		}
-		if !sleep(q.ctx, max(failed.RetryAfter, wait/2+rand.N(wait))) {
+		if !sleep(q.ctx, max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))) {
 			return q.ctx.Err()
 		}
-		wait = min(2*wait, 40*time.Second)
+		wait = min(2*wait, 40*time.Second) // with what chance adds, at most a minute
 	}
 }
