@@ -273,21 +273,24 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 		list = append(list, in)
 	}
 	for i := range list {
-		list[i].ID = eventID(&list[i])
+		list[i].ID = changeID(evt, &list[i])
 	}
 	return list
 }
 
-// joined is this account's coming into a group.
-func (d *decoder) joined(evt *events.JoinedGroup) channels.Inbound {
+// joined is this account's coming into a group, as the notification came.
+func (d *decoder) joined(evt *events.JoinedGroup, came arrival) channels.Inbound {
 	in := channels.Inbound{
 		Event: channels.Joined, Address: d.group(evt.JID), Title: clean(evt.Name), Late: d.late, Self: true,
-		Time: evt.GroupCreated, People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
+		Time: came.at, People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
 	}
 	if evt.Sender != nil {
 		in.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
-	in.ID = eventID(&in)
+	if came.at.IsZero() {
+		in.Time = evt.GroupCreated
+	}
+	in.ID = eventID(string(in.Event), strconv.FormatInt(in.Time.Unix(), 10), came.id)
 	return in
 }
 
@@ -302,15 +305,29 @@ func (d *decoder) actor(jid types.JID, pn *types.JID) channels.Sender {
 	return d.person(d.canonical(jid, alt), "")
 }
 
+// changeID names a part of a change of a group by what the notification says: what this account knows of the people or of the group
+// may be something else when it comes again.
+func changeID(evt *events.GroupInfo, in *channels.Inbound) channels.MessageID {
+	parts := []string{string(in.Event), strconv.FormatInt(evt.Timestamp.Unix(), 10), evt.ParticipantVersionID}
+	people := evt.Join
+	switch in.Event {
+	case channels.Renamed:
+		parts, people = append(parts, in.Title), nil
+	case channels.Left:
+		people = evt.Leave
+	default:
+	}
+	for _, jid := range people {
+		parts = append(parts, plain(jid).String())
+	}
+	return eventID(parts...)
+}
+
 // eventID names an event that has no id of its own, the same each time that it comes.
-func eventID(in *channels.Inbound) channels.MessageID {
+func eventID(parts ...string) channels.MessageID {
 	h := sha256.New()
-	add := func(s string) { h.Write([]byte(s + "\x00")) }
-	add(string(in.Event))
-	add(strconv.FormatInt(in.Time.Unix(), 10))
-	add(in.Title)
-	for _, p := range in.People {
-		add(string(p.ID))
+	for _, s := range parts {
+		h.Write([]byte(s + "\x00"))
 	}
 	return channels.MessageID("g-" + hex.EncodeToString(h.Sum(nil)[:9]))
 }

@@ -48,6 +48,11 @@ func DecodeGroup(evt *events.GroupInfo, pn, lid types.JID, p People) []channels.
 	return testDecoder(pn, lid, p).membership(evt)
 }
 
+// DecodeJoined reads that the account came into a group, from a notification with this id and time.
+func DecodeJoined(evt *events.JoinedGroup, id string, at time.Time, pn, lid types.JID, p People) channels.Inbound {
+	return testDecoder(pn, lid, p).joined(evt, arrival{id: id, at: at})
+}
+
 // DecodeFenced reads a message as a Run does it.
 func DecodeFenced(c *Channel, evt *events.Message, pn, lid types.JID, p People) (channels.Inbound, bool) {
 	l := &link{c: c}
@@ -63,3 +68,8 @@ func Hurry(c *Channel) { SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*
 
 // AtOnce lets the account connect again without a wait, however often the connection breaks.
 func AtOnce(c *Channel) { c.pace.first = 0 }
+
+// SetPatience says after how many refusals, and how long, an event is given up.
+func SetPatience(c *Channel, refusals int, d time.Duration) {
+	c.pace.refusals, c.pace.refusedFor = refusals, d
+}

@@ -19,7 +19,7 @@ type libraryLog struct {
 	ctx      context.Context //nolint:containedctx // the library gives none
 	log      *slog.Logger
 	module   string
-	received func()
+	received func(*waBinary.Node)
 	sending  func(*waBinary.Node)
 }
 
@@ -37,19 +37,21 @@ func (l *libraryLog) Sub(module string) waLog.Logger {
 func (l *libraryLog) Debugf(format string, args ...any) {
 	switch l.module {
 	case "Recv":
-		if l.received != nil {
-			l.received()
-		}
+		tell(l.received, args)
 		return
 	case "Send":
-		if len(args) == 1 && l.sending != nil {
-			if n, ok := args[0].(*waBinary.Node); ok {
-				l.sending(n)
-			}
-		}
+		tell(l.sending, args)
 		return
 	}
 	l.write(format, args)
+}
+
+func tell(f func(*waBinary.Node), args []any) {
+	if len(args) == 1 && f != nil {
+		if n, ok := args[0].(*waBinary.Node); ok {
+			f(n)
+		}
+	}
 }
 
 // Infof implements waLog.Logger.

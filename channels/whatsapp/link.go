@@ -39,17 +39,23 @@ type link struct {
 
 	turn      chan struct{}               // held by the one event that is offered; it guards what follows
 	held      map[channels.ChatID]refusal // chats that wait for this one to come again
-	refusals  *backoff.ExponentialBackOff
-	unknown   map[string]bool // LIDs that were offered as chats, because nobody knew their numbers
-	offline   bool            // the server sends what waited
+	heldBack  bool                        // on this connection something was behind one of them
+	unknown   map[string]bool             // LIDs that were offered as chats, because nobody knew their numbers
+	offline   bool                        // the server sends what waited
 	connected time.Time
 
-	timers sync.Mutex
-	again  *time.Timer // brings back what was refused
+	timers   sync.Mutex
+	again    *time.Timer // brings back what was refused
+	refusals *backoff.ExponentialBackOff
+
+	arrivals   arrivals
+	insisting  chan struct{} // one for each event that is tried beside the others
+	background sync.WaitGroup
 }
 
-// begin readies a link for a new connection: the server sends everything again that was not acknowledged.
-func (l *link) begin() {
+// begin readies a link for a new connection: the server sends everything again that was not acknowledged. It waits for the event under
+// way, but not longer than Run's context says: the grace for that event begins with its end.
+func (l *link) begin(ctx context.Context) {
 	select {
 	case <-l.ended:
 	default:
@@ -59,11 +65,14 @@ func (l *link) begin() {
 	default:
 	}
 	l.stopRetry()
-	if !l.take() {
+	select {
+	case l.turn <- struct{}{}:
+		defer l.give()
+	case <-ctx.Done():
 		return
 	}
-	defer l.give()
-	l.offline, l.connected = false, time.Now()
+	l.offline, l.heldBack, l.connected = false, false, time.Now()
+	l.arrivals.clear()
 }
 
 // take waits for its turn. false: the Run is over.
@@ -85,7 +94,8 @@ func (l *link) take() bool {
 func (l *link) give() { <-l.turn }
 
 // seen is called for everything that the server sends.
-func (l *link) seen() {
+func (l *link) seen(n *waBinary.Node) {
+	l.arrivals.note(n)
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
 	if s := l.c.health.State; s == channels.Connected || s == channels.Banned {

@@ -3,7 +3,6 @@ package whatsapp
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"time"
 
@@ -14,14 +13,7 @@ import (
 	"parley/channels"
 )
 
-const (
-	mostTries    = 3 // in place, before the stanza is left to the server
-	noticeTries  = 6 // of what cannot be left to the server and may be lost
-	refusedFirst = time.Second
-	clockSkew    = time.Minute // between the server and this machine
-)
-
-var tryWaits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}
+const clockSkew = time.Minute // between the server and this machine
 
 // decoder readies a decoder for one event, under the turn.
 func (l *link) decoder(at time.Time) *decoder {
@@ -40,17 +32,23 @@ func (l *link) message(evt *events.Message) bool {
 	if !ok {
 		return true
 	}
-	if moved, ok := l.numberKnown(d, &evt.Info, in); ok {
-		if !l.offer(moved, false) {
-			return false
-		}
-		l.forgetUnknown(moved.Address.Chat)
-	}
 	l.remember(evt, in)
-	// The library acknowledges what the phone sent in place of a message that could not be decrypted whatever its handler says, so
-	// that is offered until it is taken.
-	if !l.offer(in, evt.UnavailableRequestID != "") {
+	list := []channels.Inbound{in}
+	moved, known := l.numberKnown(d, &evt.Info, in)
+	if known {
+		list = []channels.Inbound{moved, in}
+	}
+	switch {
+	// The library acknowledges what the phone sent in place of a message that could not be decrypted whatever its handler says.
+	case evt.UnavailableRequestID != "":
+		for _, in := range list {
+			l.insist(in, 0, func() bool { return false })
+		}
+	case !l.offer(evt.Info.ID, list...):
 		return false
+	}
+	if known {
+		l.forgetUnknown(moved.Address.Chat)
 	}
 	l.after(evt, in)
 	l.owe(in.ID)
@@ -91,81 +89,6 @@ func (l *link) reveal(evt *events.Message) *waE2E.Message {
 	return evt.Message
 }
 
-// offer hands an event to the inbox. A refused one is tried again in place a few times; then the chat waits for the next connection,
-// on which the server sends it again, and so do the events behind it, until that one has come: the library may still be at one of
-// them when the new connection begins. With must there is no other way than to go on trying.
-func (l *link) offer(in channels.Inbound, must bool) bool {
-	chat := in.Address.Chat
-	if r, held := l.held[chat]; held && r.id != in.ID && !must {
-		return false
-	}
-	for try := 0; ; try++ {
-		err := l.inbox(l.offering, in)
-		if err == nil {
-			if l.held[chat].id == in.ID {
-				delete(l.held, chat)
-			}
-			if len(l.held) == 0 {
-				l.refusals.Reset()
-			}
-			return true
-		}
-		if l.closing.Load() || l.offering.Err() != nil {
-			return false
-		}
-		if !must && try+1 >= mostTries {
-			l.refuse(chat, in.ID, err)
-			return false
-		}
-		if !l.pause(tryWaits[min(try, len(tryWaits)-1)]) {
-			return false
-		}
-	}
-}
-
-// pause waits between two tries. false: the Run is ending.
-func (l *link) pause(d time.Duration) bool {
-	const look = 50 * time.Millisecond
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		if !sleep(l.offering, min(look, time.Until(end))) || l.closing.Load() {
-			return false
-		}
-	}
-	return true
-}
-
-// refuse leaves a chat to the next connection and sees to it that there is one.
-func (l *link) refuse(chat channels.ChatID, id channels.MessageID, err error) {
-	l.held[chat] = refusal{id, time.Now()}
-	l.timers.Lock()
-	defer l.timers.Unlock()
-	if l.again == nil { // however many chats wait, they wait for one connection
-		wait := l.refusals.NextBackOff()
-		l.again = time.AfterFunc(wait, func() { l.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
-	}
-	l.c.log.WarnContext(l.offering, "a WhatsApp event was not taken; it is fetched again", "chat", chat, "err", err)
-}
-
-// refusal is the first event of a chat that was not taken, and when.
-type refusal struct {
-	id channels.MessageID
-	at time.Time
-}
-
-// allCame ends the waiting for what was refused on earlier connections and did not come again.
-func (l *link) allCame() {
-	maps.DeleteFunc(l.held, func(_ channels.ChatID, r refusal) bool { return r.at.Before(l.connected) })
-}
-
-func (l *link) stopRetry() {
-	l.timers.Lock()
-	defer l.timers.Unlock()
-	if l.again != nil {
-		l.again.Stop()
-		l.again = nil
-	}
-}
-
 // undecryptable offers the note that something could not be read. The library has acknowledged it already and asked for it again.
 func (l *link) undecryptable(evt *events.UndecryptableMessage) {
 	if !l.take() {
@@ -176,14 +99,10 @@ func (l *link) undecryptable(evt *events.UndecryptableMessage) {
 	if !ok {
 		return
 	}
-	for try := range noticeTries {
-		if err := l.inbox(l.offering, in); err == nil {
-			return
-		} else if try+1 == noticeTries || !l.pause(tryWaits[min(try, len(tryWaits)-1)]) {
-			l.c.log.WarnContext(l.offering, "that a WhatsApp message could not be read was not noted", "id", evt.Info.ID, "err", err)
-			return
-		}
-	}
+	l.insist(in, noticeTries, func() bool { // it may have come in the meantime
+		_, came := l.c.recent.get(evt.Info.ID)
+		return came
+	})
 }
 
 func (l *link) membership(evt *events.GroupInfo) bool {
@@ -194,12 +113,8 @@ func (l *link) membership(evt *events.GroupInfo) bool {
 	if evt.Name != nil {
 		l.titles.set(evt.JID, evt.Name.Name)
 	}
-	for _, in := range l.decoder(evt.Timestamp).membership(evt) {
-		if !l.offer(in, false) {
-			return false
-		}
-	}
-	return true
+	list := l.decoder(evt.Timestamp).membership(evt)
+	return len(list) == 0 || l.offer(string(list[0].ID), list...)
 }
 
 func (l *link) joined(evt *events.JoinedGroup) bool {
@@ -208,8 +123,8 @@ func (l *link) joined(evt *events.JoinedGroup) bool {
 	}
 	defer l.give()
 	l.titles.set(evt.JID, evt.Name)
-	d := l.decoder(time.Now())
-	return l.offer(d.joined(evt), false)
+	in := l.decoder(time.Now()).joined(evt, l.arrivals.next(evt.JID))
+	return l.offer(string(in.ID), in)
 }
 
 // remember is done before a message is offered: the answer may be there before the inbox has returned.

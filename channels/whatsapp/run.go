@@ -105,7 +105,7 @@ func unauthorized(state channels.State, detail string) ending {
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		reads: make(chan receipt, mostReads), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
+		reads: make(chan receipt, mostReads), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
 	}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves}
 	keys, err := openKeys(ctx, c.keys, log)
@@ -136,6 +136,7 @@ func (l *link) serve(ctx context.Context) ending {
 	var receipts sync.WaitGroup
 	receipts.Go(l.markRead)
 	defer receipts.Wait()
+	defer l.background.Wait()
 	defer l.stop()
 	wait := newBackoff(l.c.pace.first, longestWait)
 	updated := false
@@ -170,7 +171,10 @@ func (l *link) serve(ctx context.Context) ending {
 func (l *link) connection(ctx context.Context) ending {
 	conn, cut := context.WithCancel(l.offering)
 	defer cut()
-	l.begin()
+	l.begin(ctx)
+	if ctx.Err() != nil {
+		return ending{}
+	}
 	if err := l.dial(ctx, conn, cut); err != nil {
 		return ending{detail: "WhatsApp cannot be reached: " + err.Error()}
 	}

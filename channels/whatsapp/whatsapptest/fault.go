@@ -1,6 +1,7 @@
 package whatsapptest
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -70,6 +71,17 @@ func (p *Phone) Double(n int) { p.s.set(func() { p.fault.double += n }) }
 
 // Swap holds the next n messages to the account's linked devices back and brings them in the opposite order.
 func (p *Phone) Swap(n int) { p.s.set(func() { p.fault.swap = n }) }
+
+// Forget drops a message that no linked device has confirmed: WhatsApp keeps what nobody fetches for some weeks only.
+func (p *Phone) Forget(id string) {
+	p.s.set(func() {
+		for dev, d := range p.devices {
+			if dev != 0 {
+				d.queue = slices.DeleteFunc(d.queue, func(n node) bool { return n.Attrs["id"] == id })
+			}
+		}
+	})
+}
 
 // NoPong stops, or starts again, the answers to keepalives of the account's linked devices.
 func (p *Phone) NoPong(stop bool) { p.s.set(func() { p.fault.noPong = stop }) }

@@ -36,6 +36,9 @@ func (s *Server) NewGroup(subject string, members ...*Phone) *Group {
 // JID is the group's id.
 func (g *Group) JID() types.JID { return g.jid }
 
+// Age makes the group older.
+func (g *Group) Age(by time.Duration) { g.s.set(func() { g.created = g.created.Add(-by) }) }
+
 // Add puts somebody into the group and tells everybody.
 func (g *Group) Add(by, who *Phone) {
 	g.s.mu.Lock()
@@ -59,18 +62,31 @@ func (g *Group) Rename(by *Phone, subject string) {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
 	g.subject = subject
-	g.tell(by, g.members, node{Tag: "subject", Attrs: attrs{"subject": subject, "s_t": now(), "s_o": by.lid, "s_o_pn": by.pn}})
+	g.tell(by, g.members, g.subjectNode(by))
 }
 
-// tell sends a change of the group to members. It is called under the lock.
-func (g *Group) tell(by *Phone, members []*Phone, change node) {
+// AddAndRename does both in one notification.
+func (g *Group) AddAndRename(by, who *Phone, subject string) {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	others := slices.Clone(g.members)
+	g.members, g.subject = append(g.members, who), subject
+	g.tell(by, others, node{Tag: "add", Content: []node{who.participant("")}}, g.subjectNode(by))
+}
+
+func (g *Group) subjectNode(by *Phone) node {
+	return node{Tag: "subject", Attrs: attrs{"subject": g.subject, "s_t": now(), "s_o": by.lid, "s_o_pn": by.pn}}
+}
+
+// tell sends changes of the group to members. It is called under the lock.
+func (g *Group) tell(by *Phone, members []*Phone, changes ...node) {
 	for _, p := range members {
 		for _, d := range p.devices {
 			a := attrs{"from": g.jid, "type": "w:gp2", "id": g.s.id(), "t": now(), "participant": by.lid, "addressing_mode": "lid", "notify": by.name}
 			if by.named != Hidden {
 				a["participant_pn"] = by.pn
 			}
-			g.s.deliver(d, node{Tag: "notification", Attrs: a, Content: []node{change}})
+			g.s.deliver(d, node{Tag: "notification", Attrs: a, Content: changes})
 		}
 	}
 	g.s.notify()
