@@ -227,6 +227,7 @@ func TestHookIsGuarded(t *testing.T) {
 			req := httptest.NewRequestWithContext(t.Context(), method, "/hook", strings.NewReader(body))
 			req.Header.Set("X-Telegram-Bot-Api-Secret-Token", secret)
 			rec := httptest.NewRecorder()
+			req.Body = http.MaxBytesReader(rec, req.Body, 1<<20) // as the host bounds it: cut there, an update is listed all the same
 			r.ch.Hook().ServeHTTP(rec, req)
 			return rec.Code
 		}

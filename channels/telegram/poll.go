@@ -191,7 +191,8 @@ func (p *poller) loop(ctx context.Context) error {
 var updateID = regexp.MustCompile(`"update_id"\s*:\s*([0-9]{1,18})\b`)
 
 // poison handles an answer that is no JSON, so that its updates cannot be told apart: one at a time is asked for, and one that cannot
-// be read three times is listed as unreadable and passed over.
+// be read three times is listed as unreadable and passed over. An update without an id in front of it could not be passed over, but there
+// is none: the server makes the id of an update from its place in the queue, whatever is in it, and confirms by the same number.
 func (p *poller) poison(ctx context.Context, raw []byte) {
 	const tries = 3
 	if p.limit != 1 {
