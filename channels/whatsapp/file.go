@@ -17,6 +17,9 @@ import (
 	"parley/channels"
 )
 
+// uploadFiles are the names of the encrypted copies.
+const uploadFiles = "upload-*"
+
 // showLimit is up to where the apps play audio and video in the chat; what is larger goes as a document.
 const showLimit = 16 << 20
 
@@ -78,7 +81,7 @@ func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.Media
 		return none, failure(channels.Rejected, "%s cannot be read: %w", f.Name, err)
 	}
 	defer func() { _ = in.Close() }()
-	temp, err := os.CreateTemp(filepath.Dir(l.c.keys), "upload-*")
+	temp, err := os.CreateTemp(filepath.Dir(l.c.keys), uploadFiles)
 	if err != nil {
 		return none, failure(channels.Transient, "no room for a copy of %s: %w", f.Name, err)
 	}

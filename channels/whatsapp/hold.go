@@ -133,6 +133,12 @@ func (l *link) fetchAgain() {
 	}
 }
 
+// keysFailed is told when the key file cannot be used for a message.
+func (l *link) keysFailed(err error) {
+	l.fetchAgain()
+	l.c.log.WarnContext(l.offering, "the WhatsApp key file cannot be used; what comes meanwhile is fetched again", "err", err)
+}
+
 func (l *link) stopRetry() {
 	l.timers.Lock()
 	defer l.timers.Unlock()

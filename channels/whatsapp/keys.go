@@ -14,7 +14,6 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"parley/channels"
 )
@@ -32,6 +31,7 @@ var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(100
 type keyring struct {
 	container *sqlstore.Container
 	device    *store.Device
+	trouble   trouble
 }
 
 // openKeys opens the key file, which nobody but its owner may read, and makes it when it is not there.
@@ -56,7 +56,16 @@ func openKeys(ctx context.Context, path string, log *libraryLog) (*keyring, erro
 		k.close()
 		return nil, keyTrouble(err)
 	}
+	removeUploads(filepath.Dir(path))
 	return k, nil
+}
+
+// removeUploads removes the copies of files that a killed process was about to send.
+func removeUploads(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, uploadFiles)) // the pattern is valid
+	for _, path := range left {
+		_ = os.Remove(path) // the next time then
+	}
 }
 
 func (k *keyring) close() { _ = k.container.Close() } // nothing is in flight: every commit is on disk already

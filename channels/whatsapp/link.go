@@ -73,6 +73,7 @@ func (l *link) begin(ctx context.Context) {
 	}
 	l.offline, l.heldBack, l.connected = false, false, time.Now()
 	l.arrivals.clear()
+	l.keys.trouble.failed.Store(false)
 }
 
 // take waits for its turn. false: the Run is over.
@@ -113,6 +114,9 @@ func (l *link) end(e ending) {
 
 // handle takes the events of the library. false: the stanza must not be acknowledged.
 func (l *link) handle(evt any) bool {
+	if l.keys.trouble.failed.Load() && isForRun(evt) {
+		return false
+	}
 	switch e := evt.(type) {
 	case *events.Message:
 		return l.message(e)

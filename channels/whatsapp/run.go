@@ -116,6 +116,8 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 		keys.device.PushName = c.cfg.DeviceName
 	}
 	keys.keep()
+	keys.trouble.guard(keys.device)
+	keys.trouble.tell = l.keysFailed
 	l.keys = keys
 	id := keys.device.GetJID()
 	l.me = identity{pn: plain(id), lid: plain(keys.device.GetLID()), device: id.Device}
