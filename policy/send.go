@@ -15,6 +15,7 @@ type Subject struct {
 	StrippedKey string           // the same without its agent, as sessions.Key.Stripped gives it
 	PlainKey    string           // the key without its account, as sessions.Key.Plain gives it; empty = as Key
 	To          channels.Address // where it goes
+	Was         []Subject        // the same under the names that its chat had before: a rule that matches one of them counts
 	Override    Override         // the session's own
 }
 
@@ -99,8 +100,11 @@ func (p SendPolicy) Explain(s Subject) []Step {
 
 func (m SendMatch) matches(s Subject) bool { return m.miss(s) == "" }
 
-// miss names the first field that does not match; "" = all do.
+// miss names the first field that does not match; "" = all do, by one of the names of the chat.
 func (m SendMatch) miss(s Subject) string {
+	if slices.ContainsFunc(s.Was, m.matches) {
+		return ""
+	}
 	switch {
 	case m.Channel != "" && !strings.EqualFold(string(m.Channel), string(s.To.Channel)):
 		return fmt.Sprintf("channel is %q, not %q", s.To.Channel, m.Channel)

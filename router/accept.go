@@ -21,6 +21,9 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	if err != nil {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
+	if !a.Moved.IsZero() { // before anything comes from there
+		r.settings.Load().former.add(in.Address, a.Moved)
+	}
 	acc, err := r.store.Accept(ctx, a)
 	if err != nil {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
@@ -184,6 +187,7 @@ func spoken(in channels.Inbound, text string) string {
 func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
 	access := set.Accounts[Ref(in.Address)].Access
 	f := policy.FactsOf(in)
+	f.Address = set.ruled(in.Address)
 	f.Owner, f.Command, f.Activation = owner, isCommand, s.Settings.Activation
 	f.Patterns = set.mentions[s.Agent]
 	a := access.Admit(f)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"parley/policy"
 	"parley/sessions"
 )
 
@@ -27,7 +26,7 @@ func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.
 // sessionLines say how the session is set.
 func (r *Router) sessionLines(c commandCall) []string {
 	s := c.session
-	v := c.set.Session.SendPolicy.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: c.in.Address, Override: s.Settings.SendPolicy})
+	v := c.set.Session.SendPolicy.Decide(c.set.sending(s, c.in.Address))
 	session := "Session: " + code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
 	if s.ID != "" {
 		session += fmt.Sprintf(" (%s), %d turns", s.ID, s.Turns)
@@ -57,7 +56,7 @@ func (r *Router) fill(set *Settings, s sessions.Session) string {
 // activationWords says when the agent answers in the chat.
 func activationWords(c commandCall) string {
 	words := "always"
-	if c.set.Accounts[Ref(c.in.Address)].Access.NeedsMention(c.in.Address, c.in.Parent, c.session.Settings.Activation) {
+	if c.set.Accounts[Ref(c.in.Address)].Access.NeedsMention(c.set.ruled(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
 		words = "when I am mentioned or replied to"
 	}
 	if c.session.Settings.Activation != "" {

@@ -26,7 +26,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	set := r.settings.Load()
 	switch in.Event {
 	case channels.Moved: // the platform's own word: nobody's admission counts
-		return r.moves(set, in), nil
+		return r.moves(ctx, set, in)
 	case channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left, channels.Renamed:
 	default:
 		return skip("not a new message: " + string(in.Event))
@@ -215,19 +215,32 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 }
 
 // moves lets a chat's session go on under the chat's new id.
-func (r *Router) moves(set *Settings, in channels.Inbound) sessions.Arrival {
+func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) (sessions.Arrival, error) {
 	a := sessions.Arrival{In: in, Skip: "the chat has a new id"}
 	if in.MovedTo == "" || in.MovedTo == in.Address.Chat {
-		return a
+		return a, nil
 	}
 	a.Moved = in.Address
 	a.Moved.Chat, a.Moved.Thread = in.MovedTo, ""
-	access := set.Accounts[Ref(in.Address)].Access
-	_, was := access.Entries(in.Address, in.Parent)
-	if _, is := access.Entries(a.Moved, ""); was && !is {
-		r.log.Warn("a group has a new id, which the configuration does not list: messages there are not heard; list it under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
+	groups := set.Accounts[Ref(in.Address)].Access.Groups
+	_, was := groups[string(set.ruled(in.Address).Chat)]
+	if _, is := groups[string(a.Moved.Chat)]; was && !is {
+		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
 	}
-	return a
+	then := in
+	then.Address = a.Moved
+	old, fresh := r.Key(in), r.Key(then)
+	before, err := r.store.Get(ctx, old)
+	if err == nil {
+		var now sessions.Session
+		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun anew already
+			a.Overheard = &sessions.Overheard{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.heardLimit()}
+		}
+	}
+	if errors.Is(err, sessions.ErrNotFound) {
+		err = nil
+	}
+	return a, err
 }
 
 // relocate gives what waits for a chat the chat's new id.

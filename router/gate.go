@@ -208,6 +208,7 @@ func (g *gate) reload(ctx context.Context) error {
 
 // moved gives everything that waits in a chat's queue the chat's new id.
 func (g *gate) moved(o *outlet, from, to channels.Address) {
+	g.settings().former.add(from, to)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q := o.queues[from.Chat]
@@ -221,10 +222,8 @@ func (g *gate) moved(o *outlet, from, to channels.Address) {
 
 // decide makes the policy check for a delivery or a hint (typing, draft) to an address.
 func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict {
-	rules := g.settings().Session.SendPolicy
-	return func(s sessions.Session) policy.Verdict {
-		return rules.Decide(policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: to, Override: s.Settings.SendPolicy})
-	}
+	set := g.settings()
+	return func(s sessions.Session) policy.Verdict { return set.Session.SendPolicy.Decide(set.sending(s, to)) }
 }
 
 // typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.

@@ -95,6 +95,7 @@ func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)
+	d.Settings.former = &former{}
 	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
@@ -142,6 +143,11 @@ func (r *Router) Start(ctx context.Context) error {
 	}
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
+	was, err := r.store.Moves(ctx)
+	if err != nil {
+		return fmt.Errorf("reading which chats have moved: %w", err)
+	}
+	r.settings.Load().former.set(was)
 	if err := r.gate.start(ctx, ambiguous); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
@@ -187,6 +193,7 @@ func (r *Router) Stop() {
 func (r *Router) Apply(ctx context.Context, s *Settings) error {
 	r.settings.Store(s.prepare())
 	r.histories.clear()
+	s.former = r.settings.Load().former
 	r.lanes.resize(s.Agents.Defaults)
 	return r.gate.settleAll(ctx)
 }
@@ -283,8 +290,8 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 			to = s.Last
 		}
 	}
-	subject := policy.Subject{Key: string(s.Key), StrippedKey: s.Key.Stripped(), PlainKey: string(s.Key.Plain()), To: to, Override: s.Settings.SendPolicy}
-	rules := r.settings.Load().Session.SendPolicy
+	set := r.settings.Load()
+	subject, rules := set.sending(s, to), set.Session.SendPolicy
 	return rules.Decide(subject), rules.Explain(subject), to.String(), nil
 }
 

@@ -35,6 +35,7 @@ type Settings struct {
 	Delivery DeliverySettings
 
 	routes   sessions.Routes
+	former   *former // nil = no chat has moved
 	mentions map[sessions.AgentID][]*regexp.Regexp
 }
 

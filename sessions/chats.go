@@ -17,6 +17,8 @@ type Chats interface {
 	OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m OwnMessage, own bool, err error)
 	// Asked finds the run that a message of a chat caused (its thread does not matter), as long as that is remembered.
 	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
+	// Moves gives, by the address of each chat that was another one (Readdress), the address that it had before.
+	Moves(ctx context.Context) (map[channels.Address]channels.Address, error)
 	// NewChats counts the direct chats in which an account has written for the first time at since or later.
 	NewChats(ctx context.Context, kind channels.Kind, account channels.AccountID, since time.Time) (int, error)
 

@@ -59,6 +59,8 @@ func (o Overheard) Sentence(quote func(string) string) string {
 		who = o.Sender
 	}
 	switch {
+	case o.Event == channels.Moved:
+		return "This chat was another one before; what was said there is in the session " + quote(o.Text) + "."
 	case o.Event == channels.Joined && who == "":
 		return "You were added to this chat."
 	case o.Event == channels.Left && who == "":

@@ -17,6 +17,9 @@ func (t *tx) readdress(from, to channels.Address) error {
 	if from.IsZero() || to.IsZero() || from == to {
 		return nil
 	}
+	if _, err := t.exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", to.String(), from.String()); err != nil {
+		return err
+	}
 	if err := t.alias(from, to); err != nil { // while it is known who wrote from there
 		return err
 	}
@@ -39,6 +42,18 @@ func (t *tx) readdress(from, to channels.Address) error {
 		return err
 	}
 	return t.relocate(from, to)
+}
+
+// Moves gives what chats were before.
+func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		was = map[channels.Address]channels.Address{}
+		return c.each(ctx, "SELECT chat, was FROM moves", nil, func(r row) error {
+			was[address(r.str(0))] = address(r.str(1))
+			return nil
+		})
+	})
+	return was, err
 }
 
 // relocate gives the sessions whose last message came from a chat its new place.

@@ -368,6 +368,9 @@ func movedChat(_ *testing.T, f *fixture) {
 	at("-100")
 	to, _ := group("-200", "")
 	f.ok(f.Readdress(f.ctx, move.Moved, to)) // and once more
+	moves, err := f.Moves(f.ctx)
+	f.ok(err)
+	f.equal(moves, map[channels.Address]channels.Address{move.Moved: from})
 	f.ok(f.Readdress(f.ctx, move.Moved, to))
 	at("-200")
 	if got := f.get(sessions.MainKey("main")); got.ID != main.ID {
@@ -386,6 +389,9 @@ func movedChat(_ *testing.T, f *fixture) {
 	// Deleted is deleted, by whatever name.
 	_, old := group("-1", "7")
 	f.ok(f.Delete(f.ctx, old))
+	if moves, err = f.Moves(f.ctx); err != nil || len(moves) != 3 || moves[to] != move.Moved {
+		f.t.Error(moves, err)
+	}
 	for _, chat := range []string{"-1", "-100", "-200", "-300"} {
 		_, k := group(chat, "7")
 		_, err := f.Get(f.ctx, k)

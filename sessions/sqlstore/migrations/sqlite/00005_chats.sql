@@ -46,6 +46,12 @@ CREATE INDEX aliases_target ON aliases(target);
 
 -- Where the person wrote who asks to be let in: where the answer goes.
 ALTER TABLE pairings ADD COLUMN address TEXT NOT NULL DEFAULT '';
+-- What chats were before: their newest old address. Rules that name the old one hold on.
+CREATE TABLE moves (
+  chat TEXT PRIMARY KEY, -- address without the thread
+  was  TEXT NOT NULL
+) WITHOUT ROWID;
+
 
 -- What happened in a chat besides messages.
 ALTER TABLE overheard ADD COLUMN event TEXT NOT NULL DEFAULT '';
