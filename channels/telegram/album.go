@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,10 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 				continue
 			}
 		}
-		head.join()
+		p.c.whole.add(head.join())
+	}
+	for i := range items {
+		p.c.whole.edit(&items[i].in)
 	}
 	p.albums = seen
 	return wait
@@ -79,16 +83,11 @@ func (s albumSeen) look(parts int, now time.Time) (albumSeen, time.Duration) {
 // join makes the event of a whole album. Its id is that of the last message: were it that of the first, an album that was taken in
 // part before a crash and comes again with more parts would be a duplicate, and the new parts would be lost. As it is, those that
 // came before are shown again, or everything was taken already: of one chat nothing is offered before what precedes it was taken.
-func (it *item) join() {
-	var texts []string
-	for _, part := range append([]*item{it}, it.rest...) {
+func (it *item) join() *wholeAlbum {
+	whole := &wholeAlbum{chat: it.in.Address.Chat, parts: []channels.MessageID{it.in.ID}, texts: []string{it.in.Text}}
+	for _, part := range it.rest {
 		in := &part.in
-		if in.Text != "" {
-			texts = append(texts, in.Text)
-		}
-		if part == it {
-			continue
-		}
+		whole.parts, whole.texts = append(whole.parts, in.ID), append(whole.texts, in.Text)
 		it.in.ID = in.ID
 		it.in.Media = append(it.in.Media, in.Media...)
 		if in.Cursor != "" {
@@ -103,8 +102,53 @@ func (it *item) join() {
 		it.in.Mentioned = it.in.Mentioned || in.Mentioned
 		it.in.MentionsOthers = it.in.MentionsOthers || in.MentionsOthers
 	}
-	if len(texts) > 1 {
+	captions := whole.captions()
+	if len(captions) > 1 {
 		it.in.Addressed = "" // it would hide the other captions
 	}
-	it.in.Text = strings.Join(texts, "\n")
+	it.in.Text, whole.id = strings.Join(captions, "\n"), it.in.ID
+	return whole
+}
+
+// albumsKept is how many albums are remembered, so that edits of their parts find them.
+const albumsKept = 256
+
+// wholeAlbum is an album as it was offered.
+type wholeAlbum struct {
+	chat  channels.ChatID
+	id    channels.MessageID   // of the event
+	parts []channels.MessageID // and what each says
+	texts []string
+}
+
+func (a *wholeAlbum) captions() []string {
+	return slices.DeleteFunc(slices.Clone(a.texts), func(s string) bool { return s == "" })
+}
+
+// wholeAlbums are the newest ones.
+type wholeAlbums []*wholeAlbum
+
+func (w *wholeAlbums) add(a *wholeAlbum) {
+	*w = append(*w, a)
+	if n := len(*w) - albumsKept; n > 0 {
+		*w = slices.Delete(*w, 0, n)
+	}
+}
+
+// edit has an event about a changed part be about the whole album: that is what was offered, and what its reader can find.
+func (w wholeAlbums) edit(in *channels.Inbound) {
+	if in.Event != channels.Edited {
+		return
+	}
+	for _, a := range slices.Backward(w) {
+		i := slices.Index(a.parts, in.Target)
+		if a.chat != in.Address.Chat || i < 0 {
+			continue
+		}
+		a.texts[i], in.Target = in.Text, a.id
+		if whole := strings.Join(a.captions(), "\n"); whole != in.Text {
+			in.Text, in.Addressed = whole, ""
+		}
+		return
+	}
 }

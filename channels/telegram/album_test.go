@@ -90,6 +90,48 @@ func TestAlbumArrivesSlowly(t *testing.T) {
 	})
 }
 
+// Whichever part of an album is changed, the change is one of the message that was offered, with everything that it says now.
+func TestEditOfAnAlbum(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		parts := r.srv.Album(anna, anna, "first", 0, pictures(3), nil)
+		r.srv.Edit(parts[0], "at once") // it comes in the same answer
+		got := r.wait(2)
+		if want := got[0].ID; want != channels.MessageID(fmt.Sprint(parts[2].MessageID)) || got[1].Event != channels.Edited || got[1].Target != want || got[1].Text != "at once" {
+			t.Errorf("%+v", got)
+		}
+		other := r.srv.Say(anna, anna, "not of it")
+		r.wait(3)
+		for i, c := range []struct {
+			of     telegramtest.Posted
+			text   string
+			target int64
+			want   string
+		}{
+			{parts[0], "@" + telegramtest.BotUsername + " later", parts[2].MessageID, "@" + telegramtest.BotUsername + " later"},
+			{parts[1], "second", parts[2].MessageID, "@" + telegramtest.BotUsername + " later\nsecond"},
+			{parts[0], "", parts[2].MessageID, "second"},
+			{other, "changed", other.MessageID, "changed"},
+		} {
+			r.srv.Edit(c.of, c.text)
+			in := r.wait(4 + i)[3+i]
+			if in.Event != channels.Edited || in.Target != channels.MessageID(fmt.Sprint(c.target)) || in.Text != c.want || (in.Addressed != "") != (i == 0) {
+				t.Errorf("%d: %+v", i, in)
+			}
+		}
+		for range 256 { // what is forgotten is a message like others
+			r.srv.Album(bert, bert, "", -1, pictures(2), nil)
+			r.srv.Say(bert, bert, "next")
+		}
+		n := 7 + 2*256
+		r.wait(n)
+		r.srv.Edit(parts[0], "too late")
+		if in := r.wait(n + 1)[n]; in.Target != channels.MessageID(fmt.Sprint(parts[0].MessageID)) || in.Text != "too late" {
+			t.Errorf("%+v", in)
+		}
+	})
+}
+
 // Nothing of an album is confirmed before the one commit.
 func TestAlbumIsConfirmedAfterItsCommit(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {

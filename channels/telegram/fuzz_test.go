@@ -45,7 +45,7 @@ func FuzzUpdates(f *testing.F) {
 			}
 			files += len(items[i].in.Media)
 		}
-		p := poller{done: map[int64]bool{}}
+		p := poller{c: &Channel{}, done: map[int64]bool{}}
 		now := time.Now()
 		if p.collect(items, now) > 0 {
 			for i := range items { // the server gives them again

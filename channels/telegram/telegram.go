@@ -70,6 +70,7 @@ type Channel struct {
 	holds  holds
 	drafts drafts
 	topics *topics
+	whole  wholeAlbums // of Run's only
 
 	mu     sync.Mutex
 	health channels.Health

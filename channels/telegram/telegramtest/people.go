@@ -196,7 +196,9 @@ func (s *Server) Edit(p Posted, text string) Posted {
 	s.mu.Lock()
 	c := s.chats[p.Chat]
 	m := maps.Clone(c.messages[p.MessageID])
-	delete(m, "entities")
+	for _, field := range []string{"text", "entities", "caption", "caption_entities"} {
+		delete(m, field)
+	}
 	setText(m, text)
 	m["edit_date"] = time.Now().Unix()
 	c.messages[p.MessageID] = m
