@@ -71,7 +71,9 @@ func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outboun
 		m.Interaction = m.Older
 	}
 	if m.Interaction != nil {
-		return out.ReplyTo != "" && m.Interaction.ID == string(out.ReplyTo) && m.Content == strings.TrimSpace(out.Text)
+		answers := m.Interaction.ID == string(out.ReplyTo) || out.ReplyTo == "" && out.To.Type == channels.Direct
+		used, known := c.recent.ours.get(m.ID)
+		return answers && (!known || used == key) && m.Content == strings.TrimSpace(out.Text) && len(m.Attachments) == len(out.Files)
 	}
 	if given := m.nonce(); given != "" {
 		return given == key

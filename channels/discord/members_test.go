@@ -73,16 +73,3 @@ func TestKindIsNotGuessed(t *testing.T) {
 		}
 	})
 }
-
-// What was not on disk when the host stopped was promised no answer.
-func TestNoPromiseWithoutCommit(t *testing.T) {
-	inBubble(t, func(h *host) {
-		h.refuse = func(channels.Inbound) error { return errFull }
-		id := h.srv.Invoke(general, anna, "status")
-		h.after(time.Second)
-		h.stop()
-		if h.srv.Answered(id) != 0 {
-			t.Errorf("answered with %d", h.srv.Answered(id))
-		}
-	})
-}

@@ -107,11 +107,18 @@ func (q *queues) chat(id channels.ChatID) *chat {
 	return c
 }
 
-// shed drops what waits in a chat, to be read again later; q.mu is held.
+// shed drops what waits in a chat, to be read again later; q.mu is held. A command that is lost with it was acknowledged by nobody, so
+// Discord tells the person who gave it that it failed.
 func (q *queues) shed(c *chat, e event) {
 	lost := append(c.events, e)
 	q.total -= len(c.events)
 	c.events = nil
+	commands := 0
+	for _, e := range lost {
+		if e.kind == "INTERACTION_CREATE" {
+			commands++
+		}
+	}
 	for _, e := range lost {
 		if e.kind != "MESSAGE_CREATE" {
 			continue
@@ -123,7 +130,7 @@ func (q *queues) shed(c *chat, e event) {
 		c.gap.shed = true
 		break
 	}
-	q.c.log.Warn("too many discord events wait; the messages among them will be read again, the rest is lost", "chat", c.id, "events", len(lost))
+	q.c.log.Warn("too many discord events wait; the messages among them will be read again, the rest is lost", "chat", c.id, "events", len(lost), "commands", commands)
 }
 
 // work gives a line to a goroutine of its own unless it has one; q.mu is held.
@@ -167,9 +174,8 @@ func (q *queues) drain(c *chat) {
 // take decodes an event and offers what it says, until that is taken or the Run ends.
 func (q *queues) take(c *chat, e event) {
 	q.prepare(c, e)
-	taken := func() {}
 	if e.kind == "INTERACTION_CREATE" {
-		taken = q.acknowledge(e)
+		q.c.noteCommand(e)
 	}
 	for _, in := range q.c.decode(e) {
 		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" && !newer(string(in.ID), c.filled) {
@@ -179,7 +185,6 @@ func (q *queues) take(c *chat, e event) {
 			return
 		}
 	}
-	taken()
 }
 
 // prepare asks what kind of chat an event is from, unless that is known. It is not guessed while the platform cannot be asked: a

@@ -59,10 +59,8 @@ func nonce(key string) string {
 
 // Send implements channels.Channel. The answer to a command of Discord's own menu takes the place of the answer that was promised.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
-	if out.ReplyTo != "" {
-		if r, done, err := c.answer(ctx, out); done {
-			return r, err
-		}
+	if r, done, err := c.answer(ctx, out); done {
+		return r, err
 	}
 	b := body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds}
 	if out.Key != "" {

@@ -59,9 +59,6 @@ func TestSend(t *testing.T) {
 
 func TestSendFiles(t *testing.T) {
 	inBubble(t, func(h *host) {
-		file := func(name, data string) channels.File {
-			return channels.File{Name: name, MIME: "text/plain", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(data)), nil }}
-		}
 		if _, err := h.send(channels.Outbound{Key: "f", Text: "two", Files: []channels.File{file(`a"b.txt`, "A"), file("c.txt", "C")}}); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +70,11 @@ func TestSendFiles(t *testing.T) {
 			t.Errorf("too large: %v", err)
 		}
 	})
+}
+
+// file is something to send along.
+func file(name, data string) channels.File {
+	return channels.File{Name: name, MIME: "text/plain", Size: int64(len(data)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(data)), nil }}
 }
 
 func TestErrorClasses(t *testing.T) {

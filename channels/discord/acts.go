@@ -1,0 +1,263 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/channels"
+)
+
+const (
+	deferLimit = 3 * time.Second  // then the platform gives an interaction up
+	tokenLife  = 15 * time.Minute // of an interaction, https://discord.com/developers/docs/interactions/receiving-and-responding
+	unanswered = 14 * time.Minute // then "is thinking…" is taken away
+	sweepEvery = 15 * time.Second
+)
+
+// Codes that say that an interaction cannot be answered (any more), or is answered already.
+const (
+	codeUnknownWebhook     = 10015
+	codeUnknownInteraction = 10062
+	codeAcknowledged       = 40060
+	codeInvalidToken       = 50027
+)
+
+// acts are the commands that people gave by Discord's own menu and that may be answered in their place. Their tokens are kept in memory
+// only: after a restart the answer goes to the chat as a message like others.
+//
+// Nothing is said to a command before the host wants that (Acknowledge, Send): of one that nobody acknowledges, because it may not be
+// answered or could not be taken, Discord tells the person who gave it that the application did not respond, and nobody else sees anything.
+// A command waits in its chat's line like a message, also when that takes longer than Discord waits: one that overtook others would be
+// the newest on disk, so after a crash they would not be read again; and what was missed may be of the same person. Its answer is a
+// message of its own then.
+//
+// The deferred answer is shown to everybody, in servers too. One that only its sender sees could not be read back after a crash, so it
+// would be given twice, and the parts of a long answer would be shown to different people.
+type acts struct {
+	mu   sync.Mutex
+	open map[channels.MessageID]*act
+}
+
+// act is one command.
+type act struct {
+	id         channels.MessageID
+	chat       channels.ChatID
+	app, token string
+	began      time.Time
+	begun      bool          // the platform is being told that an answer will come
+	ready      chan struct{} // closed when it knows that, or when it cannot be told
+	failed     bool          // set before ready is closed
+	key        string        // of the message that answers it
+	removed    bool
+}
+
+func newActs() *acts { return &acts{open: map[channels.MessageID]*act{}} }
+
+// noteCommand keeps what is needed to answer a command in its place: before it is offered, as it may be answered at once.
+func (c *Channel) noteCommand(e event) {
+	var w wireInteraction
+	if json.Unmarshal(e.data, &w) != nil || w.Type != kindCommand || w.ID == "" || w.Token == "" {
+		return
+	}
+	if w.AppID == "" {
+		w.AppID = c.self().Application
+	}
+	id := channels.MessageID(w.ID)
+	c.acts.mu.Lock()
+	defer c.acts.mu.Unlock()
+	if c.acts.open[id] == nil {
+		c.acts.open[id] = &act{id: id, chat: channels.ChatID(w.ChannelID), app: w.AppID, token: w.Token, began: e.at, ready: make(chan struct{})}
+	}
+}
+
+// Acknowledge implements channels.Acknowledger: it makes the platform show "is thinking…" below a command of its own menu. Messages that
+// people write have no such sign.
+func (c *Channel) Acknowledge(ctx context.Context, _ channels.Address, id channels.MessageID) error {
+	c.acts.mu.Lock()
+	a := c.acts.open[id]
+	c.acts.mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	promised, err := c.promise(ctx, a)
+	if err == nil && !promised {
+		err = &channels.Error{Class: channels.Rejected, Err: errors.New("the command cannot be acknowledged any more; its answer will be a message")}
+	}
+	return err
+}
+
+// promise tells the platform once that an answer to a command will come, and reports whether it knows.
+func (c *Channel) promise(ctx context.Context, a *act) (bool, error) {
+	c.acts.mu.Lock()
+	first := !a.begun
+	a.begun = true
+	c.acts.mu.Unlock()
+	if first {
+		if a.failed = !c.defers(ctx, a); a.failed {
+			c.acts.close(a.id)
+		}
+		close(a.ready)
+	}
+	select {
+	case <-a.ready:
+		return !a.failed, nil
+	case <-ctx.Done():
+		return false, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "answer", Text: ctx.Err().Error(), cause: ctx.Err()}}
+	}
+}
+
+// defers makes the platform show "is thinking…". When it is not known whether the platform did, it is taken to have done so: the answer
+// finds out.
+func (c *Channel) defers(ctx context.Context, a *act) bool {
+	path := "/interactions/" + url.PathEscape(string(a.id)) + "/" + url.PathEscape(a.token) + "/callback"
+	for {
+		left := deferLimit - time.Since(a.began)
+		if left <= 0 {
+			return false
+		}
+		_, err := c.rest.call(ctx, request{
+			method: http.MethodPost, path: path, route: route{path: "interactions/callback", verb: http.MethodPost, major: string(a.id)}, body: map[string]any{"type": 5}, limit: left,
+		})
+		if err == nil || codeOf(err) == codeAcknowledged {
+			return true
+		}
+		failed := channels.Classify(err)
+		wait := max(100*time.Millisecond, failed.RetryAfter)
+		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit || !sleep(ctx, wait) {
+			c.log.WarnContext(ctx, "a discord command could not be acknowledged", "err", err)
+			return failed.Class == channels.Ambiguous
+		}
+	}
+}
+
+// claim gives the command that a message answers: the one that it names or, as nothing is named in direct chats, the oldest open one there.
+func (s *acts) claim(out channels.Outbound) *act {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found *act
+	if out.ReplyTo != "" {
+		found = s.open[out.ReplyTo]
+	} else if out.To.Type == channels.Direct {
+		for _, a := range s.open {
+			switch {
+			case a.chat != out.To.Chat:
+			case a.key != "" && a.key == out.Key:
+				found = a
+			case a.key != "" && stem(a.key) == stem(out.Key):
+				return nil // another part of the same answer
+			case a.key == "" && a.may() && (found == nil || found.key == "" && newer(string(found.id), string(a.id))):
+				found = a
+			}
+		}
+	}
+	if found == nil || !found.may() || found.key != "" && found.key != out.Key {
+		return nil
+	}
+	found.key = out.Key
+	return found
+}
+
+// may reports whether a command can be answered in its place as far as is known; the lock of its acts is held.
+func (a *act) may() bool {
+	age := time.Since(a.began)
+	return !a.removed && (a.begun && age < tokenLife-callTimeout || age < deferLimit)
+}
+
+// stem is what the keys of the parts of one answer have in common.
+func stem(key string) string {
+	if i := strings.LastIndexByte(key, '.'); i > 0 {
+		return key[:i]
+	}
+	return key
+}
+
+// close forgets a command that cannot be answered.
+func (s *acts) close(id channels.MessageID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+}
+
+// answer puts a message in the place of "is thinking…". It reports false when that is not possible any more.
+func (c *Channel) answer(ctx context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
+	for a := c.acts.claim(out); a != nil; a = c.acts.claim(out) {
+		promised, err := c.promise(ctx, a)
+		if err != nil {
+			return channels.Receipt{}, true, err
+		}
+		if !promised {
+			continue
+		}
+		q, err := outgoing(out, body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds})
+		if err != nil {
+			return channels.Receipt{}, true, err
+		}
+		q.method, q.path, q.route = http.MethodPatch, a.path(), a.route(http.MethodPatch)
+		said, err := c.rest.call(ctx, q)
+		switch codeOf(err) {
+		case codeUnknownWebhook, codeUnknownInteraction, codeInvalidToken, codeUnknownMessage:
+			c.acts.close(a.id)
+			continue
+		}
+		if err != nil {
+			return channels.Receipt{}, true, err
+		}
+		r := receipt(said)
+		if out.Key != "" && r.ID != "" {
+			c.recent.note(nonce(out.Key), r)
+		}
+		return r, true, nil
+	}
+	return channels.Receipt{}, false, nil
+}
+
+func (a *act) path() string {
+	return "/webhooks/" + url.PathEscape(a.app) + "/" + url.PathEscape(a.token) + "/messages/@original"
+}
+
+func (a *act) route(verb string) route {
+	return route{path: "webhooks/messages/original", verb: verb, major: a.app + "/" + a.token}
+}
+
+// sweep takes away what nobody answered, and forgets tokens that are no longer valid.
+func (c *Channel) sweep(ctx context.Context) {
+	every := time.NewTicker(sweepEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		for _, a := range c.acts.silent() {
+			q := request{method: http.MethodDelete, path: a.path(), route: a.route(http.MethodDelete)}
+			if _, err := c.rest.call(ctx, q); err != nil && ctx.Err() == nil {
+				c.log.InfoContext(ctx, "a discord command without an answer still looks as if one would come", "err", err)
+			}
+		}
+	}
+}
+
+// silent gives the commands that nobody will answer any more although the platform says so, and forgets those that nobody acknowledged.
+func (s *acts) silent() []*act {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*act
+	for id, a := range s.open {
+		age := time.Since(a.began)
+		if age > tokenLife || !a.begun && age > deferLimit {
+			delete(s.open, id)
+		}
+		if age >= unanswered && age < tokenLife && a.begun && a.key == "" && !a.removed {
+			a.removed = true
+			list = append(list, a)
+		}
+	}
+	return list
+}
