@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"parley/channels"
@@ -13,6 +14,7 @@ import (
 
 const (
 	deepest     = 8    // envelopes around a message
+	mostNewer   = 8    // fields without a name that are told of
 	mostListed  = 50   // options of a poll, people of a list of contacts
 	longestText = 300  // runes of a quoted text
 	longestCard = 4096 // bytes of a contact's card that are read
@@ -66,10 +68,12 @@ var silent = map[protoreflect.Name]bool{
 	"splitPaymentUpdateMessage": true, "paymentReminderMessage": true, "botTaskMessage": true, "limitSharingMessage": true,
 }
 
-// isHidden reports whether nothing in a message is for people.
-func isHidden(msg *waE2E.Message) bool { return len(fields(msg)) == 0 }
+// isHidden reports whether nothing in a message is for people. What the library has no name for may be.
+func isHidden(msg *waE2E.Message) bool {
+	return len(fields(msg)) == 0 && len(msg.ProtoReflect().GetUnknown()) == 0
+}
 
-// fields names what is set in a message, without what is not for people.
+// fields names what is set in a message, without what is not for people and without what the library has no name for.
 func fields(msg *waE2E.Message) []string {
 	var list []string
 	msg.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
@@ -78,6 +82,19 @@ func fields(msg *waE2E.Message) []string {
 		}
 		return true
 	})
+	return list
+}
+
+// newer numbers the fields that the library has no name for.
+func newer(msg *waE2E.Message) []string {
+	var list []string
+	for raw := msg.ProtoReflect().GetUnknown(); len(raw) > 0 && len(list) < mostNewer; {
+		number, _, size := protowire.ConsumeField(raw)
+		if size < 0 {
+			break
+		}
+		list, raw = append(list, fmt.Sprintf("field %d", number)), raw[size:]
+	}
 	return list
 }
 
@@ -101,7 +118,7 @@ func read(msg *waE2E.Message) content {
 	if c, ok := readChoice(msg); ok {
 		return c
 	}
-	if set := fields(msg); len(set) > 0 {
+	if set := append(fields(msg), newer(msg)...); len(set) > 0 {
 		return content{unknown: strings.Join(set, ", ")}
 	}
 	return content{}

@@ -286,3 +286,25 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A kind of message that the library has no name for is told of; so is one beside what is not for people.
+func TestNewerKinds(t *testing.T) {
+	t.Parallel()
+	raw := []byte{0xfa, 0x3f, 0x03, 'a', 'b', 'c'} // field 1023
+	keys, err := proto.Marshal(&waE2E.Message{MessageContextInfo: &waE2E.MessageContextInfo{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range [][]byte{raw, append(keys, raw...)} {
+		msg := &waE2E.Message{}
+		if err := proto.Unmarshal(b, msg); err != nil {
+			t.Fatal(err)
+		}
+		from := types.NewJID("49152", types.DefaultUserServer)
+		evt := &events.Message{Info: types.MessageInfo{MessageSource: types.MessageSource{Chat: from, Sender: from}, ID: "X", Timestamp: time.Now()}, Message: msg}
+		in, ok := whatsapp.Decode(evt, ownPN, ownLID, whatsapp.People{})
+		if !ok || in.Event != channels.Unreadable || !strings.HasSuffix(in.Reason, "field 1023") {
+			t.Errorf("%v, %+v", ok, in)
+		}
+	}
+}

@@ -73,3 +73,9 @@ func AtOnce(c *Channel) { c.pace.first = 0 }
 func SetPatience(c *Channel, refusals int, d time.Duration) {
 	c.pace.refusals, c.pace.refusedFor = refusals, d
 }
+
+// Verdict reads what WhatsApp says about the account.
+func Verdict(c *Channel, evt any) (detail string, ok bool) {
+	end, ok := c.verdict(evt)
+	return end.detail, ok
+}

@@ -365,3 +365,20 @@ func TestFaultUndecryptable(t *testing.T) {
 	h.none()
 	h.idle()
 }
+
+// A connection that breaks between the login and the first word after it was none: the library says that it is there all the same.
+func TestHalfLogin(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	const n = 5
+	logins := h.phone.Logins()
+	h.phone.HalfLogin(n)
+	h.phone.Disconnect()
+	waitFor(t, "logins", func() bool { return h.phone.Logins() > logins+n })
+	anna.Say(h.phone, "are you back?")
+	h.texts("are you back?")
+	h.online()
+	if got := strings.Count(h.log.String(), "state=connected"); got != 2 {
+		t.Errorf("it was said to be connected %d times", got)
+	}
+}

@@ -65,12 +65,28 @@ func (l *link) decode(d *decoder, evt *events.Message) (in channels.Inbound, ok 
 	}()
 	evt.Message = l.reveal(evt)
 	in, ok = d.message(evt)
-	if ok && in.Event == channels.Edited {
-		if p, known := l.c.recent.get(string(in.Target)); known && !p.ours && d.canonical(p.author, types.EmptyJID) != d.canonical(evt.Info.Sender, evt.Info.SenderAlt) {
-			in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, "a change of somebody else's message", "", nil
+	if ok && l.forged(d, evt, in) {
+		what := "a change"
+		if in.Event == channels.Deleted {
+			what = "a deletion"
 		}
+		in.Event, in.Reason, in.Text, in.Media = channels.Unreadable, what+" of somebody else's message", "", nil
 	}
 	return in, ok
+}
+
+// forged reports a change of a message by somebody who did not write it, which WhatsApp does not keep clients from. In groups
+// admins delete what others wrote; who does it is the sender of the event.
+func (l *link) forged(d *decoder, evt *events.Message, in channels.Inbound) bool {
+	if in.Event != channels.Edited && (in.Event != channels.Deleted || in.Address.Type != channels.Direct) {
+		return false
+	}
+	p, known := l.c.recent.get(string(in.Target))
+	author := d.canonical(p.author, types.EmptyJID)
+	if p.ours {
+		author = d.me.pn
+	}
+	return known && author != d.canonical(evt.Info.Sender, evt.Info.SenderAlt)
 }
 
 // reveal decrypts what some apps encrypt once more with a key of the message that it is about.

@@ -56,7 +56,7 @@ func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
 	}
 	if keys.linked() {
 		keys.close()
-		return nil, nil, failure(channels.Rejected, "the account is linked already: parley logout whatsapp ends that link")
+		return nil, nil, failure(channels.Rejected, "the account is linked already: %s ends that link", c.command("logout"))
 	}
 	conn, cut := context.WithCancel(context.WithoutCancel(ctx))
 	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16)}

@@ -89,12 +89,15 @@ func (c *Channel) stopFor(ctx context.Context, end ending) error {
 
 func (c *Channel) notLinked() ending { return unauthorized(channels.LoggedOut, c.login()) }
 
-// login is the command that links the account.
-func (c *Channel) login() string {
+// login says how to link the account.
+func (c *Channel) login() string { return "run " + c.command("login") }
+
+// command is what a person types to have something done with the account.
+func (c *Channel) command(what string) string {
 	if c.account == channels.DefaultAccount {
-		return "run parley login whatsapp"
+		return "parley " + what + " whatsapp"
 	}
-	return fmt.Sprintf("run parley login whatsapp --account %s", c.account)
+	return fmt.Sprintf("parley %s whatsapp --account %s", what, c.account)
 }
 
 func unauthorized(state channels.State, detail string) ending {
@@ -196,6 +199,9 @@ func (l *link) connection(ctx context.Context) ending {
 			}
 			return end
 		case <-l.ready:
+			if !l.cli.IsConnected() || !l.cli.IsLoggedIn() { // the library says so even when the line broke on the way
+				continue
+			}
 			login.Stop()
 			l.c.live.Store(l)
 			l.c.named(l.keys.device.PushName, l.me.pn.User)

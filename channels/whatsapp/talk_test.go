@@ -190,3 +190,26 @@ func changeOf(id string) *waE2E.Message {
 		Type: waE2E.ProtocolMessage_MESSAGE_EDIT.Enum(), Key: &waCommon.MessageKey{ID: text(id)}, EditedMessage: &waE2E.Message{Conversation: text("forged")},
 	}})}
 }
+
+// A client that is not WhatsApp's own can say that it takes back what others wrote. In a group admins may; the event says who did it.
+func TestDeletionsByOthers(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	bert := h.s.NewPerson("Bert")
+	g := h.s.NewGroup("crew", anna.Phone, bert.Phone, h.phone)
+	id := anna.Say(g, "please do")
+	h.texts("please do")
+	bert.Revoke(g, id)
+	if in := h.next(); in.Event != channels.Deleted || in.Target != channels.MessageID(id) || in.Sender.ID != channels.UserID(bert.Number()) {
+		t.Errorf("in a group: %+v", in)
+	}
+	ours := h.send(channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "mine"})
+	anna.Revoke(h.phone, string(ours.ID))
+	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a deletion of somebody else's message") {
+		t.Errorf("of ours, in a direct chat: %+v", in)
+	}
+	anna.Post(h.phone, "", changeOf(string(ours.ID)))
+	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a change of somebody else's message") {
+		t.Errorf("a change of ours: %+v", in)
+	}
+}

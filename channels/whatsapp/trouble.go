@@ -17,7 +17,7 @@ import (
 const (
 	ackRateLimit   = 429
 	ackRestricted  = 463 // messages to people who did not write first: https://github.com/tulir/whatsmeow/issues/1157
-	ackInvalid     = 479 // "smax-invalid"; seen on restricted accounts as well
+	ackInvalid     = 479 // "smax-invalid": something in this stanza; it says nothing about others
 	ackServerFirst = 500
 )
 
@@ -74,11 +74,13 @@ func ackCode(err error) (int, bool) {
 
 func (l *link) refusedBy(ctx context.Context, code int) *channels.Error {
 	switch {
-	case code == ackRestricted || code == ackInvalid:
+	case code == ackRestricted:
 		wait := l.c.hold(ctx)
 		return &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: fmt.Errorf("error %d: WhatsApp restricts the account", code)}
 	case code == ackRateLimit:
 		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many messages", code)}
+	case code == ackInvalid:
+		return failure(channels.Rejected, "error %d: WhatsApp does not take this message", code)
 	case code >= ackServerFirst:
 		return failure(channels.Transient, "error %d: WhatsApp has trouble", code)
 	}

@@ -27,7 +27,7 @@ func (c *Channel) verdict(evt any) (ending, bool) {
 	case *events.TemporaryBan:
 		return banned(e), true
 	case *events.CATRefreshError:
-		return unauthorized(channels.Refused, "WhatsApp does not renew the login: "+c.login()+" to link the account again"), true
+		return unauthorized(channels.Refused, "WhatsApp does not renew the login: run "+c.command("logout")+", then "+c.command("login")), true
 	case *events.ConnectFailure:
 		return c.connectFailure(e), true
 	}
@@ -62,7 +62,9 @@ func (c *Channel) connectFailure(e *events.ConnectFailure) ending {
 		end.update = true
 		return end
 	case events.ConnectFailureNotFound, events.ConnectFailureClientUnknown:
-		return unauthorized(channels.LoggedOut, "WhatsApp does not know this link: "+c.login())
+		end := unauthorized(channels.LoggedOut, "WhatsApp does not know this link: "+c.login())
+		end.aside = true
+		return end
 	default:
 		return ending{detail: fmt.Sprintf("WhatsApp refused the connection with error %d", int(e.Reason))}
 	}

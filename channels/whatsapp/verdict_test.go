@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"go.mau.fi/whatsmeow/types/events"
+
 	"parley/channels"
+	"parley/channels/whatsapp"
 	"parley/channels/whatsapp/whatsapptest"
 )
 
@@ -33,7 +36,7 @@ func TestVerdicts(t *testing.T) {
 		"another client":         {func(h *host) { h.phone.Replace() }, channels.Replaced, channels.Unauthorized, "stop that one", false},
 		"too old":                {refuse(whatsapptest.Failure{Reason: 405}), channels.Outdated, channels.Unauthorized, "install a newer", false},
 		"not accepted as client": {refuse(whatsapptest.Failure{Reason: 409}), channels.Outdated, channels.Unauthorized, "install a newer", false},
-		"not known":              {refuse(whatsapptest.Failure{Reason: 415}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", false},
+		"not known":              {refuse(whatsapptest.Failure{Reason: 415}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
 		"banned for a time":      {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 3 * time.Hour}), channels.Banned, channels.Limited, "let it rest", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,4 +153,34 @@ func TestRestricted(t *testing.T) {
 	h.phone.Disconnect()
 	waitFor(t, "a new login", func() bool { return h.phone.Logins() > logins })
 	h.state(channels.Banned)
+}
+
+// What a state says that a person is to do can be done.
+func TestAdviceThatWorks(t *testing.T) {
+	t.Parallel()
+	h, _ := answered(t)
+	h.phone.Refuse(&whatsapptest.Failure{Reason: 418})
+	h.phone.Disconnect()
+	h.class(h.ended(), channels.Unauthorized)
+	h.phone.Refuse(nil)
+	if _, err := steps(t, h, "", func(step channels.PairStep) error { return h.phone.Scan(step.QR) }); err != nil {
+		t.Errorf("%s: %v", h.ch.Health().Detail, err)
+	}
+	detail, _ := whatsapp.Verdict(h.ch, &events.CATRefreshError{})
+	if want := "run parley logout whatsapp, then parley login whatsapp"; !strings.Contains(detail, want) {
+		t.Errorf("%q lacks %q", detail, want)
+	}
+}
+
+// A message that WhatsApp calls invalid is that one's trouble only.
+func TestInvalidMessage(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	h.phone.Reject(479)
+	_, err := h.ch.Send(t.Context(), channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "x"})
+	h.class(err, channels.Rejected)
+	if got := h.ch.Health(); got.State != channels.Connected {
+		t.Errorf("health %+v", got)
+	}
+	h.send(channels.Outbound{Key: "2", To: h.direct(anna.Phone), Text: "y"})
 }

@@ -18,6 +18,7 @@ type fault struct {
 	swap   int
 	swaps  []swapped
 	noPong bool
+	halves int
 }
 
 type swapped struct {
@@ -71,6 +72,9 @@ func (p *Phone) Double(n int) { p.s.set(func() { p.fault.double += n }) }
 
 // Swap holds the next n messages to the account's linked devices back and brings them in the opposite order.
 func (p *Phone) Swap(n int) { p.s.set(func() { p.fault.swap = n }) }
+
+// HalfLogin cuts the next n connections of the account's linked devices after the login, when they ask for what is new.
+func (p *Phone) HalfLogin(n int) { p.s.set(func() { p.fault.halves = n }) }
 
 // Forget drops a message that no linked device has confirmed: WhatsApp keeps what nobody fetches for some weeks only.
 func (p *Phone) Forget(id string) {

@@ -73,6 +73,11 @@ func (c *conn) handleIQ(n *node) error {
 	}
 	switch request {
 	case "passive/set/active":
+		if f := &c.dev.phone.fault; c.dev.id != 0 && f.halves > 0 {
+			f.halves--
+			c.cut()
+			return nil
+		}
 		c.result(n)
 		c.offline()
 		return nil
