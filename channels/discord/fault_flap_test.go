@@ -72,6 +72,9 @@ func TestFaultDiscordFlap(t *testing.T) {
 		grown := 0
 		for i := range n {
 			h.connected()
+			if i%3 == 0 { // a gateway that never holds a connection is waited for longer, see TestFaultDiscordNeverHolds
+				time.Sleep(31 * time.Second)
+			}
 			how, began := list[i%len(list)], time.Now()
 			how.do(h.srv)
 			for _, chat := range []string{dm, general} {
@@ -114,6 +117,34 @@ func TestFaultDiscordFlap(t *testing.T) {
 		}
 		if len(h.lost) > 0 {
 			t.Errorf("said to be lost: %q", h.lost)
+		}
+	})
+}
+
+// A gateway that takes every RESUME and ends the connection at once is not asked again and again, and nothing is lost meanwhile.
+func TestFaultDiscordNeverHolds(t *testing.T) {
+	t.Parallel()
+	virtual(t, func(t *testing.T, h *host) {
+		h.connected()
+		began, before := time.Now(), h.srv.Stats().Resumes
+		var want []string
+		for n := 0; time.Since(began) < time.Hour; n++ {
+			h.srv.Drop()
+			want = append(want, fmt.Sprint("word ", n))
+			h.srv.Say(general, anna, want[n])
+			h.connected()
+		}
+		if n := h.srv.Stats().Resumes - before; n < 60 || n > 200 {
+			t.Errorf("%d RESUMEs in an hour", n)
+		}
+		h.arrives(general, want[len(want)-1])
+		h.same(general, want)
+		time.Sleep(time.Minute)
+		began = time.Now()
+		h.srv.Drop()
+		h.connected()
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("back after %s although the connection had lasted", took)
 		}
 	})
 }

@@ -20,6 +20,7 @@ const (
 	mostResumes = 3 // failed ones in a row before a new session is asked for
 	quickRetry  = time.Second
 	quietLimit  = 30 * time.Second // a connection that lasted longer is no reason to wait
+	mostShort   = 3                // shorter ones in a row that are none either
 	stopGrace   = 5 * time.Second  // for events under way when Run is told to end
 )
 
@@ -29,6 +30,7 @@ type runner struct {
 	session session
 	queues  *queues
 	tries   *backoff.ExponentialBackOff
+	short   int // connections in a row that were live and did not last
 	wg      sync.WaitGroup
 	late    bool // events are of the time without a connection
 }
@@ -80,7 +82,12 @@ func (r *runner) loop(ctx context.Context) error {
 func (r *runner) after(live bool, lasted time.Duration, why error) time.Duration {
 	if live {
 		r.session.failed = 0
-		r.tries.Reset()
+		if r.short++; lasted > quietLimit {
+			r.short = 0
+		}
+		if r.short <= mostShort {
+			r.tries.Reset()
+		}
 	} else if r.session.id != "" {
 		r.session.failed++
 	}
@@ -103,7 +110,7 @@ func (r *runner) after(live bool, lasted time.Duration, why error) time.Duration
 	switch {
 	case live && lasted > quietLimit:
 		return rand.N(quickRetry / 4)
-	case live:
+	case live && r.short <= mostShort:
 		return quickRetry/4 + rand.N(quickRetry*3/4)
 	}
 	return r.tries.NextBackOff()
