@@ -169,8 +169,8 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	case !begun:
 		err = w.begin(call, o, ch, out)
 	case was.State == sessions.PreviewSending:
-		if _, err = g.resolve(call, ch, was, out); err == nil {
-			return false // it says what it said then: it is edited next
+		if _, err = g.resolve(call, ch, was); err == nil {
+			return false // it says its first words: it is edited next
 		}
 		if errors.Is(err, errAbsent) {
 			err = w.begin(call, o, ch, out)
@@ -195,7 +195,8 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 // begin sends the first words. The store knows of them before they leave.
 func (w *words) begin(ctx context.Context, o *outlet, ch channels.Channel, out channels.Outbound) error {
 	g := w.g
-	p := sessions.Preview{Run: w.run.ID, Session: w.run.Key, To: out.To, Key: out.Key, State: sessions.PreviewSending, Known: g.settings().Accounts[o.ref].Pacing.NewChatsPerDay > 0}
+	p := sessions.Preview{Run: w.run.ID, Session: w.run.Key, To: out.To, Key: out.Key, State: sessions.PreviewSending, Text: out.Text, ReplyTo: out.ReplyTo,
+		Known: g.settings().Accounts[o.ref].Pacing.NewChatsPerDay > 0}
 	if err := g.store.BeginPreview(ctx, p); err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
@@ -239,12 +240,13 @@ var (
 	errAbsent  = &channels.Error{Class: channels.Rejected, Err: errors.New("it did not arrive")}
 )
 
-// resolve finds out the id of a preview that was being sent when its answer was lost. out is what it says now, under its key.
-func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Preview, out channels.Outbound) (sessions.Preview, error) {
+// resolve finds out the id of a preview that was being sent when its answer was lost. What is asked for, or sent once more
+// under the same key, is what was sent then, whatever the answer says by now: platforms may compare it.
+func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Preview) (sessions.Preview, error) {
 	if p.State == sessions.PreviewShown {
 		return p, nil
 	}
-	out.Key = p.Key
+	out := channels.Outbound{Key: p.Key, To: p.To, Text: p.Text, Plain: p.Text, ReplyTo: p.ReplyTo}
 	rec, idempotent := channels.Probe(ch).Reconciler, ch.Limits(p.To).Idempotent
 	var r channels.Receipt
 	there := true
@@ -294,7 +296,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })()
-	p, err := g.resolve(call, ch, p, out)
+	p, err := g.resolve(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
 		return giveUp("its preview did not arrive", false)

@@ -57,16 +57,15 @@ func (g *gate) account(to channels.Address) (*outlet, channels.Channel) {
 // to try once more.
 func (g *gate) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
-	nothing := channels.Outbound{Key: p.Key, To: p.To, Text: "…", Plain: "…"}
 	err := fenced(func() (err error) {
-		if p, err = g.resolve(ctx, ch, p, nothing); err != nil {
+		if p, err = g.resolve(ctx, ch, p); err != nil {
 			return err
 		}
 		switch {
 		case can.Remover != nil:
 			return can.Remover.Remove(ctx, p.To, p.ID)
 		case can.Editor != nil:
-			return can.Editor.Edit(ctx, p.ID, nothing)
+			return can.Editor.Edit(ctx, p.ID, channels.Outbound{Key: p.Key, To: p.To, Text: "…", Plain: "…"})
 		}
 		return &channels.Error{Class: channels.Unsupported, Err: errors.New("messages can neither be removed nor edited here")}
 	})

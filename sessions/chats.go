@@ -49,6 +49,8 @@ type Preview struct {
 	Key     string // Outbound.Key that it is sent under
 	State   PreviewState
 	ID      channels.MessageID // shown: the platform's id of it
+	Text    string             // that was sent first
+	ReplyTo channels.MessageID // that it was sent with
 	Known   bool               // only where the account has written before; not stored
 }
 

@@ -17,8 +17,8 @@ func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
 				return wrong("the account has never written in %s", p.To)
 			}
 		}
-		n, err := t.exec("INSERT INTO previews (run, session, address, key, state, msg, at) VALUES (?, ?, ?, ?, ?, '', ?) ON CONFLICT (run) DO NOTHING",
-			string(p.Run), string(p.Session), p.To.String(), p.Key, string(sessions.PreviewSending), ms(t.now))
+		n, err := t.exec("INSERT INTO previews (run, session, address, key, state, msg, text, quoted, at) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT (run) DO NOTHING",
+			string(p.Run), string(p.Session), p.To.String(), p.Key, string(sessions.PreviewSending), p.Text, string(p.ReplyTo), ms(t.now))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -38,12 +38,19 @@ func (s *Store) ShowPreview(ctx context.Context, run sessions.RunID, id channels
 	})
 }
 
+const previewColumns = "run, session, address, key, state, msg, text, quoted"
+
+func readPreview(r row) sessions.Preview {
+	return sessions.Preview{Run: sessions.RunID(r.str(0)), Session: sessions.Key(r.str(1)), To: address(r.str(2)), Key: r.str(3), State: sessions.PreviewState(r.str(4)),
+		ID: channels.MessageID(r.str(5)), Text: r.str(6), ReplyTo: channels.MessageID(r.str(7))}
+}
+
 // PreviewOf gives a run's preview.
 func (s *Store) PreviewOf(ctx context.Context, run sessions.RunID) (p sessions.Preview, found bool, err error) {
 	err = s.read(ctx, func(c *conn) (err error) {
 		p = sessions.Preview{}
-		found, err = c.one(ctx, "SELECT session, address, key, state, msg FROM previews WHERE run = ?", []any{string(run)}, func(r row) error {
-			p = sessions.Preview{Run: run, Session: sessions.Key(r.str(0)), To: address(r.str(1)), Key: r.str(2), State: sessions.PreviewState(r.str(3)), ID: channels.MessageID(r.str(4))}
+		found, err = c.one(ctx, "SELECT "+previewColumns+" FROM previews WHERE run = ?", []any{string(run)}, func(r row) error {
+			p = readPreview(r)
 			return nil
 		})
 		return err
@@ -55,8 +62,8 @@ func (s *Store) PreviewOf(ctx context.Context, run sessions.RunID) (p sessions.P
 func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		list = nil
-		return c.each(ctx, "SELECT run, session, address, key, state, msg FROM previews ORDER BY run", nil, func(r row) error {
-			list = append(list, sessions.Preview{Run: sessions.RunID(r.str(0)), Session: sessions.Key(r.str(1)), To: address(r.str(2)), Key: r.str(3), State: sessions.PreviewState(r.str(4)), ID: channels.MessageID(r.str(5))})
+		return c.each(ctx, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, func(r row) error {
+			list = append(list, readPreview(r))
 			return nil
 		})
 	})

@@ -163,7 +163,7 @@ func newChats(_ *testing.T, f *fixture) {
 }
 
 func previews(_ *testing.T, f *fixture) {
-	p := sessions.Preview{Run: "r", Session: key("1"), To: addr("1"), Key: "r.preview", State: sessions.PreviewSending}
+	p := sessions.Preview{Run: "r", Session: key("1"), To: addr("1"), Key: "r.preview", State: sessions.PreviewSending, Text: "first *words*", ReplyTo: "4"}
 	is := func(want sessions.Preview, there bool) {
 		f.t.Helper()
 		got, found, err := f.PreviewOf(f.ctx, "r")
@@ -179,7 +179,9 @@ func previews(_ *testing.T, f *fixture) {
 	f.ok(f.BeginPreview(f.ctx, p))
 	is(p, true)
 	f.ok(f.ShowPreview(f.ctx, "r", "77"))
-	f.ok(f.BeginPreview(f.ctx, p))
+	late := p
+	late.Text, late.ReplyTo = "more", "5"
+	f.ok(f.BeginPreview(f.ctx, late)) // changes nothing
 	p.State, p.ID = sessions.PreviewShown, "77"
 	is(p, true)
 	careful.Run = "other" // now it has
@@ -366,11 +368,11 @@ func movedChat(_ *testing.T, f *fixture) {
 	move.Moved, _ = group("-100", "")
 	f.accept(move)
 	at("-100")
-	to, _ := group("-200", "")
-	f.ok(f.Readdress(f.ctx, move.Moved, to)) // and once more
 	moves, err := f.Moves(f.ctx)
 	f.ok(err)
 	f.equal(moves, map[channels.Address]channels.Address{move.Moved: from})
+	to, _ := group("-200", "")
+	f.ok(f.Readdress(f.ctx, move.Moved, to)) // and once more
 	f.ok(f.Readdress(f.ctx, move.Moved, to))
 	at("-200")
 	if got := f.get(sessions.MainKey("main")); got.ID != main.ID {
@@ -387,11 +389,11 @@ func movedChat(_ *testing.T, f *fixture) {
 	f.equal(f.get(own).ID, mine.ID)
 
 	// Deleted is deleted, by whatever name.
-	_, old := group("-1", "7")
-	f.ok(f.Delete(f.ctx, old))
 	if moves, err = f.Moves(f.ctx); err != nil || len(moves) != 3 || moves[to] != move.Moved {
 		f.t.Error(moves, err)
 	}
+	_, old := group("-1", "7")
+	f.ok(f.Delete(f.ctx, old))
 	for _, chat := range []string{"-1", "-100", "-200", "-300"} {
 		_, k := group(chat, "7")
 		_, err := f.Get(f.ctx, k)

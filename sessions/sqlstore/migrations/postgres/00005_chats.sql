@@ -34,6 +34,8 @@ CREATE TABLE previews (
   key     text COLLATE "C" NOT NULL,
   state   text COLLATE "C" NOT NULL,
   msg     text COLLATE "C" NOT NULL,
+  text    text COLLATE "C" NOT NULL, -- as it was sent
+  quoted  text COLLATE "C" NOT NULL, -- the message that it answers
   at      bigint NOT NULL
 );
 
@@ -44,14 +46,14 @@ CREATE TABLE aliases (
 );
 CREATE INDEX aliases_target ON aliases(target);
 
--- Where the person wrote who asks to be let in: where the answer goes.
-ALTER TABLE pairings ADD COLUMN address text COLLATE "C" NOT NULL DEFAULT '';
 -- What chats were before: their newest old address. Rules that name the old one hold on.
 CREATE TABLE moves (
   chat text COLLATE "C" PRIMARY KEY, -- address without the thread
   was  text COLLATE "C" NOT NULL
 );
 
+-- Where the person wrote who asks to be let in: where the answer goes.
+ALTER TABLE pairings ADD COLUMN address text COLLATE "C" NOT NULL DEFAULT '';
 
 -- What happened in a chat besides messages.
 ALTER TABLE overheard ADD COLUMN event text COLLATE "C" NOT NULL DEFAULT '';

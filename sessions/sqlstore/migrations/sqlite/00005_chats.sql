@@ -34,6 +34,8 @@ CREATE TABLE previews (
   key     TEXT NOT NULL,
   state   TEXT NOT NULL,
   msg     TEXT NOT NULL,
+  text    TEXT NOT NULL, -- as it was sent
+  quoted  TEXT NOT NULL, -- the message that it answers
   at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -44,14 +46,14 @@ CREATE TABLE aliases (
 ) WITHOUT ROWID;
 CREATE INDEX aliases_target ON aliases(target);
 
--- Where the person wrote who asks to be let in: where the answer goes.
-ALTER TABLE pairings ADD COLUMN address TEXT NOT NULL DEFAULT '';
 -- What chats were before: their newest old address. Rules that name the old one hold on.
 CREATE TABLE moves (
   chat TEXT PRIMARY KEY, -- address without the thread
   was  TEXT NOT NULL
 ) WITHOUT ROWID;
 
+-- Where the person wrote who asks to be let in: where the answer goes.
+ALTER TABLE pairings ADD COLUMN address TEXT NOT NULL DEFAULT '';
 
 -- What happened in a chat besides messages.
 ALTER TABLE overheard ADD COLUMN event TEXT NOT NULL DEFAULT '';
