@@ -59,13 +59,10 @@ func (a *acks) drain(ref AccountRef) {
 
 // acknowledge shows whoever wrote that the message was taken: only when it caused something that is answered.
 func (r *Router) acknowledge(in channels.Inbound, acc sessions.Accepted) {
-	can := r.gate.caps(in.Address).Acknowledger
-	if can == nil || acc.Duplicate || acc.Run.ID == "" && len(acc.Deliveries) == 0 || acc.Session.Key == "" {
+	if acc.Duplicate || acc.Session.Key == "" || r.gate.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.acks.add(Ref(in.Address), func(ctx context.Context) {
-		r.gate.hint(ctx, acc.Session.Key, in.Address, func(ctx context.Context) error { return can.Acknowledge(ctx, in.Address, in.ID) })
-	})
+	r.acks.add(Ref(in.Address), func(ctx context.Context) { r.gate.acknowledge(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
 // ack puts the reaction below a message that was taken: never below one that came twice.
@@ -111,53 +108,4 @@ func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
 	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
 		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
-}
-
-// refusals remembers which emoji a chat has refused, so that it is asked, and people are told, once.
-type refusals struct {
-	mu sync.Mutex
-	m  map[channels.Address]string // by the address without its thread
-}
-
-// maxRefusals bounds it; beyond that everything is asked once more.
-const maxRefusals = 1000
-
-// known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
-func (f *refusals) known(chat channels.Address, emoji string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	had, refused := f.m[chat]
-	return refused && (emoji == had || emoji == "")
-}
-
-// note keeps a refusal; first says that no chat of the account has refused the emoji before.
-func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.m == nil || len(f.m) >= maxRefusals {
-		f.m = make(map[channels.Address]string)
-	}
-	first = true
-	for c, e := range f.m {
-		first = first && (Ref(c) != Ref(chat) || e != emoji)
-	}
-	f.m[chat] = emoji
-	return first
-}
-
-// react sets or takes away the bot's reaction below a message. Best effort, under the same policy as a delivery.
-func (g *gate) react(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID, emoji string) {
-	can := g.caps(to).Reactor
-	chat := to
-	chat.Thread = ""
-	if can == nil || g.refusals.known(chat, emoji) {
-		return
-	}
-	g.hint(ctx, key, to, func(ctx context.Context) error {
-		err := can.React(ctx, to, id, emoji)
-		if err != nil && channels.Classify(err).Class == channels.Unsupported && g.refusals.note(chat, emoji) {
-			g.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
-		}
-		return err
-	})
 }

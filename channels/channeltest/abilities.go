@@ -36,6 +36,7 @@ type (
 	editor     struct{ f *Fake }
 	remover    struct{ f *Fake }
 	reactor    struct{ f *Fake }
+	acker      struct{ f *Fake }
 	commander  struct{ f *Fake }
 	reporter   struct{ f *Fake }
 	reconciler struct{ f *Fake }
@@ -56,6 +57,9 @@ func (f *Fake) Remover() channels.Remover { return remover{f} }
 // Reactor is the ability to react to messages; calls are recorded as OpReact.
 func (f *Fake) Reactor() channels.Reactor { return reactor{f} }
 
+// Acknowledger is the ability to show that a message was taken; calls are recorded as OpAck.
+func (f *Fake) Acknowledger() channels.Acknowledger { return acker{f} }
+
 // Commander is the ability to publish commands; calls are recorded as OpPublish.
 func (f *Fake) Commander() channels.Commander { return commander{f} }
 
@@ -75,6 +79,10 @@ func (d drafter) Draft(ctx context.Context, to channels.Address, id, text string
 
 func (r reactor) React(ctx context.Context, to channels.Address, id channels.MessageID, emoji string) error {
 	return r.f.record(ctx, Call{Op: OpReact, To: to, ID: id, Text: emoji})
+}
+
+func (a acker) Acknowledge(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	return a.f.record(ctx, Call{Op: OpAck, To: to, ID: id})
 }
 
 func (c commander) Publish(ctx context.Context, cmds []channels.Command) error {

@@ -25,6 +25,7 @@ const (
 	OpTyping  Op = "typing"
 	OpDraft   Op = "draft"
 	OpReact   Op = "react"
+	OpAck     Op = "acknowledge"
 	OpPublish Op = "publish"
 )
 
