@@ -241,8 +241,8 @@ func (h *Host) sessionKey(r *http.Request, ref string) (sessions.Key, error) {
 		return "", bad("%v", err)
 	}
 	if res.Key != "" {
-		_, err := h.store.Get(r.Context(), res.Key)
-		return res.Key, err
+		s, err := h.store.Get(r.Context(), res.Key)
+		return s.Key, err // the key of a chat that has moved is another name
 	}
 	s, err := h.store.GetByID(r.Context(), res.ID)
 	return s.Key, err

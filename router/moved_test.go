@@ -10,6 +10,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/sessions"
 	"parley/tools"
 )
 
@@ -141,6 +142,31 @@ func TestMovedChatThatBeganAnew(t *testing.T) {
 		want := `This chat was another one before; what was said there is in the session "agent:main:fake:group:-5".`
 		if got := told(g.newest()); !slices.Equal(got, []string{want}) {
 			t.Errorf("told %q", got)
+		}
+	})
+}
+
+// A change of the policy by the chat's new key waits for what is on its way, too.
+//
+// proves: P7
+func TestMovedChatFlips(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := writes(t, tenSeconds(), channeltest.Options{}, edits)
+		old, now := groupChat("-5"), groupChat("-1005")
+		g.say(old, guest, "write")
+		g.ended(1)
+		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.say(now, guest, "write")
+		g.shown(2)
+		<-time.After(2500 * time.Millisecond)
+		g.fake.Script(channeltest.Step{Op: channeltest.OpEdit, Delay: 5 * time.Second})
+		<-time.After(time.Second)
+		deny, began := policy.Deny, time.Now()
+		if _, err := g.r.Patch(t.Context(), g.r.Key(channels.Inbound{Address: now}), sessions.Patch{SendPolicy: &deny}); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) < time.Second {
+			t.Error("the flip did not wait for the edit that was on its way")
 		}
 	})
 }

@@ -141,8 +141,6 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
-	r.lanes.start(ctx)
-	r.acks.start(ctx)
 	was, err := r.store.Moves(ctx)
 	if err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
@@ -150,6 +148,8 @@ func (r *Router) Start(ctx context.Context) error {
 	r.settings.Load().former.set(was)
 	if err := r.gate.start(ctx, ambiguous); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
+	r.lanes.start(ctx)
+	r.acks.start(ctx)
 	}
 	if len(keys)+len(ambiguous) > 0 {
 		r.log.Info("taking up earlier work", "sessions", len(keys), "ambiguous_deliveries", len(ambiguous))
@@ -273,7 +273,7 @@ func (r *Router) follow(acc sessions.Accepted) {
 func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
 	s, err := r.store.Patch(ctx, key, p)
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, key)
+		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
 	}
 	return s, err
 }

@@ -304,26 +304,29 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 		}
 	}
 	for _, d := range e.deliveries {
+		if e.Session != nil && d.Session == e.Session.Key { // which may be another name of it
+			d.Session = acc.Session.Key
+		}
 		made, err := t.post(d)
 		if err != nil {
 			return acc, err
 		}
 		acc.Deliveries = append(acc.Deliveries, made)
 	}
-	return acc, t.rest(e)
+	return acc, t.rest(e, acc.Session.Key)
 }
 
 // makeRoom ends what gives way to the run of the effects.
 func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
 	if e.Interrupt {
-		ended, err := t.interrupt(e.Session.Key, *e.Run)
+		ended, err := t.interrupt(acc.Session.Key, *e.Run)
 		if err != nil {
 			return err
 		}
 		acc.Stopped = append(acc.Stopped, ended...)
 	}
 	if e.Drop > 0 {
-		ended, err := t.drop(e.Session.Key, *e.Run, e.Drop)
+		ended, err := t.drop(acc.Session.Key, *e.Run, e.Drop)
 		if err != nil {
 			return err
 		}
@@ -332,15 +335,15 @@ func (t *tx) makeRoom(e *effects, acc *sessions.Accepted) error {
 	return nil
 }
 
-// rest writes what effects do besides sessions, runs and deliveries.
-func (t *tx) rest(e *effects) error {
+// rest writes what effects do besides sessions, runs and deliveries. key is that of their session.
+func (t *tx) rest(e *effects, key sessions.Key) error {
 	if e.Note != nil {
 		if err := t.keepNote(*e.Note); err != nil {
 			return err
 		}
 	}
 	if e.Heard > 0 {
-		if err := t.told(e.Session.Key, e.Heard); err != nil {
+		if err := t.told(key, e.Heard); err != nil {
 			return err
 		}
 	}

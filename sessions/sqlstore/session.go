@@ -119,19 +119,16 @@ func (t *tx) rename(s sessions.Session) error {
 	return t.save(k)
 }
 
-// upsert makes a session or refreshes it: a new message came. An archived session lives again.
+// upsert makes a session or refreshes it: a new message came. An archived session lives again. The key of a chat that another one
+// became is that one's session: Key says so.
 func (t *tx) upsert(s sessions.Session) (known, error) {
 	s.ArchiveAt = fromMs(ms(s.ArchiveAt))
-	var k known
-	found, err := t.one("SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(s.Key)}, func(r row) (err error) {
-		k, err = scanSession(r)
-		return err
-	})
+	k, err := t.session(s.Key)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return t.create(s)
+	}
 	if err != nil {
 		return k, err
-	}
-	if !found {
-		return t.create(s)
 	}
 	was := k
 	if s.Title != "" {

@@ -382,6 +382,21 @@ func movedChat(_ *testing.T, f *fixture) {
 		f.t.Error(ks, err)
 	}
 
+	// What is done by the new key is done to that session: also what was decided before the chat moved.
+	a, byNew := group("-200", "")
+	_, was := group("-1", "")
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: from, ID: "talk"}, Skip: "no mention",
+		Overheard: &sessions.Overheard{Key: was, Text: "x", Keep: 5}})
+	r := newRun(byNew, "hello")
+	acc := f.submit(sessions.Effects{Existing: true, Session: &sessions.Session{Key: byNew, Agent: "main", Last: a, Title: "Cats"}, Run: r, Heard: 1000,
+		Deliveries: []sessions.Delivery{delivery(byNew, a, "hi")}})
+	if acc.Session.Key != was || acc.Run.Key != was || acc.Run.Session != said[was] || acc.Deliveries[0].Session != was || f.get(was).Title != "Cats" || len(f.overheard(was)) != 0 {
+		f.t.Errorf("%+v", acc)
+	}
+	f.claim(was)
+	acc = f.submit(sessions.Effects{Session: &sessions.Session{Key: byNew}, Run: newRun(byNew, "now"), Interrupt: true})
+	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: was, ID: r.ID}})
+
 	// A place that has a session of its own keeps it.
 	last, own := group("-300", "")
 	mine := f.session(own)
