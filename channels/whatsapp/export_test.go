@@ -79,3 +79,27 @@ func Verdict(c *Channel, evt any) (detail string, ok bool) {
 	end, ok := c.verdict(evt)
 	return end.detail, ok
 }
+
+// Strangers are the chats whose numbers are not known, kept in a folder.
+type Strangers struct{ *strangers }
+
+// LoadStrangers reads them.
+func LoadStrangers(dir string) (Strangers, error) {
+	s, err := loadStrangers(dir)
+	return Strangers{s}, err
+}
+
+// Add notes one.
+func (s Strangers) Add(lid string) error { return s.add(lid) }
+
+// Remove forgets one.
+func (s Strangers) Remove(lid string) error { return s.remove(lid) }
+
+// Has reports whether one is noted.
+func (s Strangers) Has(lid string) bool { return s.has(lid) }
+
+// Lines is how long the file is.
+func (s Strangers) Lines() int { return s.lines }
+
+// MostUnknown bounds them.
+const MostUnknown = mostUnknown

@@ -27,7 +27,6 @@ type link struct {
 	typing *typing
 	left   departures
 	owed   atomic.Pointer[debt]
-	reads  chan receipt
 
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
 	stopOffering context.CancelFunc
@@ -40,8 +39,8 @@ type link struct {
 	turn      chan struct{}               // held by the one event that is offered; it guards what follows
 	held      map[channels.ChatID]refusal // chats that wait for this one to come again
 	heldBack  bool                        // on this connection something was behind one of them
-	unknown   map[string]bool             // LIDs that were offered as chats, because nobody knew their numbers
-	offline   bool                        // the server sends what waited
+	unknown   *strangers
+	offline   bool // the server sends what waited
 	connected time.Time
 
 	timers   sync.Mutex

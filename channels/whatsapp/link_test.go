@@ -3,6 +3,7 @@ package whatsapp_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/channels/whatsapp"
 	"parley/channels/whatsapp/whatsapptest"
 )
 
@@ -228,4 +230,44 @@ func TestConnectionsThatBreak(t *testing.T) {
 	if got := h.ch.Health(); got.State != channels.Stopped {
 		t.Errorf("health %+v", got)
 	}
+}
+
+// An account whose server does not answer does not keep another one from being linked.
+func TestLinkingBesideAServerThatIsSilent(t *testing.T) {
+	t.Parallel()
+	s := whatsapptest.New(t)
+	silent := newHost(t, s, s.NewPhone("Silent"))
+	silent.link()
+	reached := make(chan struct{}, 100)
+	ch, err := whatsapp.New(whatsapp.Config{}, whatsapp.Deps{Dir: silent.dir, Client: &http.Client{Transport: hanging(reached)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent.ch = ch
+	silent.run()
+	<-reached
+	h := newHost(t, s, s.NewPhone("Bot"))
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	shown := make(chan struct{}, 100)
+	done := make(chan error, 1)
+	go func() { done <- h.ch.Pair(ctx, "", func(channels.PairStep) { shown <- struct{}{} }) }()
+	select {
+	case <-shown:
+		cancel()
+		<-done
+	case err := <-done:
+		t.Errorf("no code: %v", err)
+	}
+	if err := silent.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+type hanging chan struct{}
+
+func (h hanging) RoundTrip(req *http.Request) (*http.Response, error) {
+	h <- struct{}{}
+	<-req.Context().Done()
+	return nil, req.Context().Err()
 }

@@ -1,7 +1,6 @@
 package whatsapp
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -48,9 +47,8 @@ func (l *link) message(evt *events.Message) bool {
 		return false
 	}
 	if known {
-		l.forgetUnknown(moved.Address.Chat)
+		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
-	l.after(evt, in)
 	l.owe(in.ID)
 	return true
 }
@@ -153,40 +151,5 @@ func (l *link) remember(evt *events.Message, in channels.Inbound) {
 		text = string(in.Media[0].Kind)
 	}
 	ours := in.SentByThisLogin && evt.Info.Sender.Device == l.me.device
-	l.c.recent.note(evt.Info.ID, past{author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours})
-}
-
-// after shows the sender of a message that it was taken.
-func (l *link) after(evt *events.Message, in channels.Inbound) {
-	if in.Event != channels.Message || !l.c.cfg.ReadReceipts || evt.Info.IsFromMe {
-		return
-	}
-	select {
-	case l.reads <- receipt{id: evt.Info.ID, chat: evt.Info.Chat, sender: evt.Info.Sender}:
-	default: // a tick that does not turn blue
-	}
-}
-
-const mostReads = 1024
-
-// receipt is a message that somebody wants to see as read.
-type receipt struct {
-	id           types.MessageID
-	chat, sender types.JID
-}
-
-// markRead sends the read receipts, beside the events: each may have to ask the server for the account's settings first.
-func (l *link) markRead() {
-	for {
-		select {
-		case <-l.offering.Done():
-			return
-		case r := <-l.reads:
-			ctx, cancel := context.WithTimeout(l.offering, callPatience)
-			if err := l.cli.MarkRead(ctx, []types.MessageID{r.id}, time.Now(), r.chat, r.sender.ToNonAD()); err != nil {
-				l.c.log.DebugContext(ctx, "a message could not be marked as read", "id", r.id, "err", err)
-			}
-			cancel()
-		}
-	}
+	l.c.recent.note(evt.Info.ID, past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours})
 }

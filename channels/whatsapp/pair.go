@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types/events"
 	"google.golang.org/protobuf/proto"
@@ -104,6 +106,14 @@ func (c *Channel) newClient(background context.Context, device *store.Device, lo
 	cli.SynchronousAck, cli.EnableDecryptedEventBuffer = true, true
 	cli.UseRetryMessageStore = true // who could not read a message of ours can ask for it again after a restart
 	cli.BackgroundEventCtx = background
+	cli.GetClientPayload = func() *waWa6.ClientPayload {
+		library.Lock()
+		defer library.Unlock()
+		if device.ID == nil {
+			store.DeviceProps.Os = proto.String(c.cfg.DeviceName)
+		}
+		return device.GetClientPayload()
+	}
 	return cli
 }
 
@@ -112,11 +122,6 @@ func (p *pairing) connect(ctx context.Context) error {
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
-	library.Lock()
-	defer library.Unlock()
-	if p.cli.Store.ID == nil {
-		store.DeviceProps.Os = proto.String(p.c.cfg.DeviceName)
-	}
 	if err := p.cli.ConnectContext(conn); err != nil { //nolint:contextcheck // the connection outlives this call
 		return failure(channels.Transient, "WhatsApp cannot be reached: %w", err)
 	}
@@ -243,7 +248,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 		}
 	}
 	keys.close()
-	if err := removeKeys(c.keys); err != nil {
+	if err := errors.Join(removeKeys(c.keys), removeStrangers(filepath.Dir(c.keys))); err != nil {
 		return failure(channels.Transient, "the keys could not be removed: %w", err)
 	}
 	c.setState(ctx, channels.LoggedOut, c.login())

@@ -13,8 +13,9 @@ const mostRecent = 4096
 
 // past is what later calls need to know of a message.
 type past struct {
-	author types.JID // as the stanza names it; empty for our own
-	text   string    // its beginning, for a quote
+	chat   types.JID // both as the stanza names them; empty for our own
+	author types.JID
+	text   string // its beginning, for a quote
 	at     time.Time
 	ours   bool // this login sent it
 }

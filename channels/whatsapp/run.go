@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -27,8 +28,9 @@ const (
 	banUnknown    = time.Hour        // when WhatsApp does not say how long
 )
 
-// library guards the variables of whatsmeow that every connection reads: the version and the name of the device.
-var library sync.RWMutex
+// library guards the variables of whatsmeow from which it builds what a connection says of itself: the version and the name of the
+// device. It is held while that is built and not over the network.
+var library sync.Mutex
 
 // ending is how a connection ended. Without an error it is to be made again.
 type ending struct {
@@ -108,7 +110,7 @@ func unauthorized(state channels.State, detail string) ending {
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		reads: make(chan receipt, mostReads), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
+		insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
 	}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves}
 	keys, err := openKeys(ctx, c.keys, log)
@@ -130,7 +132,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	l.cli = cli
 	l.titles = newTitles(l.groupTitle)
 	l.typing = newTyping(l)
-	if err := l.loadUnknown(); err != nil {
+	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
 		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
 	}
 	return l, nil
@@ -138,9 +140,6 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 
 // serve keeps the account connected until ctx ends or only a person can help.
 func (l *link) serve(ctx context.Context) ending {
-	var receipts sync.WaitGroup
-	receipts.Go(l.markRead)
-	defer receipts.Wait()
 	defer l.background.Wait()
 	defer l.stop()
 	wait := newBackoff(l.c.pace.first, longestWait)
@@ -217,8 +216,6 @@ func (l *link) dial(ctx, conn context.Context, cut func()) error {
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
-	library.RLock()
-	defer library.RUnlock()
 	return l.cli.ConnectContext(conn)
 }
 

@@ -153,6 +153,30 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 	return err
 }
 
+// Acknowledge implements channels.Acknowledger: it marks a message as read, which needs its author. Nobody marks their own.
+func (c *Channel) Acknowledge(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	if !c.cfg.ReadReceipts {
+		return nil
+	}
+	l, _, err := c.reach(to)
+	if err != nil {
+		return err
+	}
+	p, known := c.recent.get(string(id))
+	switch {
+	case !known:
+		return failure(channels.Unsupported, "it is not known any more who wrote that message")
+	case p.chat.IsEmpty() || l.me.is(p.author):
+		return nil
+	}
+	ctx, cancel := l.within(ctx, callPatience)
+	defer cancel()
+	if err := l.cli.MarkRead(ctx, []types.MessageID{string(id)}, time.Now(), p.chat, p.author); err != nil {
+		return failure(channels.Transient, "the message was not marked as read: %w", reason(err))
+	}
+	return nil
+}
+
 // Remove takes a message of ours back for everyone.
 func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.MessageID) error {
 	l, jid, err := c.reach(to)

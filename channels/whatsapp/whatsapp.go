@@ -34,7 +34,7 @@ const (
 // Config is one account. It has no token: `parley login whatsapp` links it.
 type Config struct {
 	DeviceName   string `yaml:"deviceName" json:"deviceName" default:"parley" doc:"Name in the phone's list of linked devices, from the next login on. It is also the name that people see until the phone tells the account's own."`
-	ReadReceipts bool   `yaml:"readReceipts" json:"readReceipts" default:"true" doc:"Show people that their messages were read, once these are stored. The account's own privacy settings still apply."`
+	ReadReceipts bool   `yaml:"readReceipts" json:"readReceipts" default:"true" doc:"Show people that their messages were read, once these are stored and an answer is on its way. The account's own privacy settings still apply."`
 }
 
 // Deps are what the adapter needs from the host.
@@ -57,7 +57,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Channel is one account. It is a channels.Typer, Editor, Reactor, Remover, Fetcher, Pairer and Reporter as well.
+// Channel is one account. It is a channels.Typer, Editor, Reactor, Acknowledger, Remover, Fetcher, Pairer and Reporter as well.
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger

@@ -46,7 +46,7 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	caps := channels.Probe(ch)
-	if caps.Typer == nil || caps.Editor == nil || caps.Reactor == nil || caps.Remover == nil || caps.Fetcher == nil || caps.Pairer == nil || caps.Reporter == nil {
+	if caps.Typer == nil || caps.Editor == nil || caps.Reactor == nil || caps.Acknowledger == nil || caps.Remover == nil || caps.Fetcher == nil || caps.Pairer == nil || caps.Reporter == nil {
 		t.Errorf("abilities %+v", caps)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -84,6 +84,10 @@ func TestTextsBothWays(t *testing.T) {
 	}
 	out := channels.Outbound{Key: "run/1", To: in.Address, Text: "hello *Anna*", ReplyTo: in.ID}
 	first, second := h.send(out), h.send(out)
+	h.phone.WaitDelivered()
+	if got := h.phone.Read(); len(got) != 0 {
+		t.Errorf("marked as read before anybody said so: %v", got)
+	}
 	if first.ID != second.ID || len(first.ID) != 22 || !strings.HasPrefix(string(first.ID), "3EB0") || time.Since(first.At) > time.Minute {
 		t.Errorf("receipts %+v, %+v", first, second)
 	}
@@ -93,6 +97,9 @@ func TestTextsBothWays(t *testing.T) {
 	}
 	if asked := h.phone.Lookups(); len(asked) != 0 {
 		t.Errorf("strangers were looked up: %v", asked)
+	}
+	if err := h.ch.Acknowledge(t.Context(), in.Address, in.ID); err != nil {
+		t.Error(err)
 	}
 	waitFor(t, "the read receipt", func() bool { return len(h.phone.Read()) == 1 && h.phone.Read()[0] == id })
 
@@ -188,6 +195,11 @@ func TestOwnPhone(t *testing.T) {
 		t.Errorf("the owner: %+v", in)
 	}
 	r := h.send(channels.Outbound{Key: "1", To: in.Address, Text: "noted"})
+	for _, id := range []channels.MessageID{in.ID, r.ID} {
+		if err := h.ch.Acknowledge(t.Context(), in.Address, id); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
 	if !me.WaitHeard(h.phone, "noted") {
 		return
 	}
@@ -204,6 +216,7 @@ func TestOwnPhone(t *testing.T) {
 		t.Errorf("to somebody else: %+v", in)
 	}
 	h.none()
+	h.class(h.ch.Acknowledge(t.Context(), in.Address, "UNKNOWN"), channels.Unsupported)
 	if got := h.phone.Read(); len(got) != 0 {
 		t.Errorf("own messages were marked as read: %v", got)
 	}

@@ -90,13 +90,15 @@ func (p *Person) React(to Chat, of *Phone, id, emoji string) {
 	p.Post(to, "", p.client().BuildReaction(to.JID(), of.lid, id, emoji))
 }
 
-// Post sends any message, with an id of its own when id is empty.
+// Post sends any message, with an id of its own when id is empty. What has come to the person is read before: the library would use a
+// key twice if it decrypted and encrypted at the same time.
 func (p *Person) Post(to Chat, id string, m *waE2E.Message) string {
 	p.s.t.Helper()
 	cli := p.client()
 	if cli == nil {
 		return ""
 	}
+	p.s.wait("the person to read what came", func() bool { return p.devices[0] == nil || len(p.devices[0].queue) == 0 })
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	r, err := cli.SendMessage(ctx, to.JID(), m, whatsmeow.SendRequestExtra{ID: id})
