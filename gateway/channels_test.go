@@ -224,3 +224,16 @@ func TestReloadWhileLinking(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 }
+
+// The owner's /status in a chat says of every account how it is and what to do, as parley channels does.
+func TestStatusInChat(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	if code, body := h.get("POST", "/api/chat/messages", `{"id": "one", "text": "/status"}`); code/100 != 2 {
+		t.Fatalf("%d %s", code, body)
+	}
+	h.until("the answer", func(gateway.Status) bool {
+		_, body := h.get("GET", "/api/chat/history", "")
+		return strings.Contains(body, "webchat (default): connected") && strings.Contains(body, "fake (default): not linked; it is not linked; link it: parley login fake")
+	})
+}

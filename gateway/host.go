@@ -127,7 +127,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	h.router = router.New(router.Deps{
 		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
-		Troubles: h.troubles, MoreTools: h.servers.Tools,
+		Accounts: h.accountLines, Troubles: h.troubles, MoreTools: h.servers.Tools,
 		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
 		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
 	})

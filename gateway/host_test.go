@@ -112,6 +112,7 @@ func (h *host) ask(ctx context.Context, method, path, body string) (*http.Respon
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+h.token)
+	req.Header.Set("Content-Type", "application/json")
 	return http.DefaultClient.Do(req)
 }
 

@@ -34,22 +34,43 @@ func InWords(s channels.State) string {
 	return strings.ReplaceAll(string(s), "_", " ")
 }
 
-// Line is how an account is, in one line for everybody: it does not say whose account it is.
-func (s Status) Line() string {
-	line := fmt.Sprintf("%s (%s): %s", s.Channel, s.Account, InWords(s.State))
-	if s.Linking {
-		line += ", being linked now"
+// Words is how an account is, in a word or two.
+func (s Status) Words() string {
+	switch {
+	case s.Off:
+		return "switched off"
+	case s.Linking:
+		return "being linked"
+	case s.State == channels.Connected && !s.Live:
+		return "connected, silent"
 	}
+	return InWords(s.State)
+}
+
+// Line is how an account is, why, and what to do, in one line for everybody: it does not say whose account it is.
+func (s Status) Line() string {
+	line := fmt.Sprintf("%s (%s): %s", s.Channel, s.Account, s.Words())
 	for _, more := range []string{s.Detail, s.Todo} {
 		if more != "" {
 			line += "; " + more
 		}
+	}
+	if !s.Next.IsZero() {
+		line += "; it is tried again at " + s.Next.Local().Format(time.DateTime)
 	}
 	return line
 }
 
 // status joins what the adapter knows with what its supervisor saw.
 func (a *account) status(now time.Time) Status {
+	var caps channels.Caps
+	var health channels.Health
+	if a.ch != nil {
+		caps = channels.Probe(a.ch)
+	}
+	if caps.Reporter != nil {
+		health = caps.Reporter.Health() // not under the mutex: it is the adapter's code
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := Status{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Next: a.next, Restarts: a.restarts, Linking: a.linking != nil}
@@ -57,10 +78,9 @@ func (a *account) status(now time.Time) Status {
 		s.Todo = "change the configuration (parley check), then reload it"
 		return s
 	}
-	caps := channels.Probe(a.ch)
 	s.Pairs = caps.Pairer != nil
 	if caps.Reporter != nil {
-		a.report(&s, caps.Reporter.Health(), now)
+		a.report(&s, health, now)
 	} else {
 		s.Live = a.state == channels.Connected
 	}
@@ -113,6 +133,14 @@ func (h *Host) statuses() []Status {
 	out := make([]Status, 0, 4)
 	for _, a := range h.accounts.all() {
 		out = append(out, a.status(now))
+	}
+	return out
+}
+
+// accountLines is router.Deps.Accounts.
+func (h *Host) accountLines() (out []string) {
+	for _, s := range h.statuses() {
+		out = append(out, s.Line())
 	}
 	return out
 }

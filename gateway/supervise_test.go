@@ -196,3 +196,51 @@ func TestPhoneNumber(t *testing.T) {
 		}
 	}
 }
+
+// What an account's lines say: in words, why, and what to do, also of one that could not be opened, is being linked or waits. The
+// adapter is asked with nothing locked.
+func TestAccountLines(t *testing.T) {
+	t.Parallel()
+	closed := testAccount(nil)
+	closed.err = errors.New("token is missing")
+	closed.set(channels.Stopped, closed.err.Error())
+	paired := testAccount(linkable{scripted: &scripted{}})
+	paired.set(channels.LoggedOut, "")
+	paired.linking = &linking{}
+	lost := testAccount(linkable{scripted: &scripted{}})
+	lost.set(channels.LoggedOut, "another phone has it")
+	away := testAccount(&scripted{})
+	away.waits("no route to host", time.Hour)
+	silent := testAccount(nil)
+	silent.ch = asked{&scripted{}, func() channels.Health {
+		if !silent.mu.TryLock() {
+			t.Error("the adapter is asked under the account's mutex")
+		} else {
+			silent.mu.Unlock()
+		}
+		return channels.Health{State: channels.Connected}
+	}}
+	silent.set(channels.Connected, "")
+	h := &Host{}
+	h.accounts.list = []*account{closed, paired, lost, away, silent}
+	got := h.accountLines()
+	for i, want := range []string{
+		"fake (default): stopped; token is missing; change the configuration (parley check), then reload it",
+		"fake (default): being linked",
+		"fake (default): not linked; another phone has it; link it: parley login fake, or on the page under /channels",
+		"fake (default): disconnected; no route to host; it is tried again at " + away.next.Format(time.DateTime),
+		"fake (default): connected, silent",
+	} {
+		if got[i] != want {
+			t.Errorf("%q, want %q", got[i], want)
+		}
+	}
+}
+
+// asked is a channel whose Health is a function.
+type asked struct {
+	channels.Channel
+	health func() channels.Health
+}
+
+func (a asked) Health() channels.Health { return a.health() }

@@ -104,9 +104,10 @@ func (r *Router) hostLines(ctx context.Context, c commandCall) ([]string, error)
 	}
 	lines := []string{fmt.Sprintf("Deliveries: %d pending, %d failed, %d withheld", counts[sessions.Pending]+counts[sessions.Sending],
 		counts[sessions.DeliveryFail]+counts[sessions.Expired]+counts[sessions.Held], counts[sessions.Withheld])}
-	lines = append(lines, r.gate.states()...)
-	if r.deps.Troubles != nil {
-		lines = append(lines, r.deps.Troubles()...)
+	for _, more := range []func() []string{r.deps.Accounts, r.deps.Troubles} {
+		if more != nil {
+			lines = append(lines, more()...)
+		}
 	}
 	return lines, nil
 }

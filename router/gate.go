@@ -304,24 +304,3 @@ func (g *gate) settleAll(ctx context.Context) error {
 	}
 	return nil
 }
-
-// states says for each account how its connection is, for people.
-func (g *gate) states() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var out []string
-	for ref, o := range g.outlets {
-		state := "not connected"
-		if o.caps.Reporter != nil {
-			h := o.caps.Reporter.Health()
-			if state = string(h.State); h.Detail != "" {
-				state += ": " + h.Detail
-			}
-		} else if o.ch != nil {
-			state = "connected"
-		}
-		out = append(out, fmt.Sprintf("%s (%s): %s", ref.Channel, ref.Account, state))
-	}
-	slices.Sort(out)
-	return out
-}

@@ -44,6 +44,8 @@ type Deps struct {
 	Model func(name string) (agent.Candidate, error)
 	// Models lists the models that the configuration names, provider/model, each once; nil = none.
 	Models func() []string
+	// Accounts says how each account is and what to do about it, one line each; nil = none.
+	Accounts func() []string
 	// Troubles says which model providers are left alone at the moment, one line each; nil = none.
 	Troubles func() []string
 	Tools    func(d tools.Deps) []tools.Tool // called once, with what the session tools work with; nil = none

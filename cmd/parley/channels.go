@@ -30,7 +30,7 @@ func (c channelsListCmd) Run(e *env) error {
 func printChannels(w io.Writer, list []gateway.Status) {
 	table(w, "CHANNEL\tACCOUNT\tSTATE\tNAME\tLAST SEEN\tRESTARTS", func(t io.Writer) {
 		for _, s := range list {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\n", s.Channel, s.Account, inWords(s), firstOf(s.Name, "–"), stamp(s.LastSeen), s.Restarts)
+			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\n", s.Channel, s.Account, s.Words(), firstOf(s.Name, "–"), stamp(s.LastSeen), s.Restarts)
 		}
 	})
 	for _, s := range list {
@@ -38,23 +38,7 @@ func printChannels(w io.Writer, list []gateway.Status) {
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "\n%s\n", s.Line())
-		if !s.Next.IsZero() {
-			_, _ = fmt.Fprintf(w, "it is tried again at %s\n", s.Next.Local().Format(time.DateTime))
-		}
 	}
-}
-
-// inWords is the state of an account in a word or two.
-func inWords(s gateway.Status) string {
-	switch {
-	case s.Off:
-		return "switched off"
-	case s.Linking:
-		return "being linked"
-	case s.State == channels.Connected && !s.Live:
-		return "connected, silent"
-	}
-	return gateway.InWords(s.State)
 }
 
 type channelsRestartCmd struct {
