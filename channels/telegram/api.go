@@ -139,25 +139,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 	if x.written.Load() {
 		class = channels.Ambiguous
 	}
-	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: a.redact(err), body: x.body, cause: cause(err)}}
-}
-
-// redact words an error without the URL, which has the token in it.
-func (a api) redact(err error) string {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	return a.hide.Replace(err.Error())
-}
-
-// cause keeps what callers may ask for with errors.Is, and nothing that could print a URL.
-func cause(err error) error {
-	for _, known := range []error{context.Canceled, context.DeadlineExceeded, errTooLarge} {
-		if errors.Is(err, known) {
-			return known
-		}
-	}
-	return nil
+	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: channels.Redact(err, a.hide), body: x.body, cause: channels.Cause(err, errTooLarge)}}
 }
 
 // classOf says what an error code means. 5xx is ambiguous: Telegram has been seen to answer so after it had acted.

@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,11 +25,8 @@ type (
 	}
 )
 
-// maxRaw is how much of an unreadable update is kept, maxUpdateID the highest id that can be confirmed.
-const (
-	maxRaw      = 4 << 10
-	maxUpdateID = 1 << 62
-)
+// maxUpdateID is the highest id that can be confirmed.
+const maxUpdateID = 1 << 62
 
 // decoder turns updates into events for one bot.
 type decoder struct {
@@ -170,7 +166,7 @@ func eventID(message, update int64) channels.MessageID {
 // unreadable is the event for an update that made no sense, with as much of its address as could be read.
 func (d decoder) unreadable(raw json.RawMessage, u wireUpdate, why string) item {
 	it := item{in: channels.Inbound{
-		Event: channels.Unreadable, Reason: clean(why), Raw: cutRaw(raw), Time: time.Now(),
+		Event: channels.Unreadable, Reason: channels.CleanText(why), Raw: channels.CutRaw(raw), Time: time.Now(),
 		Address: channels.Address{Channel: Kind, Account: d.account, Chat: "unknown", Type: channels.Direct},
 	}}
 	var envelope struct {
@@ -197,17 +193,4 @@ func (d decoder) unreadable(raw json.RawMessage, u wireUpdate, why string) item 
 		}
 	}
 	return it
-}
-
-// cutRaw keeps the start of an update. What is cut is no JSON any more, so it is kept as a JSON string.
-func cutRaw(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= maxRaw && json.Valid(raw) {
-		return bytes.Clone(raw)
-	}
-	for n := min(len(raw), maxRaw-2); ; n = n * 3 / 4 {
-		text, err := json.Marshal(clean(string(raw[:n])))
-		if err == nil && len(text) <= maxRaw {
-			return text
-		}
-	}
 }

@@ -288,7 +288,7 @@ func checkInbound(t *testing.T, in channels.Inbound) {
 			t.Errorf("%q is no clean text", s)
 		}
 	}
-	if in.Event == channels.Unreadable && (!json.Valid(in.Raw) || len(in.Raw) > maxRaw || in.Reason == "") {
+	if in.Event == channels.Unreadable && (!json.Valid(in.Raw) || len(in.Raw) > channels.MaxRaw || in.Reason == "") {
 		t.Errorf("raw of %d bytes, reason %q", len(in.Raw), in.Reason)
 	}
 }

@@ -116,7 +116,7 @@ func (d *drafts) begin(ctx context.Context, chat channels.ChatID, id string) (_ 
 			case <-ctx.Done():
 			}
 		} else {
-			sleep(ctx, wait)
+			channels.Sleep(ctx, wait)
 		}
 		d.mu.Lock()
 		if s.turn != mine || ctx.Err() != nil {

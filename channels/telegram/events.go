@@ -77,7 +77,7 @@ func (d decoder) service(m *wireMessage, in *channels.Inbound) bool {
 		in.Event, in.People = channels.Left, []channels.Sender{m.LeftMember.sender()}
 		return m.LeftMember.ID != 0 && m.LeftMember.ID != d.me.ID
 	case m.NewTitle != "":
-		in.Event, in.Title = channels.Renamed, clean(m.NewTitle)
+		in.Event, in.Title = channels.Renamed, channels.CleanText(m.NewTitle)
 	case m.TopicCreated != nil:
 		return d.named(m, m.TopicCreated.Name, in)
 	case m.TopicEdited != nil:
@@ -98,7 +98,7 @@ func (d decoder) named(m *wireMessage, name string, in *channels.Inbound) bool {
 		return false
 	}
 	d.topics.rename(in.Address, name)
-	in.Event, in.Title = channels.Renamed, clean(m.Chat.Title+" / "+name)
+	in.Event, in.Title = channels.Renamed, channels.CleanText(m.Chat.Title+" / "+name)
 	return true
 }
 
@@ -138,7 +138,7 @@ func (d decoder) reaction(r *wireReacted, update int64) (channels.Inbound, error
 			emoji = append(emoji, "(an emoji of their own)")
 		}
 	}
-	in.Event, in.Emoji = channels.Reacted, clean(strings.Join(emoji, " "))
+	in.Event, in.Emoji = channels.Reacted, channels.CleanText(strings.Join(emoji, " "))
 	in.ID, in.Target = eventID(r.MessageID, update), messageID(r.MessageID)
 	in.Address.Thread = d.topics.thread(in.Address.Chat, r.MessageID)
 	return in, nil
@@ -171,7 +171,7 @@ func (d decoder) happened(c *wireChat, date int64) (channels.Inbound, error) {
 	a, err := d.place(c)
 	in := channels.Inbound{Address: a, Time: time.Unix(date, 0)}
 	if err == nil && a.Type != channels.Direct {
-		in.Title = clean(c.Title)
+		in.Title = channels.CleanText(c.Title)
 	}
 	return in, err
 }

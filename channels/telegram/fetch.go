@@ -3,8 +3,7 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
 	"net/http"
 	"path"
 
@@ -19,7 +18,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if m.Size > limit {
-		return nil, tooLarge(m.Size, limit)
+		return nil, channels.TooLarge(m.Size, limit)
 	}
 	raw, err := c.api.call(ctx, c.sends, callTimeout, "getFile", tgbotapi.Params{"file_id": m.Ref})
 	if err != nil {
@@ -33,13 +32,9 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getFile", Description: "the answer names no file"}}
 	}
 	if file.Size > limit {
-		return nil, tooLarge(file.Size, limit)
+		return nil, channels.TooLarge(file.Size, limit)
 	}
 	return c.api.file(ctx, c.sends, file.Path, limit)
-}
-
-func tooLarge(size, limit int64) error {
-	return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file has %d bytes, at most %d are read", size, limit)}
 }
 
 // file reads a file by the path that getFile gave.
@@ -50,13 +45,13 @@ func (a api) file(ctx context.Context, client *http.Client, where string, limit 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/file/bot"+a.token+"/"+where, nil)
 	if err != nil {
-		return nil, &channels.Error{Class: channels.Rejected, Err: &apiError{Method: method, Description: a.redact(err)}}
+		return nil, &channels.Error{Class: channels.Rejected, Err: &apiError{Method: method, Description: channels.Redact(err, a.hide)}}
 	}
 	once := *client
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token is in the address
 	resp, err := once.Do(req)
 	if err != nil {
-		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: a.redact(err), cause: cause(err)}}
+		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: channels.Redact(err, a.hide), cause: channels.Cause(err)}}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
@@ -66,12 +61,9 @@ func (a api) file(ctx context.Context, client *http.Client, where string, limit 
 		}
 		return nil, &channels.Error{Class: class, Err: &apiError{Method: method, Code: resp.StatusCode, Description: http.StatusText(resp.StatusCode)}}
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	switch {
-	case err != nil:
-		return nil, &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: a.redact(err), cause: cause(err)}}
-	case int64(len(body)) > limit:
-		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file is larger than the %d bytes that are read", limit)}
+	body, err := channels.ReadAtMost(resp.Body, limit)
+	if failed, broke := errors.AsType[*channels.Error](err); broke && failed.Class == channels.Transient {
+		err = &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: channels.Redact(failed.Err, a.hide), cause: channels.Cause(err)}}
 	}
-	return body, nil
+	return body, err
 }

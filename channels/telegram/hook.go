@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"time"
 
 	"parley/channels"
 )
@@ -98,7 +97,7 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 	offering, cancel := context.WithCancel(context.WithoutCancel(running))
 	defer cancel()
 	defer context.AfterFunc(running, func() {
-		if sleep(offering, stopGrace) {
+		if channels.Sleep(offering, stopGrace) {
 			cancel()
 		}
 	})()
@@ -111,7 +110,7 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 			return err
 		}
 	}
-	h.c.answered()
+	h.c.health.Seen()
 	return nil
 }
 
@@ -148,11 +147,4 @@ func (h *hook) run(ctx context.Context, inbox channels.Inbox) (stop func()) {
 		h.mu.Unlock()
 		h.under.Wait()
 	}
-}
-
-// answered notes that Telegram delivers.
-func (c *Channel) answered() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.health.LastSeen = time.Now()
 }

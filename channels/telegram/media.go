@@ -104,7 +104,7 @@ func (m *wireMessage) media() []channels.Media {
 	}
 	add := func(kind channels.MediaKind, f *wireFile, name, mime string) {
 		if f != nil && f.FileID != "" {
-			list = append(list, channels.Media{Kind: kind, Ref: f.FileID, Name: clean(cmp.Or(f.Name, name)), MIME: clean(cmp.Or(f.MIME, mime)), Size: max(f.Size, 0)})
+			list = append(list, channels.Media{Kind: kind, Ref: f.FileID, Name: channels.CleanText(cmp.Or(f.Name, name)), MIME: channels.CleanText(cmp.Or(f.MIME, mime)), Size: max(f.Size, 0)})
 		}
 	}
 	add(channels.Video, m.Video, "", "")

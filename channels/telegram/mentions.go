@@ -39,7 +39,7 @@ func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEnti
 		}
 	}
 	if last > 0 {
-		in.Addressed = clean(strings.TrimSpace(rest + text[last:]))
+		in.Addressed = channels.CleanText(strings.TrimSpace(rest + text[last:]))
 	}
 }
 

@@ -115,7 +115,7 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 		return in, errNoContent
 	}
 	d.mentions(&in, text, entities)
-	in.Text = clean(text)
+	in.Text = channels.CleanText(text)
 	in.Quote = d.quote(m, address.Thread)
 	if in.Quote != nil && in.Quote.FromBot {
 		in.Mentioned = true
@@ -174,9 +174,9 @@ func (d decoder) title(m *wireMessage, a channels.Address) string {
 		name = now
 	}
 	if a.Thread == "" || name == "" {
-		return clean(m.Chat.Title)
+		return channels.CleanText(m.Chat.Title)
 	}
-	return clean(m.Chat.Title + " / " + name)
+	return channels.CleanText(m.Chat.Title + " / " + name)
 }
 
 // sender is who wrote: a person or bot, or the chat in whose name an anonymous admin or a channel speaks.
@@ -200,18 +200,20 @@ func (c *wireChat) sender() channels.Sender {
 	if name == "" {
 		name = strings.TrimSpace(c.FirstName + " " + c.LastName)
 	}
-	return channels.Sender{ID: userID(c.ID), Username: clean(c.Username), Name: clean(name)}
+	return channels.Sender{ID: userID(c.ID), Username: channels.CleanText(c.Username), Name: channels.CleanText(name)}
 }
 
 func (u *wireUser) sender() channels.Sender {
-	return channels.Sender{ID: userID(u.ID), Username: clean(u.Username), Name: u.name(), Bot: u.IsBot}
+	return channels.Sender{ID: userID(u.ID), Username: channels.CleanText(u.Username), Name: u.name(), Bot: u.IsBot}
 }
 
 func messageID(id int64) channels.MessageID { return channels.MessageID(strconv.FormatInt(id, 10)) }
 
 func userID(id int64) channels.UserID { return channels.UserID(strconv.FormatInt(id, 10)) }
 
-func (u *wireUser) name() string { return clean(strings.TrimSpace(u.FirstName + " " + u.LastName)) }
+func (u *wireUser) name() string {
+	return channels.CleanText(strings.TrimSpace(u.FirstName + " " + u.LastName))
+}
 
 // quote is what the message replies to. In a topic every message replies to the one that opened the topic, which says nothing.
 func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote {
@@ -222,13 +224,13 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 	if r == nil {
 		return nil
 	}
-	q := &channels.Quote{Text: clean(r.says(m.Quote))}
+	q := &channels.Quote{Text: channels.CleanText(r.says(m.Quote))}
 	if r.MessageID != 0 && (r.Chat == nil || r.Chat.ID == m.Chat.ID) { // ids count in each chat by itself
 		q.ID = messageID(r.MessageID)
 	}
 	switch o := r.Origin; {
 	case r.SenderChat != nil:
-		q.Sender = clean(r.SenderChat.Title)
+		q.Sender = channels.CleanText(r.SenderChat.Title)
 	case r.From != nil:
 		q.Sender, q.FromBot = r.From.name(), r.From.ID == d.me.ID
 	case o == nil:
@@ -239,7 +241,7 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 	case o.Chat != nil:
 		q.Sender = o.Chat.sender().Name
 	default:
-		q.Sender = clean(o.Hidden)
+		q.Sender = channels.CleanText(o.Hidden)
 	}
 	return q
 }
@@ -250,9 +252,4 @@ func (r *wireReply) says(part *wireQuote) string {
 		return part.Text
 	}
 	return cmp.Or(r.Text, r.Caption, r.placeholder())
-}
-
-// clean makes a text valid UTF-8 without NUL.
-func clean(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }

@@ -20,7 +20,7 @@ func (p *poller) offer(ctx context.Context, items []item) (refused int) {
 	offering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if sleep(offering, stopGrace) {
+		if channels.Sleep(offering, stopGrace) {
 			cancel()
 		}
 	})()

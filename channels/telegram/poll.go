@@ -64,10 +64,10 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	if c.hook != nil {
 		return c.listen(ctx, inbox)
 	}
-	c.setState(ctx, channels.Connecting, "")
+	c.health.Set(ctx, channels.Connecting, "")
 	p := &poller{
 		c: c, inbox: inbox, limit: fullBatch, done: map[int64]bool{}, quick: true, identity: make(chan struct{}),
-		network: newBackoff(250*time.Millisecond, 40*time.Second), refusals: newBackoff(200*time.Millisecond, 5*time.Second),
+		network: channels.NewBackoff(250*time.Millisecond, 40*time.Second), refusals: channels.NewBackoff(200*time.Millisecond, 5*time.Second),
 	}
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -91,20 +91,13 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	}
 	p.confirm(ctx)
 	c.drop()
-	c.setState(ctx, channels.Stopped, "")
+	c.health.Set(ctx, channels.Stopped, "")
 	return nil
-}
-
-func newBackoff(first, longest time.Duration) *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff() // jitter of one half either way
-	b.InitialInterval, b.MaxInterval, b.Multiplier = first, longest, 2
-	b.Reset()
-	return b
 }
 
 // identify learns who the bot is, once for the life of the channel. It fails only on a token that is not accepted.
 func (c *Channel) identify(ctx context.Context) error {
-	wait := newBackoff(250*time.Millisecond, 40*time.Second)
+	wait := channels.NewBackoff(250*time.Millisecond, 40*time.Second)
 	for c.self() == nil {
 		raw, err := c.api.call(ctx, c.sends, callTimeout, "getMe", nil)
 		me := new(identity)
@@ -114,8 +107,9 @@ func (c *Channel) identify(ctx context.Context) error {
 		switch {
 		case err == nil && me.ID != 0:
 			c.mu.Lock()
-			c.me, c.health.Name = me, me.Username
+			c.me = me
 			c.mu.Unlock()
+			c.health.Named(me.Username)
 			return nil
 		case err == nil:
 			err = errors.New("getMe: an answer without an id")
@@ -128,7 +122,7 @@ func (c *Channel) identify(ctx context.Context) error {
 			return nil
 		}
 		c.log.WarnContext(ctx, "telegram does not say who the bot is; events wait for that", "err", failed)
-		if !sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter)) {
+		if !channels.Sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter)) {
 			return nil
 		}
 	}
@@ -152,19 +146,19 @@ func (p *poller) loop(ctx context.Context) error {
 			if said, ok := errors.AsType[*apiError](failed); ok && len(said.body) > 0 {
 				p.poison(ctx, said.body)
 			}
-			sleep(ctx, wait)
+			channels.Sleep(ctx, wait)
 			continue
 		}
 		items, err := p.read(ctx, raw)
 		if err != nil {
-			p.c.setState(ctx, channels.Disconnected, "getUpdates: "+err.Error())
+			p.c.health.Set(ctx, channels.Disconnected, "getUpdates: "+err.Error())
 			p.poison(ctx, raw)
-			sleep(ctx, p.network.NextBackOff())
+			channels.Sleep(ctx, p.network.NextBackOff())
 			continue
 		}
 		p.quick, p.limit, p.poisoned = false, fullBatch, 0
 		p.network.Reset()
-		p.c.setState(ctx, channels.Connected, "")
+		p.c.health.Set(ctx, channels.Connected, "")
 		if len(items) == 0 {
 			continue
 		}
@@ -175,12 +169,12 @@ func (p *poller) loop(ctx context.Context) error {
 		switch refused := p.offer(ctx, items); {
 		case refused > 0:
 			p.quick = true
-			sleep(ctx, p.refusals.NextBackOff())
+			channels.Sleep(ctx, p.refusals.NextBackOff())
 		case wait > 0:
 			p.quick = true
-			sleep(ctx, min(wait, albumLook))
+			channels.Sleep(ctx, min(wait, albumLook))
 		case p.offset <= before:
-			sleep(ctx, staleWait)
+			channels.Sleep(ctx, staleWait)
 		default:
 			p.refusals.Reset()
 		}
@@ -285,13 +279,13 @@ func (p *poller) trouble(ctx context.Context, failed *channels.Error) time.Durat
 		return p.conflicted(ctx, said)
 	case failed.Class == channels.Limited:
 		wait := max(failed.RetryAfter, p.network.NextBackOff())
-		p.c.setState(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
+		p.c.health.Set(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
 		return wait
 	case errors.Is(failed, context.DeadlineExceeded):
-		p.c.setState(ctx, channels.Disconnected, fmt.Sprintf("getUpdates gave no answer for %s; connecting anew", p.deadline))
+		p.c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("getUpdates gave no answer for %s; connecting anew", p.deadline))
 		return p.network.NextBackOff()
 	default:
-		p.c.setState(ctx, channels.Disconnected, said.Error())
+		p.c.health.Set(ctx, channels.Disconnected, said.Error())
 		return p.network.NextBackOff()
 	}
 }
@@ -315,13 +309,13 @@ func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
 	}
 	switch p.conflicts {
 	case 1:
-		p.c.setState(ctx, channels.Disconnected, detail)
+		p.c.health.Set(ctx, channels.Disconnected, detail)
 		return firstConflictWait + rand.N(time.Second/2)
 	case 2:
-		p.c.setState(ctx, channels.Conflict, detail)
+		p.c.health.Set(ctx, channels.Conflict, detail)
 		return secondConflictWait + rand.N(2*time.Second)
 	}
-	p.c.setState(ctx, channels.Conflict, detail)
+	p.c.health.Set(ctx, channels.Conflict, detail)
 	return conflictWait + rand.N(3*time.Second)
 }
 
@@ -334,20 +328,5 @@ func (p *poller) confirm(ctx context.Context) {
 	params := tgbotapi.Params{"offset": strconv.FormatInt(p.offset, 10), "timeout": "0", "limit": "1", "allowed_updates": allowedUpdates}
 	if _, err := p.c.api.call(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
 		p.c.log.InfoContext(ctx, "telegram updates were not confirmed and will come again", "err", err)
-	}
-}
-
-// sleep waits and reports whether ctx is still alive.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

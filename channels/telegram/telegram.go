@@ -72,9 +72,10 @@ type Channel struct {
 	topics *topics
 	whole  wholeAlbums // of Run's only
 
-	mu     sync.Mutex
-	health channels.Health
-	me     *identity
+	health *channels.HealthHolder
+
+	mu sync.Mutex
+	me *identity
 	// ignored is how many updates of each kind were confirmed without being offered.
 	ignored map[string]int
 }
@@ -149,12 +150,13 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		topics: newTopics(),
 		holds:  holds{until: map[channels.ChatID]time.Time{}},
 		drafts: newDrafts(),
-		health: channels.Health{State: channels.Stopped, Stale: 2 * timeout},
 	}
+	stale := 2 * timeout
 	if cfg.Webhook.URL != "" {
 		c.hook = &hook{c: c, turns: map[channels.ChatID]*turn{}}
-		c.health.Stale = webhookStale
+		stale = webhookStale
 	}
+	c.health = channels.NewHealthHolder(c.log, "telegram connection", stale)
 	if deps.Client != nil {
 		c.sends = direct(deps.Client)
 		c.polls = c.sends
@@ -191,34 +193,9 @@ func (c *Channel) Limits(channels.Address) channels.Limits {
 	}
 }
 
-// Health implements channels.Reporter. LastSeen is the last answered getUpdates.
+// Health implements channels.Reporter. LastSeen is the last answered getUpdates; with a webhook see look.
 func (c *Channel) Health() channels.Health {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.health
-}
-
-// setState changes the state and says so in the log when it is another one or has another reason.
-func (c *Channel) setState(ctx context.Context, state channels.State, detail string) {
-	c.mu.Lock()
-	changed := c.health.State != state || c.health.Detail != detail
-	c.health.State, c.health.Detail = state, detail
-	if state == channels.Connected {
-		c.health.LastSeen = time.Now()
-	}
-	c.mu.Unlock()
-	if !changed {
-		return
-	}
-	level := slog.LevelInfo
-	switch state {
-	case channels.Disconnected:
-		level = slog.LevelWarn
-	case channels.Conflict, channels.Revoked:
-		level = slog.LevelError
-	case channels.Connecting, channels.Connected, channels.LoggedOut, channels.Stopped:
-	}
-	c.log.Log(ctx, level, "telegram connection", "state", state, "detail", detail)
+	return c.health.Get()
 }
 
 func (c *Channel) self() *identity {

@@ -59,12 +59,12 @@ type webhookInfo struct {
 
 // listen is Run with a webhook: it sets it, lets updates in, and looks every minute whether Telegram can deliver.
 func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
-	c.setState(ctx, channels.Connecting, "")
+	c.health.Set(ctx, channels.Connecting, "")
 	if err := c.identify(ctx); err != nil {
 		return c.revoked(ctx, err)
 	}
 	defer c.hook.run(ctx, inbox)()
-	wait := newBackoff(time.Second, 40*time.Second)
+	wait := channels.NewBackoff(time.Second, 40*time.Second)
 	set := false
 	for ctx.Err() == nil {
 		err := c.look(ctx, &set)
@@ -73,25 +73,25 @@ func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			wait.Reset()
-			sleep(ctx, webhookEvery)
+			channels.Sleep(ctx, webhookEvery)
 		case failed.Class == channels.Unauthorized:
 			return c.revoked(ctx, failed)
 		case failed.Class == channels.Rejected: // it is configured wrongly, or the name is not known yet
-			c.setState(ctx, channels.Disconnected, failed.Err.Error())
-			sleep(ctx, webhookEvery)
+			c.health.Set(ctx, channels.Disconnected, failed.Err.Error())
+			channels.Sleep(ctx, webhookEvery)
 		default:
-			c.setState(ctx, channels.Disconnected, failed.Err.Error())
-			sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter))
+			c.health.Set(ctx, channels.Disconnected, failed.Err.Error())
+			channels.Sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter))
 		}
 	}
 	c.drop()
-	c.setState(ctx, channels.Stopped, "")
+	c.health.Set(ctx, channels.Stopped, "")
 	return nil
 }
 
 // revoked ends Run.
 func (c *Channel) revoked(ctx context.Context, err error) error {
-	c.setState(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
+	c.health.Set(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
 	return err
 }
 
@@ -107,7 +107,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 		return &channels.Error{Class: channels.Transient, Err: &apiError{Method: "getWebhookInfo", Description: "the answer makes no sense"}}
 	}
 	if info.URL != "" && info.URL != c.cfg.Webhook.URL && !c.cfg.TakeOverWebhook {
-		c.setState(ctx, channels.Conflict, "another webhook is set for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true")
+		c.health.Set(ctx, channels.Conflict, "another webhook is set for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true")
 		return nil
 	}
 	if !*set || info.URL != c.cfg.Webhook.URL {
@@ -119,14 +119,14 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 			return err
 		}
 		*set = true
-		c.setState(ctx, channels.Connected, "")
+		c.health.Set(ctx, channels.Connected, "")
 		return nil
 	}
 	if age := time.Since(time.Unix(info.ErrorDate, 0)); info.Error != "" && info.Pending > 0 && age < webhookErrors {
-		c.setState(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(clean(info.Error))))
+		c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(channels.CleanText(info.Error))))
 		return nil
 	}
-	c.setState(ctx, channels.Connected, "")
+	c.health.Set(ctx, channels.Connected, "")
 	return nil
 }
 
