@@ -19,7 +19,7 @@ import (
 
 const (
 	unknownFile = "unknown-numbers.txt"
-	mostUnknown = 4096 // the newest
+	mostUnknown = 4096
 )
 
 // strangers are the LIDs that were offered as chats, because nobody knew their numbers, oldest first. The file has a line for each one
@@ -59,11 +59,13 @@ func (s *strangers) has(lid string) bool {
 	return ok
 }
 
-// keep forgets the oldest one when there are too many.
+// keep forgets the oldest ones when there are too many.
 func (s *strangers) keep(lid string, at time.Time) {
 	s.known[lid] = at
 	if len(s.known) > mostUnknown {
-		delete(s.known, s.sorted()[0])
+		for _, old := range s.sorted()[:mostUnknown/4] {
+			delete(s.known, old)
+		}
 	}
 }
 
