@@ -49,9 +49,8 @@ type request struct {
 	method string
 	path   string // below the base, with its leading slash, escaped; may have a query
 	route  route
-	body   any    // marshalled as JSON; nil = none
-	raw    []byte // instead of body
-	mime   string // of raw
+	body   any     // marshalled as JSON; nil = none
+	upload *upload // instead of body
 	limit  time.Duration
 }
 
@@ -59,6 +58,7 @@ type request struct {
 // answer, so that discordgo meets a body that cannot stall.
 type exchange struct {
 	next    http.RoundTripper
+	upload  *upload // takes the place of the request's body: discordgo takes bytes only
 	written atomic.Bool
 	status  int
 	header  http.Header
@@ -68,7 +68,11 @@ type exchange struct {
 // RoundTrip implements http.RoundTripper.
 func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { x.written.Store(i.Err == nil) }}
-	resp, err := x.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
+	if x.upload != nil {
+		req.Body, req.ContentLength, req.GetBody = x.upload, x.upload.length, nil
+	}
+	resp, err := x.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +93,9 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // call makes one call, unless the platform asked to wait. The error is a *channels.Error that wraps an *apiError.
 func (r rest) call(ctx context.Context, q request) ([]byte, error) {
+	if q.upload != nil {
+		defer func() { _ = q.upload.Close() }()
+	}
 	if wait := r.holds.wait(q.route, time.Now()); wait > 0 {
 		return nil, &channels.Error{Class: channels.Limited, RetryAfter: wait,
 			Err: &apiError{Call: q.name(), Text: "the platform asked to wait; not called"}}
@@ -98,15 +105,18 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
-	raw, mime := q.raw, q.mime
-	if q.body != nil {
+	var raw []byte
+	mime := "application/json"
+	switch {
+	case q.upload != nil:
+		raw, mime = []byte{}, q.upload.mime
+	case q.body != nil:
 		var err error
 		if raw, err = json.Marshal(q.body); err != nil {
 			return nil, &channels.Error{Class: channels.Rejected, Err: &apiError{Call: q.name(), Text: err.Error()}}
 		}
-		mime = "application/json"
 	}
-	x := &exchange{next: r.client.Transport}
+	x := &exchange{next: r.client.Transport, upload: q.upload}
 	if x.next == nil {
 		x.next = http.DefaultTransport
 	}
@@ -115,10 +125,13 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	answer, err := r.bot.RequestWithLockedBucket(q.method, r.base+q.path, mime, raw, bucket, 0,
 		discordgo.WithContext(ctx), discordgo.WithClient(once), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
 	r.holds.note(q.route, x.status, x.header, x.body, time.Now())
-	if err != nil {
-		return nil, r.classify(q, x, err)
+	switch {
+	case err == nil:
+		return answer, nil
+	case q.upload != nil && q.upload.broken.Load() != nil:
+		return nil, q.upload.broken.Load()
 	}
-	return answer, nil
+	return nil, r.classify(q, x, err)
 }
 
 // get makes a call that only reads and decodes its answer. Reading has no effect, so no error of it is ambiguous.

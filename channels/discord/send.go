@@ -1,17 +1,11 @@
 package discord
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
-	"strconv"
 	"strings"
 	"time"
 
@@ -108,65 +102,6 @@ func receipt(raw json.RawMessage) channels.Receipt {
 		}
 	}
 	return r
-}
-
-// outgoing makes the body of a call: JSON, or with files several parts of which the first is the JSON.
-func outgoing(out channels.Outbound, b body) (request, error) {
-	if len(out.Files) == 0 {
-		return request{body: b}, nil
-	}
-	reject := func(format string, a ...any) (request, error) {
-		return request{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf(format, a...)}
-	}
-	if len(out.Files) > fileLimit {
-		return reject("%d files in one message, the platform takes %d", len(out.Files), fileLimit)
-	}
-	for i, f := range out.Files {
-		b.Attachments = append(b.Attachments, attachment{strconv.Itoa(i), f.Name})
-	}
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	head, err := json.Marshal(b)
-	if err != nil {
-		return reject("%w", err)
-	}
-	if err := part(w, `form-data; name="payload_json"`, "application/json", bytes.NewReader(head), int64(len(head))); err != nil {
-		return reject("%w", err)
-	}
-	for i, f := range out.Files {
-		data, err := f.Open()
-		if err != nil {
-			return reject("file %q: %w", f.Name, err)
-		}
-		kind := f.MIME
-		if kind == "" {
-			kind = "application/octet-stream"
-		}
-		err = part(w, `form-data; name="files[`+strconv.Itoa(i)+`]"; filename="`+quoted.Replace(f.Name)+`"`, kind, data, fileBytes)
-		_ = data.Close()
-		if err != nil {
-			return reject("file %q: %w", f.Name, err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		return reject("%w", err)
-	}
-	return request{raw: form.Bytes(), mime: w.FormDataContentType(), limit: callTimeout + time.Duration(form.Len()>>19)*time.Second}, nil
-}
-
-var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "_", "\n", "_")
-
-// part adds one part of at most limit bytes.
-func part(w *multipart.Writer, disposition, kind string, from io.Reader, limit int64) error {
-	to, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {kind}})
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(to, io.LimitReader(from, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("it is larger than the %d bytes that the platform takes", limit)
-	}
-	return err
 }
 
 // Edit implements channels.Editor.

@@ -3,6 +3,7 @@ package discordtest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,6 +44,7 @@ type request struct {
 	auth      string
 	agent     string
 	violation string // found while it was read
+	cut       bool   // it ended before its end
 }
 
 type part struct {
@@ -119,6 +121,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve handles one request from its arrival to its answer; it blocks as long as the real server would.
 func (s *Server) serve(r *http.Request) reply {
 	q := readRequest(r)
+	if q.cut {
+		return reply{cut: true}
+	}
 	s.mu.Lock()
 	index := len(s.calls)
 	s.calls = append(s.calls, q.Call)
@@ -158,7 +163,10 @@ func readRequest(r *http.Request) *request {
 		q.Route, q.vars = match(r.Method, m[2])
 	}
 	q.Channel = q.vars["channel_id"]
-	if err := q.read(r); err != nil {
+	switch err := q.read(r); {
+	case err != nil && (errors.Is(err, io.ErrUnexpectedEOF) || r.Context().Err() != nil):
+		q.cut = true
+	case err != nil:
 		q.violation = fmt.Sprintf("body: %v", err)
 	}
 	return q
