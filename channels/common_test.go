@@ -78,7 +78,7 @@ func TestHealthHolder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		h := channels.NewHealthHolder(slog.New(slog.NewTextHandler(&log, nil)), "it is", time.Minute)
+		h := channels.NewHealthHolder(slog.New(slog.NewTextHandler(&log, nil)), time.Minute)
 		if got := h.Get(); got != (channels.Health{State: channels.Stopped, Stale: time.Minute}) {
 			t.Errorf("%+v", got)
 		}
@@ -92,7 +92,7 @@ func TestHealthHolder(t *testing.T) {
 			for range 2 {
 				h.Set(t.Context(), state, "why "+string(state))
 			}
-			if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "level="+level+` msg="it is" state=`+string(state)) {
+			if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "level="+level+` msg=connection state=`+string(state)) {
 				t.Errorf("%s: %s", state, text)
 			}
 			if got := h.Get(); got.State != state || got.Detail != "why "+string(state) || got.LastSeen.After(before) != (state == channels.Connected) {

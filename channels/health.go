@@ -9,16 +9,15 @@ import (
 
 // HealthHolder holds the Health of a connection, for an adapter that is a Reporter, and says in the log when it changes.
 type HealthHolder struct {
-	log *slog.Logger
-	msg string
+	log *slog.Logger // says already which channel and account this is
 
 	mu     sync.Mutex
 	health Health
 }
 
-// NewHealthHolder starts with the state Stopped. The message is what the log says of changes, stale how long silence is no deafness.
-func NewHealthHolder(log *slog.Logger, msg string, stale time.Duration) *HealthHolder {
-	return &HealthHolder{log: log, msg: msg, health: Health{State: Stopped, Stale: stale}}
+// NewHealthHolder starts with the state Stopped. stale is how long silence is no deafness.
+func NewHealthHolder(log *slog.Logger, stale time.Duration) *HealthHolder {
+	return &HealthHolder{log: log, health: Health{State: Stopped, Stale: stale}}
 }
 
 // Get gives what is known.
@@ -47,7 +46,7 @@ func (h *HealthHolder) Set(ctx context.Context, state State, detail string) {
 	case state == Disconnected:
 		level = slog.LevelWarn
 	}
-	h.log.Log(ctx, level, h.msg, "state", state, "detail", detail)
+	h.log.Log(ctx, level, "connection", "state", state, "detail", detail)
 }
 
 // Seen notes that the platform proved to be there.

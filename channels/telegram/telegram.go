@@ -156,7 +156,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		c.hook = &hook{c: c, turns: map[channels.ChatID]*turn{}}
 		stale = webhookStale
 	}
-	c.health = channels.NewHealthHolder(c.log, "telegram connection", stale)
+	c.health = channels.NewHealthHolder(c.log, stale)
 	if deps.Client != nil {
 		c.sends = direct(deps.Client)
 		c.polls = c.sends
