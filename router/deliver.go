@@ -21,8 +21,11 @@ const (
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
 // or as sending when its fate is not known.
-func (g *gate) deliver(ctx context.Context, o *outlet, d sessions.Delivery) bool {
+func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Delivery) bool {
 	var c cut
+	if _, ok := g.alone(ctx, o, q); !ok {
+		return false
+	}
 	if d.State == sessions.Sending {
 		next, final, ok := g.reconcile(ctx, o, d, &c)
 		if !ok || final {
@@ -40,6 +43,11 @@ func (g *gate) deliver(ctx context.Context, o *outlet, d sessions.Delivery) bool
 		ch, ok := g.ready(ctx, o, d)
 		if !ok {
 			return false
+		}
+		if waited, ok := g.alone(ctx, o, q); !ok {
+			return false
+		} else if waited {
+			continue
 		}
 		next, final, ok := g.attempt(ctx, o, ch, d, &c)
 		if !ok || final {

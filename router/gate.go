@@ -43,11 +43,17 @@ type outlet struct {
 	ready  chan struct{} // closed and replaced when ch changes
 	pace   *pacer
 	queues map[channels.ChatID]*queue
-	held   map[channels.ChatID]chan struct{} // chats in which a preview is on its way; closed when it is not any more
+	held   map[channels.ChatID][]chan struct{} // chats in which a preview is on its way; closed when it is not any more
+	now    map[channels.ChatID]channels.ChatID // the new ids of chats that moved; the maps above know only those
 }
 
 // queue holds a chat's deliveries that are not final, oldest first. The first one is being worked on.
-type queue struct{ waiting []sessions.Delivery }
+type queue struct {
+	chat    channels.ChatID
+	waiting []sessions.Delivery
+	ahead   []*queue      // what was on its way in the same chat under an old id goes first
+	done    chan struct{} // closed when it is empty
+}
 
 // insert puts a delivery in its place: behind the one that is being worked on, by age.
 func (q *queue) insert(d sessions.Delivery) {
@@ -73,8 +79,6 @@ func (g *gate) start(ctx context.Context, ambiguous []sessions.Delivery) error {
 	}
 	g.mu.Lock()
 	g.life = ctx
-	g.mu.Unlock()
-	g.mu.Lock()
 	for _, d := range ambiguous { // whatever their number: Due does not list them
 		g.admit(d)
 	}
@@ -99,7 +103,8 @@ func (g *gate) attach(ref AccountRef, ch channels.Channel) {
 func (g *gate) outlet(ref AccountRef) *outlet {
 	o := g.outlets[ref]
 	if o == nil {
-		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), held: make(map[channels.ChatID]chan struct{}), pace: newPacer(g.settings().Accounts[ref].Pacing)}
+		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), held: make(map[channels.ChatID][]chan struct{}),
+			now: make(map[channels.ChatID]channels.ChatID), pace: newPacer(g.settings().Accounts[ref].Pacing)}
 		g.outlets[ref] = o
 	}
 	return o
@@ -131,29 +136,31 @@ func (g *gate) admit(d sessions.Delivery) {
 	}
 	g.known[d.ID] = false
 	o := g.outlet(Ref(d.To))
-	q := o.queues[d.To.Chat]
+	chat := o.chat(d.To.Chat)
+	q := o.queues[chat]
 	if q == nil {
-		q = &queue{}
-		o.queues[d.To.Chat] = q
-		chat := d.To.Chat
-		g.wg.Go(func() { g.drain(g.life, o, chat, q) })
+		q = &queue{chat: chat, done: make(chan struct{})}
+		o.queues[chat] = q
+		g.wg.Go(func() { g.drain(g.life, o, q) })
 	}
 	q.insert(d)
 }
 
 // drain works a chat's queue off and ends when it is empty.
-func (g *gate) drain(ctx context.Context, o *outlet, chat channels.ChatID, q *queue) {
-	g.released(ctx, o, chat)
+func (g *gate) drain(ctx context.Context, o *outlet, q *queue) {
+	defer close(q.done)
 	for {
 		g.mu.Lock()
 		if len(q.waiting) == 0 || ctx.Err() != nil {
-			delete(o.queues, chat)
+			if o.queues[q.chat] == q {
+				delete(o.queues, q.chat)
+			}
 			g.mu.Unlock()
 			return
 		}
 		d := q.waiting[0]
 		g.mu.Unlock()
-		if !g.deliver(ctx, o, d) {
+		if !g.deliver(ctx, o, q, d) {
 			continue // ctx ended: the store knows where we are
 		}
 		g.mu.Lock()
@@ -204,20 +211,6 @@ func (g *gate) reload(ctx context.Context) error {
 		g.admit(d)
 	}
 	return nil
-}
-
-// moved gives everything that waits in a chat's queue the chat's new id.
-func (g *gate) moved(o *outlet, from, to channels.Address) {
-	g.settings().former.add(from, to)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q := o.queues[from.Chat]
-	if q == nil {
-		return
-	}
-	for i := range q.waiting {
-		q.waiting[i].To.Chat = to.Chat
-	}
 }
 
 // decide makes the policy check for a delivery or a hint (typing, draft) to an address.

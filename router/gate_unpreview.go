@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/channels"
@@ -17,31 +18,21 @@ const removeTries = 5
 func (g *gate) hold(o *outlet, chat channels.ChatID) (release func(), free bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if o.queues[chat] != nil || o.held[chat] != nil {
+	at := o.chat(chat)
+	if o.queues[at] != nil || o.held[at] != nil {
 		return nil, false
 	}
 	done := make(chan struct{})
-	o.held[chat] = done
+	o.held[at] = []chan struct{}{done}
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		delete(o.held, chat)
+		at := o.chat(chat) // it may have moved
+		if o.held[at] = slices.DeleteFunc(o.held[at], func(c chan struct{}) bool { return c == done }); len(o.held[at]) == 0 {
+			delete(o.held, at)
+		}
 		close(done)
 	}, true
-}
-
-// released waits until no preview has a chat to itself. While there is a queue for it none begins to.
-func (g *gate) released(ctx context.Context, o *outlet, chat channels.ChatID) {
-	g.mu.Lock()
-	held := o.held[chat]
-	g.mu.Unlock()
-	if held == nil {
-		return
-	}
-	select {
-	case <-held:
-	case <-ctx.Done():
-	}
 }
 
 // account gives the outlet of an address, and its channel; nil when it is not attached.
