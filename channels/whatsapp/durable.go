@@ -2,8 +2,6 @@ package whatsapp
 
 import (
 	"context"
-	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -11,7 +9,6 @@ import (
 
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
-	"modernc.org/sqlite" // the driver "sqlite"
 )
 
 // To whatsmeow a key file that cannot be read or written is a message that cannot be decrypted: it acknowledges that one and asks its
@@ -27,7 +24,7 @@ type trouble struct {
 
 // errKeysFailed has the cause in its text only.
 func errKeysFailed(err error) error {
-	return fmt.Errorf("the key file cannot be used (%s): %w", err.Error(), context.Canceled) //nolint:errorlint // two kinds of error would not be told apart
+	return fmt.Errorf("the key file cannot be used (%s): %w", err.Error(), context.Canceled)
 }
 
 var errKeysBefore = errors.New("it could not be used before")
@@ -45,7 +42,7 @@ func (t *trouble) of(err error) error {
 
 // ofFile does so for errors that may as well be about what was to be decrypted.
 func (t *trouble) ofFile(err error) error {
-	if _, ok := errors.AsType[*sqlite.Error](err); ok || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, sqldriver.ErrBadConn) {
+	if isFileError(err) {
 		return t.of(err)
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
 	"go.mau.fi/whatsmeow/types"
+	"modernc.org/sqlite" // the driver "sqlite"
 
 	"parley/channels"
 )
@@ -126,6 +127,12 @@ func removeKeys(path string) error {
 // keyTrouble is a key file that cannot be used: it may be so for a while (a full disk), so it is tried again.
 func keyTrouble(err error) *channels.Error {
 	return &channels.Error{Class: channels.Transient, Err: fmt.Errorf("the WhatsApp key file cannot be used: %w", err)}
+}
+
+// isFileError reports whether an error is the database's, and not about what was to be decrypted.
+func isFileError(err error) bool {
+	_, ok := errors.AsType[*sqlite.Error](err)
+	return ok
 }
 
 // known answers who people are, from the key file.

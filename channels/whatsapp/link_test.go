@@ -255,7 +255,7 @@ func TestLinkingBesideAServerThatIsSilent(t *testing.T) {
 	select {
 	case <-shown:
 		cancel()
-		<-done
+		h.class(<-done, channels.Transient)
 	case err := <-done:
 		t.Errorf("no code: %v", err)
 	}
