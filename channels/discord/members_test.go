@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"fmt"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -70,6 +71,23 @@ func TestKindIsNotGuessed(t *testing.T) {
 		h.after(time.Minute)
 		if list := h.taken(); len(list) != 1 || list[0].Address.Type != channels.Group {
 			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// A host that stops while it is not known what kind of chats events are from takes none of them: it would guess.
+func TestNothingIsGuessedAtTheEnd(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Inject(discordtest.Fault{Method: http.MethodGet, Route: discordtest.RouteChannel, Status: 500, Times: -1})
+		for i := range 20 {
+			id := fmt.Sprint("7000000000000000", 10+i)
+			h.srv.AddGroupDM(id, "three", anna, bert)
+			h.srv.Say(id, bert, "hi all")
+		}
+		h.after(time.Minute)
+		h.stop()
+		if list := h.taken(); len(list) > 0 {
+			t.Errorf("%d events, the first %+v", len(list), list[0])
 		}
 	})
 }

@@ -202,6 +202,9 @@ func (q *queues) prepare(c *chat, e event) {
 func (q *queues) offer(in channels.Inbound) bool {
 	wait := 200 * time.Millisecond
 	for tries := 1; ; tries++ {
+		if q.ctx.Err() != nil { // what an event needs may not have been asked any more
+			return false
+		}
 		select {
 		case q.offers <- struct{}{}:
 		case <-q.ctx.Done():
