@@ -1,9 +1,9 @@
 package discord
 
 import (
-	"fmt"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
