@@ -66,6 +66,9 @@ func testDecoder(pn, lid types.JID, p People) *decoder {
 // Hurry shortens all of them.
 func Hurry(c *Channel) { SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*time.Second) }
 
+// SetGrace shortens what the event under way has when Run is told to end.
+func SetGrace(c *Channel, d time.Duration) { c.pace.grace = d }
+
 // AtOnce lets the account connect again without a wait, however often the connection breaks.
 func AtOnce(c *Channel) { c.pace.first = 0 }
 

@@ -370,7 +370,7 @@ func TestFaultUndecryptable(t *testing.T) {
 func TestHalfLogin(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
-	const n = 5
+	const n = 3
 	logins := h.phone.Logins()
 	h.phone.HalfLogin(n)
 	h.phone.Disconnect()

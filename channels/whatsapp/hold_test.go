@@ -133,6 +133,7 @@ func TestStopWhileAnEventHangs(t *testing.T) {
 	if err := h.end(); err != nil {
 		t.Fatal(err)
 	}
+	whatsapp.SetGrace(h.ch, 100*time.Millisecond)
 	reached := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -149,7 +150,7 @@ func TestStopWhileAnEventHangs(t *testing.T) {
 	h.phone.Disconnect()
 	h.state(channels.Connecting)
 	cancel()
-	if err := h.await(done); err != nil { // in 5 s
+	if err := h.await(done); err != nil {
 		t.Error(err)
 	}
 }

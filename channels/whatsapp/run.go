@@ -229,7 +229,7 @@ func (l *link) disconnect(cut func()) {
 // finish lets the event under way come to its end and no other one begin.
 func (l *link) finish() {
 	l.closing.Store(true)
-	defer time.AfterFunc(stopGrace, l.stopOffering).Stop()
+	defer time.AfterFunc(l.c.pace.grace, l.stopOffering).Stop()
 	l.turn <- struct{}{} // kept: nothing is offered after this
 	l.finished.Store(true)
 }

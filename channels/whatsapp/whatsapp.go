@@ -79,9 +79,9 @@ type Channel struct {
 
 // pace is how long things are waited for at first, and when an event that is refused is given up.
 type pace struct {
-	first, refused, ack time.Duration
-	refusals            int
-	refusedFor          time.Duration
+	first, refused, ack, grace time.Duration
+	refusals                   int
+	refusedFor                 time.Duration
 }
 
 // New checks the configuration and makes an account. It does no I/O.
@@ -104,7 +104,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, mostRefusals, longRefused}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, mostRefusals, longRefused}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 
