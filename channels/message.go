@@ -164,7 +164,7 @@ type Pacing struct {
 	PerSecond         float64 `yaml:"perSecond" json:"perSecond" doc:"Messages per second for the whole account; 0 = not paced."`
 	PerChatPerSecond  float64 `yaml:"perChatPerSecond" json:"perChatPerSecond" doc:"Messages per second in one chat; 0 = not paced."`
 	PerGroupPerMinute float64 `yaml:"perGroupPerMinute" json:"perGroupPerMinute" doc:"Messages per minute in one group or room; 0 = not paced."`
-	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats in which the account writes for the first time, in a day; what is beyond waits for the next day. 0 = no bound."`
+	NewChatsPerDay    int     `yaml:"newChatsPerDay" json:"newChatsPerDay" min:"0" max:"100000" doc:"Direct chats in which the account writes for the first time unasked (pairing codes for strangers, reports, messages by tools), in a day; what is beyond waits for the next day. Answers to people who are let in never wait. 0 = no bound."`
 }
 
 // Stream is how an answer is shown while it is being written.

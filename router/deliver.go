@@ -60,11 +60,7 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 // ready waits until the delivery may be tried: its time has come, its account is attached, the pace allows it. ch is nil when it
 // expired before that.
 func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (channels.Channel, bool) {
-	until := time.Until(d.NotBefore)
-	if left := time.Until(d.Expires); !d.Expires.IsZero() && left < until {
-		until = left
-	}
-	if !sleep(ctx, until) {
+	if !g.wait(ctx, d) {
 		return nil, false
 	}
 	for {
@@ -97,6 +93,34 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 			return nil, false
 		}
 		expired.Stop()
+	}
+}
+
+// lookEvery is how often a delivery that waits is looked at: a person may have asked for it, or a day have got more room.
+const lookEvery = time.Minute
+
+// wait sleeps until a delivery's time has come or it expires; one that was never tried, because its day had no room, is tried again and
+// again. It is false when ctx ended.
+func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
+	for {
+		left := time.Until(d.NotBefore)
+		if d.Attempt == 0 {
+			return sleep(ctx, min(left, lookEvery))
+		}
+		if l := time.Until(d.Expires); !d.Expires.IsZero() {
+			left = min(left, l)
+		}
+		if left <= lookEvery {
+			return sleep(ctx, left)
+		}
+		if !sleep(ctx, lookEvery) {
+			return false
+		}
+		if now, err := g.store.GetDelivery(ctx, d.ID); err == nil {
+			if d = now; d.State.Final() {
+				return true
+			}
+		}
 	}
 }
 

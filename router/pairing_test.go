@@ -1,7 +1,11 @@
 package router
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,6 +56,7 @@ func TestPairCommand(t *testing.T) {
 		for words, want := range map[string]string{
 			"/pair approve":                                   "Usage",
 			"/pair maybe " + codeA:                            "Usage",
+			"/pair approve " + codeA + " please":              "Usage", // no text for a model
 			"/pair approve NOTACODE":                          "Nobody waits with this code",
 			"/pair reject " + codeA + strings.Repeat("X", 20): "Nobody waits with this code",
 		} {
@@ -166,6 +171,31 @@ func TestLetInWithoutAnAddress(t *testing.T) {
 		}
 		if ok, err := g.store.Paired(t.Context(), fakeKind, channels.DefaultAccount, "old"); err != nil || !ok || len(g.deliveries()) != 0 {
 			t.Error(ok, err, g.deliveries())
+		}
+	})
+}
+
+// A code is in the chat that it was told in, and nowhere else when that is done: not in the delivery, not in the database.
+func TestCodeIsNotKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, pairs)
+		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Transient, Err: errors.New("no network")}})
+		g.say(direct("ann"), "ann", "hi")
+		g.shown(1)
+		code := g.code(direct("ann"))
+		d := g.deliveries()[0]
+		if d.State != sessions.Sent || strings.Contains(d.Text, code) {
+			t.Errorf("%+v", d)
+		}
+		g.stop()
+		files, err := filepath.Glob(filepath.Join(g.dir, "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, f := range files {
+			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(code)) {
+				t.Errorf("the code is in %s", filepath.Base(f))
+			}
 		}
 	})
 }

@@ -19,16 +19,12 @@ type Chats interface {
 	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
 	// Moves gives, by the address of each chat that was another one (Readdress), the address that it had before.
 	Moves(ctx context.Context) (map[channels.Address]channels.Address, error)
-	// NewChats counts the direct chats in which an account has written for the first time at since or later.
-	NewChats(ctx context.Context, kind channels.Kind, account channels.AccountID, since time.Time) (int, error)
 
 	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
 	// Known is set and the account has never written in that direct chat.
 	BeginPreview(ctx context.Context, p Preview) error
 	// ShowPreview notes that the platform took it. A run without a preview is ErrNotFound.
 	ShowPreview(ctx context.Context, run RunID, id channels.MessageID) error
-	// PreviewOf gives the preview of a run's answer that was begun and not ended.
-	PreviewOf(ctx context.Context, run RunID) (p Preview, found bool, err error)
 	// Previews gives all that were begun and not ended, by run.
 	Previews(ctx context.Context) ([]Preview, error)
 	// EndPreview forgets a preview: it became the answer, or it is gone.
@@ -63,7 +59,8 @@ const (
 	PreviewShown   PreviewState = "shown"
 )
 
-// Opening bounds in how many direct chats an account writes for the first time. The zero value is no bound.
+// Opening bounds in how many direct chats an account writes for the first time without being asked (DeliveryKind.Asked): to strangers,
+// and what nobody waits for. The zero value is no bound.
 type Opening struct {
 	Most  int       // chats since Since; 0 = no bound
 	Since time.Time // the beginning of the day

@@ -35,9 +35,13 @@ type DeliveryKind string
 const (
 	Reply    DeliveryKind = "reply"
 	Announce DeliveryKind = "announce"
-	Notice   DeliveryKind = "notice"  // the host's own words: answers to commands, error notices, pairing
+	Notice   DeliveryKind = "notice"  // the host's own words: answers to commands, error notices
+	Invite   DeliveryKind = "pairing" // the notice with a pairing code: its words are kept until it is final, no longer
 	Posted   DeliveryKind = "message" // by the tool message
 )
+
+// Asked reports whether somebody who is let in has written before: it waits for no other day (Opening).
+func (k DeliveryKind) Asked() bool { return k == Reply || k == Notice }
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.
 type Delivery struct {

@@ -186,8 +186,9 @@ type Deliveries interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
 	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
 	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
-	// Attempt one higher. Denied: the state is Withheld with the verdict. Allowed, but to a direct chat in which the account has
-	// never written, while o has no room: it is Pending and waits until o.Until, Error says why. A delivery that is past Expires
+	// Attempt one higher. Denied: the state is Withheld with the verdict. Allowed, not asked for, and to a direct chat in which the
+	// account has never written, while o has no room: it is Pending and waits until o.Until, Error says why; called earlier it is
+	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
 	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict, o Opening) (Delivery, error)
 	// PartSent stores the receipt of one part, which OwnMessage finds from then on. last ends the delivery as Sent, otherwise it stays
@@ -195,14 +196,15 @@ type Deliveries interface {
 	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error
 	// Retry puts a sending delivery back to Pending, not before at. repeat marks that a part may show twice.
 	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, repeat bool) error
-	// EndDelivery makes a delivery final (or Held) with a reason.
+	// EndDelivery makes a delivery final (or Held) with a reason. The words of an Invite are gone when it is final, however it ended.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
 	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became
 	// a supergroup. Get finds the session of the old chat by the key of the new one from then on, unless that has a session already.
 	Readdress(ctx context.Context, from, to channels.Address) error
 	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
-	// Requeue makes a failed, expired, held or dropped delivery pending again, with a new time to live: a person asked for it.
+	// Requeue makes a failed, expired, held or dropped delivery pending again, with a new time to live: a person asked for it. One that
+	// is pending waits no more. ErrConflict: an Invite that is final.
 	Requeue(ctx context.Context, id DeliveryID, expires time.Time) (Delivery, error)
 	// CountDeliveries gives the number of deliveries in each state.
 	CountDeliveries(ctx context.Context) (map[DeliveryState]int, error)

@@ -127,8 +127,9 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 	return nil, true, err
 }
 
-// open decides whether an account may write in a chat, and notes the first time. Only direct chats count.
-func (t *tx) open(to channels.Address, now time.Time, o sessions.Opening) (ok bool, err error) {
+// open decides whether an account may write in a chat, and notes the first time. Only direct chats count, and only where it was not
+// asked: other openings are nobody's.
+func (t *tx) open(to channels.Address, kind sessions.DeliveryKind, now time.Time, o sessions.Opening) (ok bool, err error) {
 	if to.Type != channels.Direct {
 		return true, nil
 	}
@@ -137,7 +138,9 @@ func (t *tx) open(to channels.Address, now time.Time, o sessions.Opening) (ok bo
 		return known, err
 	}
 	mine := account(to.Channel, to.Account)
-	if o.Most > 0 {
+	if kind.Asked() {
+		mine = ""
+	} else if o.Most > 0 {
 		n, err := t.conn.number(t.ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ?", mine, ms(o.Since))
 		if err != nil || n >= int64(o.Most) {
 			return false, err
@@ -149,14 +152,4 @@ func (t *tx) open(to channels.Address, now time.Time, o sessions.Opening) (ok bo
 
 func (t *tx) opened(to channels.Address) (bool, error) {
 	return t.one("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(row) error { return nil })
-}
-
-// NewChats counts the direct chats in which an account wrote for the first time.
-func (s *Store) NewChats(ctx context.Context, kind channels.Kind, id channels.AccountID, since time.Time) (n int, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		found, err := c.number(ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ?", account(kind, id), ms(since))
-		n = int(found)
-		return err
-	})
-	return n, err
 }

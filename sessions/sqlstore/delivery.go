@@ -123,11 +123,33 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	if err != nil {
 		return err
 	}
+	if d.State.Final() && d.Kind == sessions.Invite {
+		if err := t.forgetCode(d); err != nil {
+			return err
+		}
+	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
 		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
 	}
 	_, err = t.exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
 		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), string(body), d.Seq)
+	return err
+}
+
+// codeWas stands for the words of a notice with a pairing code.
+const codeWas = "A pairing code was told here. It is not kept."
+
+// forgetCode takes the words of a notice out of its row: nobody needs them any more, and codes are kept as hashes only.
+func (t *tx) forgetCode(d *sessions.Delivery) error {
+	if d.Text == codeWas {
+		return nil
+	}
+	d.Text = codeWas
+	p, err := wrap(*d)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE deliveries SET body = ? WHERE seq = ?", p.body, d.Seq)
 	return err
 }
 
@@ -188,12 +210,13 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 			d.State, d.Error = sessions.Withheld, v.Reason
 			return true, nil
 		}
-		if ok, err := t.open(d.To, now, o); err != nil {
+		if ok, err := t.open(d.To, d.Kind, now, o); err != nil {
 			return false, err
 		} else if !ok {
+			was := *d
 			d.State, d.NotBefore = sessions.Pending, fromMs(ms(o.Until))
 			d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", o.Most)
-			return true, nil
+			return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 		}
 		d.State = sessions.Sending
 		d.Attempt++
@@ -283,9 +306,14 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 // Requeue makes a delivery that did not arrive pending again.
 func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+		if d.Kind == sessions.Invite && d.State.Final() {
+			return false, &sentence{fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), sessions.ErrConflict}
+		}
 		switch d.State {
 		case sessions.Pending:
-			return false, nil
+			waits := !d.NotBefore.IsZero()
+			d.NotBefore = time.Time{}
+			return waits, nil
 		case sessions.DeliveryFail, sessions.Expired, sessions.Held, sessions.Dropped:
 		default:
 			return false, &sentence{fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), sessions.ErrConflict}

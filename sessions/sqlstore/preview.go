@@ -22,7 +22,7 @@ func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = t.open(p.To, t.now, sessions.Opening{})
+		_, err = t.open(p.To, sessions.Reply, t.now, sessions.Opening{})
 		return err
 	})
 }
@@ -43,19 +43,6 @@ const previewColumns = "run, session, address, key, state, msg, text, quoted"
 func readPreview(r row) sessions.Preview {
 	return sessions.Preview{Run: sessions.RunID(r.str(0)), Session: sessions.Key(r.str(1)), To: address(r.str(2)), Key: r.str(3), State: sessions.PreviewState(r.str(4)),
 		ID: channels.MessageID(r.str(5)), Text: r.str(6), ReplyTo: channels.MessageID(r.str(7))}
-}
-
-// PreviewOf gives a run's preview.
-func (s *Store) PreviewOf(ctx context.Context, run sessions.RunID) (p sessions.Preview, found bool, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
-		p = sessions.Preview{}
-		found, err = c.one(ctx, "SELECT "+previewColumns+" FROM previews WHERE run = ?", []any{string(run)}, func(r row) error {
-			p = readPreview(r)
-			return nil
-		})
-		return err
-	})
-	return p, found, err
 }
 
 // Previews gives the previews that were begun and not ended.

@@ -168,10 +168,11 @@ func (s *Store) dsn() (write, read string) {
 		return s.conf.DSN, s.conf.DSN
 	}
 	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)"
+	// secure_delete: what was removed or replaced, such as a pairing code, is written over in its page.
 	// FULL: a commit is on disk when it returns. The page caches add up to 7 MB.
 	// The writer itself moves the log into the database, at 4 MB: the log then stays one file of that size, which is written over
 	// and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
-	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
+	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=secure_delete(FAST)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
 	read = base + "&_pragma=query_only(1)&_pragma=cache_size(-750)"
 	return write, read
 }

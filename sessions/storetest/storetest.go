@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Ledger", ledger}, {"Spending", spending}, {"LedgerExpires", ledgerExpires}, {"Lifts", lifts}, {"Batch", batch}, {"BatchShort", batchShort}, {"Interrupt", interrupt}, {"Drop", drop},
 		{"Overheard", overheard}, {"Compact", compact}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Random", random},
 		{"Positions", positions}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend},
-		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Titles", titles}, {"MovedChat", movedChat},
+		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Invite", invite}, {"Titles", titles}, {"MovedChat", movedChat},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

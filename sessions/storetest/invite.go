@@ -1,0 +1,57 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// invite: the words of a notice with a pairing code are there until it is final, however it ends, and in no place after that.
+func invite(_ *testing.T, f *fixture) {
+	const code = "ABCD2345"
+	post := func(chat string) sessions.Delivery {
+		x := delivery("", addr(chat), "your code: "+code)
+		x.Kind = sessions.Invite
+		return f.post(x)
+	}
+	kept := func(d sessions.DeliveryID, want bool) {
+		f.t.Helper()
+		list, err := f.ListDeliveries(f.ctx, sessions.DeliveryQuery{Limit: 1})
+		f.ok(err)
+		for _, x := range []sessions.Delivery{f.delivery(d), list[0]} {
+			if strings.Contains(x.Text, code) != want || x.Text == "" || x.Kind != sessions.Invite {
+				f.t.Errorf("%s: %q", x.State, x.Text)
+			}
+		}
+	}
+	sent := post("1")
+	f.begin(sent.ID)
+	f.ok(f.Retry(f.ctx, sent.ID, time.Now(), "the network", false))
+	kept(sent.ID, true)
+	f.begin(sent.ID)
+	f.ok(f.PartSent(f.ctx, sent.ID, channels.Receipt{ID: "a"}, false))
+	kept(sent.ID, true)
+	f.begin(sent.ID)
+	f.ok(f.PartSent(f.ctx, sent.ID, channels.Receipt{ID: "b"}, true))
+	kept(sent.ID, false)
+	for _, id := range []channels.MessageID{"a", "b"} {
+		if m, own, err := f.OwnMessage(f.ctx, addr("1"), id); err != nil || !own || strings.Contains(m.Text, code) {
+			f.t.Errorf("%+v %v %v", m, own, err)
+		}
+	}
+	for _, end := range []sessions.DeliveryState{sessions.DeliveryFail, sessions.Held, sessions.Dropped} {
+		d := post("2")
+		f.ok(f.EndDelivery(f.ctx, d.ID, end, "x"))
+		kept(d.ID, false)
+		_, err := f.Requeue(f.ctx, d.ID, time.Now().Add(time.Hour))
+		f.is(err, sessions.ErrConflict)
+	}
+	no := post("3")
+	if d, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.Opening{}); err != nil || strings.Contains(d.Text, code) {
+		f.t.Errorf("%+v %v", d, err)
+	}
+	kept(no.ID, false)
+}
