@@ -78,38 +78,25 @@ func (h *Host) startAccounts(ctx context.Context) {
 	}
 }
 
-// startAccount attaches an account to the gate and runs its adapter under supervision. h.changing is held once the host runs.
+// startAccount attaches an account to the gate and runs its adapter under supervision. Nothing of it is at work; h.changing is held,
+// but at the start of the host, when nobody can change anything yet.
 func (h *Host) startAccount(ctx context.Context, a *account) {
 	if a.ch == nil || ctx.Err() != nil {
 		return
 	}
 	h.router.Attach(a.ref, a.ch)
-	ctx, a.cancel = context.WithCancel(ctx)
-	a.ended = make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	a.cancel, a.ended = cancel, ended
 	a.set(channels.Connected, "")
 	h.accounts.wg.Go(func() {
-		defer close(a.ended)
+		defer close(ended)
 		var menu sync.WaitGroup
 		menu.Go(func() { h.publish(ctx, a) })
 		a.supervise(ctx, h.router.Accept, h.log)
-		a.cancel()
+		cancel()
 		menu.Wait()
 	})
-}
-
-// stop ends an account's adapter, and who links it, and waits for their end. h.changing is held.
-func (a *account) stop() {
-	if a.cancel != nil {
-		a.cancel()
-		<-a.ended
-	}
-	a.mu.Lock()
-	l := a.linking
-	a.mu.Unlock()
-	if l != nil {
-		l.cancel(errChanged)
-		<-l.ended
-	}
 }
 
 // reloadAccounts brings the accounts in line with a new configuration: those that are gone, changed or given up are stopped, those
@@ -122,7 +109,7 @@ func (h *Host) reloadAccounts(c *config.Config) {
 	var keep, gone []*account
 	for _, a := range as.all() {
 		i := slices.IndexFunc(c.Channels, func(n config.Account) bool { return n.Kind == a.conf.Kind && n.ID == a.conf.ID })
-		if a.ch == h.page && h.page != nil || i >= 0 && a.err == nil && reflect.DeepEqual(a.conf.Adapter, c.Channels[i].Adapter) && a.busy() {
+		if a.ch == h.page && h.page != nil || i >= 0 && a.err == nil && reflect.DeepEqual(a.conf.Adapter, c.Channels[i].Adapter) && a.current() {
 			keep = append(keep, a)
 		} else {
 			gone = append(gone, a)
@@ -130,7 +117,15 @@ func (h *Host) reloadAccounts(c *config.Config) {
 	}
 	for _, a := range gone {
 		h.router.Attach(a.ref, nil)
-		a.stop()
+		a.end()
+	}
+	limit := time.After(endWithin)
+	for _, a := range gone {
+		if err := a.wait(limit); err != nil {
+			h.log.Error("the configuration of an account changed, but it cannot be replaced", "err", err)
+			a.outdate()
+			keep = append(keep, a)
+		}
 	}
 	var fresh []*account
 	for _, conf := range c.Channels {
@@ -152,19 +147,30 @@ func (h *Host) restart(a *account) error {
 	defer h.changing.Unlock()
 	switch {
 	case !h.has(a):
-		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+		return changed(a)
 	case a.ch == nil:
 		return refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
 	case a.beingLinked():
 		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
 	}
-	a.stop()
+	if err := h.halt(a); err != nil {
+		return err
+	}
 	h.startAccount(h.accounts.life, a)
 	return nil
 }
 
-// has reports whether an account is still one of the host's.
-func (h *Host) has(a *account) bool { return slices.Contains(h.accounts.all(), a) }
+// has reports whether an account is still one of the host's, with the configuration in force.
+func (h *Host) has(a *account) bool {
+	a.mu.Lock()
+	old := a.old
+	a.mu.Unlock()
+	return !old && slices.Contains(h.accounts.all(), a)
+}
+
+func changed(a *account) error {
+	return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again; if it stays so, reload the configuration", a)
+}
 
 // publish tells a platform that has a menu which commands there are. Best effort: the commands work without.
 func (h *Host) publish(ctx context.Context, a *account) {

@@ -237,3 +237,25 @@ func TestStatusInChat(t *testing.T) {
 		return strings.Contains(body, "webchat (default): connected") && strings.Contains(body, "fake (default): not linked; it is not linked; link it: parley login fake")
 	})
 }
+
+// While somebody links an account nothing is sent through it: what is due waits.
+func TestNothingIsSentWhileLinking(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	next, _ := h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next()
+	if err := h.fake.Say(t.Context(), "1", "hello"); err != nil { // is answered with a pairing code
+		t.Fatal(err)
+	}
+	h.until("the answer waits", func(gateway.Status) bool {
+		_, body := h.get("GET", "/api/deliveries", "")
+		return strings.Contains(body, "+4915")
+	})
+	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the answer is sent", func(gateway.Status) bool { n, _ := h.fake.Sent(); return n > 0 })
+	if _, misused := h.fake.Sent(); misused {
+		t.Error("it was sent while somebody linked the account")
+	}
+}

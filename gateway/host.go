@@ -43,7 +43,7 @@ type AdapterEnv struct {
 	// Seen gives the newest message on disk of every chat that has a session.
 	Seen func(ctx context.Context) ([]channels.Position, error)
 
-	// Sent reports whether a message of the account is on disk as the receipt of a delivery.
+	// Sent reports whether a message is on disk as one of the account's own: the receipt of a delivery, or a preview that was shown.
 	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 }
 

@@ -59,14 +59,15 @@ func (h *Host) login(ctx context.Context, a *account, phone string, show func(ch
 	return h.nameOf(ctx, a), nil
 }
 
-// beginLogin takes an account for a login: its adapter is stopped, as nothing but Pair may use it then.
+// beginLogin takes an account for a login: its adapter is stopped and taken from the gate, so that Pair has it for itself. Only a
+// send that has begun before may still be under way. What is to be sent waits until endLogin.
 func (h *Host) beginLogin(a *account, l *linking) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	now := a.status(time.Now())
 	switch {
 	case !h.has(a) || h.accounts.life.Err() != nil:
-		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+		return changed(a)
 	case now.Linking:
 		return refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
 	case now.State == channels.Connected || now.State == channels.Conflict || now.State == channels.Banned:
@@ -76,7 +77,9 @@ func (h *Host) beginLogin(a *account, l *linking) error {
 		}
 		return refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, InWords(now.State), a.ref.Channel)
 	}
-	a.stop()
+	if err := h.halt(a); err != nil {
+		return err
+	}
 	a.set(channels.LoggedOut, "")
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,8 +95,7 @@ func (h *Host) endLogin(a *account, l *linking) {
 	close(l.ended)
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	if h.has(a) && !a.busy() {
-		a.stop()
+	if h.has(a) && !a.busy() && a.stop() == nil {
 		h.startAccount(h.accounts.life, a)
 	}
 }
@@ -118,7 +120,7 @@ func (h *Host) nameOf(ctx context.Context, a *account) string {
 	}
 }
 
-// logout ends the link of an account.
+// logout ends the link of an account; the gate has nothing of it meanwhile, as during a login.
 func (h *Host) logout(ctx context.Context, a *account) error {
 	pairer, err := pairs(a)
 	if err != nil {
@@ -128,14 +130,25 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 	defer h.changing.Unlock()
 	switch {
 	case !h.has(a) || h.accounts.life.Err() != nil:
-		return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again", a)
+		return changed(a)
 	case a.beingLinked():
 		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
 	}
+	if err := h.halt(a); err != nil {
+		return err
+	}
+	a.set(channels.Stopped, "")
 	ctx, cancel := context.WithTimeout(ctx, logoutWithin)
 	defer cancel()
-	a.stop()
-	err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) })
+	ended := make(chan struct{})
+	a.cancel, a.ended = cancel, ended
+	go func() { // an adapter that does not heed ctx holds up nobody for ever
+		defer close(ended)
+		err = fenced(a.String(), h.log, func() error { return pairer.Unpair(ctx) })
+	}()
+	if late := a.wait(time.After(logoutWithin + endWithin)); late != nil {
+		return late
+	}
 	h.startAccount(h.accounts.life, a) //nolint:contextcheck // accounts live with the host, not with who logs out
 	if err != nil {
 		return refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))

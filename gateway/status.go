@@ -84,7 +84,11 @@ func (a *account) status(now time.Time) Status {
 	} else {
 		s.Live = a.state == channels.Connected
 	}
-	if !s.Linking {
+	switch {
+	case a.stuck != nil:
+		s.State, s.Live = channels.Stopped, false
+		s.Detail, s.Todo = a.stuckWords(s)
+	case !s.Linking:
 		s.Todo = todo(s)
 	}
 	return s
@@ -107,10 +111,9 @@ func (a *account) report(s *Status, h channels.Health, now time.Time) {
 
 // todo says what a person can do about an account, where that does not depend on its platform. The platform's part is in Detail.
 func todo(s Status) string {
-	login, restart := "parley login "+string(s.Channel), "parley channels restart "+string(s.Channel)
+	login, restart := "parley login "+string(s.Channel), restartCommand(s)
 	if s.Account != channels.DefaultAccount {
 		login += " --account " + string(s.Account)
-		restart += " " + string(s.Account)
 	}
 	if strings.Contains(s.Detail, login) || strings.Contains(s.Detail, restart) {
 		return "" // the adapter says it
@@ -126,6 +129,14 @@ func todo(s Status) string {
 	case channels.Connecting, channels.Connected, channels.Disconnected, channels.Conflict, channels.Banned, channels.Stopped:
 	}
 	return ""
+}
+
+func restartCommand(s Status) string {
+	c := "parley channels restart " + string(s.Channel)
+	if s.Account != channels.DefaultAccount {
+		c += " " + string(s.Account)
+	}
+	return c
 }
 
 func (h *Host) statuses() []Status {

@@ -22,15 +22,17 @@ type account struct {
 	ch   channels.Channel
 	err  error // why it could not be made
 
-	cancel context.CancelFunc // ends its adapter; Host.changing guards both
-	ended  chan struct{}      // closed when the adapter has ended
+	cancel context.CancelFunc // ends the call of its adapter: Run, or Unpair; Host.changing guards both once the host runs
+	ended  chan struct{}      // closed when that call has ended
 
 	mu       sync.Mutex
 	state    channels.State // what the supervisor knows: Connected (it runs), Disconnected (it waits), a permanent one, or Stopped
 	detail   string
 	next     time.Time // Disconnected: when it is tried again
 	restarts int
-	linking  *linking // nil unless somebody links it now
+	linking  *linking        // nil unless somebody links it now
+	stuck    <-chan struct{} // the end of a call that did not end in time; nil: none did
+	old      bool            // its configuration changed, and it could not be replaced as it was stuck
 }
 
 func (a *account) set(state channels.State, detail string) {

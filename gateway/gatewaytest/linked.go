@@ -26,6 +26,10 @@ type Linked struct {
 	end     chan error // ends the Run under way; nil without one
 	pairing chan pairing
 	started int
+	in      channels.Inbox // of the last Run
+	alone   bool           // Pair or Unpair is under way
+	misused bool           // something was called besides
+	sent    int
 }
 
 // pairing is what the platform does during a login.
@@ -90,10 +94,27 @@ func (l *Linked) Runs() int {
 	return l.started
 }
 
+// Say has somebody write to the account, in a chat with them alone.
+func (l *Linked) Say(ctx context.Context, id channels.MessageID, text string) error {
+	l.mu.Lock()
+	in := l.in
+	l.mu.Unlock()
+	return in(ctx, channels.Inbound{Event: channels.Message, ID: id, Text: text, Time: time.Now(), Sender: channels.Sender{ID: "+4915"},
+		Address: channels.Address{Channel: Kind, Account: channels.DefaultAccount, Type: channels.Direct, Chat: "+4915"}})
+}
+
+// Sent gives how often Send was called, and whether that was during a Pair, which is to have the account for itself.
+func (l *Linked) Sent() (n int, misused bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent, l.misused
+}
+
 // Run implements channels.Channel.
-func (l *Linked) Run(ctx context.Context, _ channels.Inbox) error {
+func (l *Linked) Run(ctx context.Context, in channels.Inbox) error {
 	l.mu.Lock()
 	l.started++
+	l.in = in
 	if l.name == "" {
 		l.health.State, l.health.Detail = channels.LoggedOut, "it is not linked"
 		l.mu.Unlock()
@@ -116,6 +137,10 @@ func (l *Linked) Run(ctx context.Context, _ channels.Inbox) error {
 
 // Send implements channels.Channel.
 func (l *Linked) Send(context.Context, channels.Outbound) (channels.Receipt, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent++
+	l.misused = l.misused || l.alone
 	return channels.Receipt{ID: "1", At: time.Now()}, nil
 }
 
@@ -135,7 +160,13 @@ func (l *Linked) Health() channels.Health {
 func (l *Linked) Pair(ctx context.Context, phone string, show func(channels.PairStep)) error {
 	l.mu.Lock()
 	running := l.end != nil
+	l.alone = true
 	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.alone = false
+	}()
 	if running {
 		return errors.New("Pair was called while Run is under way")
 	}
