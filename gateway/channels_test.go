@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,12 +231,18 @@ func TestReloadWhileLinking(t *testing.T) {
 func TestStatusInChat(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	if code, body := h.get("POST", "/api/chat/messages", `{"id": "one", "text": "/status"}`); code/100 != 2 {
-		t.Fatalf("%d %s", code, body)
+	h.status("one", "webchat (default): connected", "fake (default): not linked; it is not linked; link it: parley login fake")
+}
+
+// status asks for /status in the page's chat and waits for an answer with all that.
+func (h *host) status(id string, want ...string) {
+	h.t.Helper()
+	if code, body := h.get("POST", "/api/chat/messages", `{"id": "`+id+`", "text": "/status"}`); code/100 != 2 {
+		h.t.Fatalf("%d %s", code, body)
 	}
 	h.until("the answer", func(gateway.Status) bool {
 		_, body := h.get("GET", "/api/chat/history", "")
-		return strings.Contains(body, "webchat (default): connected") && strings.Contains(body, "fake (default): not linked; it is not linked; link it: parley login fake")
+		return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(body, w) })
 	})
 }
 
@@ -247,15 +255,62 @@ func TestNothingIsSentWhileLinking(t *testing.T) {
 	if err := h.fake.Say(t.Context(), "1", "hello"); err != nil { // is answered with a pairing code
 		t.Fatal(err)
 	}
-	h.until("the answer waits", func(gateway.Status) bool {
-		_, body := h.get("GET", "/api/deliveries", "")
-		return strings.Contains(body, "+4915")
-	})
+	h.status("one", "fake (default): being linked", "Deliveries: 1 pending") // what came after it has passed the gate
 	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
 		t.Fatal(err)
 	}
 	h.until("the answer is sent", func(gateway.Status) bool { n, _ := h.fake.Sent(); return n > 0 })
 	if _, misused := h.fake.Sent(); misused {
 		t.Error("it was sent while somebody linked the account")
+	}
+}
+
+// What another site makes a browser send to the channels' part of the API is refused, cookie or not, and has no effect.
+func TestChannelsFromAnotherSite(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, Timeout: 10 * time.Second}
+	post := func(what string, head map[string]string) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/api/channels/"+what, strings.NewReader(`{"channel": "fake"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range head {
+			req.Header.Set(k, v)
+		}
+		resp, err := browser.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := browser.Do(req)
+	if err != nil || len(jar.Cookies(req.URL)) == 0 {
+		t.Fatalf("no cookie: %v", err)
+	}
+	_ = resp.Body.Close()
+	runs := h.fake.Runs()
+	for _, what := range []string{"login", "logout", "restart"} {
+		for _, head := range []map[string]string{{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "same-site"}} {
+			if code := post(what, head); code != http.StatusForbidden {
+				t.Errorf("%s, %v: %d", what, head, code)
+			}
+		}
+	}
+	if s := h.until("a look", func(gateway.Status) bool { return true }); s.Linking || h.fake.Runs() != runs {
+		t.Errorf("it had an effect: %d runs, %+v", h.fake.Runs()-runs, s)
+	}
+	if code := post("restart", map[string]string{"Origin": h.url, "Sec-Fetch-Site": "same-origin"}); code != http.StatusOK {
+		t.Errorf("from the page itself: %d", code)
 	}
 }

@@ -89,6 +89,7 @@ type Host struct {
 	registry *prometheus.Registry
 	started  chan struct{} // closed when the accounts run
 	done     chan struct{} // closed when Run begins to stop
+	hooks    atomic.Int32  // requests for hooks that are under way
 	changing sync.Mutex    // held while accounts are started, stopped or replaced
 }
 

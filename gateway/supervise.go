@@ -113,6 +113,10 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 		if e.Class == channels.Unauthorized || e.Class == channels.Rejected {
 			a.set(verdict(e, channels.Probe(a.ch).Pairer != nil), bare(e))
 			now := a.status(time.Now())
+			if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
+				log.Warn("the account is not linked", "todo", firstOf(now.Todo, now.Detail), "err", err)
+				return
+			}
 			log.Error("the account is stopped until somebody mends it", "state", now.State, "err", err, "detail", now.Detail, "todo", now.Todo)
 			return
 		}

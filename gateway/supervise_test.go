@@ -244,3 +244,36 @@ type asked struct {
 }
 
 func (a asked) Health() channels.Health { return a.health() }
+
+// An account that nobody has linked is no error: a warning says what to do. One that lost its link, or its token, is one.
+func TestNotLinkedWarns(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pairs  bool
+		health channels.Health
+		want   []string
+	}{
+		"never linked":  {true, channels.Health{State: channels.LoggedOut, Detail: "it is not linked"}, []string{"level=WARN", "the account is not linked", "parley login fake"}},
+		"adapter's way": {true, channels.Health{State: channels.LoggedOut, Detail: "run parley login fake"}, []string{"level=WARN", `todo="run parley login fake"`}},
+		"lost":          {true, channels.Health{State: channels.LoggedOut, LastSeen: time.Now()}, []string{"level=ERROR", "parley login fake"}},
+		"token":         {false, channels.Health{State: channels.Revoked}, []string{"level=ERROR", "parley channels restart fake"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &scripted{health: c.health, run: func(context.Context, int) error {
+				return &channels.Error{Class: channels.Unauthorized, Err: errors.New("no")}
+			}}
+			a := testAccount(s)
+			if c.pairs {
+				a.ch = linkable{scripted: s}
+			}
+			var log strings.Builder
+			a.supervise(t.Context(), nil, slog.New(slog.NewTextHandler(&log, nil)))
+			for _, w := range c.want {
+				if !strings.Contains(log.String(), w) {
+					t.Errorf("no %q in %s", w, log.String())
+				}
+			}
+		})
+	}
+}
