@@ -44,10 +44,10 @@ const (
 // Access is who may cause runs on one account.
 type Access struct {
 	DMPolicy       DMPolicy               `yaml:"dmPolicy" json:"dmPolicy" enum:"pairing,allowlist,open,disabled" default:"pairing" doc:"Who may write to the bot directly. Owners always may."`
-	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom" doc:"Sender ids or @usernames that may write directly; \"*\" is everybody (needed for open)."`
+	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom" doc:"Who may write directly: ids as /whoami says them, in any way that the platform's people write them (WhatsApp: a phone number with its country code; Discord: a number of 17 to 20 digits; Telegram: a number), or @usernames where the platform has them; \"*\" is everybody (needed for open)."`
 	GroupPolicy    GroupPolicy            `yaml:"groupPolicy" json:"groupPolicy" enum:"allowlist,open,disabled" default:"allowlist" doc:"In which groups the bot listens. allowlist: to listed senders (allowFrom of the group, else groupAllowFrom, else allowFrom), and, as long as none of these names anybody, to everybody in a group that is listed by its id."`
 	GroupAllowFrom []string               `yaml:"groupAllowFrom" json:"groupAllowFrom" doc:"With groupPolicy allowlist: senders that may use the bot in groups; empty = allowFrom."`
-	Groups         map[string]GroupAccess `yaml:"groups" json:"groups" doc:"Groups by chat id, or \"*\" for all others. When not empty, groups that are not listed are ignored."`
+	Groups         map[string]GroupAccess `yaml:"groups" json:"groups" doc:"Groups by chat id (WhatsApp: …@g.us; Discord: the channel's number; Telegram: a number below zero), or \"*\" for all others. When not empty, groups that are not listed are ignored."`
 	AllowBots      bool                   `yaml:"allowBots" json:"allowBots" doc:"Whether messages of other bots may cause runs."`
 }
 

@@ -28,7 +28,7 @@ func adapters() []gateway.Adapter {
 			},
 		},
 		{
-			Adapter: config.Adapter{Kind: telegram.Kind, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
+			Adapter: config.Adapter{Kind: telegram.Kind, Person: telegram.Person, Chat: telegram.Chat, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
 				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Cursor: e.Cursor})
 				if err != nil {
@@ -38,7 +38,7 @@ func adapters() []gateway.Adapter {
 			},
 		},
 		{
-			Adapter: config.Adapter{Kind: discord.Kind, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
+			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
 				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen, Sent: e.Sent})
 				if err != nil {
@@ -48,7 +48,7 @@ func adapters() []gateway.Adapter {
 			},
 		},
 		{
-			Adapter: config.Adapter{Kind: whatsapp.Kind, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
+			Adapter: config.Adapter{Kind: whatsapp.Kind, Person: whatsapp.Person, Chat: whatsapp.Chat, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
 				ch, err := whatsapp.New(*a.Adapter.(*whatsapp.Config), whatsapp.Deps{Account: a.ID, Logger: e.Log, Dir: e.Dir})
 				if err != nil {

@@ -105,6 +105,7 @@ func (d *decoder) channel(a Adapter, n *yaml.Node, at spot) {
 
 	s := d.types.newSection(a)
 	seen := d.entries(ps, at, []string{accountsKey}, s.values()...)
+	d.access(a, &s.common.Access, seen, "channels."+string(a.Kind))
 	accounts, to := d.accountPairs(ps, at)
 	if len(accounts) == 0 {
 		d.complete(seen, at, s.values()...)
@@ -157,6 +158,8 @@ func (d *decoder) account(a Adapter, from *section, inherited map[string]bool, p
 	}
 	d.lax = off || disabled(ps)
 	seen := d.entries(ps, at, nil, s.values()...)
+	path := "channels." + string(a.Kind) + "." + accountsKey + "." + p.key
+	d.access(a, &s.common.Access, seen, path)
 	for k, v := range inherited {
 		seen[k] = seen[k] || v
 	}
@@ -164,7 +167,7 @@ func (d *decoder) account(a Adapter, from *section, inherited map[string]bool, p
 		s.common.Enabled = false // a channel that is off has no account that is on
 	}
 	d.complete(seen, at, s.values()...)
-	d.accounts = append(d.accounts, s.account(a.Kind, p.key, "channels."+string(a.Kind)+"."+accountsKey+"."+p.key, at.line))
+	d.accounts = append(d.accounts, s.account(a.Kind, p.key, path, at.line))
 }
 
 // addAlways adds the account default of the kinds that need no configuration and have none.

@@ -51,7 +51,7 @@ type Store struct {
 
 // Commands is the section `commands`.
 type Commands struct {
-	OwnerAllowFrom []string `yaml:"ownerAllowFrom" doc:"The owners, as channel:id, for example telegram:1001. Only owners may use /send and approve pairings."`
+	OwnerAllowFrom []string `yaml:"ownerAllowFrom" doc:"The owners, as channel:id, for example telegram:1001; ids as in allowFrom. Only owners may use /send and approve pairings."`
 }
 
 // Delivery is the section `delivery`.
@@ -132,6 +132,10 @@ type Adapter struct {
 	Pacing channels.Pacing
 	// Access, when not nil, replaces the defaults of the access fields.
 	Access *policy.Access
+	// Person and Chat, when not nil, give the id of a person and of a group as the adapter writes it, or say in the error what such an id
+	// looks like. What they give they give back as it is. Names (@ada) are for Person to take or refuse; "*" is not asked about.
+	Person func(text string) (channels.UserID, error)
+	Chat   func(text string) (channels.ChatID, error)
 	// Always: the account default exists even when the file does not name the channel (the built-in web chat).
 	Always bool
 }

@@ -26,6 +26,7 @@ type decoder struct {
 	getenv   func(string) string
 	table    Table
 	types    types
+	root     *yaml.Node
 	problems []Problem
 	accounts []configured // of all channels, in the order of the file
 	nodes    int          // values seen

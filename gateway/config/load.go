@@ -82,6 +82,7 @@ func parse(path string, data []byte, t Table, getenv func(string) string) (*Conf
 	}
 	d := &decoder{file: path, getenv: getenv, table: t, types: types{}}
 	c := &Config{Path: path}
+	d.root = root
 	v := reflect.ValueOf(c).Elem()
 	d.types.fill(v)
 	if root != nil {
@@ -122,6 +123,7 @@ func (d *decoder) finish(c *Config, root *yaml.Node) {
 	completeAgents(&c.Agents)
 	workspaces(c, d.file, d.getenv)
 	if d.nodes <= maxNodes { // beyond, the rest is not worth a look
+		d.global(c)
 		k := &checker{config: c, decoder: d, root: root}
 		k.all()
 	}

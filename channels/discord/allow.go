@@ -1,0 +1,49 @@
+package discord
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"parley/channels"
+)
+
+var (
+	errPerson = errors.New("write a user's id, a number of 17 to 20 digits, for example 80351110224678912, or @name; /whoami says it")
+	errGroup  = errors.New("write a channel's id, a number of 17 to 20 digits, for example 41771983423143937; /whoami in the channel says it")
+)
+
+var (
+	snowflake   = regexp.MustCompile(`^[1-9][0-9]{16,19}$`)
+	userMention = regexp.MustCompile(`^<@!?([0-9]+)>$`) // https://discord.com/developers/docs/reference#message-formatting
+	chatMention = regexp.MustCompile(`^<#([0-9]+)>$`)
+)
+
+// Person reads how people write who a user is: an id, a mention or @name.
+func Person(text string) (channels.UserID, error) {
+	text = strings.TrimSpace(text)
+	if name, ok := strings.CutPrefix(text, "@"); ok && name != "" && !strings.ContainsAny(name, " \t@:#") {
+		return channels.UserID(text), nil
+	}
+	if id, ok := numbered(text, userMention); ok {
+		return channels.UserID(id), nil
+	}
+	return "", errPerson
+}
+
+// Chat reads how people write which channel is meant: an id or a mention.
+func Chat(text string) (channels.ChatID, error) {
+	id, ok := numbered(strings.TrimSpace(text), chatMention)
+	if !ok {
+		return "", errGroup
+	}
+	return channels.ChatID(id), nil
+}
+
+// numbered gives the id in a text that is one, or a mention with one.
+func numbered(text string, mention *regexp.Regexp) (string, bool) {
+	if m := mention.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	return text, snowflake.MatchString(text) && isID(text)
+}

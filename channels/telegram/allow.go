@@ -1,0 +1,42 @@
+package telegram
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"parley/channels"
+)
+
+var (
+	errPerson = errors.New("write a user's id, a whole number, for example 1001, or @name; a phone number is none; /whoami says it")
+	errGroup  = errors.New("write a group's id, a whole number below zero, for example -1001234567890; /whoami in the group says it")
+)
+
+// Person reads how people write who a user is: an id or @name.
+func Person(text string) (channels.UserID, error) {
+	text = strings.TrimSpace(text)
+	if name, ok := strings.CutPrefix(text, "@"); ok && name != "" && !strings.ContainsAny(name, " \t@:") {
+		return channels.UserID(text), nil
+	}
+	id, ok := whole(text)
+	if !ok {
+		return "", errPerson
+	}
+	return userID(id), nil
+}
+
+// Chat reads the id of a group.
+func Chat(text string) (channels.ChatID, error) {
+	id, ok := whole(strings.TrimSpace(text))
+	if !ok || id > 0 {
+		return "", errGroup
+	}
+	return channels.ChatID(strconv.FormatInt(id, 10)), nil
+}
+
+// whole reads a number without a plus, which phone numbers have.
+func whole(text string) (int64, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && id != 0 && text[0] != '+'
+}
