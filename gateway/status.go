@@ -124,7 +124,9 @@ func todo(s Status) string {
 			return "link it: " + login + ", or on the page under /channels"
 		}
 		return "when that is mended, reload the configuration or start it again: " + restart
-	case channels.Revoked, channels.Replaced, channels.Outdated, channels.Refused:
+	case channels.Revoked, channels.Refused: // perhaps by something in the configuration, which a restart does not read
+		return "when that is mended, reload the configuration or start it again: " + restart
+	case channels.Replaced, channels.Outdated:
 		return "when that is mended, start it again: " + restart
 	case channels.Connecting, channels.Connected, channels.Disconnected, channels.Conflict, channels.Banned, channels.Stopped:
 	}

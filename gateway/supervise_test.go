@@ -256,7 +256,7 @@ func TestNotLinkedWarns(t *testing.T) {
 		"never linked":  {true, channels.Health{State: channels.LoggedOut, Detail: "it is not linked"}, []string{"level=WARN", "the account is not linked", "parley login fake"}},
 		"adapter's way": {true, channels.Health{State: channels.LoggedOut, Detail: "run parley login fake"}, []string{"level=WARN", `todo="run parley login fake"`}},
 		"lost":          {true, channels.Health{State: channels.LoggedOut, LastSeen: time.Now()}, []string{"level=ERROR", "parley login fake"}},
-		"token":         {false, channels.Health{State: channels.Revoked}, []string{"level=ERROR", "parley channels restart fake"}},
+		"token":         {false, channels.Health{State: channels.Revoked}, []string{"level=ERROR", "reload the configuration or start it again: parley channels restart fake"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
