@@ -50,9 +50,16 @@ func TestRefusedJoinAndRename(t *testing.T) {
 	g := h.s.NewGroup("crew", anna.Phone, h.phone)
 	anna.Say(g, "known")
 	h.texts("known")
-	tried := h.refusedOf(channels.Joined)
+	tried := make(chan channels.MessageID, 1000)
+	h.refusing(func(in channels.Inbound) error {
+		if in.Event != channels.Joined {
+			return nil
+		}
+		tried <- in.ID
+		return errFull
+	})
 	g.Add(anna.Phone, bert.Phone)
-	<-tried
+	id := <-tried
 	g.Rename(anna.Phone, "the crew")
 	anna.Say(g, "waits")
 	for range 4 { // it is tried three times on one connection
@@ -60,7 +67,7 @@ func TestRefusedJoinAndRename(t *testing.T) {
 	}
 	h.refusing(nil)
 	got := h.until(says("waits"))
-	if len(got) < 3 || got[0].Event != channels.Joined || got[1].Event != channels.Renamed {
+	if len(got) < 3 || got[0].Event != channels.Joined || got[0].ID != id || got[1].Event != channels.Renamed {
 		t.Errorf("came: %+v", got)
 	}
 	h.phone.WaitDelivered()

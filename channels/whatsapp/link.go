@@ -34,6 +34,7 @@ type link struct {
 	ready        chan struct{}
 	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
 	closing      atomic.Bool
+	loggedIn     atomic.Bool // the server took the login of this connection
 	finished     atomic.Bool
 
 	turn      chan struct{}               // held by the one event that is offered; it guards what follows
@@ -64,6 +65,7 @@ func (l *link) begin(ctx context.Context) {
 	default:
 	}
 	l.stopRetry()
+	l.loggedIn.Store(false)
 	select {
 	case l.turn <- struct{}{}:
 		defer l.give()
@@ -96,6 +98,9 @@ func (l *link) give() { <-l.turn }
 // seen is called for everything that the server sends.
 func (l *link) seen(n *waBinary.Node) {
 	l.arrivals.note(n)
+	if n.Tag == "success" {
+		l.loggedIn.Store(true)
+	}
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
 	if s := l.c.health.State; s == channels.Connected || s == channels.Banned {

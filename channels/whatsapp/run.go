@@ -198,7 +198,7 @@ func (l *link) connection(ctx context.Context) ending {
 			}
 			return end
 		case <-l.ready:
-			if !l.cli.IsConnected() || !l.cli.IsLoggedIn() { // the library says so even when the line broke on the way
+			if !l.loggedIn.Load() || !l.cli.IsConnected() { // the library says so of an older connection that broke on the way
 				continue
 			}
 			login.Stop()

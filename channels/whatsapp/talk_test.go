@@ -212,4 +212,8 @@ func TestDeletionsByOthers(t *testing.T) {
 	if in := h.next(); in.Event != channels.Unreadable || !strings.Contains(in.Reason, "a change of somebody else's message") {
 		t.Errorf("a change of ours: %+v", in)
 	}
+	h.phone.Owner().Revoke(anna, string(ours.ID))
+	if in := h.next(); in.Event != channels.Deleted || in.Target != channels.MessageID(ours.ID) || !in.SentByThisLogin {
+		t.Errorf("by our phone: %+v", in)
+	}
 }

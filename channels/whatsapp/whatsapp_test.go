@@ -2,6 +2,7 @@ package whatsapp_test
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,14 @@ var _ = func() bool {
 	whatsmeow.KeepAliveResponseDeadline = 3 * time.Second
 	return true
 }()
+
+// TestMain lets more tests run at once than there are processors: most of them wait.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 func mkdir(t *testing.T, dir string) {
 	t.Helper()

@@ -215,6 +215,9 @@ func (c *conn) hello() bool {
 		d.conn.end(replaced)
 	}
 	c.dev, d.conn = d, c
+	if p.fault.mute && d.id != 0 {
+		return true
+	}
 	c.push(node{Tag: "success", Attrs: attrs{"t": now(), "creation": now(), "props": "27", "companion_enc_static": "x", "location": "frc", "lid": d.lidJID(), "display_name": p.name}})
 	return true
 }

@@ -18,7 +18,8 @@ type fault struct {
 	swap   int
 	swaps  []swapped
 	noPong bool
-	halves int
+	half   bool
+	mute   bool
 }
 
 type swapped struct {
@@ -73,8 +74,12 @@ func (p *Phone) Double(n int) { p.s.set(func() { p.fault.double += n }) }
 // Swap holds the next n messages to the account's linked devices back and brings them in the opposite order.
 func (p *Phone) Swap(n int) { p.s.set(func() { p.fault.swap = n }) }
 
-// HalfLogin cuts the next n connections of the account's linked devices after the login, when they ask for what is new.
-func (p *Phone) HalfLogin(n int) { p.s.set(func() { p.fault.halves = n }) }
+// HalfLogin cuts the next connection of the account's linked devices after the login, when it asks for what is new. The logins after
+// that get no answer until FullLogin.
+func (p *Phone) HalfLogin() { p.s.set(func() { p.fault.half = true }) }
+
+// FullLogin ends that. The connections that stand get no answer still.
+func (p *Phone) FullLogin() { p.s.set(func() { p.fault.mute = false }) }
 
 // Forget drops a message that no linked device has confirmed: WhatsApp keeps what nobody fetches for some weeks only.
 func (p *Phone) Forget(id string) {

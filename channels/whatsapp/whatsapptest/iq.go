@@ -73,8 +73,8 @@ func (c *conn) handleIQ(n *node) error {
 	}
 	switch request {
 	case "passive/set/active":
-		if f := &c.dev.phone.fault; c.dev.id != 0 && f.halves > 0 {
-			f.halves--
+		if f := &c.dev.phone.fault; c.dev.id != 0 && f.half {
+			f.half, f.mute = false, true
 			c.cut()
 			return nil
 		}
