@@ -168,16 +168,12 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
 		return g.again(ctx, next, time.Second, "the account is not connected", false)
 	}
-	p, last, ok := c.part(next, g.limits(o, ch, next.To))
+	limits := g.limits(o, ch, next.To)
+	p, last, ok := c.part(next, limits)
 	if !ok {
 		return g.end(ctx, next, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
 	}
-	for _, f := range p.files {
-		if why := g.outbox.check(f); why != "" {
-			return g.end(ctx, next, sessions.DeliveryFail, why)
-		}
-	}
-	out := g.outbound(next, p)
+	out := g.outbound(next, g.withoutLost(next, p, limits))
 	if first, there := g.previewOf(next); there {
 		return g.becomes(ctx, o, ch, next, out, last, first)
 	}
@@ -314,11 +310,12 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 	if _, there := g.previewOf(d); there { // as long as there is one the answer is not sent as a message of its own
 		return g.again(ctx, d, 0, "the host stopped while its preview became it", false)
 	}
-	p, last, ok := c.part(d, g.limits(o, ch, d.To))
+	limits := g.limits(o, ch, d.To)
+	p, last, ok := c.part(d, limits)
 	if !ok {
 		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
 	}
-	next, final, ok = g.unclear(ctx, ch, d, g.outbound(d, p), last, "the host stopped while it was being sent")
+	next, final, ok = g.unclear(ctx, ch, d, g.outbound(d, g.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

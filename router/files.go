@@ -53,6 +53,7 @@ type cut struct {
 type part struct {
 	channels.Part
 	files []sessions.File
+	text  string // what Part is made of; only of one with files
 }
 
 // part is the next part of a delivery; ok is false when there is none.
@@ -93,18 +94,50 @@ func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
 	text = strings.TrimLeft(text, "\n")
 	groups := albums(files, l)
 	if len(groups) > 0 && l.Caption >= channels.MinText {
-		short := l
-		if l.Text == 0 || l.Caption < l.Text {
-			short.Text = l.Caption
-		}
-		if caption := channels.Split(text, short); len(caption) == 1 {
-			groups[0].Part, text = caption[0], ""
+		if caption := channels.Split(text, captions(l)); len(caption) == 1 {
+			groups[0].Part, groups[0].text, text = caption[0], text, ""
 		}
 	}
 	for _, p := range channels.Split(text, l) {
 		out = append(out, part{Part: p})
 	}
 	return append(out, groups...)
+}
+
+// captions are the limits of a text that goes with files.
+func captions(l channels.Limits) channels.Limits {
+	if l.Text == 0 || l.Caption < l.Text {
+		l.Text = l.Caption
+	}
+	return l
+}
+
+// withoutLost gives a part without the files that are not there any more: its text names them.
+func (g *gate) withoutLost(d sessions.Delivery, p part, l channels.Limits) part {
+	text := p.text
+	var left []sessions.File
+	for _, f := range p.files {
+		why := g.outbox.check(f)
+		if why == "" {
+			left = append(left, f)
+			continue
+		}
+		g.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
+		text += fmt.Sprintf("\n\n(The file `%s` cannot be sent any more.)", f.String())
+	}
+	if len(left) == len(p.files) {
+		return p
+	}
+	if p.files = left; len(left) > 0 {
+		if l.Caption < channels.MinText {
+			return p
+		}
+		l = captions(l)
+	}
+	if parts := channels.Split(strings.TrimLeft(text, "\n"), l); len(parts) == 1 { // else it says what it would have
+		p.Part = parts[0]
+	}
+	return p
 }
 
 // unsendable says why a file cannot be sent to where these limits hold; "" = it can.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,30 @@ func TestMediaLimits(t *testing.T) {
 	}{{11, 10, 0, false}, {0, 9, 1, false}, {0, 10, 2, true}, {0, 9, 2, false}, {0, 10, 2, true}} {
 		if err := get(c.size, c.most); (err == nil) != c.ok || s.fetched != c.fetched {
 			t.Errorf("%d: %v, fetched %d", i, err, s.fetched)
+		}
+	}
+}
+
+// TestMediaThatIsNotWhole: a kept file that is not as large as the platform said is fetched again, but not for ever.
+func TestMediaThatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int64]int{10: 2, 12: 2, 0: 1} { // true, wrong, not said
+		x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+		m := channels.Media{Ref: "r", Size: size}
+		var data []byte
+		for i := range 4 {
+			if i == 2 {
+				if err := os.Truncate(x.path(direct(guest), m), 3); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if data, err = x.get(t.Context(), direct(guest), m, 100, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.fetched != want || (want == 2) != (string(data) == "0123456789") {
+			t.Errorf("said to have %d bytes: fetched %d times, %q", size, s.fetched, data)
 		}
 	}
 }

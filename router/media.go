@@ -32,6 +32,28 @@ type media struct {
 	log      *slog.Logger
 	fetching chan struct{}
 	added    atomic.Int64 // bytes since it was last tidied
+	odd      sizes        // of files that are not as large as was said
+}
+
+// sizes remembers how large some files are.
+type sizes struct {
+	mu sync.Mutex
+	m  map[string]int64
+}
+
+func (x *sizes) get(path string) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.m[path]
+}
+
+func (x *sizes) put(path string, size int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.m) >= missesMost || x.m == nil {
+		x.m = make(map[string]int64)
+	}
+	x.m[path] = size
 }
 
 func newMedia(dir string, log *slog.Logger) *media {
@@ -64,6 +86,9 @@ func (x *media) get(ctx context.Context, from channels.Address, m channels.Media
 	if err != nil {
 		return nil, err
 	}
+	if size := int64(len(data)); m.Size > 0 && size != m.Size {
+		x.odd.put(x.path(from, m), size) // the platform said something else, and would again
+	}
 	if err := x.keep(x.path(from, m), data); err != nil {
 		x.log.Warn("a file is not kept", keyErr, err)
 	}
@@ -79,6 +104,9 @@ func (x *media) kept(from channels.Address, m channels.Media, most int64) ([]byt
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if m.Size > 0 && info.Size() != m.Size && info.Size() != x.odd.get(path) {
+		return nil, fs.ErrNotExist // it is fetched again
 	}
 	if info.Size() > most {
 		return nil, &tooLargeError{info.Size(), most}
@@ -160,7 +188,9 @@ func writeWhole(path string, data []byte) error {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone when it was renamed
-	_, err = f.Write(data)
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync() // else a name may be on disk before what it names
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
