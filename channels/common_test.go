@@ -103,7 +103,8 @@ func TestHealthHolder(t *testing.T) {
 		time.Sleep(time.Second) // virtual time
 		h.Seen()
 		h.Named("bot")
-		if got := h.Get(); got.Name != "bot" || !got.LastSeen.Equal(time.Now()) || log.Len() > 0 {
+		h.Deaf(time.Hour)
+		if got := h.Get(); got.Name != "bot" || got.Stale != time.Hour || !got.LastSeen.Equal(time.Now()) || log.Len() > 0 {
 			t.Errorf("%+v, log %s", got, log.String())
 		}
 		h.Set(t.Context(), channels.Stopped, "one")

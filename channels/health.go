@@ -62,3 +62,10 @@ func (h *HealthHolder) Named(name string) {
 	defer h.mu.Unlock()
 	h.health.Name = name
 }
+
+// Deaf says how long silence is no deafness from now on.
+func (h *HealthHolder) Deaf(after time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.health.Stale = after
+}

@@ -129,7 +129,7 @@ func (c *Channel) defers(ctx context.Context, a *act) bool {
 		}
 		failed := channels.Classify(err)
 		wait := max(100*time.Millisecond, failed.RetryAfter)
-		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit || !sleep(ctx, wait) {
+		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit || !channels.Sleep(ctx, wait) {
 			c.log.WarnContext(ctx, "a discord command could not be acknowledged", "err", err)
 			return failed.Class == channels.Ambiguous
 		}

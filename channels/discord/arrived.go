@@ -48,7 +48,7 @@ func (c *Channel) settled(ctx context.Context, to channels.Address, id channels.
 	}
 	other, err := c.sent(ctx, to, id)
 	if err != nil {
-		return false, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "reading receipts", Text: err.Error(), cause: cause(err)}}
+		return false, &channels.Error{Class: channels.Transient, Err: &apiError{Call: "reading receipts", Text: err.Error(), cause: channels.Cause(err, errTooLarge)}}
 	}
 	return other, nil
 }

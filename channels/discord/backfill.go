@@ -38,7 +38,7 @@ func (q *queues) fillAll() {
 				break
 			}
 			q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
-			if !sleep(q.ctx, wait) {
+			if !channels.Sleep(q.ctx, wait) {
 				return
 			}
 			wait = min(2*wait, time.Minute)

@@ -26,15 +26,15 @@ func (d decoder) text(m *wireMessage, guild string, addressed bool) string {
 		}
 	}
 	if p := m.Poll; p != nil {
-		lines := []string{"Poll: " + clean(p.Question.Text)}
+		lines := []string{"Poll: " + channels.CleanText(p.Question.Text)}
 		for _, a := range p.Answers {
-			lines = append(lines, "- "+clean(a.Media.Text))
+			lines = append(lines, "- "+channels.CleanText(a.Media.Text))
 		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
 	for _, s := range m.Stickers {
 		if s.Format == stickerLottie {
-			parts = append(parts, "[sticker: "+clean(s.Name)+"]")
+			parts = append(parts, "[sticker: "+channels.CleanText(s.Name)+"]")
 		}
 	}
 	return strings.Join(parts, "\n\n")
@@ -42,7 +42,7 @@ func (d decoder) text(m *wireMessage, guild string, addressed bool) string {
 
 // readable is the text with names for ids.
 func (d decoder) readable(m *wireMessage, guild string, addressed bool) string {
-	content := clean(m.Content)
+	content := channels.CleanText(m.Content)
 	out := markup.ReplaceAllStringFunc(content, func(s string) string {
 		g := markup.FindStringSubmatch(s)
 		switch {
@@ -89,7 +89,7 @@ func (d decoder) called(m *wireMessage, guild, sign, id string) (name string, ow
 func (e wireEmbed) text() string {
 	var lines []string
 	add := func(s string) {
-		if s = strings.TrimSpace(clean(s)); s != "" {
+		if s = strings.TrimSpace(channels.CleanText(s)); s != "" {
 			lines = append(lines, s)
 		}
 	}
@@ -117,9 +117,9 @@ func (m *wireMessage) media(chat, message string) []channels.Media {
 		if a.URL == "" {
 			continue
 		}
-		mime := strings.TrimSpace(strings.Split(clean(a.ContentType), ";")[0])
+		mime := strings.TrimSpace(strings.Split(channels.CleanText(a.ContentType), ";")[0])
 		list = append(list, channels.Media{
-			Kind: kindOf(mime, a.Filename), Ref: fileRef{a.URL, chat, message, a.ID}.String(), Name: clean(a.Filename), MIME: mime, Size: max(a.Size, 0),
+			Kind: kindOf(mime, a.Filename), Ref: fileRef{a.URL, chat, message, a.ID}.String(), Name: channels.CleanText(a.Filename), MIME: mime, Size: max(a.Size, 0),
 		})
 	}
 	for _, s := range m.Stickers {
@@ -130,7 +130,7 @@ func (m *wireMessage) media(chat, message string) []channels.Media {
 		if s.Format == stickerGIF {
 			at, mime = "https://media.discordapp.net/stickers/"+s.ID+".gif", "image/gif"
 		}
-		list = append(list, channels.Media{Kind: channels.Sticker, Ref: at, Name: clean(s.Name), MIME: mime})
+		list = append(list, channels.Media{Kind: channels.Sticker, Ref: at, Name: channels.CleanText(s.Name), MIME: mime})
 	}
 	return list
 }
@@ -157,10 +157,10 @@ func kindOf(mime, name string) channels.MediaKind {
 func (m *wireMessage) describe() string {
 	var names []string
 	for _, a := range m.Attachments {
-		names = append(names, clean(a.Filename))
+		names = append(names, channels.CleanText(a.Filename))
 	}
 	for _, s := range m.Stickers {
-		names = append(names, clean(s.Name))
+		names = append(names, channels.CleanText(s.Name))
 	}
 	if len(names) == 0 {
 		return ""

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,9 +10,6 @@ import (
 
 	"parley/channels"
 )
-
-// maxRaw is how much of an unreadable event is kept.
-const maxRaw = 4 << 10
 
 // errIgnored says that an event is none of a chat host's business.
 var errIgnored = errors.New("nothing that is handled here")
@@ -136,7 +132,7 @@ func (d decoder) at(chat, guild string, kind *int) (channels.Inbound, error) {
 
 // person is a sender, with what a server calls them; roles are theirs in it.
 func (d decoder) person(in *channels.Inbound, u wireUser, m *wireMember) {
-	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: clean(u.Username), Name: u.shown(m), Bot: u.Bot}
+	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: channels.CleanText(u.Username), Name: u.shown(m), Bot: u.Bot}
 	if m != nil {
 		in.Roles = m.Roles
 	}
@@ -220,7 +216,7 @@ func (d decoder) renamed(e event) (channels.Inbound, error) {
 	if err := json.Unmarshal(e.data, &w); err != nil {
 		return channels.Inbound{}, err
 	}
-	if e.was == "" || clean(w.Name) == e.was {
+	if e.was == "" || channels.CleanText(w.Name) == e.was {
 		return channels.Inbound{}, errIgnored
 	}
 	in, err := d.at(w.ID, w.GuildID, w.Type)
@@ -264,7 +260,7 @@ func (d decoder) unreadable(e event, why string) channels.Inbound {
 	}
 	sum := sha256.Sum256(append([]byte(e.kind+" "), e.data...))
 	in.ID = channels.MessageID("sha256-" + hex.EncodeToString(sum[:16]))
-	in.Event, in.Reason, in.Raw, in.Time, in.Late = channels.Unreadable, clean(e.kind+": "+why), cutRaw(e.data), e.at, e.late
+	in.Event, in.Reason, in.Raw, in.Time, in.Late = channels.Unreadable, channels.CleanText(e.kind+": "+why), channels.CutRaw(e.data), e.at, e.late
 	if e.kind == "INTERACTION_CREATE" {
 		in.Raw = nil // it has a token in it
 	}
@@ -280,17 +276,4 @@ func (c *Channel) gapEvent(chat channels.ChatID, after, why string) channels.Inb
 	in, _ := d.at(string(chat), "", nil)
 	in.Event, in.ID, in.Reason, in.Time, in.Late = channels.Unreadable, channels.MessageID("gap:"+after), why, time.Now(), true
 	return in
-}
-
-// cutRaw keeps the start of an event. What is cut is no JSON any more, so it is kept as a JSON string.
-func cutRaw(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= maxRaw && json.Valid(raw) {
-		return bytes.Clone(raw)
-	}
-	for n := min(len(raw), maxRaw-2); ; n = n * 3 / 4 {
-		text, err := json.Marshal(clean(string(raw[:n])))
-		if err == nil && len(text) <= maxRaw {
-			return text
-		}
-	}
 }

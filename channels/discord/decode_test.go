@@ -256,7 +256,7 @@ func FuzzDecode(f *testing.F) {
 			if in.ID == "" || in.Address.Chat == "" || in.Address.Channel != Kind || in.Event == "" || in.Time.IsZero() {
 				t.Errorf("not whole: %+v", in)
 			}
-			if !utf8.ValidString(in.Text) || strings.ContainsRune(in.Text, 0) || len(in.Raw) > maxRaw {
+			if !utf8.ValidString(in.Text) || strings.ContainsRune(in.Text, 0) || len(in.Raw) > channels.MaxRaw {
 				t.Errorf("not clean: %+v", in)
 			}
 		}

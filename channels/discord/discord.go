@@ -72,7 +72,7 @@ type Channel struct {
 	budget  budget
 
 	mu     sync.Mutex
-	health channels.Health
+	health *channels.HealthHolder
 	me     identity
 }
 
@@ -137,7 +137,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, sent: deps.Sent,
 		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024), acts: newActs(),
-		health: channels.Health{State: channels.Stopped, Stale: firstStale},
+		health: channels.NewHealthHolder(deps.Logger, firstStale),
 	}
 	if c.client = deps.Client; c.client == nil {
 		c.client, c.own = newClient(), true
@@ -167,38 +167,7 @@ func (c *Channel) Limits(channels.Address) channels.Limits {
 
 // Health implements channels.Reporter. LastSeen is the last heartbeat that Discord acknowledged.
 func (c *Channel) Health() channels.Health {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.health
-}
-
-// setState changes the state and says so in the log when it is another one or has another reason.
-func (c *Channel) setState(ctx context.Context, state channels.State, detail string) {
-	c.mu.Lock()
-	changed := c.health.State != state || c.health.Detail != detail
-	c.health.State, c.health.Detail = state, detail
-	if state == channels.Connected {
-		c.health.LastSeen = time.Now()
-	}
-	c.mu.Unlock()
-	if !changed {
-		return
-	}
-	level := slog.LevelInfo
-	switch {
-	case state == channels.Disconnected:
-		level = slog.LevelWarn
-	case state.Permanent():
-		level = slog.LevelError
-	}
-	c.log.Log(ctx, level, "discord connection", "state", state, "detail", detail)
-}
-
-// acknowledged notes that Discord answered a heartbeat.
-func (c *Channel) acknowledged() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.health.LastSeen = time.Now()
+	return c.health.Get()
 }
 
 func (c *Channel) self() identity {
@@ -214,14 +183,8 @@ func (c *Channel) setSelf(me identity) {
 	if me.Application == "" {
 		me.Application = c.me.Application
 	}
-	c.me, c.health.Name = me, me.Name
-}
-
-// stale says after which time without an acknowledged heartbeat the bot counts as deaf.
-func (c *Channel) stale(after time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.health.Stale = after
+	c.me = me
+	c.health.Named(me.Name)
 }
 
 // intents are the kinds of events that are asked for.

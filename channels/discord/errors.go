@@ -1,12 +1,10 @@
 package discord
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"parley/channels"
@@ -55,7 +53,7 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 		if x.written.Load() {
 			class = channels.Ambiguous
 		}
-		return &channels.Error{Class: class, Err: &apiError{Call: q.name(), Text: r.redact(err), cause: cause(err)}}
+		return &channels.Error{Class: class, Err: &apiError{Call: q.name(), Text: r.redact(err), cause: channels.Cause(err, errTooLarge)}}
 	}
 	var said struct {
 		Code    int             `json:"code"`
@@ -65,9 +63,9 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 	text := http.StatusText(x.status)
 	own := json.Unmarshal(x.body, &said) == nil && (said.Message != "" || said.Code != 0)
 	if said.Message != "" {
-		text = cut(r.hide.Replace(clean(said.Message)), 300)
+		text = cut(r.hide.Replace(channels.CleanText(said.Message)), 300)
 		if len(said.Errors) > 0 {
-			text += ": " + cut(r.hide.Replace(clean(string(said.Errors))), 300)
+			text += ": " + cut(r.hide.Replace(channels.CleanText(string(said.Errors))), 300)
 		}
 	}
 	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text}}
@@ -126,18 +124,5 @@ func classOf(status, code int) channels.Class {
 
 // redact words an error without its URL.
 func (r rest) redact(err error) string {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	return r.hide.Replace(err.Error())
-}
-
-// cause keeps what callers may ask for with errors.Is, and nothing that could print a URL.
-func cause(err error) error {
-	for _, known := range []error{context.Canceled, context.DeadlineExceeded, errTooLarge} {
-		if errors.Is(err, known) {
-			return known
-		}
-	}
-	return nil
+	return channels.Redact(err, r.hide)
 }

@@ -3,8 +3,6 @@ package discord
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -41,7 +39,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 		return nil, &channels.Error{Class: channels.Rejected, Err: err}
 	}
 	if m.Size > limit {
-		return nil, tooLarge(m.Size, limit)
+		return nil, channels.TooLarge(m.Size, limit)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -78,10 +76,6 @@ func (c *Channel) renew(ctx context.Context, ref fileRef) (string, error) {
 	return "", &channels.Error{Class: channels.Rejected, Err: errors.New("the message has this file no more")}
 }
 
-func tooLarge(size, limit int64) error {
-	return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file has %d bytes, at most %d are read", size, limit)}
-}
-
 // download reads a file from the host of files, which is not told the token.
 func (c *Channel) download(ctx context.Context, at string, limit int64) ([]byte, int, error) {
 	fail := func(class channels.Class, status int, text string, why error) ([]byte, int, error) {
@@ -95,7 +89,7 @@ func (c *Channel) download(ctx context.Context, at string, limit int64) ([]byte,
 	once.Timeout = 0
 	resp, err := once.Do(req)
 	if err != nil {
-		return fail(channels.Transient, 0, c.rest.redact(err), cause(err))
+		return fail(channels.Transient, 0, c.rest.redact(err), channels.Cause(err, errTooLarge))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
@@ -108,12 +102,11 @@ func (c *Channel) download(ctx context.Context, at string, limit int64) ([]byte,
 		}
 		return fail(class, resp.StatusCode, http.StatusText(resp.StatusCode), nil)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	switch {
-	case err != nil:
-		return fail(channels.Transient, 0, c.rest.redact(err), cause(err))
-	case int64(len(data)) > limit:
-		return nil, 0, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("the file is larger than the %d bytes that are read", limit)}
+	data, err := channels.ReadAtMost(resp.Body, limit)
+	if failed, bad := errors.AsType[*channels.Error](err); bad && failed.Class == channels.Transient {
+		return fail(channels.Transient, 0, c.rest.redact(failed.Err), channels.Cause(err, errTooLarge))
+	} else if bad {
+		return nil, 0, err
 	}
 	return data, resp.StatusCode, nil
 }

@@ -43,7 +43,7 @@ func (d decoder) command(e event) (channels.Inbound, error) {
 	}
 	d.person(&in, *u, w.Member)
 	in.Event, in.ID, in.Time, in.Mentioned = channels.Message, channels.MessageID(w.ID), idTime(w.ID), true
-	in.Text = clean(strings.TrimSpace("/" + w.Data.Name + " " + strings.Join(values(w.Data.Options), " ")))
+	in.Text = channels.CleanText(strings.TrimSpace("/" + w.Data.Name + " " + strings.Join(values(w.Data.Options), " ")))
 	return in, nil
 }
 

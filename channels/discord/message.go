@@ -69,7 +69,7 @@ func (d decoder) happened(in channels.Inbound, m *wireMessage) (channels.Inbound
 		if in.Guild != "" || m.Content == "" {
 			return in, errIgnored // there CHANNEL_UPDATE says it
 		}
-		in.Event, in.Title = channels.Renamed, clean(m.Content)
+		in.Event, in.Title = channels.Renamed, channels.CleanText(m.Content)
 		return in, nil
 	case messageJoin:
 		if d.members {
@@ -81,7 +81,7 @@ func (d decoder) happened(in channels.Inbound, m *wireMessage) (channels.Inbound
 			return in, errIgnored
 		}
 		u := m.Mentions[0]
-		who = channels.Sender{ID: channels.UserID(u.ID), Username: clean(u.Username), Name: u.shown(u.Member), Bot: u.Bot}
+		who = channels.Sender{ID: channels.UserID(u.ID), Username: channels.CleanText(u.Username), Name: u.shown(u.Member), Bot: u.Bot}
 		in.Event = channels.Joined
 		if m.Type == messageRemoved {
 			in.Event = channels.Left

@@ -186,7 +186,7 @@ func (n *names) channel(raw json.RawMessage, guild string) (id, was string) {
 		return w.ID, ""
 	}
 	p := old
-	p.name = clean(w.Name)
+	p.name = channels.CleanText(w.Name)
 	if w.Type != nil {
 		p.kind = *w.Type
 	}
@@ -251,7 +251,7 @@ func (n *names) learnServer(raw json.RawMessage) {
 		s = &server{roles: map[string]string{}, owned: map[string]string{}}
 		n.servers[g.ID] = s
 	}
-	s.name, s.system = clean(g.Name), g.SystemChannel
+	s.name, s.system = channels.CleanText(g.Name), g.SystemChannel
 	for _, r := range g.Roles {
 		s.role(r)
 	}
@@ -268,7 +268,7 @@ func (n *names) learnServer(raw json.RawMessage) {
 }
 
 func (s *server) role(r wireRole) {
-	s.roles[r.ID] = clean(r.Name)
+	s.roles[r.ID] = channels.CleanText(r.Name)
 	if r.Tags != nil && r.Tags.BotID != "" {
 		s.owned[r.Tags.BotID] = r.ID
 	}

@@ -218,7 +218,7 @@ func (q *queues) offer(in channels.Inbound) bool {
 		if tries == 1 {
 			q.c.log.WarnContext(q.ctx, "a discord event was not taken and will be offered again", "address", in.Address.String(), "err", err)
 		}
-		if !sleep(q.ctx, wait/2+rand.N(wait)) {
+		if !channels.Sleep(q.ctx, wait/2+rand.N(wait)) {
 			return false
 		}
 		wait = min(2*wait, 5*time.Second)
@@ -238,7 +238,7 @@ func (q *queues) patiently(call func() error) error {
 		if tries == patience {
 			q.c.log.WarnContext(q.ctx, "discord does not answer what has to be read before a chat goes on; it is asked again and again", "err", err)
 		}
-		if !sleep(q.ctx, max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))) {
+		if !channels.Sleep(q.ctx, max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))) {
 			return q.ctx.Err()
 		}
 		wait = min(2*wait, 40*time.Second) // with what chance adds, at most a minute

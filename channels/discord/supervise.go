@@ -38,11 +38,8 @@ type runner struct {
 // Run implements channels.Channel. Connections come and go inside of it; it returns an error only when Discord refuses the token
 // (Unauthorized) or the bot (Rejected).
 func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
-	c.setState(ctx, channels.Connecting, "")
-	tries := backoff.NewExponentialBackOff() // jitter of one half either way
-	tries.InitialInterval, tries.MaxInterval, tries.Multiplier = quickRetry, 40*time.Second, 2
-	tries.Reset()
-	r := &runner{c: c, tries: tries}
+	c.health.Set(ctx, channels.Connecting, "")
+	r := &runner{c: c, tries: channels.NewBackoff(quickRetry, 40*time.Second)}
 	running, cancel := context.WithCancel(ctx)
 	r.queues = newQueues(running, c, inbox)
 	r.wg.Go(func() { c.sweep(running) })
@@ -54,7 +51,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		c.client.CloseIdleConnections()
 	}
 	if err == nil {
-		c.setState(ctx, channels.Stopped, "")
+		c.health.Set(ctx, channels.Stopped, "")
 	}
 	return err
 }
@@ -71,8 +68,8 @@ func (r *runner) loop(ctx context.Context) error {
 			return err
 		}
 		wait := r.after(live, time.Since(began), why)
-		r.c.setState(ctx, channels.Disconnected, r.c.rest.redact(why))
-		if !sleep(ctx, wait) {
+		r.c.health.Set(ctx, channels.Disconnected, r.c.rest.redact(why))
+		if !channels.Sleep(ctx, wait) {
 			return nil
 		}
 	}
@@ -122,18 +119,18 @@ const botPage = "https://discord.com/developers/applications, page Bot"
 // refused gives the error that ends Run when only a person can change what the platform does not like.
 func (r *runner) refused(ctx context.Context, why error) error {
 	if failed, ok := errors.AsType[*channels.Error](why); ok && failed.Class == channels.Unauthorized {
-		r.c.setState(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
+		r.c.health.Set(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
 		return failed
 	}
 	closed, ok := errors.AsType[websocket.CloseError](why)
 	if !ok {
 		return nil
 	}
-	said := &apiError{Call: "gateway", Text: fmt.Sprintf("closed with %d %s", closed.Code, cut(r.c.rest.hide.Replace(clean(closed.Reason)), 100))}
+	said := &apiError{Call: "gateway", Text: fmt.Sprintf("closed with %d %s", closed.Code, cut(r.c.rest.hide.Replace(channels.CleanText(closed.Reason)), 100))}
 	var detail string
 	switch closed.Code {
 	case 4004:
-		r.c.setState(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
+		r.c.health.Set(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
 		return &channels.Error{Class: channels.Unauthorized, Err: said}
 	case 4010, 4011:
 		detail = "Discord wants this bot to be sharded, as it is in too many servers: use a bot of its own for this host"
@@ -148,7 +145,7 @@ func (r *runner) refused(ctx context.Context, why error) error {
 	default:
 		return nil
 	}
-	r.c.setState(ctx, channels.Refused, detail)
+	r.c.health.Set(ctx, channels.Refused, detail)
 	return &channels.Error{Class: channels.Rejected, Err: said}
 }
 
@@ -162,7 +159,7 @@ func (r *runner) connect(ctx context.Context) (live bool, why error) {
 			return false, err
 		}
 	}
-	l, err := dial(ctx, r.c.client, address, &r.session.seq, r.c.acknowledged)
+	l, err := dial(ctx, r.c.client, address, &r.session.seq, r.c.health.Seen)
 	if err != nil {
 		return false, err
 	}
@@ -184,7 +181,7 @@ func (r *runner) converse(ctx context.Context, l *link, address string, resuming
 	defer l.end(errStopped)
 	ready := time.AfterFunc(readyLimit, func() { l.end(errNoReady) })
 	defer ready.Stop()
-	r.c.stale(2 * l.interval)
+	r.c.health.Deaf(2 * l.interval)
 
 	var err error
 	if r.late = resuming; resuming {
@@ -211,7 +208,7 @@ func (r *runner) converse(ctx context.Context, l *link, address string, resuming
 			if r.dispatch(ctx, f, address) {
 				live = true
 				ready.Stop()
-				r.c.setState(ctx, channels.Connected, "")
+				r.c.health.Set(ctx, channels.Connected, "")
 			}
 		case opHeartbeat:
 			_ = l.heartbeat(ctx)
@@ -235,9 +232,9 @@ func (r *runner) admission(ctx context.Context) (string, error) {
 	}
 	wait := r.c.budget.wait(limit, time.Now())
 	if wait > time.Minute {
-		r.c.setState(ctx, channels.Disconnected, "Discord allows no new session before "+time.Now().Add(wait).Format(time.RFC3339)+"; the bot made too many")
+		r.c.health.Set(ctx, channels.Disconnected, "Discord allows no new session before "+time.Now().Add(wait).Format(time.RFC3339)+"; the bot made too many")
 	}
-	if !sleep(ctx, wait) {
+	if !channels.Sleep(ctx, wait) {
 		return "", ctx.Err()
 	}
 	return address, nil
@@ -289,19 +286,4 @@ func (r *runner) ready(ctx context.Context, data json.RawMessage, address string
 	}
 	r.queues.fillAll()
 	return true
-}
-
-// sleep waits and reports whether ctx is still alive.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"parley/channels"
 	"strings"
 )
 
@@ -131,15 +132,15 @@ type (
 // name is what people see; username when the person chose no other.
 func (u wireUser) name() string {
 	if u.GlobalName != "" {
-		return clean(u.GlobalName)
+		return channels.CleanText(u.GlobalName)
 	}
-	return clean(u.Username)
+	return channels.CleanText(u.Username)
 }
 
 // shown is what people see in a server.
 func (u wireUser) shown(m *wireMember) string {
 	if m != nil && m.Nick != "" {
-		return clean(m.Nick)
+		return channels.CleanText(m.Nick)
 	}
 	return u.name()
 }
@@ -147,9 +148,9 @@ func (u wireUser) shown(m *wireMember) string {
 // text is the emoji as people write it.
 func (e wireEmoji) text() string {
 	if e.ID != "" {
-		return ":" + clean(strings.Trim(e.Name, ":")) + ":"
+		return ":" + channels.CleanText(strings.Trim(e.Name, ":")) + ":"
 	}
-	return clean(e.Name)
+	return channels.CleanText(e.Name)
 }
 
 // peeked is what the order of events needs to know about one.
