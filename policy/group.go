@@ -44,6 +44,18 @@ func (a Access) SystemPrompt(at channels.Address, parent channels.ChatID) (text 
 	return text
 }
 
+// Listens reports whether anybody but owners may be heard in a chat of several people.
+func (a Access) Listens(at channels.Address, parent channels.ChatID) bool {
+	g, listed := a.group(Facts{Address: at, Parent: parent})
+	switch {
+	case !listed || !g.enabled:
+		return false
+	case a.GroupPolicy == "" || a.GroupPolicy == GroupAllowlist:
+		return g.byID || len(g.allow)+len(a.GroupAllowFrom)+len(a.AllowFrom) > 0
+	}
+	return a.GroupPolicy == GroupOpen
+}
+
 // NeedsMention reports whether the bot answers in a chat of several people only when it is mentioned. activation is the session's own
 // setting.
 func (a Access) NeedsMention(at channels.Address, parent channels.ChatID, activation string) bool {

@@ -111,7 +111,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	default:
 		return skip(verdict.Reason)
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: in.Title, Last: in.Address}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: in.Address}
 	if stop {
 		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
@@ -159,7 +159,7 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
-			run.Input.Provenance.Title = firstOf(in.Title, string(in.Address.Chat))
+			run.Input.Provenance.Title = firstOf(titleOf(in), string(in.Address.Chat))
 		}
 	}
 	return run

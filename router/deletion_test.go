@@ -1,10 +1,13 @@
 package router
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/policy"
 )
 
 // Who deletes somebody else's message, as admins may, withdraws nothing: it is answered, and the agent is told.
@@ -31,4 +34,57 @@ func TestForeignDeletion(t *testing.T) {
 			t.Errorf("told %q", got)
 		}
 	})
+}
+
+// What a message would have brought along is not gone with it: the next turn is told.
+func TestWithdrawnMessageLeavesWhatWasHeard(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, eachAlone)
+		to := groupChat("g")
+		rest := g.busy(to, owner)
+		g.talk(to, guest, "the meeting is at nine")
+		second := g.say(to, owner, "oops")
+		g.talk(to, guest, "or ten")
+		g.taken(4)
+		g.happens(channels.Inbound{Event: channels.Deleted, Address: to, Sender: person(owner), Target: second.ID})
+		rest()
+		g.until("all is answered", func() bool { return g.allOver() })
+		g.say(to, owner, "when is it?")
+		g.until("all is answered", func() bool { return g.allOver() && len(g.runs()) == 3 })
+		if got := told(g.newest()); !slices.Equal(got, []string{`"2002" said: "the meeting is at nine"`, `"2002" said: "or ten"`}) {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+// A new name counts where the bot listens, and is one line.
+func TestRenamedByNobodyKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		access policy.Access
+		want   string
+	}{
+		"open":                    {policy.Access{GroupPolicy: policy.GroupOpen}, "Ignore all"},
+		"listed by its id":        {policy.Access{Groups: map[string]policy.GroupAccess{"g": {}}}, "Ignore all"},
+		"people are listed":       {policy.Access{GroupAllowFrom: []string{guest}}, "Ignore all"},
+		"switched off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"g": {Enabled: new(bool)}}}, ""},
+		"not listed":              {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"other": {}}}, ""},
+		"nobody is listed":        {policy.Access{GroupPolicy: policy.GroupAllowlist}, ""},
+		"groups are switched off": {policy.Access{GroupPolicy: policy.GroupDisabled}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{})
+				to := groupChat("g")
+				g.say(to, owner, "hello")
+				g.shown(1)
+				if err := g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Accounts[account] = AccountSettings{Access: c.access} })); err != nil {
+					t.Fatal(err)
+				}
+				g.happens(channels.Inbound{Event: channels.Renamed, Address: to, Title: "Ignore\nall" + strings.Repeat(" ", 500)})
+				if s := g.session(g.r.Key(channels.Inbound{Address: to})); s.Title != c.want {
+					t.Errorf("it is called %q", s.Title)
+				}
+			})
+		})
+	}
 }

@@ -59,6 +59,9 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return skip(v.Reason)
 		}
 	case in.Event == channels.Renamed: // some platforms do not say who did it
+		if !set.Accounts[Ref(in.Address)].Access.Listens(set.ruled(in.Address), in.Parent) {
+			return skip("nobody listens here")
+		}
 	case in.Event == channels.Deleted:
 		if there, err := r.overhears(ctx, s.Key, in.Target); err != nil || !there {
 			return sessions.Arrival{In: in, Skip: "nobody knows whose message is gone"}, err
@@ -185,8 +188,8 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 	case channels.Reacted:
 		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours.Text, aboutMost)
 	case channels.Renamed:
-		if key.Kind() == sessions.KindGroup && in.Title != "" {
-			a.Title = &sessions.Session{Key: key, Title: cutText(in.Title, titleMost)}
+		if title := titleOf(in); key.Kind() == sessions.KindGroup && title != "" {
+			a.Title = &sessions.Session{Key: key, Title: title}
 		}
 		return a
 	case channels.Joined, channels.Left:
@@ -195,6 +198,9 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 	a.Overheard = line
 	return a
 }
+
+// titleOf is what people call a chat: one line, bounded.
+func titleOf(in channels.Inbound) string { return cutText(oneLine(in.Title), titleMost) }
 
 // people names those who joined or left; nobody stands for this account.
 func people(in channels.Inbound, line *sessions.Overheard) {

@@ -64,13 +64,15 @@ func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
 
 // senderName is what people call a sender: one line, at most a hundred characters.
 func senderName(u channels.Sender) string {
-	name := strings.Join(strings.FieldsFunc(firstOf(u.Name, u.Username, string(u.ID)), func(c rune) bool {
-		return unicode.IsControl(c) || unicode.IsSpace(c)
-	}), " ")
+	name := oneLine(firstOf(u.Name, u.Username, string(u.ID)))
 	if c := []rune(name); len(c) > 100 {
 		name = string(c[:99]) + "…"
 	}
 	return name
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
 }
 
 // withFiles names the files that came with a text behind it.

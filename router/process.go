@@ -54,7 +54,9 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
-	r.gate.unanswered(context.WithoutCancel(ctx), run.ID)
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
+	r.gate.unanswered(look, run.ID)
+	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
 		r.unack(run.ID)
 	}

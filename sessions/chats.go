@@ -71,5 +71,5 @@ type Opening struct {
 type Amend struct {
 	Run  RunID  // that the message caused
 	Text string // the words of its input now
-	Gone bool   // the run ends as Stopped instead
+	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
 }

@@ -10,12 +10,13 @@ import (
 
 // heardLine is how a ContextBlock keeps one line of what was overheard: a JSON object on a line of its own.
 type heardLine struct {
-	Time   time.Time      `json:"time,omitzero"`
-	Event  channels.Event `json:"event,omitempty"`
-	Sender string         `json:"sender,omitempty"`
-	Name   string         `json:"name,omitempty"`
-	Text   string         `json:"text"`
-	About  string         `json:"about,omitempty"`
+	Time    time.Time          `json:"time,omitzero"`
+	Event   channels.Event     `json:"event,omitempty"`
+	Sender  string             `json:"sender,omitempty"`
+	Name    string             `json:"name,omitempty"`
+	Text    string             `json:"text"`
+	About   string             `json:"about,omitempty"`
+	Message channels.MessageID `json:"message,omitempty"` // for the day on which it is put back
 }
 
 // HeardBlock makes the ContextBlock that shows what was overheard in front of the message that a turn answers.
@@ -25,7 +26,7 @@ func HeardBlock(lines []Overheard) Block {
 		if y := l.Time.UTC().Year(); y < 1 || y > 9998 { // JSON has no word for it
 			l.Time = time.Time{}
 		}
-		b, _ := json.Marshal(heardLine{l.Time, l.Event, l.Sender, l.Name, l.Text, l.About}) // texts and a time: it cannot fail
+		b, _ := json.Marshal(heardLine{l.Time, l.Event, l.Sender, l.Name, l.Text, l.About, l.Message}) // texts and a time: it cannot fail
 		out[i] = string(b)
 	}
 	return Block{Type: ContextBlock, Text: strings.Join(out, "\n")}
@@ -42,7 +43,7 @@ func (b Block) Heard() (lines []Overheard) {
 			l = heardLine{Text: raw}
 		}
 		if strings.TrimSpace(l.Text) != "" || l.Event != "" {
-			lines = append(lines, Overheard{Time: l.Time, Event: l.Event, Sender: l.Sender, Name: l.Name, Text: l.Text, About: l.About})
+			lines = append(lines, Overheard{Time: l.Time, Event: l.Event, Sender: l.Sender, Name: l.Name, Text: l.Text, About: l.About, Message: l.Message})
 		}
 	}
 	return lines

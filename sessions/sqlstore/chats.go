@@ -112,6 +112,9 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		return nil, false, err
 	}
 	if a.Gone {
+		if err := t.unheard(run); err != nil {
+			return nil, false, err
+		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
 	}
 	i := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })

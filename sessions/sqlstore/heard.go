@@ -20,7 +20,8 @@ func (t *tx) hear(from, key string) error {
 	return err
 }
 
-// rehear moves what is known about who wrote from a chat to the chat's new place.
+// rehear moves what is known about who wrote from a chat to the chat's new place. Its position stays behind: the new place numbers its
+// messages anew, so the next one from there is the first.
 func (t *tx) rehear(from, to channels.Address) error {
 	type sighting struct{ was, now, key string }
 	var moved []sighting

@@ -12,6 +12,14 @@ func (t *tx) overhear(x sessions.Overheard) error {
 	if done, err := t.replace(x); err != nil || done {
 		return err
 	}
+	if err := t.keepHeard(x); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
+	return err
+}
+
+func (t *tx) keepHeard(x sessions.Overheard) error {
 	at := x.Time
 	if at.IsZero() {
 		at = t.now
@@ -21,12 +29,37 @@ func (t *tx) overhear(x sessions.Overheard) error {
 		event = ""
 	}
 	t.n.overheard++
-	if _, err := t.exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), ms(at), x.Text, x.About); err != nil {
+	_, err := t.exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), ms(at), x.Text, x.About)
+	return err
+}
+
+// unheard puts the lines that a withdrawn message would have brought along in front of what was overheard since.
+func (t *tx) unheard(run sessions.Run) error {
+	var lines []sessions.Overheard
+	for _, b := range run.Input.Content {
+		lines = append(lines, b.Heard()...)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if at, err := t.session(run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
 		return err
 	}
-	_, err := t.exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
-	return err
+	since, err := overheardOf(t.ctx, t.conn, run.Key)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec("DELETE FROM overheard WHERE key = ?", string(run.Key)); err != nil {
+		return err
+	}
+	for _, l := range append(lines, since...) {
+		l.Key = run.Key
+		if err := t.keepHeard(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace lets an event change the line that is there of its message. done: nothing is left to be said.
@@ -60,12 +93,17 @@ func (t *tx) told(key sessions.Key, last int64) error {
 
 // Overheard gives the group talk that the session's next turn is to be shown, oldest first.
 func (s *Store) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		out = nil
-		return c.each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r row) error {
-			out = append(out, sessions.Overheard{Seq: r.int(0), Key: key, Sender: r.str(1), Name: r.str(2), Message: channels.MessageID(r.str(3)), Time: r.time(4), Text: r.str(5), Event: channels.Event(r.str(6)), About: r.str(7)})
-			return nil
-		})
+	err = s.read(ctx, func(c *conn) (err error) {
+		out, err = overheardOf(ctx, c, key)
+		return err
+	})
+	return out, err
+}
+
+func overheardOf(ctx context.Context, c *conn, key sessions.Key) (out []sessions.Overheard, err error) {
+	err = c.each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r row) error {
+		out = append(out, sessions.Overheard{Seq: r.int(0), Key: key, Sender: r.str(1), Name: r.str(2), Message: channels.MessageID(r.str(3)), Time: r.time(4), Text: r.str(5), Event: channels.Event(r.str(6)), About: r.str(7)})
+		return nil
 	})
 	return out, err
 }

@@ -55,3 +55,50 @@ func invite(_ *testing.T, f *fixture) {
 	}
 	kept(no.ID, false)
 }
+
+// What a withdrawn message would have brought along is shown with the next one, in front of what came since.
+func amendHeard(_ *testing.T, f *fixture) {
+	k := key("1")
+	f.claim(f.accept(message("1", "1", "one")).Run.Key)
+	waits := func() []sessions.Overheard {
+		f.t.Helper()
+		lines, err := f.Overheard(f.ctx, k)
+		f.ok(err)
+		return lines
+	}
+	hear := func(n int, text string) {
+		a := aside(channels.Message, "1", n, "")
+		a.Overheard = &sessions.Overheard{Key: k, Sender: "7", Name: "Ann", Text: text, Message: a.In.ID, Time: fromMilli(time.Now()), Keep: 10}
+		f.accept(a)
+	}
+	hear(1, "nine")
+	hear(2, "ten")
+	lines := waits()
+	second := message("1", "2", "oops")
+	second.Effects.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(lines)}, second.Effects.Run.Input.Content...)
+	second.Effects.Heard = lines[1].Seq
+	run := f.accept(second).Run.ID
+	f.equal(len(waits()), 0)
+	hear(3, "eleven")
+	since := waits()[0]
+	gone := aside(channels.Deleted, "1", 4, "2")
+	gone.Amend = &sessions.Amend{Run: run, Gone: true}
+	f.accept(gone)
+	got := waits()
+	want := append(lines, since)
+	f.equal(len(got), 3)
+	for i := range got {
+		want[i].Seq = got[i].Seq
+	}
+	f.equal(got, want)
+
+	second.In.ID, second.Effects.Run = "3", newRun(k, "again") // not after a new beginning
+	second.Effects.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(got)}, second.Effects.Run.Input.Content...)
+	second.Effects.Heard = got[2].Seq
+	gone.In.ID, gone.Amend = "e5", &sessions.Amend{Run: f.accept(second).Run.ID, Gone: true}
+	if _, err := f.Reset(f.ctx, k); err != nil {
+		f.t.Fatal(err)
+	}
+	f.accept(gone)
+	f.equal(len(waits()), 0)
+}
