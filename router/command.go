@@ -83,7 +83,7 @@ func commandTable() []command {
 		{name: "context", args: "[list|detail]", about: "What fills the model's window", who: allowed, native: true, takes: oneWord, run: cmdContext},
 		{name: "usage", args: "[off|tokens|full|lift [session|agent|host|key]]", about: "What was used today; figures below replies; owners lift a budget", who: allowed, native: true, takes: fewWords(2), run: cmdUsage},
 		{name: "export", about: "Write the transcript into a file on the host", who: ownerOnly, takes: nothing, run: cmdExport},
-		{name: "pair", args: "[list]|approve|reject [code]", about: "Let strangers in who ask for it", who: ownerOnly, where: directOnly, native: true, run: cmdPair},
+		{name: "pair", args: "[list]|approve|reject code|remove id", about: "Let strangers in who ask for it", who: ownerOnly, where: directOnly, native: true, run: cmdPair},
 		{name: "activation", args: "mention|always", about: "Answer everything in this group, or only what mentions me", who: ownerOnly, where: groupsOnly, native: true, takes: oneWord, run: cmdActivation},
 		{name: "sessions", args: "[search]", about: "The sessions that this one sees", who: ownerOnly, native: true, run: cmdSessions},
 		{name: "subagents", args: "list|log|info|stop|send", about: "Look at and direct the sub-agents of this session", who: ownerOnly, native: true, run: cmdSubagents},

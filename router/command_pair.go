@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
-const pairUsage = "⚙️ Usage: /pair [list], /pair approve CODE, /pair reject CODE"
+const pairUsage = "⚙️ Usage: /pair [list], /pair approve CODE, /pair reject CODE, /pair remove ID [account]"
 
-// cmdPair lists the strangers who ask to be let in, on all accounts, and lets one in or not. The request ends in the same commit as the
+// cmdPair lists the strangers who ask to be let in, on all accounts, and lets one in or not, and takes that back. The request ends in the same commit as the
 // command, so a repeated one finds it gone.
 func cmdPair(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
 	words := strings.Fields(c.arg)
@@ -20,6 +21,9 @@ func cmdPair(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 		return text, sessions.Effects{}, err
 	}
 	verb := strings.ToLower(words[0])
+	if verb == "remove" && (len(words) == 2 || len(words) == 3) {
+		return r.unpair(ctx, words[1:])
+	}
 	if len(words) != 2 || verb != "approve" && verb != "reject" {
 		return pairUsage, sessions.Effects{}, nil
 	}
@@ -37,24 +41,15 @@ func cmdPair(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	return "⚙️ " + stranger(p) + " may write now.", letIn(c.set, p, now), nil
 }
 
-func (r *Router) pairList(ctx context.Context) (string, error) {
-	now := time.Now()
-	list, err := r.store.Pairings(ctx, now)
-	if err != nil {
-		return "", fmt.Errorf("listing who asks to be let in: %w", err)
-	}
-	if len(list) == 0 {
-		return "⚙️ Nobody asks to be let in.", nil
-	}
-	var b strings.Builder
-	b.WriteString("⚙️ These ask to be let in:\n")
-	for _, p := range list {
-		fmt.Fprintf(&b, "\n- %s, for another %s", stranger(p), plural(int((p.Expires.Sub(now)+time.Minute-1)/time.Minute), "minute"))
-	}
-	return b.String() + "\n\n/pair approve with the code that they were given lets one in.", nil
-}
-
 // stranger names somebody who asks to be let in.
 func stranger(p sessions.Pairing) string {
-	return fmt.Sprintf("%s, %s on account %s", code(p.Name, 100), code(string(p.Channel)+":"+string(p.User), 200), code(string(p.Account), 100))
+	return byID(p.Name, p.Channel, p.Account, p.User)
+}
+
+func byID(name string, kind channels.Kind, account channels.AccountID, user channels.UserID) string {
+	words := fmt.Sprintf("%s on account %s", code(string(kind)+":"+string(user), 200), code(string(account), 100))
+	if name == "" {
+		return words
+	}
+	return code(name, 100) + ", " + words
 }

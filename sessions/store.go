@@ -78,6 +78,7 @@ type Effects struct {
 	Job        *Job       // a scheduled job is added or replaced, by ID
 	DropJob    string     // a scheduled job is removed
 	Pairing    *Answer    // a stranger's request ends; ErrNotFound when none waits for this code
+	Unpair     *Unpair    // letting somebody in, or turning them down, is taken back; ErrNotFound when neither was done
 }
 
 // Accepted is what a commit made.
@@ -255,10 +256,12 @@ type Sessions interface {
 	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
 
 	// Pairing: codes are hashed by the caller; the store sees no code.
-	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, or max are waiting
-	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired
+	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, waiting or rejected, or max are waiting
+	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired, those that were rejected too
 	// Paired reports whether somebody was let in.
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
+	// Admitted gives everybody who was let in, who came first first.
+	Admitted(ctx context.Context) ([]Admitted, error)
 
 	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
 	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
@@ -315,10 +318,12 @@ type Pairing struct {
 	Hash     string             `json:"hash,omitzero"`
 	Created  time.Time          `json:"created,omitzero"`
 	Expires  time.Time          `json:"expires,omitzero"`
+	Rejected bool               `json:"rejected,omitzero"` // no code works any more, and no new one is given before Expires
 	Delivery *Delivery          `json:"delivery,omitzero"` // the notice with the code, in the same commit
 }
 
-// Answer is a person's decision about a pairing: Approve moves it to the allow list, otherwise it is forgotten.
+// Answer is a person's decision about a pairing: Approve moves it to the allow list, otherwise it stays as rejected
+// for RejectedFor.
 type Answer struct {
 	Channel channels.Kind
 	Hash    string

@@ -363,7 +363,12 @@ func (t *tx) rest(e *effects, key sessions.Key) error {
 		}
 	}
 	if e.Pairing != nil {
-		return t.endPairing(*e.Pairing)
+		if err := t.endPairing(*e.Pairing); err != nil {
+			return err
+		}
+	}
+	if e.Unpair != nil {
+		return t.unpair(*e.Unpair)
 	}
 	return nil
 }

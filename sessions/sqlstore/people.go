@@ -9,7 +9,9 @@ import (
 	"parley/sessions"
 )
 
-// PutPairing keeps a stranger's request and its notice, unless one is waiting already or max of the account are.
+// A pairing that was rejected has no hash: no code is its.
+
+// PutPairing keeps a stranger's request and its notice, unless one is there already or max of the account are waiting.
 func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
 	var notice *parcel
 	if p.Delivery != nil {
@@ -24,8 +26,10 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 			now = t.now
 		}
 		waiting, mine := 0, false
-		if err := t.each("SELECT person FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), ms(now)}, func(r row) error {
-			waiting++
+		if err := t.each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), ms(now)}, func(r row) error {
+			if r.str(1) != "" {
+				waiting++
+			}
 			mine = mine || r.str(0) == string(p.User)
 			return nil
 		}); err != nil || mine || waiting >= limit {
@@ -53,10 +57,10 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
 func scanPairing(r row) sessions.Pairing {
-	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6), Address: address(r.str(7))}
+	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6), Rejected: r.str(4) == "", Address: address(r.str(7))}
 }
 
-// Pairings gives the requests that wait, oldest first.
+// Pairings gives the requests that wait or were rejected, oldest first.
 func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
@@ -68,10 +72,10 @@ func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pai
 	return out, err
 }
 
-// endPairing lets the person in whose request has this hash, or forgets the request.
+// endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
 func (t *tx) endPairing(a sessions.Answer) error {
 	var p sessions.Pairing
-	found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND expires > ?", []any{string(a.Channel), a.Hash, ms(a.Time)}, func(r row) error {
+	found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, ms(a.Time)}, func(r row) error {
 		p = scanPairing(r)
 		return nil
 	})
@@ -81,14 +85,45 @@ func (t *tx) endPairing(a sessions.Answer) error {
 	if !found {
 		return &sentence{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), sessions.ErrNotFound}
 	}
-	if a.Approve {
-		if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
-			string(p.Channel), string(p.Account), string(p.User), p.Name, ms(a.Time)); err != nil {
-			return err
-		}
+	if !a.Approve {
+		_, err := t.exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
+		return err
+	}
+	if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
+		string(p.Channel), string(p.Account), string(p.User), p.Name, ms(a.Time)); err != nil {
+		return err
 	}
 	_, err = t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
 	return err
+}
+
+// unpair takes back what became of a person's request.
+func (t *tx) unpair(u sessions.Unpair) error {
+	who := []any{string(u.Channel), string(u.Account), string(u.User)}
+	found := int64(0)
+	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {
+		n, err := t.exec("DELETE FROM "+from+" channel = ? AND account = ? AND person = ?", who...)
+		if err != nil {
+			return err
+		}
+		found += n
+	}
+	if found == 0 {
+		return &sentence{fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), sessions.ErrNotFound}
+	}
+	return nil
+}
+
+// Admitted gives everybody who was let in, who came first first.
+func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r row) error {
+			out = append(out, sessions.Admitted{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Since: r.time(4)})
+			return nil
+		})
+	})
+	return out, err
 }
 
 // Paired reports whether a person was let in.

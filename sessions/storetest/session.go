@@ -345,7 +345,7 @@ func pairing(_ *testing.T, f *fixture) {
 		f.t.Error(ok, err)
 	}
 	later := now.Add(2 * time.Hour)
-	if waiting, err = f.Pairings(f.ctx, later); err != nil || len(waiting) != 0 {
+	if waiting, err = f.Pairings(f.ctx, later); err != nil || len(waiting) != 1 || !waiting[0].Rejected {
 		f.t.Error(waiting, err)
 	}
 	// What is past its time makes room, for the same person too.

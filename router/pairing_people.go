@@ -1,0 +1,98 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// peopleShown is how many of those who were let in a chat is told: the newest.
+const peopleShown = 50
+
+// pairList tells who waits, who was turned down and who was let in.
+func (r *Router) pairList(ctx context.Context) (string, error) {
+	now := time.Now()
+	asking, err := r.store.Pairings(ctx, now)
+	if err != nil {
+		return "", fmt.Errorf("listing who asks to be let in: %w", err)
+	}
+	people, err := r.store.Admitted(ctx)
+	if err != nil {
+		return "", fmt.Errorf("listing who was let in: %w", err)
+	}
+	var waiting, rejected, in strings.Builder
+	for _, p := range asking {
+		left := p.Expires.Sub(now)
+		if p.Rejected {
+			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), plural(int((left+time.Hour-1)/time.Hour), "hour"))
+		} else {
+			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), plural(int((left+time.Minute-1)/time.Minute), "minute"))
+		}
+	}
+	for _, p := range people[max(0, len(people)-peopleShown):] {
+		fmt.Fprintf(&in, "\n- %s, since %s", byID(p.Name, p.Channel, p.Account, p.User), p.Since.Format(time.DateOnly))
+	}
+	text := "⚙️ Nobody asks to be let in."
+	if waiting.Len() > 0 {
+		text = "⚙️ These ask to be let in:\n" + waiting.String() + "\n\n/pair approve with the code that they were given lets one in."
+	}
+	if rejected.Len() > 0 {
+		text += "\n\nThese were turned down and get no code:\n" + rejected.String()
+	}
+	if in.Len() > 0 {
+		title := "These were let in by a code:"
+		if len(people) > peopleShown {
+			title = fmt.Sprintf("These %d of %d were let in by a code last:", peopleShown, len(people))
+		}
+		text += "\n\n" + title + "\n" + in.String()
+	}
+	if rejected.Len()+in.Len() > 0 {
+		text += "\n\n/pair remove with the id takes it back."
+	}
+	return text, nil
+}
+
+// unpair takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.Effects, error) {
+	asking, err := r.store.Pairings(ctx, time.Now())
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	people, err := r.store.Admitted(ctx)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	for _, p := range asking {
+		if p.Rejected {
+			people = append(people, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.User, Name: p.Name})
+		}
+	}
+	people = slices.DeleteFunc(people, func(p sessions.Admitted) bool {
+		id := string(p.User)
+		return words[0] != id && !strings.EqualFold(words[0], string(p.Channel)+":"+id) || len(words) == 2 && words[1] != string(p.Account)
+	})
+	switch len(people) {
+	case 0:
+		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", sessions.Effects{}, nil
+	case 1:
+		p := people[0]
+		return "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + ".", sessions.Effects{Unpair: &sessions.Unpair{Channel: p.Channel, Account: p.Account, User: p.User}}, nil
+	}
+	var b strings.Builder
+	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
+	for _, p := range people {
+		fmt.Fprintf(&b, "\n- %s", code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+// Unpair takes back that somebody was let in or turned down; ErrNotFound when neither was done.
+func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) error {
+	_, err := r.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: account, User: user}})
+	return err
+}
