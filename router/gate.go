@@ -68,6 +68,9 @@ func (q *queue) insert(d sessions.Delivery) {
 const maxKnown = 20000
 
 func newGate(store sessions.Store, settings func() *Settings, files *outbox, log *slog.Logger, m *Metrics) *gate {
+	if files != nil {
+		files.clear = func(ctx context.Context) error { return files.tidy(ctx, store, time.Now(), outboxLeast) }
+	}
 	return &gate{store: store, settings: settings, outbox: files, most: maxKnown, log: log, metrics: m,
 		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool)}
 }

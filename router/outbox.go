@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"mime"
 	"net/http"
 	"os"
@@ -25,9 +26,10 @@ import (
 
 // The bounds of files that are sent.
 const (
-	outboxFile  = 100 << 20      // bytes of one
-	outboxTotal = 1 << 30        // bytes of all that are kept
-	outboxKept  = 25 * time.Hour // how long one stays after the deliveries that need it are final; it is looked at once an hour
+	outboxFile  = 100 << 20        // bytes of one
+	outboxTotal = 1 << 30          // bytes of all that are kept
+	outboxKept  = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
+	outboxLeast = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
 )
 
 // outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
@@ -35,7 +37,8 @@ type outbox struct {
 	dir         string // "" = none
 	each, total int64
 	log         *slog.Logger
-	mu          sync.Mutex // one is taken in at a time
+	clear       func(context.Context) error // removes what nothing that waits needs; nil = nothing is
+	mu          sync.Mutex                  // what is in dir stays as it is; no file is read or written meanwhile
 }
 
 func newOutbox(dir string, log *slog.Logger) *outbox {
@@ -47,9 +50,6 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 	if x.dir == "" {
 		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	room := x.total - x.used()
 	from, err := open()
 	if err != nil {
 		return f, err
@@ -61,8 +61,7 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 	}
 	defer func() { _ = os.Remove(to.Name()) }() // gone when it was renamed
 	sum, start := sha256.New(), &firstBytes{}
-	most := min(x.each, room)
-	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, max(most, 0)+1))
+	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, x.each+1))
 	if err == nil {
 		err = to.Sync()
 	}
@@ -72,18 +71,35 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 	switch {
 	case n > x.each:
 		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.each)}
-	case n > room:
-		return f, &tools.Refused{Reason: "there is no room for it: too many files wait to be sent. Try again later"}
 	case n == 0:
 		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
 	}
 	f = sessions.File{Name: sessions.FileName(name), Size: n, Hash: hex.EncodeToString(sum.Sum(nil))}
 	f.Kind, f.MIME = mediaKind(start.b, f.Name)
-	if err := os.Rename(to.Name(), x.path(f)); err != nil {
-		return f, err
+	taken, err := x.take(to.Name(), f)
+	if err == nil && !taken && x.clear != nil {
+		if err = x.clear(ctx); err == nil {
+			taken, err = x.take(to.Name(), f)
+		}
+	}
+	if err == nil && !taken {
+		err = &tools.Refused{Reason: "there is no room for it: too many files wait to be sent. Try again later"}
+	}
+	return f, err
+}
+
+// take gives a file that was written its name; false when there is no room.
+func (x *outbox) take(written string, f sessions.File) (bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.used()+f.Size > x.total {
+		return false, nil
+	}
+	if err := os.Rename(written, x.path(f)); err != nil {
+		return false, err
 	}
 	syncFolder(x.dir)
-	return f, nil
+	return true, nil
 }
 
 // used counts the bytes that are kept.
@@ -93,7 +109,7 @@ func (x *outbox) used() (n int64) {
 		x.log.Warn("cannot look through the outbox", keyErr, err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
+		if info, err := e.Info(); err == nil && !strings.HasPrefix(e.Name(), "new-") {
 			n += info.Size()
 		}
 	}
@@ -165,19 +181,24 @@ func (x *outbox) outbound(f sessions.File) channels.File {
 	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
 }
 
-// tidy removes the files that no delivery has needed for a day. One that is not final needs its files.
-func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time) error {
+// tidy removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
+// again has them for as long as nobody needs the room.
+func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
 	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
 		return nil //nolint:nilerr // there is no such folder yet
 	}
-	for _, state := range []sessions.DeliveryState{sessions.Pending, sessions.Sending} {
+	for _, state := range []sessions.DeliveryState{sessions.Held, sessions.DeliveryFail, sessions.Expired, sessions.Pending, sessions.Sending} {
+		at := now
+		if state.Final() {
+			at = now.Add(-outboxKept / 2)
+		}
 		for before := int64(0); ; {
 			page, err := store.ListDeliveries(ctx, sessions.DeliveryQuery{State: state, Limit: 1000, Before: before})
 			if err != nil {
 				return err
 			}
 			for _, d := range page {
-				x.touch(now, d.Files...)
+				x.touch(at, d.Files...)
 				before = d.Seq
 			}
 			if len(page) < 1000 {
@@ -187,7 +208,7 @@ func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time) 
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	forget(x.log, x.dir, now.Add(-outboxKept), x.total)
+	forget(x.log, x.dir, now.Add(-kept), math.MaxInt64) // never what waits, however much it is
 	return nil
 }
 

@@ -298,7 +298,7 @@ func TestOutboxBounds(t *testing.T) {
 	}
 }
 
-// TestOutboxForgets keeps the files of deliveries that wait, and for a day those of deliveries that are final, over restarts.
+// TestOutboxForgets keeps the files of deliveries that wait, and for an hour those of deliveries that are final, over restarts.
 func TestOutboxForgets(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
@@ -317,7 +317,7 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.deliveries()
 		kept := func(now time.Time) string {
-			if err := g.r.gate.outbox.tidy(t.Context(), g.store, now); err != nil {
+			if err := g.r.gate.outbox.tidy(t.Context(), g.store, now, outboxKept); err != nil {
 				t.Fatal(err)
 			}
 			return g.r.gate.outbox.check(ds[1].Files[0]) + "," + g.r.gate.outbox.check(ds[2].Files[0])
@@ -330,10 +330,38 @@ func TestOutboxForgets(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
 			want  string
-		}{{24 * time.Hour, ","}, {26 * time.Hour, "the file sent.txt is not kept any more,"}, {300 * time.Hour, "the file sent.txt is not kept any more,"}} {
+		}{{59 * time.Minute, ","}, {61 * time.Minute, "the file sent.txt is not kept any more,"}, {300 * time.Hour, "the file sent.txt is not kept any more,"}} {
 			if got := kept(now.Add(c.after)); got != c.want {
 				t.Errorf("after %s: %q, want %q", c.after, got, c.want)
 			}
+		}
+	})
+}
+
+// TestOutboxMakesRoom: when there is no room, the files of what was sent go, and of what failed, before one is refused; never those of
+// what waits.
+func TestOutboxMakesRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, post := postsFiles(t, anything)
+		x := g.r.gate.outbox
+		x.total = 10
+		send := func(n int, data string) error {
+			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
+			return err
+		}
+		if err := send(0, "12345678"); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-outboxLeast - time.Minute)
+		x.touch(old, g.ended(2)[1].Files...)
+		g.r.Attach(account, nil)
+		if err := send(1, "abcdefgh"); err != nil {
+			t.Errorf("the room of what was sent is not used: %v", err)
+		}
+		x.touch(old, g.deliveries()[2].Files...)
+		var refused *tools.Refused
+		if err := send(2, "ABCDEFGH"); !errors.As(err, &refused) || x.check(g.deliveries()[2].Files[0]) != "" {
+			t.Errorf("%v; %s", err, x.check(g.deliveries()[2].Files[0]))
 		}
 	})
 }
@@ -354,4 +382,22 @@ func TestMediaKind(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// TestRetryWithoutItsFile: who has a failed delivery sent again is told that its file is not kept any more.
+func TestRetryWithoutItsFile(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, post := postsFiles(t, anything)
+		g.fake.Script(channeltest.Step{Err: class(channels.Rejected)})
+		if _, err := post("tool:r:c", "x", ofBytes("a.txt", "text", nil)); err != nil {
+			t.Fatal(err)
+		}
+		d := g.ended(2)[1]
+		if err := os.Remove(g.r.gate.outbox.path(d.Files[0])); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.r.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {
+			t.Errorf("%v", err)
+		}
+	})
 }

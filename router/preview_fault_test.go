@@ -96,10 +96,11 @@ func TestStreamInANewChat(t *testing.T) {
 				t.Errorf("message %d: %d edits", i+1, n)
 			}
 		}
-		g.say(direct("b"), guest, "write") // there is no room for it today
+		n := len(g.fake.Calls(channeltest.OpEdit))
+		g.say(direct("b"), guest, "write")
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got := g.fake.Texts(direct("b")); len(got) != 0 {
+		if got := g.fake.Texts(direct("b")); len(got) != 1 || len(g.fake.Calls(channeltest.OpEdit)) != n {
 			t.Errorf("%q", got)
 		}
 	})

@@ -95,9 +95,9 @@ type Router struct {
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
+	d.Settings.former = &former{}
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)
-	d.Settings.former = &former{}
 	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
@@ -148,10 +148,10 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
 	r.settings.Load().former.set(was)
-	if err := r.gate.start(ctx, ambiguous); err != nil {
-		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
+	if err := r.gate.start(ctx, ambiguous); err != nil {
+		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
 	if len(keys)+len(ambiguous) > 0 {
 		r.log.Info("taking up earlier work", "sessions", len(keys), "ambiguous_deliveries", len(ambiguous))
@@ -193,9 +193,9 @@ func (r *Router) Stop() {
 // Apply replaces the settings for everything that is decided from now on. When it returns, nothing that the old send policy let
 // out is still on its way.
 func (r *Router) Apply(ctx context.Context, s *Settings) error {
+	s.former = r.settings.Load().former
 	r.settings.Store(s.prepare())
 	r.histories.clear()
-	s.former = r.settings.Load().former
 	r.lanes.resize(s.Agents.Defaults)
 	return r.gate.settleAll(ctx)
 }
@@ -213,7 +213,7 @@ func (r *Router) expire(ctx context.Context) {
 	for n := 0; sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
 			r.media.tidy(time.Now())
-			if err := r.gate.outbox.tidy(ctx, r.store, time.Now()); err != nil && ctx.Err() == nil {
+			if err := r.gate.outbox.tidy(ctx, r.store, time.Now(), outboxKept); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
@@ -302,6 +302,11 @@ func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (ses
 	d, err := r.store.GetDelivery(ctx, id)
 	if err != nil {
 		return d, err
+	}
+	for _, f := range d.Files {
+		if why := r.gate.outbox.check(f); why != "" && d.State.Final() {
+			return d, fmt.Errorf("%w: %s", sessions.ErrConflict, why)
+		}
 	}
 	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.ttl(d.Kind)))
 	if err == nil {
