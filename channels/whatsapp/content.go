@@ -3,7 +3,6 @@ package whatsapp
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -231,14 +230,6 @@ func join(texts ...string) string {
 		}
 	}
 	return strings.Join(list, "\n")
-}
-
-// clean makes a text valid UTF-8 without NUL.
-func clean(s string) string {
-	if utf8.ValidString(s) && !strings.Contains(s, "\x00") {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
 // short cuts a text that is only there to recognise a message by.

@@ -35,7 +35,7 @@ func (d *decoder) message(evt *events.Message) (channels.Inbound, bool) {
 	switch {
 	case msg.GetReactionMessage() != nil:
 		r := msg.GetReactionMessage()
-		in.Event, in.Emoji, in.Target = channels.Reacted, clean(r.GetText()), channels.MessageID(r.GetKey().GetID())
+		in.Event, in.Emoji, in.Target = channels.Reacted, channels.CleanText(r.GetText()), channels.MessageID(r.GetKey().GetID())
 	case msg.GetProtocolMessage() != nil:
 		return in, d.protocol(&in, msg.GetProtocolMessage())
 	default:
@@ -104,7 +104,7 @@ func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
 // place gives the chat of a message, and its title where it has one.
 func (d *decoder) place(info *types.MessageInfo) (channels.Address, string) {
 	if info.Chat.Server == types.GroupServer {
-		return d.group(info.Chat), clean(d.names.group(info.Chat))
+		return d.group(info.Chat), channels.CleanText(d.names.group(info.Chat))
 	}
 	alt := info.SenderAlt
 	if info.IsFromMe {
@@ -125,7 +125,7 @@ func (d *decoder) person(jid types.JID, name string) channels.Sender {
 	if name == "" || name == "-" { // what the apps write for people without a name
 		name = d.names.person(jid)
 	}
-	return channels.Sender{ID: userID(jid), Name: clean(name), Bot: jid.IsBot()}
+	return channels.Sender{ID: userID(jid), Name: channels.CleanText(name), Bot: jid.IsBot()}
 }
 
 // fill reads what a message says. What this version does not know is not dropped: it becomes Unreadable.
@@ -135,7 +135,7 @@ func (d *decoder) fill(in *channels.Inbound, msg *waE2E.Message) {
 		in.Event, in.Reason = channels.Unreadable, "a kind of message that this version cannot read: "+c.unknown
 		return
 	}
-	in.Text, in.Media = clean(c.text), c.media
+	in.Text, in.Media = channels.CleanText(c.text), c.media
 	if c.context == nil {
 		return
 	}
@@ -150,7 +150,7 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 	}
 	q := &channels.Quote{ID: channels.MessageID(c.GetStanzaID())}
 	if msg := c.GetQuotedMessage(); msg != nil {
-		q.Text = short(clean(read(unwrap(msg)).text))
+		q.Text = short(channels.CleanText(read(unwrap(msg)).text))
 	}
 	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
 		q.Sender = d.person(d.canonical(author, types.EmptyJID), "").Name
@@ -239,7 +239,7 @@ func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inboun
 
 // membership reads a change of a group. One notification may say several things.
 func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
-	base := channels.Inbound{Address: d.group(evt.JID), Time: evt.Timestamp, Late: d.late, Title: clean(d.names.group(evt.JID))}
+	base := channels.Inbound{Address: d.group(evt.JID), Time: evt.Timestamp, Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
 	if evt.Sender != nil {
 		base.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
@@ -266,7 +266,7 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 	add(channels.Left, evt.Leave)
 	if evt.Name != nil {
 		in := base
-		in.Event, in.Title = channels.Renamed, clean(evt.Name.Name)
+		in.Event, in.Title = channels.Renamed, channels.CleanText(evt.Name.Name)
 		if in.Sender.ID == "" && evt.Name.NameSetBy.User != "" {
 			in.Sender = d.person(d.canonical(evt.Name.NameSetBy, evt.Name.NameSetByPN), "")
 		}
@@ -281,7 +281,7 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 // joined is this account's coming into a group, as the notification came.
 func (d *decoder) joined(evt *events.JoinedGroup, came arrival) channels.Inbound {
 	in := channels.Inbound{
-		Event: channels.Joined, Address: d.group(evt.JID), Title: clean(evt.Name), Late: d.late, Self: true,
+		Event: channels.Joined, Address: d.group(evt.JID), Title: channels.CleanText(evt.Name), Late: d.late, Self: true,
 		Time: came.at, People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
 	}
 	if evt.Sender != nil {

@@ -91,7 +91,7 @@ func (l *link) placeholder(in channels.Inbound, why error) bool {
 	l.c.log.ErrorContext(l.offering, "a WhatsApp event is refused again and again and is given up", "event", in.Event, "id", in.ID, "chat", in.Address.Chat, "err", why)
 	return l.inbox(l.offering, channels.Inbound{
 		Event: channels.Unreadable, ID: in.ID, Address: in.Address, Sender: in.Sender, Time: in.Time, Title: in.Title, Late: in.Late,
-		SentByThisLogin: in.SentByThisLogin, Reason: "this was not taken: " + short(clean(why.Error())),
+		SentByThisLogin: in.SentByThisLogin, Reason: "this was not taken: " + short(channels.CleanText(why.Error())),
 	}) == nil
 }
 
@@ -99,7 +99,7 @@ func (l *link) placeholder(in channels.Inbound, why error) bool {
 func (l *link) pause(d time.Duration) bool {
 	const look = 50 * time.Millisecond
 	for end := time.Now().Add(d); time.Now().Before(end); {
-		if !sleep(l.offering, min(look, time.Until(end))) || l.closing.Load() {
+		if !channels.Sleep(l.offering, min(look, time.Until(end))) || l.closing.Load() {
 			return false
 		}
 	}

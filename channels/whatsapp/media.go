@@ -55,7 +55,7 @@ func media(kind channels.MediaKind, class, name string, m downloadable) []channe
 	if err != nil {
 		return nil
 	}
-	return []channels.Media{{Kind: kind, Ref: string(ref), Name: clean(name), MIME: clean(m.GetMimetype()), Size: int64(min(m.GetFileLength(), 1<<62))}} //nolint:gosec // bounded by min
+	return []channels.Media{{Kind: kind, Ref: string(ref), Name: channels.CleanText(name), MIME: channels.CleanText(m.GetMimetype()), Size: int64(min(m.GetFileLength(), 1<<62))}} //nolint:gosec // bounded by min
 }
 
 // readMedia reads the messages that carry a file.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 
@@ -110,7 +109,7 @@ func unauthorized(state channels.State, detail string) ending {
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: newBackoff(c.pace.refused, longestWait),
+		insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
 	}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves}
 	keys, err := openKeys(ctx, c.keys, log)
@@ -142,7 +141,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 func (l *link) serve(ctx context.Context) ending {
 	defer l.background.Wait()
 	defer l.stop()
-	wait := newBackoff(l.c.pace.first, longestWait)
+	wait := channels.NewBackoff(l.c.pace.first, longestWait)
 	updated := false
 	for {
 		began := time.Now()
@@ -164,7 +163,7 @@ func (l *link) serve(ctx context.Context) ending {
 		if end.atOnce {
 			pause = min(pause, l.c.pace.first)
 		}
-		if !sleep(ctx, pause) {
+		if !channels.Sleep(ctx, pause) {
 			return ending{}
 		}
 		l.c.setState(ctx, channels.Connecting, end.detail)
@@ -268,24 +267,6 @@ func (c *Channel) update(ctx context.Context) bool {
 	store.SetWAVersion(*latest)
 	c.log.InfoContext(ctx, "WhatsApp asked for a newer version", "had", have.String(), "has", latest.String())
 	return true
-}
-
-func newBackoff(first, longest time.Duration) *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff() // jitter of one half either way
-	b.InitialInterval, b.MaxInterval, b.Multiplier = first, longest, 2
-	b.Reset()
-	return b
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // plainClient is a copy of a client without a time limit of its own; a websocket is one long request.
