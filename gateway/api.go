@@ -35,6 +35,8 @@ func (h *Host) api() http.Handler {
 	handle(mux, "GET /api/pairing", h.pairings)
 	handle(mux, "POST /api/pairing/approve", h.approve)
 	handle(mux, "POST /api/pairing/reject", h.reject)
+	handle(mux, "GET /api/pairing/admitted", h.admitted)
+	handle(mux, "POST /api/pairing/remove", h.unpair)
 	handle(mux, "GET /api/channels", h.listChannels)
 	handle(mux, "POST /api/channels/restart", h.restartChannel)
 	handle(mux, "POST /api/channels/logout", h.logoutChannel)
@@ -326,51 +328,6 @@ func (h *Host) skipped(r *http.Request) ([]sessions.SkippedEvent, error) {
 		list = []sessions.SkippedEvent{}
 	}
 	return list, err
-}
-
-func (h *Host) pairings(r *http.Request) ([]sessions.Pairing, error) {
-	list, err := h.store.Pairings(r.Context(), time.Now())
-	for i := range list {
-		list[i].Hash, list[i].Delivery = "", nil
-	}
-	if list == nil {
-		list = []sessions.Pairing{}
-	}
-	return list, err
-}
-
-// pairingCode is the body of approve and reject.
-type pairingCode struct {
-	Channel channels.Kind `json:"channel"`
-	Code    string        `json:"code"`
-}
-
-func readCode(r *http.Request) (pairingCode, error) {
-	var body pairingCode
-	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 4<<10))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&body); err != nil || body.Channel == "" || body.Code == "" {
-		return body, bad(`want {"channel": "…", "code": "…"}`)
-	}
-	return body, nil
-}
-
-func (h *Host) approve(r *http.Request) (sessions.Pairing, error) {
-	c, err := readCode(r)
-	if err != nil {
-		return sessions.Pairing{}, err
-	}
-	p, err := h.router.LetIn(r.Context(), c.Channel, c.Code)
-	p.Hash = ""
-	return p, err
-}
-
-func (h *Host) reject(r *http.Request) (struct{}, error) {
-	c, err := readCode(r)
-	if err != nil {
-		return struct{}{}, err
-	}
-	return struct{}{}, h.router.TurnDown(r.Context(), c.Channel, c.Code)
 }
 
 // number reads a bounded whole number from a request.

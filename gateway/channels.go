@@ -19,6 +19,7 @@ type ChannelCall struct {
 	Channel channels.Kind      `json:"channel"`
 	Account channels.AccountID `json:"account,omitempty"`
 	Phone   string             `json:"phone,omitempty"` // login: for a code to type in, instead of a QR code
+	Check   bool               `json:"check,omitempty"` // login: only whether it could begin
 }
 
 // LoginStep is a line of what POST /api/channels/login answers: what a person is to scan or type in, until one with Done or Error.
@@ -80,6 +81,14 @@ func (h *Host) loginChannel(w http.ResponseWriter, r *http.Request) {
 	phone, err := phoneNumber(call.Phone)
 	if err != nil {
 		writeError(w, err)
+		return
+	}
+	if call.Check {
+		if err := h.mayLogin(a); err != nil {
+			writeError(w, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, LoginStep{Account: a.String()})
 		return
 	}
 	began := false

@@ -64,6 +64,31 @@ func (h *Host) login(ctx context.Context, a *account, phone string, show func(ch
 func (h *Host) beginLogin(a *account, l *linking) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
+	if err := h.linkable(a); err != nil {
+		return err
+	}
+	if err := h.halt(a); err != nil {
+		return err
+	}
+	a.set(channels.LoggedOut, "")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.linking = l
+	return nil
+}
+
+// mayLogin says why a login could not begin; nil when it could.
+func (h *Host) mayLogin(a *account) error {
+	if _, err := pairs(a); err != nil {
+		return err
+	}
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	return h.linkable(a)
+}
+
+// linkable says why an account cannot be linked now. h.changing is held.
+func (h *Host) linkable(a *account) error {
 	now := a.status(time.Now())
 	switch {
 	case !h.has(a) || h.accounts.life.Err() != nil:
@@ -77,13 +102,6 @@ func (h *Host) beginLogin(a *account, l *linking) error {
 		}
 		return refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, InWords(now.State), a.ref.Channel)
 	}
-	if err := h.halt(a); err != nil {
-		return err
-	}
-	a.set(channels.LoggedOut, "")
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.linking = l
 	return nil
 }
 
@@ -133,6 +151,8 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 		return changed(a)
 	case a.beingLinked():
 		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
+	case a.status(time.Now()).State == channels.LoggedOut:
+		return refuse(http.StatusConflict, "%s is not linked: there is nothing to end", a)
 	}
 	if err := h.halt(a); err != nil {
 		return err

@@ -59,23 +59,13 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 
 // unpair takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
 func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.Effects, error) {
-	asking, err := r.store.Pairings(ctx, time.Now())
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	people, err := r.store.Admitted(ctx)
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	for _, p := range asking {
-		if p.Rejected {
-			people = append(people, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.User, Name: p.Name})
-		}
-	}
-	people = slices.DeleteFunc(people, func(p sessions.Admitted) bool {
+	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
 		id := string(p.User)
-		return words[0] != id && !strings.EqualFold(words[0], string(p.Channel)+":"+id) || len(words) == 2 && words[1] != string(p.Account)
+		return (words[0] == id || strings.EqualFold(words[0], string(p.Channel)+":"+id)) && (len(words) == 1 || words[1] == string(p.Account))
 	})
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
 	switch len(people) {
 	case 0:
 		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", sessions.Effects{}, nil
@@ -91,8 +81,38 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 	return b.String(), sessions.Effects{}, nil
 }
 
-// Unpair takes back that somebody was let in or turned down; ErrNotFound when neither was done.
-func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) error {
-	_, err := r.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: account, User: user}})
-	return err
+// settled gives those of whom is true that they were let in or turned down.
+func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+	asking, err := r.store.Pairings(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	people, err := r.store.Admitted(ctx)
+	for _, p := range asking {
+		if p.Rejected {
+			people = append(people, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.User, Name: p.Name})
+		}
+	}
+	return slices.DeleteFunc(people, func(p sessions.Admitted) bool { return !is(p) }), err
+}
+
+// Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
+// when neither was done.
+func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
+	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
+		return p.Channel == kind && p.User == user && (account == "" || p.Account == account)
+	})
+	who := sessions.Admitted{Channel: kind, Account: account, User: user}
+	switch {
+	case err != nil:
+		return who, err
+	case len(people) == 1:
+		who = people[0]
+	case len(people) > 1:
+		return who, fmt.Errorf("%w: %s:%s is known on several accounts: name one (parley pairing list shows them)", sessions.ErrConflict, kind, user)
+	case account == "":
+		who.Account = channels.DefaultAccount // the store says so in words
+	}
+	_, err = r.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	return who, err
 }

@@ -50,7 +50,7 @@ func TestPairRemove(t *testing.T) {
 		if g.model.count() != n {
 			t.Error("somebody who was removed is answered")
 		}
-		if err := g.r.Unpair(t.Context(), fakeKind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.r.Unpair(t.Context(), fakeKind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -77,9 +77,15 @@ func TestPairRemoveOneOfSeveral(t *testing.T) {
 		if got := g.asks(direct(owner), owner, "/pair remove ann"); !strings.Contains(got, "- `/pair remove fake:ann default`\n- `/pair remove fake:ann second`") {
 			t.Errorf("%q", got)
 		}
+		if _, err := g.r.Unpair(t.Context(), fakeKind, "", "ann"); !errors.Is(err, sessions.ErrConflict) {
+			t.Error(err)
+		}
 		g.asks(direct(owner), owner, "/pair remove ann second")
 		if left, err := g.store.Admitted(t.Context()); err != nil || len(left) != 1 || left[0].Account != "default" {
 			t.Error(left, err)
+		}
+		if p, err := g.r.Unpair(t.Context(), fakeKind, "", "ann"); err != nil || p.Account != "default" {
+			t.Error(p, err)
 		}
 	})
 }

@@ -279,51 +279,6 @@ func (c skippedCmd) Run(e *env) error {
 	})
 }
 
-type pairingCmd struct {
-	List    pairingListCmd    `cmd:"" help:"List who asks to be let in."`
-	Approve pairingApproveCmd `cmd:"" help:"Let somebody in."`
-	Reject  pairingRejectCmd  `cmd:"" help:"Turn somebody down."`
-}
-
-type pairingListCmd struct {
-	JSON bool `help:"Print JSON."`
-}
-
-func (c pairingListCmd) Run(e *env) error {
-	list, err := ask[[]sessions.Pairing](e, http.MethodGet, "/api/pairing", nil, nil)
-	if err != nil {
-		return err
-	}
-	return show(c.JSON, list, func(w io.Writer, list []sessions.Pairing) {
-		for _, p := range list {
-			_, _ = fmt.Fprintf(w, "%s (%s): %s %s, until %s\n", p.Channel, p.Account, p.User, p.Name, stamp(p.Expires))
-		}
-	})
-}
-
-type pairingApproveCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Code    string `arg:"" help:"The code that the person was given."`
-}
-
-func (c pairingApproveCmd) Run(e *env) error {
-	p, err := ask[sessions.Pairing](e, http.MethodPost, "/api/pairing/approve", nil, map[string]string{"channel": c.Channel, "code": c.Code})
-	if err == nil {
-		fmt.Printf("%s:%s %s may write now.\n", p.Channel, p.User, p.Name)
-	}
-	return err
-}
-
-type pairingRejectCmd struct {
-	Channel string `arg:"" help:"Channel kind."`
-	Code    string `arg:"" help:"The code that the person was given."`
-}
-
-func (c pairingRejectCmd) Run(e *env) error {
-	_, err := ask[struct{}](e, http.MethodPost, "/api/pairing/reject", nil, map[string]string{"channel": c.Channel, "code": c.Code})
-	return err
-}
-
 func table(w io.Writer, head string, rows func(io.Writer)) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, head)

@@ -44,12 +44,16 @@ type terminal struct {
 }
 
 func (c loginCmd) link(e *env, t terminal) error {
-	if c.Phone == "" && !t.is {
-		return usageError{errors.New("the output is no terminal, so there is no place for a QR code: name the account's number (--phone +49…) for a code to type in, or use the page of the host under /channels")}
-	}
 	h, err := running(e)
 	if err != nil {
 		return err
+	}
+	if c.Phone == "" && !t.is {
+		var step gateway.LoginStep // what the host has against it comes first
+		if err := h.call(e.ctx, http.MethodPost, "/api/channels/login", nil, gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Check: true}, &step); err != nil {
+			return err
+		}
+		return usageError{errors.New("the output is no terminal, so there is no place for a QR code: name the account's number (--phone +49…) for a code to type in, or use the page of the host under /channels")}
 	}
 	body, err := json.Marshal(gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Phone: c.Phone})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +120,11 @@ func TestLoginCommand(t *testing.T) {
 	if err := (loginCmd{Channel: "fake", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "linked already as Anna") {
 		t.Errorf("a login of what is connected: %v", err)
 	}
+	for _, c := range []struct{ channel, want string }{{"fake", "linked already as Anna"}, {"webchat", "is not linked by a person"}, {"nochannel", "there is no channel"}} {
+		if err := (loginCmd{Channel: c.channel}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("without a terminal, %s: %v", c.channel, err)
+		}
+	}
 	list, err := ask[[]gateway.Status](e, "GET", "/api/channels", nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +136,21 @@ func TestLoginCommand(t *testing.T) {
 	}
 	if err := (logoutCmd{Channel: "fake"}).Run(e); err != nil {
 		t.Errorf("logout: %v", err)
+	}
+	for wait, done := time.After(20*time.Second), false; !done; { // until the adapter has said that nothing is linked
+		list, err := ask[[]gateway.Status](e, "GET", "/api/channels", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done = slices.ContainsFunc(list, func(s gateway.Status) bool { return s.Channel == "fake" && s.State == channels.LoggedOut })
+		select {
+		case <-wait:
+			t.Fatalf("%+v", list)
+		default:
+		}
+	}
+	if err := (logoutCmd{Channel: "fake"}).Run(e); err == nil || !strings.Contains(err.Error(), "fake (default) is not linked: there is nothing to end") {
+		t.Errorf("a second logout: %v", err)
 	}
 	if err := (channelsRestartCmd{Channel: "fake", Account: "default"}).Run(e); err != nil {
 		t.Errorf("restart: %v", err)
