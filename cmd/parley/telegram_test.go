@@ -188,6 +188,19 @@ func TestPairing(t *testing.T) {
 	if got := w.sent(guest, 3)[2]; got.Text != "echo: and now?" {
 		t.Errorf("after pairing: %q", got.Text)
 	}
+	if out, exit := w.cli("pairing", "list"); exit != 0 || !strings.Contains(out, itoa(guest)) || !strings.Contains(out, "let in since") {
+		t.Errorf("the list (exit %d):\n%s", exit, out)
+	}
+	if out, exit := w.cli("pairing", "remove", "telegram", " "+itoa(guest)); exit != 0 || !strings.Contains(out, "is a stranger again") {
+		t.Errorf("remove (exit %d): %s", exit, out)
+	}
+	if out, exit := w.cli("pairing", "remove", "telegram", itoa(guest)); exit == 0 || !strings.Contains(out, "was neither let in") {
+		t.Errorf("a second remove (exit %d): %s", exit, out)
+	}
+	w.tg.Say(guest, guest, "still there?")
+	if got := w.sent(guest, 4)[3].Text; !strings.Contains(got, "I do not know you yet") {
+		t.Errorf("after the removal: %q", got)
+	}
 }
 
 func TestTrace(t *testing.T) {
