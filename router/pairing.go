@@ -85,7 +85,8 @@ func (r *Router) LetIn(ctx context.Context, kind channels.Kind, code string) (se
 	return p, err
 }
 
-// TurnDown forgets the request that a code belongs to; ErrNotFound when none waits for it. The person is not told.
+// TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code
+// for sessions.RejectedFor.
 func (r *Router) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
 	_, err := r.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
 	return err
