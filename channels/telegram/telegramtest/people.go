@@ -129,7 +129,7 @@ func ReplyTo(id int64) Option { return func(m object) { m[replyKey] = id } }
 // Photo makes the message a picture with the text as its caption.
 func Photo(fileID string) Option {
 	size := func(n int) object {
-		return object{"file_id": fmt.Sprintf("%s-%d", fileID, n), "file_unique_id": fmt.Sprintf("u%d", n), "width": n, "height": n, "file_size": n * n}
+		return object{"file_id": fmt.Sprintf("%s-%d", fileID, n), "file_unique_id": fmt.Sprintf("u%d", n), "width": n, "height": n}
 	}
 	return func(m object) { m["photo"] = []any{size(90), size(1280), size(320)} }
 }
