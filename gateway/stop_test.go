@@ -166,6 +166,10 @@ func TestStuckPair(t *testing.T) {
 		if d.count() != 1 {
 			t.Errorf("%d runs of an account that is not configured", d.count())
 		}
+		d.run = func(ctx context.Context, _ int) error { // it is linked now
+			<-ctx.Done()
+			return nil
+		}
 		h.reloadAccounts(c)
 		synctest.Wait()
 		d.letPair = make(chan struct{})

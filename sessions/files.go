@@ -35,7 +35,7 @@ func FileName(name string) string {
 	if len(end) > 16 {
 		end = ""
 	}
-	return strings.ToValidUTF8(name[:nameMost-len(end)], "") + end
+	return strings.TrimRight(strings.ToValidUTF8(name[:nameMost-len(end)], ""), ". ") + end
 }
 
 // String describes a file in one line: report.pdf, application/pdf, 12 kB.

@@ -32,6 +32,7 @@ func TestFileName(t *testing.T) {
 }
 
 func FuzzFileName(f *testing.F) {
+	f.Add("x" + strings.Repeat("\f", 130) + "y")
 	f.Add("a/b\\c\x00.txt")
 	f.Add(strings.Repeat("x", 4096) + ".tar.gz")
 	f.Fuzz(func(t *testing.T, name string) {
@@ -50,7 +51,7 @@ func TestFileWords(t *testing.T) {
 	for want, f := range map[string]File{
 		"report.pdf, application/pdf, 12 kB": {Name: "report.pdf", MIME: "application/pdf", Size: 12_345},
 		"audio, audio/ogg":                   {Kind: channels.Audio, MIME: "audio/ogg; codecs=opus"},
-		"a.bin, 999 bytes":                   {Name: "/tmp/a.bin", Size: 999},
+		"a.bin, 999 bytes":                   {Name: "/srv/a.bin", Size: 999},
 		"b, text/xhost, 1.5 MB":              {Name: "b", MIME: "text/x]\n[host", Size: 1_500_000},
 		"c, 2.0 GB":                          {Name: "c", Size: 2e9},
 	} {

@@ -59,7 +59,7 @@ func TestNoDraftAfterTheMessage(t *testing.T) {
 		var under sync.WaitGroup
 		for i := range 50 {
 			under.Go(func() { _ = r.ch.Draft(t.Context(), to, "run", fmt.Sprint("word ", i)) })
-			time.Sleep(20 * time.Millisecond) // virtual time
+			<-time.After(20 * time.Millisecond) // virtual time
 		}
 		if n := len(r.srv.Drafts()); n < 3 || n > 5 {
 			t.Errorf("%d drafts in a second", n)
@@ -68,15 +68,15 @@ func TestNoDraftAfterTheMessage(t *testing.T) {
 		if d := r.srv.Drafts(); d[len(d)-1].Text != "word 49" {
 			t.Errorf("the newest is %q", d[len(d)-1].Text)
 		}
-		time.Sleep(time.Second) // virtual time
+		<-time.After(time.Second) // virtual time
 		for _, delay := range []time.Duration{500 * time.Millisecond, 10 * time.Second} {
 			// Telegram is slow with a draft, one more waits for its turn, and the message comes.
 			run := fmt.Sprint("run ", delay)
 			r.srv.Inject(telegramtest.Fault{Method: "sendMessageDraft", Delay: delay, Body: `{"ok":true,"result":true}`})
 			under.Go(func() { _ = r.ch.Draft(t.Context(), to, run, "slow") })
-			time.Sleep(10 * time.Millisecond) // virtual time
+			<-time.After(10 * time.Millisecond) // virtual time
 			under.Go(func() { _ = r.ch.Draft(t.Context(), to, run, "waits") })
-			time.Sleep(10 * time.Millisecond) // virtual time
+			<-time.After(10 * time.Millisecond) // virtual time
 			began := time.Now()
 			if _, err := r.ch.Send(t.Context(), channels.Outbound{To: to, Text: "final"}); err != nil {
 				t.Error(err)
@@ -85,7 +85,7 @@ func TestNoDraftAfterTheMessage(t *testing.T) {
 				t.Errorf("the message waited %s for a draft of %s", took, delay)
 			}
 			under.Wait()
-			time.Sleep(time.Minute) // virtual time
+			<-time.After(time.Minute) // virtual time
 			for _, d := range r.srv.Drafts() {
 				if d.Text == "waits" {
 					t.Errorf("a draft after the message: %+v", d)
@@ -115,7 +115,7 @@ func TestDraftsThatAreLimited(t *testing.T) {
 		if err := r.ch.Draft(t.Context(), direct("1002"), "run", "x"); err != nil {
 			t.Errorf("another chat: %v", err)
 		}
-		time.Sleep(30 * time.Second) // virtual time
+		<-time.After(30 * time.Second) // virtual time
 		if err := r.ch.Draft(t.Context(), to, "run 2", "x"); err != nil {
 			t.Errorf("after the wait: %v", err)
 		}

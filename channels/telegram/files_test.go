@@ -176,7 +176,7 @@ func TestLargeAlbum(t *testing.T) {
 		if failed := channels.Classify(err); failed.Class != channels.Limited || failed.RetryAfter != time.Minute || len(r.srv.Sent()) != 0 {
 			t.Errorf("%v", err)
 		}
-		time.Sleep(time.Minute) // virtual time
+		<-time.After(time.Minute) // virtual time
 		if _, err := r.ch.Send(t.Context(), channels.Outbound{To: direct("1001"), Files: files[:2]}); err != nil || len(r.srv.Sent()) != 2 || calls() != 2 {
 			t.Errorf("%v, %d sent in %d calls", err, len(r.srv.Sent()), calls())
 		}
