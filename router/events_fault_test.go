@@ -157,6 +157,9 @@ func TestFaultEventsChangeNothing(t *testing.T) {
 			continue // all of them are events here
 		}
 		for kind, to := range map[string]channels.Address{"direct": direct(string(w.sender.ID)), "group": groupChat("g"), "topic": topic, "channel": room} {
+			if racing && (kind == "group" || kind == "channel") {
+				continue // they run without the race detector
+			}
 			if w.open && kind == "direct" {
 				continue
 			}

@@ -27,7 +27,7 @@ const (
 // longTurns is how many turns there are: fewer where the race detector looks on.
 func longTurns() int {
 	if racing {
-		return 400
+		return 150
 	}
 	return 2000
 }
