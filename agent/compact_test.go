@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -197,11 +198,14 @@ session "agent:b:main": "hi"
 	}
 }
 
+// aLine is what a line of a chunk looks like: when, who (a name in quotes may hold anything), and one quoted text to its end.
+var aLine = regexp.MustCompile(`^(?:[^":]*\d\d:\d\d )?[^":]+("(?:[^"\\]|\\.)*")?: ("(?:[^"\\]|\\.)*")$`)
+
 // checkLines wants every line of a chunk to end with one whole quoted text: nobody's words make a line of their own.
 func checkLines(t interface{ Errorf(string, ...any) }, chunk string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(chunk, "\n"), "\n") {
-		_, text, ok := strings.Cut(line, ": ")
-		if !ok || !json.Valid([]byte(text)) {
+		m := aLine.FindStringSubmatch(line)
+		if m == nil || m[1] != "" && !json.Valid([]byte(m[1])) || !json.Valid([]byte(m[2])) {
 			t.Errorf("no line of a chunk: %.200q", line)
 		}
 	}
@@ -225,6 +229,7 @@ func TestHostsMessagesAreFramed(t *testing.T) {
 
 func FuzzChunks(f *testing.F) {
 	f.Add("a \"text\"\nof\x00two\xff lines", "tool", 10)
+	f.Add("a: \"text\"", "e: \"g\": ", 10)
 	f.Fuzz(func(t *testing.T, text, name string, tokens int) {
 		tokens %= 5000
 		msgs := []sessions.Message{
