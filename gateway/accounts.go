@@ -11,6 +11,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/router"
 )
@@ -149,9 +150,9 @@ func (h *Host) restart(a *account) error {
 	case !h.has(a):
 		return changed(a)
 	case a.ch == nil:
-		return refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+		return api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
 	case a.beingLinked():
-		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
+		return api.Refuse(http.StatusConflict, "%s is being linked: end that first", a)
 	}
 	if err := h.halt(a); err != nil {
 		return err
@@ -169,7 +170,7 @@ func (h *Host) has(a *account) bool {
 }
 
 func changed(a *account) error {
-	return refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again; if it stays so, reload the configuration", a)
+	return api.Refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again; if it stays so, reload the configuration", a)
 }
 
 // publish tells a platform that has a menu which commands there are. Best effort: the commands work without.

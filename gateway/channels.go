@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,88 +12,77 @@ import (
 	"github.com/skip2/go-qrcode"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
-// ChannelCall is the body of POST /api/channels/login, logout and restart. Without an account it is the only one of the channel, or
-// the one called default.
-type ChannelCall struct {
-	Channel channels.Kind      `json:"channel"`
-	Account channels.AccountID `json:"account,omitempty"`
-	Phone   string             `json:"phone,omitempty"` // login: for a code to type in, instead of a QR code
-	Check   bool               `json:"check,omitempty"` // login: only whether it could begin
-}
-
-// LoginStep is a line of what POST /api/channels/login answers: what a person is to scan or type in, until one with Done or Error.
-type LoginStep struct {
-	QR      string        `json:"qr,omitempty"`    // what the code says
-	Image   *LoginPicture `json:"image,omitempty"` // the same to be shown
-	Code    string        `json:"code,omitempty"`
-	Expires time.Time     `json:"expires,omitzero"`
-	Done    bool          `json:"done,omitempty"`
-	Account string        `json:"account,omitempty"` // with Done
-	Name    string        `json:"name,omitempty"`    // with Done: who it is linked as, if that is known
-	Error   string        `json:"error,omitempty"`
-}
-
-// LoginPicture is a QR code as an SVG path of a square of Size modules.
-type LoginPicture struct {
-	Size int    `json:"size"`
-	Path string `json:"path"`
+func (h *Host) accountOperations() api.Table {
+	return api.Table{
+		api.Op("channels.status", "GET /api/channels", api.Read, "Every account of the configuration, and how it is.", h.listChannels),
+		api.Op("channels.restart", "POST /api/channels/restart", api.Admin, "Start an account again.", h.restartChannel),
+		api.Op("channels.logout", "POST /api/channels/logout", api.Admin, "End the link of an account.", h.logoutChannel),
+		api.Stream[api.LoginCall, api.LoginStep]("channels.login", "POST /api/channels/login", api.Admin,
+			"Link an account: a line of JSON for each step; whoever hangs up ends the login.", "application/x-ndjson", h.loginChannel),
+	}
 }
 
 // listChannels is GET /api/channels: every account of the configuration, also those that are switched off.
-func (h *Host) listChannels(*http.Request) ([]Status, error) {
+func (h *Host) listChannels(context.Context, api.None) ([]api.Account, error) {
 	list := h.statuses()
 	for _, d := range h.deps.Config.Config().Disabled {
-		list = append(list, Status{Channel: d.Kind, Account: d.ID, State: channels.Stopped, Off: true, Detail: "switched off (enabled: false)"})
+		list = append(list, api.Account{Channel: d.Kind, Account: d.ID, State: channels.Stopped, Off: true, Detail: "switched off (enabled: false)"})
 	}
 	return list, nil
 }
 
-func (h *Host) restartChannel(r *http.Request) (Status, error) {
-	_, a, err := h.called(r)
+func (h *Host) restartChannel(_ context.Context, c api.AccountCall) (api.Account, error) {
+	a, err := h.findAccount(c.Channel, c.Account)
 	if err == nil {
 		err = h.restart(a)
 	}
 	if err != nil {
-		return Status{}, err
+		return api.Account{}, err
 	}
 	return a.status(time.Now()), nil
 }
 
-func (h *Host) logoutChannel(r *http.Request) (Status, error) {
-	_, a, err := h.called(r)
+func (h *Host) logoutChannel(ctx context.Context, c api.AccountCall) (api.Account, error) {
+	a, err := h.findAccount(c.Channel, c.Account)
 	if err == nil {
-		err = h.logout(r.Context(), a)
+		err = h.logout(ctx, a)
 	}
 	if err != nil {
-		return Status{}, err
+		return api.Account{}, err
 	}
 	return a.status(time.Now()), nil
 }
 
 // loginChannel links an account. The answer is a line of JSON (LoginStep) for each step; whoever hangs up ends the login.
 func (h *Host) loginChannel(w http.ResponseWriter, r *http.Request) {
-	call, a, err := h.called(r)
+	call, err := api.Decode[api.LoginCall](w, r)
 	if err != nil {
-		writeError(w, err)
+		api.WriteError(w, err)
+		return
+	}
+	a, err := h.findAccount(call.Channel, call.Account)
+	if err != nil {
+		api.WriteError(w, err)
 		return
 	}
 	phone, err := phoneNumber(call.Phone)
 	if err != nil {
-		writeError(w, err)
+		api.WriteError(w, err)
 		return
 	}
 	if call.Check {
 		if err := h.mayLogin(a); err != nil {
-			writeError(w, err)
+			api.WriteError(w, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, LoginStep{Account: a.String()})
+		api.WriteJSON(w, http.StatusOK, api.LoginStep{Account: a.String()})
 		return
 	}
 	began := false
-	write := func(s LoginStep) {
+	write := func(s api.LoginStep) {
 		if !began {
 			began = true
 			w.Header().Set("Content-Type", "application/x-ndjson")
@@ -124,19 +114,19 @@ func (h *Host) loginChannel(w http.ResponseWriter, r *http.Request) {
 		case o := <-over:
 			switch {
 			case o.err == nil:
-				write(LoginStep{Done: true, Account: a.String(), Name: o.name})
+				write(api.LoginStep{Done: true, Account: a.String(), Name: o.name})
 			case began:
-				write(LoginStep{Error: o.err.Error()})
+				write(api.LoginStep{Error: o.err.Error()})
 			default:
-				writeError(w, o.err)
+				api.WriteError(w, o.err)
 			}
 			return
 		}
 	}
 }
 
-func step(s channels.PairStep) LoginStep {
-	out := LoginStep{QR: s.QR, Code: s.Code, Expires: s.Expires}
+func step(s channels.PairStep) api.LoginStep {
+	out := api.LoginStep{QR: s.QR, Code: s.Code, Expires: s.Expires}
 	if s.QR != "" {
 		out.Image = picture(s.QR)
 	}
@@ -144,7 +134,7 @@ func step(s channels.PairStep) LoginStep {
 }
 
 // picture draws a QR code; nil when the text is too long for one.
-func picture(text string) *LoginPicture {
+func picture(text string) *api.LoginPicture {
 	code, err := qrcode.New(text, qrcode.Low) // the largest modules: it is read from a screen
 	if err != nil {
 		return nil
@@ -163,18 +153,7 @@ func picture(text string) *LoginPicture {
 			fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", from, y, x-from, x-from)
 		}
 	}
-	return &LoginPicture{Size: len(rows), Path: path.String()}
-}
-
-// called reads which account a request is about.
-func (h *Host) called(r *http.Request) (call ChannelCall, a *account, err error) {
-	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 4<<10))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&call); err != nil || call.Channel == "" {
-		return call, nil, bad(`want {"channel": "…", "account": "…"}`)
-	}
-	a, err = h.findAccount(call.Channel, call.Account)
-	return call, a, err
+	return &api.LoginPicture{Size: len(rows), Path: path.String()}
 }
 
 // findAccount gives an account by its name; without one the only account of the channel, or the one called default.
@@ -204,17 +183,17 @@ func (h *Host) findAccount(kind channels.Kind, id channels.AccountID) (*account,
 func (h *Host) noAccount(kind channels.Kind, id channels.AccountID, names []string) error {
 	for _, d := range h.deps.Config.Config().Disabled {
 		if d.Kind == kind && (d.ID == id || id == "" && len(names) == 0) {
-			return refuse(http.StatusConflict, "%s (%s) is switched off (enabled: false): change that, then reload the configuration", kind, d.ID)
+			return api.Refuse(http.StatusConflict, "%s (%s) is switched off (enabled: false): change that, then reload the configuration", kind, d.ID)
 		}
 	}
 	kinds := Table(h.deps.Adapters).Kinds()
 	switch {
 	case !slices.Contains(kinds, kind):
-		return refuse(http.StatusNotFound, "there is no channel %q: there are %v", kind, kinds)
+		return api.Refuse(http.StatusNotFound, "there is no channel %q: there are %v", kind, kinds)
 	case len(names) == 0:
-		return refuse(http.StatusNotFound, "%s is not configured: add channels.%s to the configuration, then reload it", kind, kind)
+		return api.Refuse(http.StatusNotFound, "%s is not configured: add channels.%s to the configuration, then reload it", kind, kind)
 	case id == "":
-		return refuse(http.StatusBadRequest, "which account of %s? There are %s", kind, strings.Join(names, ", "))
+		return api.Refuse(http.StatusBadRequest, "which account of %s? There are %s", kind, strings.Join(names, ", "))
 	}
-	return refuse(http.StatusNotFound, "%s has no account %q: there are %s", kind, id, strings.Join(names, ", "))
+	return api.Refuse(http.StatusNotFound, "%s has no account %q: there are %s", kind, id, strings.Join(names, ", "))
 }

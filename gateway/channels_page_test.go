@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/gateway/web/webtest"
 )
 
@@ -98,7 +98,7 @@ func TestChannelsPageByPhone(t *testing.T) {
 	webtest.Until(t, tab, `!!document.querySelector('#step svg')`)
 	webtest.Do(t, tab, click(`document.getElementById('close')`))
 	webtest.Until(t, tab, `!document.getElementById('login').open && !document.querySelector('#step svg') && `+card+`.querySelector('.state').textContent === 'not linked'`)
-	h.until("the login is over", func(s gateway.Status) bool { return !s.Linking })
+	h.until("the login is over", func(s api.Account) bool { return !s.Linking })
 	if html := webtest.Eval[string](t, tab, `document.documentElement.outerHTML`); strings.Contains(html, "CODE-5678") {
 		t.Error("the code is still in the page")
 	}

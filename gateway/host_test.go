@@ -20,6 +20,7 @@ import (
 	"parley/channels"
 	"parley/channels/webchat"
 	"parley/gateway"
+	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/gatewaytest"
 )
@@ -90,7 +91,7 @@ func newHost(t *testing.T) *host {
 		}
 	})
 	t.Cleanup(h.stop)
-	h.until("the fake account has run", func(s gateway.Status) bool { return h.fake.Runs() > 0 && s.State == channels.LoggedOut })
+	h.until("the fake account has run", func(s api.Account) bool { return h.fake.Runs() > 0 && s.State == channels.LoggedOut })
 	return h
 }
 
@@ -132,12 +133,12 @@ func (h *host) get(method, path, body string) (int, string) {
 }
 
 // until waits until the fake account is as wanted.
-func (h *host) until(what string, ok func(gateway.Status) bool) (s gateway.Status) {
+func (h *host) until(what string, ok func(api.Account) bool) (s api.Account) {
 	h.t.Helper()
 	limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for {
-		var list []gateway.Status
+		var list []api.Account
 		if _, body := h.get("GET", "/api/channels", ""); json.Unmarshal([]byte(body), &list) == nil {
 			for _, a := range list {
 				if a.Channel == gatewaytest.Kind {
@@ -157,11 +158,11 @@ func (h *host) until(what string, ok func(gateway.Status) bool) (s gateway.Statu
 }
 
 // login starts a login and gives its steps.
-func (h *host) login(body string) (next func() gateway.LoginStep, hangUp func()) {
+func (h *host) login(body string) (next func() api.LoginStep, hangUp func()) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
 	h.t.Cleanup(cancel)
-	lines := make(chan gateway.LoginStep)
+	lines := make(chan api.LoginStep)
 	go func() {
 		defer close(lines)
 		resp, err := h.ask(ctx, "POST", "/api/channels/login", body)
@@ -170,19 +171,19 @@ func (h *host) login(body string) (next func() gateway.LoginStep, hangUp func())
 		}
 		defer func() { _ = resp.Body.Close() }()
 		for in := bufio.NewScanner(resp.Body); in.Scan(); {
-			var s gateway.LoginStep
+			var s api.LoginStep
 			_ = json.Unmarshal(in.Bytes(), &s) // the zero step fails the test
 			lines <- s
 		}
 	}()
-	return func() gateway.LoginStep {
+	return func() api.LoginStep {
 		h.t.Helper()
 		select {
 		case s := <-lines:
 			return s
 		case <-time.After(20 * time.Second):
 			h.t.Fatal("no step came")
-			return gateway.LoginStep{}
+			return api.LoginStep{}
 		}
 	}, cancel
 }

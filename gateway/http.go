@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/gateway/api"
 	"parley/gateway/web"
 	"parley/sessions"
 )
@@ -18,7 +19,7 @@ func (h *Host) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
-	mux.Handle("/api/", h.api())
+	mux.Handle("/api/", h.operations().WithDocument(h.deps.Version).Handler())
 	mux.HandleFunc(hookPattern, h.hook)
 	mux.Handle("GET /channels", web.Channels())
 	page := web.Off()
@@ -42,10 +43,10 @@ func (h *Host) loopback() bool {
 // healthz says whether the process does its work: the store answers.
 func (h *Host) healthz(w http.ResponseWriter, r *http.Request) {
 	if why := h.storeTrouble(r.Context()); why != "" {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy", "why": why})
+		api.WriteJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy", "why": why})
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	api.WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // readyz says whether people can reach the agents: the store answers, and every account's platform answered lately.
@@ -62,7 +63,7 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	for i := range accounts {
 		accounts[i].Name = "" // of a person, perhaps
 	}
-	writeJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
+	api.WriteJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
 }
 
 // storeTrouble asks the store for something small, and whether it writes when the last write failed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
 // linking is a login under way.
@@ -53,7 +54,7 @@ func (h *Host) login(ctx context.Context, a *account, phone string, show func(ch
 	h.endLogin(a, l)
 	if err != nil {
 		h.log.Info("an account was not linked", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
-		return "", refuse(http.StatusBadGateway, "%s is not linked: %s", a, reason(err))
+		return "", api.Refuse(http.StatusBadGateway, "%s is not linked: %s", a, reason(err))
 	}
 	h.log.Info("an account is linked", "channel", a.ref.Channel, "account", a.ref.Account)
 	return h.nameOf(ctx, a), nil
@@ -94,13 +95,13 @@ func (h *Host) linkable(a *account) error {
 	case !h.has(a) || h.accounts.life.Err() != nil:
 		return changed(a)
 	case now.Linking:
-		return refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
+		return api.Refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
 	case now.State == channels.Connected || now.State == channels.Conflict || now.State == channels.Banned:
 		as := ""
 		if now.Name != "" {
 			as = " as " + now.Name
 		}
-		return refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, InWords(now.State), a.ref.Channel)
+		return api.Refuse(http.StatusConflict, "%s is linked already%s (%s): to link another one, run parley logout %s first", a, as, api.InWords(now.State), a.ref.Channel)
 	}
 	return nil
 }
@@ -150,9 +151,9 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 	case !h.has(a) || h.accounts.life.Err() != nil:
 		return changed(a)
 	case a.beingLinked():
-		return refuse(http.StatusConflict, "%s is being linked: end that first", a)
+		return api.Refuse(http.StatusConflict, "%s is being linked: end that first", a)
 	case a.status(time.Now()).State == channels.LoggedOut:
-		return refuse(http.StatusConflict, "%s is not linked: there is nothing to end", a)
+		return api.Refuse(http.StatusConflict, "%s is not linked: there is nothing to end", a)
 	}
 	if err := h.halt(a); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 	}
 	h.startAccount(h.accounts.life, a) //nolint:contextcheck // accounts live with the host, not with who logs out
 	if err != nil {
-		return refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))
+		return api.Refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))
 	}
 	h.log.Info("the link of an account was ended", "channel", a.ref.Channel, "account", a.ref.Account)
 	return nil
@@ -180,11 +181,11 @@ func (h *Host) logout(ctx context.Context, a *account) error {
 // pairs gives what links an account.
 func pairs(a *account) (channels.Pairer, error) {
 	if a.ch == nil {
-		return nil, refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
+		return nil, api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
 	}
 	p := channels.Probe(a.ch).Pairer
 	if p == nil {
-		return nil, refuse(http.StatusConflict, "%s is not linked by a person: all that it needs is in the configuration (channels.%s)", a, a.ref.Channel)
+		return nil, api.Refuse(http.StatusConflict, "%s is not linked by a person: all that it needs is in the configuration (channels.%s)", a, a.ref.Channel)
 	}
 	return p, nil
 }
@@ -205,7 +206,7 @@ func phoneNumber(text string) (string, error) {
 	}
 	digits = strings.TrimPrefix(strings.TrimPrefix(digits, "+"), "00")
 	if strings.Trim(digits, "0123456789") != "" || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
-		return "", bad("phone %q: want the whole number with its country code, for example +49 151 23456789", text)
+		return "", api.Bad("phone %q: want the whole number with its country code, for example +49 151 23456789", text)
 	}
 	return "+" + digits, nil
 }

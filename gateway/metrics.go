@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"parley/gateway/api"
+)
 
 var (
 	accountUp       = prometheus.NewDesc("parley_account_up", "Whether the platform of an account answered lately.", []string{"channel", "account"}, nil)
@@ -9,7 +13,7 @@ var (
 )
 
 // accountMetrics says how the accounts are.
-type accountMetrics struct{ list func() []Status }
+type accountMetrics struct{ list func() []api.Account }
 
 // Describe implements prometheus.Collector.
 func (accountMetrics) Describe(ch chan<- *prometheus.Desc) {

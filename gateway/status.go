@@ -2,67 +2,15 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
-// Status is how an account is, for people and for /readyz.
-type Status struct {
-	Channel  channels.Kind      `json:"channel"`
-	Account  channels.AccountID `json:"account"`
-	State    channels.State     `json:"state"`
-	Live     bool               `json:"live"`
-	Name     string             `json:"name,omitempty"`
-	Detail   string             `json:"detail,omitempty"` // what is wrong
-	Todo     string             `json:"todo,omitempty"`   // what a person can do about it
-	LastSeen time.Time          `json:"lastSeen,omitzero"`
-	Next     time.Time          `json:"next,omitzero"` // when it is tried again
-	Restarts int                `json:"restarts"`
-	Pairs    bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
-	Linking  bool               `json:"linking,omitempty"` // somebody is linking it now
-	Off      bool               `json:"off,omitempty"`     // enabled: false
-}
-
-// InWords is a state as people read it.
-func InWords(s channels.State) string {
-	if s == channels.LoggedOut {
-		return "not linked"
-	}
-	return strings.ReplaceAll(string(s), "_", " ")
-}
-
-// Words is how an account is, in a word or two.
-func (s Status) Words() string {
-	switch {
-	case s.Off:
-		return "switched off"
-	case s.Linking:
-		return "being linked"
-	case s.State == channels.Connected && !s.Live:
-		return "connected, silent"
-	}
-	return InWords(s.State)
-}
-
-// Line is how an account is, why, and what to do, in one line for everybody: it does not say whose account it is.
-func (s Status) Line() string {
-	line := fmt.Sprintf("%s (%s): %s", s.Channel, s.Account, s.Words())
-	for _, more := range []string{s.Detail, s.Todo} {
-		if more != "" {
-			line += "; " + more
-		}
-	}
-	if !s.Next.IsZero() {
-		line += "; it is tried again at " + s.Next.Local().Format(time.DateTime)
-	}
-	return line
-}
-
 // status joins what the adapter knows with what its supervisor saw.
-func (a *account) status(now time.Time) Status {
+func (a *account) status(now time.Time) api.Account {
 	var caps channels.Caps
 	var health channels.Health
 	if a.ch != nil {
@@ -73,7 +21,7 @@ func (a *account) status(now time.Time) Status {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := Status{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Next: a.next, Restarts: a.restarts, Linking: a.linking != nil}
+	s := api.Account{Channel: a.ref.Channel, Account: a.ref.Account, State: a.state, Detail: a.detail, Next: a.next, Restarts: a.restarts, Linking: a.linking != nil}
 	if a.ch == nil {
 		s.Todo = "change the configuration (parley check), then reload it"
 		return s
@@ -96,7 +44,7 @@ func (a *account) status(now time.Time) Status {
 
 // report fills in what the adapter says. Once its Run is over its word counts only for why, and while it runs a permanent state is
 // that of the Run before: the adapter has not come to it yet. a.mu is held.
-func (a *account) report(s *Status, h channels.Health, now time.Time) {
+func (a *account) report(s *api.Account, h channels.Health, now time.Time) {
 	s.Name, s.LastSeen = h.Name, h.LastSeen
 	waiting, running := a.state == channels.Disconnected, a.state == channels.Connected
 	switch {
@@ -110,7 +58,7 @@ func (a *account) report(s *Status, h channels.Health, now time.Time) {
 }
 
 // todo says what a person can do about an account, where that does not depend on its platform. The platform's part is in Detail.
-func todo(s Status) string {
+func todo(s api.Account) string {
 	login, restart := "parley login "+string(s.Channel), restartCommand(s)
 	if s.Account != channels.DefaultAccount {
 		login += " --account " + string(s.Account)
@@ -133,7 +81,7 @@ func todo(s Status) string {
 	return ""
 }
 
-func restartCommand(s Status) string {
+func restartCommand(s api.Account) string {
 	c := "parley channels restart " + string(s.Channel)
 	if s.Account != channels.DefaultAccount {
 		c += " " + string(s.Account)
@@ -141,9 +89,9 @@ func restartCommand(s Status) string {
 	return c
 }
 
-func (h *Host) statuses() []Status {
+func (h *Host) statuses() []api.Account {
 	now := time.Now()
-	out := make([]Status, 0, 4)
+	out := make([]api.Account, 0, 4)
 	for _, a := range h.accounts.all() {
 		out = append(out, a.status(now))
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
 // endWithin is how long an adapter may take to end: all changes of accounts wait for it.
@@ -68,7 +69,7 @@ func (a *account) wait(limit <-chan time.Time) error {
 }
 
 func (a *account) isStuck() error {
-	return refuse(http.StatusServiceUnavailable, "%s was told to end and has not ended within %s: try again in a while; if it stays so, restart parley", a, endWithin)
+	return api.Refuse(http.StatusServiceUnavailable, "%s was told to end and has not ended within %s: try again in a while; if it stays so, restart parley", a, endWithin)
 }
 
 // outdate notes that an account has to be replaced once it has ended.
@@ -87,7 +88,7 @@ func (a *account) current() bool {
 }
 
 // stuckWords say what is wrong with an account that did not end, and what to do; a.mu is held, a.stuck set.
-func (a *account) stuckWords(s Status) (detail, todo string) {
+func (a *account) stuckWords(s api.Account) (detail, todo string) {
 	switch {
 	case !over(a.stuck):
 		return "its adapter was told to end and does not", "if it stays so, restart parley"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/router"
 )
@@ -71,8 +72,8 @@ func busy503(t *testing.T, what string, most time.Duration, call func() error) {
 	t.Helper()
 	began := time.Now()
 	err := call()
-	no, ok := errors.AsType[*refusal](err)
-	if !ok || no.status != http.StatusServiceUnavailable || !strings.Contains(no.text, "fake (default)") || !strings.Contains(no.text, "restart parley") {
+	no, ok := errors.AsType[*api.Error](err)
+	if !ok || no.Status != http.StatusServiceUnavailable || !strings.Contains(no.Message, "fake (default)") || !strings.Contains(no.Message, "restart parley") {
 		t.Errorf("%s: %v", what, err)
 	}
 	if took := time.Since(began); took > most {

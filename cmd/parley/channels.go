@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/api"
 )
 
 type channelsCmd struct {
@@ -20,14 +20,14 @@ type channelsListCmd struct {
 }
 
 func (c channelsListCmd) Run(e *env) error {
-	list, err := ask[[]gateway.Status](e, http.MethodGet, "/api/channels", nil, nil)
+	list, err := ask[[]api.Account](e, http.MethodGet, "/api/channels", nil, nil)
 	if err != nil {
 		return err
 	}
 	return show(c.JSON, list, printChannels)
 }
 
-func printChannels(w io.Writer, list []gateway.Status) {
+func printChannels(w io.Writer, list []api.Account) {
 	table(w, "CHANNEL\tACCOUNT\tSTATE\tNAME\tLAST SEEN\tRESTARTS", func(t io.Writer) {
 		for _, s := range list {
 			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\n", s.Channel, s.Account, s.Words(), firstOf(s.Name, "–"), stamp(s.LastSeen), s.Restarts)
@@ -47,7 +47,7 @@ type channelsRestartCmd struct {
 }
 
 func (c channelsRestartCmd) Run(e *env) error {
-	s, err := ask[gateway.Status](e, http.MethodPost, "/api/channels/restart", nil, gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)})
+	s, err := ask[api.Account](e, http.MethodPost, "/api/channels/restart", nil, api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)})
 	if err == nil {
 		fmt.Printf("%s (%s) is started again (parley channels shows how it goes).\n", s.Channel, s.Account)
 	}
@@ -65,8 +65,8 @@ func (c logoutCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var s gateway.Status
-	body := gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)}
+	var s api.Account
+	body := api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)}
 	if err := h.callWithin(e.ctx, time.Minute, http.MethodPost, "/api/channels/logout", nil, body, &s); err != nil {
 		return err
 	}

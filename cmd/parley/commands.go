@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"parley/gateway"
+	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/sessions"
 )
@@ -51,11 +52,11 @@ type statusCmd struct {
 }
 
 func (c statusCmd) Run(e *env) error {
-	s, err := ask[gateway.HostStatus](e, http.MethodGet, "/api/status", nil, nil)
+	s, err := ask[api.HostStatus](e, http.MethodGet, "/api/status", nil, nil)
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, s, func(w io.Writer, s gateway.HostStatus) {
+	return show(c.JSON, s, func(w io.Writer, s api.HostStatus) {
 		ready := "ready"
 		if !s.Ready {
 			ready = "not ready: " + s.Why
@@ -91,11 +92,11 @@ type sessionsListCmd struct {
 }
 
 func (c sessionsListCmd) Run(e *env) error {
-	rows, err := ask[[]gateway.SessionRow](e, http.MethodGet, "/api/sessions", url.Values{"limit": {strconv.Itoa(c.Limit)}, "search": {c.Search}}, nil)
+	rows, err := ask[[]api.Session](e, http.MethodGet, "/api/sessions", url.Values{"limit": {strconv.Itoa(c.Limit)}, "search": {c.Search}}, nil)
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, rows, func(w io.Writer, rows []gateway.SessionRow) {
+	return show(c.JSON, rows, func(w io.Writer, rows []api.Session) {
 		table(w, "KEY\tKIND\tCHAT\tPOLICY\tUPDATED", func(t io.Writer) {
 			for _, r := range rows {
 				_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Key, r.Kind, firstOf(r.Title, r.Last), firstOf(string(r.SendPolicy), "inherit"), stamp(r.Updated))
@@ -129,11 +130,11 @@ func (c sessionsPatchCmd) Run(e *env) error {
 	if len(body) == 0 {
 		return usageError{fmt.Errorf("nothing to change: name --send-policy, --model or --label")}
 	}
-	row, err := ask[gateway.SessionRow](e, http.MethodPatch, "/api/session", url.Values{"key": {c.Session}}, body)
+	row, err := ask[api.Session](e, http.MethodPatch, "/api/sessions/"+url.PathEscape(c.Session), nil, body)
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, row, func(w io.Writer, r gateway.SessionRow) {
+	return show(c.JSON, row, func(w io.Writer, r api.Session) {
 		_, _ = fmt.Fprintf(w, "%s: send policy %s, model %s, label %s\n", r.Key, firstOf(string(r.SendPolicy), "inherit"), firstOf(r.Model, "the agent's"), firstOf(r.Label, "none"))
 	})
 }
@@ -149,11 +150,11 @@ type explainCmd struct {
 }
 
 func (c explainCmd) Run(e *env) error {
-	x, err := ask[gateway.Explanation](e, http.MethodGet, "/api/policy/explain", url.Values{"session": {c.Session}, "to": {c.To}}, nil)
+	x, err := ask[api.Explanation](e, http.MethodGet, "/api/policy/explain", url.Values{"session": {c.Session}, "to": {c.To}}, nil)
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, x, func(w io.Writer, x gateway.Explanation) {
+	return show(c.JSON, x, func(w io.Writer, x api.Explanation) {
 		_, _ = fmt.Fprintf(w, "%s → %s: %s\n%s\n%s\n\n", firstOf(string(x.Session), "(no session)"), firstOf(x.To, "(no chat yet)"), strings.ToUpper(string(x.Verdict.Action)), x.Verdict.Rule, x.Verdict.Reason)
 		for _, s := range x.Steps {
 			if s.Verdict {

@@ -218,7 +218,7 @@ func (k *killed) judge() {
 	}
 	want := map[place][]string{k.hereA(): {saidA, "Status: success"}, k.hereB(): {"hello", announce}}
 	repeats := map[string]bool{}
-	for _, d := range api[[]sessions.Delivery](k.world, "/api/deliveries", url.Values{"limit": {"1000"}}) {
+	for _, d := range fromAPI[[]sessions.Delivery](k.world, "/api/deliveries", url.Values{"limit": {"1000"}}) {
 		text, _, _ := strings.Cut(d.Text, "\n")
 		if d.State != sessions.Sent {
 			k.t.Errorf("the delivery of %q is %s: %s", text, d.State, d.Error)

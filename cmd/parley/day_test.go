@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -37,7 +37,7 @@ func TestOneDay(t *testing.T) {
 			t.Errorf("what was said on %s is not known on Discord", c.name)
 		}
 	}
-	if list := api[[]gateway.SessionRow](x.world, "/api/sessions", nil); len(list) != 1 || list[0].Key != "agent:main:main" {
+	if list := fromAPI[[]api.Session](x.world, "/api/sessions", nil); len(list) != 1 || list[0].Key != "agent:main:main" {
 		t.Errorf("sessions: %+v", list)
 	}
 
@@ -120,7 +120,7 @@ func (x *three) dayInGroup(c corner) {
 
 // announced counts the reports of a corner's session in a state.
 func (x *three) announced(c corner, state sessions.DeliveryState) (n int) {
-	for _, d := range api[[]sessions.Delivery](x.world, "/api/deliveries?limit=1000", nil) {
+	for _, d := range fromAPI[[]sessions.Delivery](x.world, "/api/deliveries?limit=1000", nil) {
 		if d.Kind == sessions.Announce && d.State == state && string(d.Session) == c.key {
 			n++
 		}

@@ -19,7 +19,7 @@ import (
 
 	"parley/agent/modeltest"
 	"parley/channels/telegram/telegramtest"
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/sessions/sqlstore"
 	"parley/tools/mcp/confine"
 )
@@ -289,7 +289,7 @@ func (w *world) sentBy(bot *telegramtest.Server, chat int64, n int) []telegramte
 }
 
 // api asks the running host, as the commands do.
-func api[T any](w *world, path string, q url.Values) (v T) {
+func fromAPI[T any](w *world, path string, q url.Values) (v T) {
 	w.t.Helper()
 	err := w.host.call(w.ctx(), http.MethodGet, path, q, nil, &v)
 	if err != nil {
@@ -305,7 +305,7 @@ func (w *world) quiet() {
 		if w.tg.Pending() > 0 || w.two != nil && w.two.Pending() > 0 {
 			return false
 		}
-		s := api[gateway.HostStatus](w, "/api/status", nil)
+		s := fromAPI[api.HostStatus](w, "/api/status", nil)
 		return len(s.Working)+s.Waiting == 0 && s.Deliveries["pending"]+s.Deliveries["sending"] == 0
 	})
 }

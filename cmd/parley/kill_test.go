@@ -15,7 +15,7 @@ import (
 
 	"parley/agent/modeltest"
 	"parley/channels/telegram/telegramtest"
-	"parley/gateway"
+	"parley/gateway/api"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -190,10 +190,10 @@ func TestBadTelegram(t *testing.T) {
 }
 
 // stillThere mends the configuration file and asks the host how it is.
-func stillThere(w *world, p *process) (s gateway.HostStatus) {
+func stillThere(w *world, p *process) (s api.HostStatus) {
 	w.t.Helper()
 	w.pageConfig("", "")
-	s = fromCLI[gateway.HostStatus](w, "status")
+	s = fromCLI[api.HostStatus](w, "status")
 	select {
 	case err := <-p.done:
 		w.t.Fatalf("the host ended: %v", err)
@@ -244,7 +244,7 @@ func TestReloadAccounts(t *testing.T) {
 		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		w.until(10*time.Second, "the accounts are as the file says", func() bool { return len(fromCLI[gateway.HostStatus](w, "status").Accounts) == accounts })
+		w.until(10*time.Second, "the accounts are as the file says", func() bool { return len(fromCLI[api.HostStatus](w, "status").Accounts) == accounts })
 	}
 	w.tg.Say(owner, owner, "are you there?")
 	w.config("", "")
@@ -256,7 +256,7 @@ func TestReloadAccounts(t *testing.T) {
 	hup(1)
 	w.tg.Say(owner, owner, "still there?")
 	w.tg.Forget()
-	if got := fromCLI[gateway.HostStatus](w, "status"); !got.Ready || w.tg.SentCount() != 0 || len(w.tg.Calls("getUpdates")) != 0 {
+	if got := fromCLI[api.HostStatus](w, "status"); !got.Ready || w.tg.SentCount() != 0 || len(w.tg.Calls("getUpdates")) != 0 {
 		t.Errorf("after the account was taken away: %+v, %d messages, %d polls", got, w.tg.SentCount(), len(w.tg.Calls("getUpdates")))
 	}
 }
@@ -298,11 +298,11 @@ func TestReady(t *testing.T) {
 	w := newWorld(t)
 	w.config("", "")
 	w.start()
-	w.until(10*time.Second, "ready", func() bool { return fromCLI[gateway.HostStatus](w, "status").Ready })
+	w.until(10*time.Second, "ready", func() bool { return fromCLI[api.HostStatus](w, "status").Ready })
 	w.tg.Down(true)
-	w.until(20*time.Second, "not ready", func() bool { return !fromCLI[gateway.HostStatus](w, "status").Ready })
+	w.until(20*time.Second, "not ready", func() bool { return !fromCLI[api.HostStatus](w, "status").Ready })
 	w.tg.Down(false)
-	w.until(60*time.Second, "ready again", func() bool { return fromCLI[gateway.HostStatus](w, "status").Ready })
+	w.until(60*time.Second, "ready again", func() bool { return fromCLI[api.HostStatus](w, "status").Ready })
 }
 
 // TestReadyIsPublic says that /readyz, which needs no token, does not repeat the words of an MCP server; the status for owners does,
@@ -314,7 +314,7 @@ func TestReadyIsPublic(t *testing.T) {
 	p := w.start()
 	detail := ""
 	w.until(20*time.Second, "the server is down", func() bool {
-		s := api[gateway.HostStatus](w, "/api/status", nil).Servers
+		s := fromAPI[api.HostStatus](w, "/api/status", nil).Servers
 		if len(s) == 1 {
 			detail = s[0].Detail
 		}

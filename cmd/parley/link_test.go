@@ -13,7 +13,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/whatsapp/whatsapptest"
-	"parley/gateway"
+	"parley/gateway/api"
 )
 
 // TestLinkWhatsApp links a new account as a person does: the host shows a code, the phone scans it, a message is answered; then the link
@@ -37,7 +37,7 @@ channels: {whatsapp: {allowFrom: [%q], dmPolicy: allowlist}}
 	p := w.start()
 	is := func(state channels.State) func() bool {
 		return func() bool {
-			for _, a := range api[[]gateway.Status](w, "/api/channels", nil) {
+			for _, a := range fromAPI[[]api.Account](w, "/api/channels", nil) {
 				if a.Channel == "whatsapp" {
 					return a.State == state && a.Live == (state == channels.Connected)
 				}
@@ -57,9 +57,9 @@ channels: {whatsapp: {allowFrom: [%q], dmPolicy: allowlist}}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var code string
-	var last gateway.LoginStep
+	var last api.LoginStep
 	for in := bufio.NewScanner(resp.Body); in.Scan() && !last.Done; {
-		last = gateway.LoginStep{}
+		last = api.LoginStep{}
 		if err := json.Unmarshal(in.Bytes(), &last); err != nil || last.Error != "" {
 			t.Fatalf("%v: %s", err, in.Text())
 		}

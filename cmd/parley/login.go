@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/api"
 )
 
 type loginCmd struct {
@@ -49,13 +49,13 @@ func (c loginCmd) link(e *env, t terminal) error {
 		return err
 	}
 	if c.Phone == "" && !t.is {
-		var step gateway.LoginStep // what the host has against it comes first
-		if err := h.call(e.ctx, http.MethodPost, "/api/channels/login", nil, gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Check: true}, &step); err != nil {
+		var step api.LoginStep // what the host has against it comes first
+		if err := h.call(e.ctx, http.MethodPost, "/api/channels/login", nil, api.LoginCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Check: true}, &step); err != nil {
 			return err
 		}
 		return usageError{errors.New("the output is no terminal, so there is no place for a QR code: name the account's number (--phone +49…) for a code to type in, or use the page of the host under /channels")}
 	}
-	body, err := json.Marshal(gateway.ChannelCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Phone: c.Phone})
+	body, err := json.Marshal(api.LoginCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Phone: c.Phone})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 	in := bufio.NewScanner(resp.Body)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
-		var s gateway.LoginStep
+		var s api.LoginStep
 		if err := json.Unmarshal(in.Bytes(), &s); err != nil {
 			return fmt.Errorf("reading the host's answer: %w", err)
 		}
@@ -96,7 +96,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 }
 
 // show prints a step in the place of the one before.
-func (c loginCmd) show(t terminal, s gateway.LoginStep, n int) {
+func (c loginCmd) show(t terminal, s api.LoginStep, n int) {
 	if t.is && n > 0 {
 		_, _ = fmt.Fprint(t.out, "\x1b[H\x1b[2J\x1b[3J")
 	}

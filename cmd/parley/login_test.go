@@ -15,6 +15,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway"
+	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/gatewaytest"
 )
@@ -125,7 +126,7 @@ func TestLoginCommand(t *testing.T) {
 			t.Errorf("without a terminal, %s: %v", c.channel, err)
 		}
 	}
-	list, err := ask[[]gateway.Status](e, "GET", "/api/channels", nil, nil)
+	list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +139,11 @@ func TestLoginCommand(t *testing.T) {
 		t.Errorf("logout: %v", err)
 	}
 	for wait, done := time.After(20*time.Second), false; !done; { // until the adapter has said that nothing is linked
-		list, err := ask[[]gateway.Status](e, "GET", "/api/channels", nil, nil)
+		list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		done = slices.ContainsFunc(list, func(s gateway.Status) bool { return s.Channel == "fake" && s.State == channels.LoggedOut })
+		done = slices.ContainsFunc(list, func(s api.Account) bool { return s.Channel == "fake" && s.State == channels.LoggedOut })
 		select {
 		case <-wait:
 			t.Fatalf("%+v", list)
@@ -171,7 +172,7 @@ func TestLoginCommandEnds(t *testing.T) {
 		}
 		free := false
 		for wait := time.After(20 * time.Second); !free; {
-			list, err := ask[[]gateway.Status](e, "GET", "/api/channels", nil, nil)
+			list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

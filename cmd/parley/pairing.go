@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -87,7 +87,7 @@ type pairingRemoveCmd struct {
 }
 
 func (c pairingRemoveCmd) Run(e *env) error {
-	p, err := ask[sessions.Admitted](e, http.MethodPost, "/api/pairing/remove", nil, gateway.PairedPerson{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), User: c.ID})
+	p, err := ask[sessions.Admitted](e, http.MethodPost, "/api/pairing/remove", nil, api.PairedPerson{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), User: c.ID})
 	if err == nil {
 		fmt.Printf("%s:%s on account %s is a stranger again.\n", p.Channel, p.User, p.Account)
 	}

@@ -45,7 +45,7 @@ func TestFaultKillOnEveryPlatform(t *testing.T) {
 		}
 		x.quiet()
 		marked := 0
-		for _, d := range api[[]sessions.Delivery](x.world, "/api/deliveries?limit=1000", nil) {
+		for _, d := range fromAPI[[]sessions.Delivery](x.world, "/api/deliveries?limit=1000", nil) {
 			if d.Repeat && strings.Contains(d.Text, fmt.Sprintf("message %d.", n)) {
 				marked++
 			}

@@ -228,7 +228,7 @@ func TestRunTimeout(t *testing.T) {
 			t.Errorf("the report is\n%s", post)
 		}
 		id := told[outcome](tn.world, key, "sessions_spawn", 1).RunID
-		run := api[[]sessions.Trace](tn.world, "/api/trace/"+id, nil)[0].Run
+		run := fromAPI[[]sessions.Trace](tn.world, "/api/trace/"+id, nil)[0].Run
 		if took := run.Ended.Sub(run.Created); run.Status != sessions.TimedOut || took < (limit-1)*time.Second || took > (limit+1)*time.Second {
 			t.Errorf("the run ended after %s as %s, not after %d s", took, run.Status, limit)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"parley/channels/telegram/telegramtest"
-	"parley/gateway"
+	"parley/gateway/api"
 )
 
 // TestCommandsAndPrompt writes commands in Telegram: the model of the next request, a new session with its first message, an export;
@@ -80,7 +80,7 @@ func TestCommandsAndPrompt(t *testing.T) {
 	if len(calls[3].Messages) != 2 && len(calls[3].Messages) != 1 || strings.Contains(string(calls[3].Raw), "secret") {
 		t.Errorf("the new session begins with %+v", calls[3].Messages)
 	}
-	if s := api[[]gateway.SessionRow](w, "/api/sessions", nil); len(s) != 1 {
+	if s := fromAPI[[]api.Session](w, "/api/sessions", nil); len(s) != 1 {
 		t.Errorf("%+v", s)
 	}
 	w.tg.Say(group, guest, "/export@"+telegramtest.BotUsername)

@@ -9,7 +9,7 @@ import (
 
 	"parley/agent/modeltest"
 	"parley/channels/telegram/telegramtest"
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -70,7 +70,7 @@ func TestTelegramChats(t *testing.T) {
 		t.Errorf("the group shows %d messages, not 1", n)
 	}
 	want := []string{"agent:main:main", "agent:main:telegram:group:-100500", "agent:main:telegram:group:-100600:topic:7"}
-	rows := fromCLI[[]gateway.SessionRow](w, "sessions", "list")
+	rows := fromCLI[[]api.Session](w, "sessions", "list")
 	have := map[string]bool{}
 	for _, r := range rows {
 		have[string(r.Key)] = true
@@ -134,7 +134,7 @@ func TestDenyRule(t *testing.T) {
 	if n := w.calls(denied); n != 0 {
 		t.Errorf("%d calls reached a denied chat", n)
 	}
-	x := fromCLI[gateway.Explanation](w, "policy", "explain", "agent:main:telegram:group:-100700")
+	x := fromCLI[api.Explanation](w, "policy", "explain", "agent:main:telegram:group:-100700")
 	if x.Verdict.Action != "deny" || x.Verdict.Rule != "session.sendPolicy.rules[0]" {
 		t.Errorf("explain: %+v", x.Verdict)
 	}
@@ -147,7 +147,7 @@ func TestDenyRule(t *testing.T) {
 func transcript(t *testing.T, w *world, key string) (text string) {
 	t.Helper()
 	var id sessions.ID
-	for _, r := range fromCLI[[]gateway.SessionRow](w, "sessions", "list") {
+	for _, r := range fromCLI[[]api.Session](w, "sessions", "list") {
 		if string(r.Key) == key {
 			id = r.ID
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"parley/channels/telegram/telegramtest"
-	"parley/gateway"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -179,9 +179,9 @@ func (tn town) only(want map[place]int) {
 }
 
 // status asks the host how it is.
-func (tn town) status() gateway.HostStatus {
+func (tn town) status() api.HostStatus {
 	tn.t.Helper()
-	return api[gateway.HostStatus](tn.world, "/api/status", nil)
+	return fromAPI[api.HostStatus](tn.world, "/api/status", nil)
 }
 
 // quietBut waits until only n sessions are at work and nothing is to be sent.
@@ -194,10 +194,10 @@ func (tn town) quietBut(n int) {
 }
 
 // sessions lists the sessions by key.
-func (tn town) sessions(archived bool) map[sessions.Key]gateway.SessionRow {
+func (tn town) sessions(archived bool) map[sessions.Key]api.Session {
 	tn.t.Helper()
-	out := map[sessions.Key]gateway.SessionRow{}
-	for _, r := range api[[]gateway.SessionRow](tn.world, "/api/sessions", url.Values{"limit": {"1000"}, "archived": {fmt.Sprint(archived)}}) {
+	out := map[sessions.Key]api.Session{}
+	for _, r := range fromAPI[[]api.Session](tn.world, "/api/sessions", url.Values{"limit": {"1000"}, "archived": {fmt.Sprint(archived)}}) {
 		out[r.Key] = r
 	}
 	return out
@@ -227,7 +227,7 @@ func (tn town) file(key sessions.Key, says ...string) (lines []string) {
 // deliveries lists the deliveries of a kind, newest first.
 func (tn town) deliveries(kind sessions.DeliveryKind) (out []sessions.Delivery) {
 	tn.t.Helper()
-	for _, d := range api[[]sessions.Delivery](tn.world, "/api/deliveries", url.Values{"limit": {"1000"}}) {
+	for _, d := range fromAPI[[]sessions.Delivery](tn.world, "/api/deliveries", url.Values{"limit": {"1000"}}) {
 		if d.Kind == kind {
 			out = append(out, d)
 		}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
 // Config is what Guard needs.
@@ -84,7 +85,7 @@ func (g *guard) enter(w http.ResponseWriter, r *http.Request) {
 		if time.Until(end) < cookieLife/2 {
 			g.setCookie(w, r)
 		}
-		g.next.ServeHTTP(w, r)
+		g.next.ServeHTTP(w, asOwner(r))
 		return
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -98,8 +99,13 @@ func (g *guard) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if g.checkToken(w, r, strings.TrimSpace(token)) {
-		g.next.ServeHTTP(w, r)
+		g.next.ServeHTTP(w, asOwner(r))
 	}
+}
+
+// asOwner is a request of whoever holds the gateway's token.
+func asOwner(r *http.Request) *http.Request {
+	return r.WithContext(api.With(r.Context(), api.Principal{Name: api.Owner, Scope: api.Admin}))
 }
 
 func (g *guard) login(w http.ResponseWriter, r *http.Request) {

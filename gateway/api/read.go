@@ -1,0 +1,187 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	maxBody    = 1 << 20
+	bodyWithin = 30 * time.Second // a body that takes longer is not waited for
+	maxKey     = 200
+)
+
+// read fills the parameters from a request and gives its idempotency key. Nothing that it does not know passes.
+func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (key string, err error) {
+	for _, x := range p.path {
+		if err := x.set(in.FieldByIndex(x.index), r.PathValue(x.name)); err != nil {
+			return "", err
+		}
+	}
+	if err := p.readQuery(r, in); err != nil {
+		return "", err
+	}
+	if key, err = p.readBody(w, r, in); err != nil {
+		return "", err
+	}
+	for _, x := range slices.Concat(p.path, p.query, p.body) {
+		if err := x.check(in.FieldByIndex(x.index)); err != nil {
+			return "", err
+		}
+	}
+	if h := r.Header.Get(idempotencyHeader); h != "" {
+		if key != "" && key != h {
+			return "", Bad("the idempotency keys of the header and the body differ")
+		}
+		key = h
+	}
+	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
+		return "", Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
+	}
+	return key, nil
+}
+
+func (p *plan) readQuery(r *http.Request, in reflect.Value) error {
+	q := r.URL.Query()
+	for name, values := range q {
+		if !slices.ContainsFunc(p.query, func(x param) bool { return x.name == name }) {
+			return Bad("unknown parameter %.100q: %s", name, names(p.query))
+		}
+		if len(values) > 1 {
+			return Bad("%s is there %d times", name, len(values))
+		}
+	}
+	for _, x := range p.query {
+		text := q.Get(x.name)
+		if text == "" {
+			text = x.def
+		}
+		if text != "" {
+			if err := x.set(in.FieldByIndex(x.index), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBody reads a closed JSON object. Without a body nothing is set.
+func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value) (key string, err error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return "", p.defaults(in)
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = rc.SetReadDeadline(time.Time{})
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return "", Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
+	} else if err != nil {
+		return "", Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyWithin)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", p.defaults(in)
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return "", Refuse(http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return "", Bad("the body must be one JSON object%s", because(err))
+	}
+	if err := p.defaults(in); err != nil {
+		return "", err
+	}
+	for name, v := range fields {
+		if name == idempotencyKey && r.Method != http.MethodGet {
+			if err := json.Unmarshal(v, &key); err != nil {
+				return "", Bad("%s: want a text", idempotencyKey)
+			}
+			continue
+		}
+		i := slices.IndexFunc(p.body, func(x param) bool { return x.name == name })
+		if i < 0 {
+			return "", Bad("unknown field %.100q: %s", name, names(p.body))
+		}
+		dec := json.NewDecoder(bytes.NewReader(v))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(in.FieldByIndex(p.body[i].index).Addr().Interface()); err != nil {
+			return "", Bad("%s%s", name, because(err))
+		}
+	}
+	return key, nil
+}
+
+// defaults fills the fields of the body that have one.
+func (p *plan) defaults(in reflect.Value) error {
+	for _, x := range p.body {
+		if x.def != "" {
+			if err := x.set(in.FieldByIndex(x.index), x.def); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// because words what is wrong with a JSON text.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := ""
+		if t.Field != "" {
+			field = " of " + t.Field
+		}
+		return ": a " + t.Value + field + " is not what belongs here"
+	}
+	return ": " + strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// Optional is a field of a body that may be left out (nothing changes), null (cleared) or a value.
+type Optional[T any] struct {
+	Set   bool
+	Null  bool
+	Value T
+}
+
+// UnmarshalJSON is called for null as well.
+func (o *Optional[T]) UnmarshalJSON(text []byte) error {
+	o.Set = true
+	if string(text) == "null" {
+		o.Null = true
+		return nil
+	}
+	return json.Unmarshal(text, &o.Value)
+}
+
+// MarshalJSON writes what was read. Leave a field out with omitzero.
+func (o Optional[T]) MarshalJSON() ([]byte, error) {
+	if o.Null || !o.Set {
+		return []byte("null"), nil
+	}
+	return json.Marshal(o.Value)
+}
+
+// Some is a value that is set.
+func Some[T any](v T) Optional[T] { return Optional[T]{Set: true, Value: v} }
+
+// Clear is one that is null.
+func Clear[T any]() Optional[T] { return Optional[T]{Set: true, Null: true} }
+
+// Pointer gives the value as a patch of the store has it: nil leaves as is, the zero value clears.
+func (o Optional[T]) Pointer() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}

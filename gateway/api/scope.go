@@ -1,0 +1,44 @@
+// Package api is the frame of the host's HTTP API: operations with typed, closed parameters, the scope that each needs, idempotency
+// keys, and the OpenAPI document that is made from them. What the operations do is gateway's.
+package api
+
+import (
+	"context"
+)
+
+// Scope is what a token may do. Each one includes those before it.
+type Scope string
+
+// The scopes.
+const (
+	Read  Scope = "read"  // look at everything, secrets left out
+	Write Scope = "write" // talk to agents, send, retry, stop
+	Admin Scope = "admin" // settings, policy, people, accounts, jobs: whatever an owner may
+)
+
+var ranks = map[Scope]int{Read: 1, Write: 2, Admin: 3}
+
+// Allows reports whether a scope is enough where need is asked for. An unknown scope allows nothing.
+func (s Scope) Allows(need Scope) bool { return ranks[s] > 0 && ranks[s] >= ranks[need] }
+
+// Owner is the name of the principal that the gateway's own token, the page of whoever holds it and the socket stand for.
+const Owner = "owner"
+
+// Principal is who sent a request, as far as the host knows. The zero Principal may do nothing.
+type Principal struct {
+	Name  string // of the token, as in the configuration; Owner
+	Scope Scope
+}
+
+type principalKey struct{}
+
+// With puts the principal into a request's context: the guard does.
+func With(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// Caller gives who sent the request.
+func Caller(ctx context.Context) Principal {
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
+}

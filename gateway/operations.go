@@ -1,0 +1,188 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"parley/channels"
+	"parley/gateway/api"
+	"parley/policy"
+	"parley/router"
+	"parley/sessions"
+)
+
+// operations is the whole API of a host: the command line, the page and outside programs use nothing else.
+func (h *Host) operations() api.Table {
+	return slices.Concat(h.hostOperations(), h.sessionOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations())
+}
+
+func (h *Host) hostOperations() api.Table {
+	return api.Table{
+		api.Op("status", "GET /api/status", api.Read, "How the host is.", h.getStatus),
+		api.Op("policy.explain", "GET /api/policy/explain", api.Read, "Which rule decides about sending to a chat, and why.", h.explain),
+		api.Op("tools.explain", "GET /api/tools/explain", api.Read, "Which tools a turn would have, and which layer decides.", h.explainTools),
+		api.Op("trace", "GET /api/trace/{id}", api.Read, "Follow a message through the host.", h.trace),
+		api.Op("skipped.list", "GET /api/skipped", api.Read, "Updates that could not be read, newest first.", h.skipped),
+	}
+}
+
+func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error) {
+	c := h.deps.Config.Config()
+	working, waiting := h.router.Working() // before the deliveries: what a turn leaves behind is then counted
+	counts, err := h.store.CountDeliveries(ctx)
+	if err != nil {
+		return api.HostStatus{}, err
+	}
+	why := h.notReady(ctx)
+	return api.HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts,
+		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
+}
+
+func (h *Host) explain(ctx context.Context, q api.ExplainQuery) (x api.Explanation, err error) {
+	to, err := channels.ParseAddress(q.To)
+	if err != nil {
+		return x, api.Bad("to: %v", err)
+	}
+	if q.Session != "" {
+		if x.Session, err = h.sessionKey(ctx, q.Session); err != nil {
+			return x, err
+		}
+	}
+	if x.Session == "" && to.IsZero() {
+		return x, api.Bad("name a session, an address (to), or both")
+	}
+	x.Verdict, x.Steps, x.To, err = h.router.Explain(ctx, x.Session, to)
+	return x, err
+}
+
+func (h *Host) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, error) {
+	ts, err := h.store.Trace(ctx, c.ID)
+	if err == nil && len(ts) == 0 {
+		err = api.Refuse(http.StatusNotFound, "%.200s is no message, run or delivery that is known here", c.ID)
+	}
+	return ts, err
+}
+
+func (h *Host) skipped(ctx context.Context, q api.Limit) ([]sessions.SkippedEvent, error) {
+	list, err := h.store.Skipped(ctx, q.Limit)
+	return listed(list), err
+}
+
+// listed is a list that is never null.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (h *Host) deliveryOperations() api.Table {
+	return api.Table{
+		api.Op("deliveries.list", "GET /api/deliveries", api.Read, "Deliveries, newest first.", h.listDeliveries),
+		api.Op("deliveries.show", "GET /api/deliveries/{delivery}", api.Read, "One delivery.", h.getDelivery),
+		api.Op("deliveries.retry", "POST /api/deliveries/{delivery}/retry", api.Write, "Send a failed, expired, held or dropped delivery again.", h.retryDelivery),
+		api.Op("deliveries.drop", "POST /api/deliveries/{delivery}/drop", api.Write, "Give up on a delivery.", h.dropDelivery),
+	}
+}
+
+func (h *Host) listDeliveries(ctx context.Context, q api.DeliveriesQuery) (_ []sessions.Delivery, err error) {
+	sq := sessions.DeliveryQuery{State: q.State, Run: q.Run, Before: q.Before, Limit: q.Limit}
+	if q.Session != "" {
+		if sq.Session, err = h.sessionKey(ctx, q.Session); err != nil {
+			return nil, err
+		}
+	}
+	list, err := h.store.ListDeliveries(ctx, sq)
+	return listed(list), err
+}
+
+func (h *Host) getDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
+	return h.store.GetDelivery(ctx, c.ID)
+}
+
+func (h *Host) retryDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
+	return h.router.RetryDelivery(ctx, c.ID)
+}
+
+func (h *Host) dropDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
+	return h.router.DropDelivery(ctx, c.ID)
+}
+
+func (h *Host) sessionOperations() api.Table {
+	return api.Table{
+		api.Op("sessions.list", "GET /api/sessions", api.Read, "Sessions, newest first.", h.listSessions),
+		api.Op("sessions.patch", "PATCH /api/sessions/{session}", api.Admin, "Change a session's settings: null clears, a field that is left out stays.", h.patchSession),
+	}
+}
+
+func sessionRow(s sessions.Session) api.Session {
+	return api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Title: s.Title, Label: s.Label, Last: s.Last.String(),
+		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Updated: s.Updated}
+}
+
+func (h *Host) listSessions(ctx context.Context, q api.SessionsQuery) ([]api.Session, error) {
+	list, err := h.store.List(ctx, sessions.Query{Limit: q.Limit, Search: q.Search, Archived: q.Archived})
+	rows := make([]api.Session, 0, len(list))
+	for _, s := range list {
+		rows = append(rows, sessionRow(s))
+	}
+	return rows, err
+}
+
+func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (api.Session, error) {
+	key, err := h.sessionKey(ctx, q.Session)
+	if err != nil {
+		return api.Session{}, err
+	}
+	if m := q.Model.Value; m != "" {
+		if err := h.router.ModelKnown(m); err != nil {
+			return api.Session{}, api.Bad("model: %v", err)
+		}
+	}
+	if l := q.Label.Value; len(l) > 64 || strings.ContainsFunc(l, unicode.IsControl) {
+		return api.Session{}, api.Bad("label: at most 64 bytes, one line")
+	}
+	p := sessions.Patch{Model: q.Model.Pointer(), Thinking: q.Thinking.Pointer(), Verbose: q.Verbose.Pointer(), Activation: q.Activation.Pointer(), Label: q.Label.Pointer()}
+	if o := q.SendPolicy.Pointer(); o != nil {
+		p.SendPolicy = new(policy.Override(*o))
+	}
+	s, err := h.router.Patch(ctx, key, p)
+	return sessionRow(s), err
+}
+
+// sessionKey resolves what people call a session: a key, "main", a session id.
+func (h *Host) sessionKey(ctx context.Context, ref string) (sessions.Key, error) {
+	if ref == "" {
+		return "", api.Bad("which session? name a key, a session id or main")
+	}
+	c := h.deps.Config.Config()
+	_, def := c.Agents.IDs()
+	res, err := sessions.Resolve(ref, def, c.Session.Scope)
+	if err != nil {
+		return "", api.Bad("%v", err)
+	}
+	if res.Key != "" {
+		s, err := h.store.Get(ctx, res.Key)
+		return s.Key, err // the key of a chat that has moved is another name
+	}
+	s, err := h.store.GetByID(ctx, res.ID)
+	return s.Key, err
+}
+
+func (h *Host) explainTools(ctx context.Context, q api.ToolsQuery) (x router.ToolTable, err error) {
+	t := router.ToolQuery{Tool: q.Tool, Agent: sessions.AgentID(q.Agent), ChatType: channels.ChatType(q.ChatType), Sender: q.Sender, Subagent: q.Subagent, Sandboxed: q.Sandboxed}
+	if q.Session != "" {
+		if t.Session, err = h.sessionKey(ctx, q.Session); err != nil {
+			return x, err
+		}
+	}
+	if x, err = h.router.ExplainTools(ctx, t); errors.Is(err, router.ErrQuery) {
+		err = api.Bad("%v", err)
+	}
+	return x, err
+}
