@@ -121,8 +121,8 @@ func (h *Host) sessionOperations() api.Table {
 }
 
 func sessionRow(s sessions.Session) api.Session {
-	return api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Title: s.Title, Label: s.Label, Last: s.Last.String(),
-		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Updated: s.Updated}
+	return api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Agent: s.Agent, Title: s.Title, Label: s.Label, Channel: string(s.Last.Channel), Last: s.Last.String(), SpawnedBy: s.SpawnedBy,
+		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Context: s.Context, Cost: s.Usage.Cost, Turns: s.Turns, Aborted: s.Aborted, Archived: s.Archived, Updated: s.Updated, Created: s.Created}
 }
 
 func (h *Host) listSessions(ctx context.Context, q api.SessionsQuery) ([]api.Session, error) {

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"time"
+
+	"parley/sessions"
+)
+
+// JobAdd makes a scheduled job. Exactly one of At, In, Every and Cron.
+type JobAdd struct {
+	Name     string `json:"name,omitempty"`
+	Agent    string `json:"agentId,omitempty" jsonschema:"without it the default agent"`
+	Message  string `json:"message" required:"true" jsonschema:"what the agent is told"`
+	At       string `json:"at,omitempty" jsonschema:"once: RFC 3339 with offset, or 2006-01-02 15:04 in zone"`
+	In       string `json:"in,omitempty" jsonschema:"once, after this time: 90m, 36h"`
+	Every    string `json:"every,omitempty" jsonschema:"again and again, after this time each: 24h; at least 1m"`
+	Cron     string `json:"cron,omitempty" jsonschema:"five fields: minute hour day month weekday"`
+	Zone     string `json:"zone,omitempty" jsonschema:"IANA time zone of cron and at; without it the host's"`
+	To       string `json:"to,omitempty" jsonschema:"address of the chat that the answer goes to; last = the chat of the agent's main session; without it nowhere: it is in the job's session"`
+	Model    string `json:"model,omitempty" jsonschema:"provider/model"`
+	Thinking string `json:"thinking,omitempty" enum:"off,minimal,low,medium,high"`
+	Timeout  int    `json:"timeoutSeconds,omitempty" min:"1" max:"86400"`
+	Off      bool   `json:"off,omitempty" jsonschema:"it is kept and never begun"`
+}
+
+// JobCall names a job.
+type JobCall struct {
+	ID string `path:"job"`
+}
+
+// JobPatch changes a job: a field that is left out stays.
+type JobPatch struct {
+	ID      string           `path:"job"`
+	Name    Optional[string] `json:"name,omitzero"`
+	Message Optional[string] `json:"message,omitzero"`
+	At      Optional[string] `json:"at,omitzero"`
+	Every   Optional[string] `json:"every,omitzero"`
+	Cron    Optional[string] `json:"cron,omitzero"`
+	Zone    Optional[string] `json:"zone,omitzero"`
+	To      Optional[string] `json:"to,omitzero"`
+	Off     Optional[bool]   `json:"off,omitzero"`
+}
+
+// JobsQuery selects jobs, next first.
+type JobsQuery struct {
+	Agent string `query:"agent"`
+}
+
+// Job is one scheduled job.
+type Job struct {
+	ID       string           `json:"id"`
+	Name     string           `json:"name,omitempty"`
+	Agent    sessions.AgentID `json:"agentId"`
+	Key      sessions.Key     `json:"key"` // of its session
+	When     string           `json:"when"`
+	Message  string           `json:"message"`
+	To       string           `json:"to,omitempty"`   // address that the answer goes to; empty = nowhere
+	From     sessions.Key     `json:"from,omitempty"` // the session that made it; empty = a person did
+	Model    string           `json:"model,omitempty"`
+	Thinking string           `json:"thinking,omitempty"`
+	Off      bool             `json:"off,omitempty"`
+	Next     time.Time        `json:"next,omitzero"`
+	Last     time.Time        `json:"last,omitzero"`
+	Status   string           `json:"status,omitempty"` // of its last time: done, failed, running, skipped, …
+	Created  time.Time        `json:"createdAt"`
+}
+
+// JobRunsQuery is the history of a job, newest first. It stays for a while when the job is over.
+type JobRunsQuery struct {
+	ID    string `path:"job"`
+	Limit int    `query:"limit" default:"50" min:"1" max:"1000"`
+}
+
+// JobRun is one time of a job.
+type JobRun struct {
+	Due     time.Time      `json:"due"`
+	At      time.Time      `json:"at"` // when it was looked at
+	Forced  bool           `json:"forced,omitempty"`
+	Skipped string         `json:"skipped,omitempty"` // why nothing was done
+	Run     sessions.RunID `json:"runId,omitempty"`
+	Status  string         `json:"status"` // skipped, queued, running, done, …
+	Result  string         `json:"result,omitempty"`
+	Error   string         `json:"error,omitempty"`
+}
