@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"syscall"
 	"time"
 
@@ -24,9 +23,6 @@ type host struct {
 	token channels.Secret
 }
 
-// errNotRunning is what a command says when there is no host to ask.
-var errNotRunning = errors.New("parley is not running here: start it with `parley` (or name its configuration with --config)")
-
 // running finds the host that owns the state folder of the configuration.
 func running(e *env) (*host, error) {
 	c, err := load(e)
@@ -35,14 +31,14 @@ func running(e *env) (*host, error) {
 	}
 	o, err := sqlstore.ReadOwner(c.State)
 	if err != nil || o.Address == "" {
-		return nil, errNotRunning
+		return nil, notRunning(c, o.Address)
 	}
 	token, ok, err := gateway.Token(c.State, c.Gateway.Token)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, errNotRunning
+		return nil, notRunning(c, o.Address)
 	}
 	return &host{base: o.Address, token: token}, nil
 }
@@ -52,7 +48,7 @@ var direct = &http.Client{Transport: &http.Transport{}}
 
 // call does one request; out is filled from the answer.
 func (h *host) call(ctx context.Context, method, path string, q url.Values, body, out any) error {
-	return h.callWithin(ctx, 30*time.Second, method, path, q, body, out)
+	return h.callWithin(ctx, callLimit, method, path, q, body, out)
 }
 
 // callWithin is call for what may take longer, or must not.
@@ -80,7 +76,7 @@ func (h *host) callWithin(ctx context.Context, limit time.Duration, method, path
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode/100 != 2 {
-		return failure(resp)
+		return refusal(resp)
 	}
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -98,45 +94,11 @@ func (h *host) do(req *http.Request) (*http.Response, error) {
 	case err == nil:
 		return resp, nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w\n(the last one was at %s)", errNotRunning, h.base)
+		return nil, &failure{exit: exitAway, code: "not_running", text: fmt.Sprintf("%v\n(the last one was at %s)", errNotRunning, h.base), err: errNotRunning}
 	case errors.Is(err, context.Canceled):
-		return nil, errors.New("interrupted")
+		return nil, interrupted("")
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, failed(exitTimeout, "timeout", "the host at %s took too long", h.base)
 	}
 	return nil, fmt.Errorf("the host at %s does not answer: %w", h.base, err)
-}
-
-// failure is what an answer says that is none.
-func failure(resp *http.Response) error {
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("reading the host's answer: %w", err)
-	}
-	var fail struct {
-		Error string `json:"error"`
-	}
-	if json.Unmarshal(b, &fail) != nil || fail.Error == "" {
-		fail.Error = resp.Status
-	}
-	return errors.New(fail.Error)
-}
-
-// ask finds the host and does one request.
-func ask[T any](e *env, method, path string, q url.Values, body any) (out T, err error) {
-	h, err := running(e)
-	if err != nil {
-		return out, err
-	}
-	err = h.call(e.ctx, method, path, q, body, &out)
-	return out, err
-}
-
-// show prints a value as JSON when asked to, otherwise with the given func.
-func show[T any](asJSON bool, v T, print func(w io.Writer, v T)) error {
-	if asJSON {
-		enc := json.NewEncoder(os.Stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
-	}
-	print(os.Stdout, v)
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -278,27 +277,4 @@ func (c skippedCmd) Run(e *env) error {
 			_, _ = fmt.Fprintf(w, "%s  %s %s: %s\n", stamp(s.Time), s.Address, s.ID, s.Reason)
 		}
 	})
-}
-
-func table(w io.Writer, head string, rows func(io.Writer)) {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, head)
-	rows(t)
-	_ = t.Flush()
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.Local().Format(time.DateTime)
-}
-
-func firstOf(s ...string) string {
-	for _, x := range s {
-		if x != "" {
-			return x
-		}
-	}
-	return ""
 }

@@ -69,7 +69,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode/100 != 2 {
-		return failure(resp)
+		return refusal(resp)
 	}
 	shown := 0
 	in := bufio.NewScanner(resp.Body)
@@ -90,7 +90,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 		shown++
 	}
 	if errors.Is(context.Cause(e.ctx), context.Canceled) {
-		return errors.New("interrupted: nothing is linked")
+		return interrupted("nothing is linked")
 	}
 	return errors.New("the host broke off: nothing is linked")
 }

@@ -3,8 +3,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,15 +18,11 @@ import (
 // version is set by the linker for releases.
 var version = "dev"
 
-// The exit codes.
-const (
-	exitFailed = 1 // what was asked for did not work
-	exitUsage  = 2 // the command line or the configuration is wrong
-)
-
 // cli is the command line.
 type cli struct {
 	Config string `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
+	UTC    bool   `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
+	Quiet  bool   `short:"q" help:"Print results only, no words about them."`
 
 	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
 	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
@@ -54,6 +50,9 @@ type env struct {
 	config string
 	began  time.Time
 	trace  func(op, phase string) // of the store's commits; nil outside of tests
+
+	utc, quiet bool
+	out        io.Writer // nil = standard output
 }
 
 type versionCmd struct{}
@@ -62,9 +61,6 @@ func (versionCmd) Run() error {
 	fmt.Println("parley", version)
 	return nil
 }
-
-// usageError is a mistake on the command line or in the configuration.
-type usageError struct{ error }
 
 func main() { parley(nil) }
 
@@ -83,22 +79,27 @@ func parley(trace func(op, phase string)) {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	var c cli
 	k := kong.Parse(&c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(exit))
-	err := k.Run(&env{ctx: ctx, config: c.Config, began: began, trace: trace})
-	switch {
-	case err == nil:
-	case errors.As(err, &usageError{}):
-		fmt.Fprintln(os.Stderr, err)
-		exit(exitUsage)
-	default:
-		fmt.Fprintln(os.Stderr, "parley:", err)
-		exit(exitFailed)
-	}
+	err := k.Run(&env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
+	exit(report(os.Stderr, err, wantsJSON(k)))
 }
 
-// exit ends the process; kong's code for a wrong command line becomes exitUsage.
+// kongUsage is kong's exit code for a wrong command line.
+const kongUsage = 80
+
+// exit ends the process.
 func exit(code int) {
-	if code > exitUsage {
+	if code == kongUsage {
 		code = exitUsage
 	}
 	os.Exit(code)
+}
+
+// wantsJSON reports whether the command was told to print JSON: then its error is JSON as well.
+func wantsJSON(k *kong.Context) bool {
+	for _, f := range k.Flags() {
+		if v, ok := f.Target.Interface().(bool); ok && f.Name == "json" {
+			return v
+		}
+	}
+	return false
 }

@@ -15,7 +15,7 @@ type input struct {
 }
 
 func (in *input) insert(s string) {
-	r := []rune(clean(strings.ReplaceAll(s, "\r\n", "\n")))
+	r := []rune(Clean(strings.ReplaceAll(s, "\r\n", "\n")))
 	in.text = slices.Insert(in.text, in.at, r...)
 	in.at += len(r)
 }

@@ -251,7 +251,7 @@ func (d *dialog) show(e webchat.Event) error {
 
 func (d *dialog) print(text string) error {
 	d.last = text
-	if _, err := fmt.Fprintln(d.c.o.Out, clean(strings.TrimRight(text, "\n"))); err != nil {
+	if _, err := fmt.Fprintln(d.c.o.Out, Clean(strings.TrimRight(text, "\n"))); err != nil {
 		return &fatal{fmt.Errorf("writing the answer: %w", err)}
 	}
 	return nil

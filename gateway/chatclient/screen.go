@@ -200,7 +200,7 @@ func (m *model) posted(p postedMsg) tea.Cmd {
 	}
 	m.unsent = m.unsent[1:] // posts are answered in order
 	if p.err != nil {
-		return tea.Println(warn("not sent: " + clean(p.err.Error())))
+		return tea.Println(warn("not sent: " + Clean(p.err.Error())))
 	}
 	m.asked, m.wait = p.id, lookAgain
 	return m.lookLater()
@@ -324,7 +324,7 @@ func (m *model) line(l web.Line) string {
 		s = m.user(m.info.Agent+", "+l.From, l.Text)
 	}
 	if why := undelivered(l); why != "" {
-		s += "\n" + warn(clean(why))
+		s += "\n" + warn(Clean(why))
 	}
 	return s
 }
@@ -337,15 +337,15 @@ func mine(s string) string { return "\x1b[36m" + s + "\x1b[39m" }
 func name(s string) string { return "\x1b[32m" + bold(s) + "\x1b[39m" }
 
 func (m *model) user(who, text string) string {
-	return "\n" + mine(bold(clean(who))) + "\n" + m.wrap(text)
+	return "\n" + mine(bold(Clean(who))) + "\n" + m.wrap(text)
 }
 
 func (m *model) agent(text string) string {
-	return "\n" + name(clean(m.info.Agent)) + "\n" + m.wrap(text)
+	return "\n" + name(Clean(m.info.Agent)) + "\n" + m.wrap(text)
 }
 
 func (m *model) wrap(text string) string {
-	return ansi.Wrap(strings.TrimSpace(clean(text)), m.width, "")
+	return ansi.Wrap(strings.TrimSpace(Clean(text)), m.width, "")
 }
 
 func (m *model) View() tea.View {
@@ -362,7 +362,7 @@ func (m *model) View() tea.View {
 			top = top[len(top)-room:] // the end of a long answer; all of it comes into the scrollback when it is finished
 		}
 	case m.typing:
-		top = []string{"", soft(clean(m.info.Agent) + " is writing…")}
+		top = []string{"", soft(Clean(m.info.Agent) + " is writing…")}
 	}
 	top = append(top, "")
 	body := append([]string{}, top...)
@@ -376,7 +376,7 @@ func (m *model) View() tea.View {
 	body = append(body, soft(ansi.Truncate(m.status(), m.width, "…")))
 	v := tea.NewView(strings.Join(body, "\n"))
 	v.Cursor = tea.NewCursor(x+2, len(top)+y)
-	v.WindowTitle = "parley · " + clean(m.info.Agent)
+	v.WindowTitle = "parley · " + Clean(m.info.Agent)
 	return v
 }
 
@@ -385,7 +385,7 @@ func (m *model) status() string {
 	if m.info.Offline {
 		which = "offline model (no language model)"
 	}
-	s := m.state + " · " + clean(which)
+	s := m.state + " · " + Clean(which)
 	if n := len(m.unsent); n > 0 && m.state != "connected" {
 		s += fmt.Sprintf(" · %d waiting to be sent", n)
 	}

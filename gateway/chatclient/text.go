@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// clean takes out everything that a terminal would obey instead of showing: an agent's words must not move the cursor, set the
+// Clean takes out everything that a terminal would obey instead of showing: an agent's words must not move the cursor, set the
 // clipboard or hide text.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':

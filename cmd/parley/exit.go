@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"parley/gateway/api"
+	"parley/gateway/chatclient"
+	"parley/gateway/config"
+)
+
+// The exit codes. docs/cli.md has the same table.
+const (
+	exitFailed      = 1   // what was asked for did not work
+	exitUsage       = 2   // the command line or the configuration is wrong
+	exitAway        = 3   // the host is not running
+	exitMissing     = 4   // what was named is not there
+	exitRefused     = 5   // a token, a scope or the send policy is against it
+	exitTimeout     = 6   // it took too long; what was begun may go on
+	exitInterrupted = 130 // Ctrl-C, as shells have it
+)
+
+// failure is why a command did not do what it was to: the one error of the command line.
+type failure struct {
+	exit int
+	code string // for programs, as the API has it: not_found, …
+	text string // for people: what is wrong, and what to do
+	err  error  // what it wraps, if anything
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+// usageError is a mistake on the command line or in the configuration.
+type usageError struct{ error }
+
+func misuse(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
+
+// failed makes a failure.
+func failed(exit int, code, format string, a ...any) error {
+	err := fmt.Errorf(format, a...)
+	return &failure{exit: exit, code: code, text: err.Error(), err: errors.Unwrap(err)}
+}
+
+// interrupted is what a command says that Ctrl-C has ended.
+func interrupted(what string) error {
+	return failed(exitInterrupted, "interrupted", "%s", strings.TrimSuffix("interrupted: "+what, ": "))
+}
+
+// errNotRunning is what a command says when there is no host to ask.
+var errNotRunning = errors.New("parley is not running here: start it with `parley` (or name its configuration with --config)")
+
+// notRunning says what the command line looked at, too.
+func notRunning(c *config.Config, last string) error {
+	from := cmp.Or(c.Path, "none (the defaults)")
+	text := fmt.Sprintf("%v\nlooked at: configuration %s, state folder %s", errNotRunning, from, c.State)
+	if last != "" {
+		text += "\nthe last one was at " + last
+	}
+	return &failure{exit: exitAway, code: "not_running", text: text, err: errNotRunning}
+}
+
+// exits are the exit codes of answers that are errors. Any other status is exitFailed.
+var exits = map[int]int{
+	http.StatusBadRequest: exitUsage, http.StatusMethodNotAllowed: exitUsage, http.StatusRequestEntityTooLarge: exitUsage, http.StatusUnsupportedMediaType: exitUsage, http.StatusUnprocessableEntity: exitUsage,
+	http.StatusUnauthorized: exitRefused, http.StatusForbidden: exitRefused, http.StatusNotFound: exitMissing,
+	http.StatusRequestTimeout: exitTimeout, http.StatusGatewayTimeout: exitTimeout,
+}
+
+// refusal is what an answer says that is an error.
+func refusal(resp *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return fmt.Errorf("reading the host's answer: %w", err)
+	}
+	var said api.Failure
+	if json.Unmarshal(b, &said) != nil || said.Error == "" {
+		said.Error = "the host says " + resp.Status
+	}
+	f := &failure{exit: cmp.Or(exits[resp.StatusCode], exitFailed), code: said.Code, text: said.Error}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		f.text = "the host refuses the token: " + said.Error + "\nThe command line takes the token of its own configuration and state folder. Is --config the file that the host runs with?"
+	case resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != "":
+		f.text += " (again in " + resp.Header.Get("Retry-After") + " s)"
+	}
+	return f
+}
+
+// exitOf gives the exit code and the code for programs of what a command returned.
+func exitOf(err error) (exit int, code string) {
+	f, ours := errors.AsType[*failure](err)
+	switch {
+	case err == nil:
+		return 0, ""
+	case ours:
+		return f.exit, f.code
+	case errors.As(err, &usageError{}):
+		return exitUsage, "usage"
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted, "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitTimeout, "timeout"
+	case errors.Is(err, errNotRunning), errors.Is(err, chatclient.ErrNoHost):
+		return exitAway, "not_running"
+	case errors.Is(err, chatclient.ErrToken):
+		return exitRefused, "unauthorized"
+	}
+	return exitFailed, "failed"
+}
+
+// report writes an error to standard error: in words, or as the API has it for programs that asked for JSON.
+func report(w io.Writer, err error, asJSON bool) (exit int) {
+	exit, code := exitOf(err)
+	if exit == 0 {
+		return 0
+	}
+	if asJSON {
+		writeJSON(w, api.Failure{Error: err.Error(), Code: code})
+		return exit
+	}
+	prefix := "parley: "
+	if _, invalid := errors.AsType[*config.Invalid](err); invalid {
+		prefix = "" // each line names its file
+	}
+	_, _ = fmt.Fprintln(w, prefix+chatclient.Clean(err.Error()))
+	return exit
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"parley/gateway/chatclient"
+)
+
+// page is where a command prints for people. Whatever is written to it is cleaned of what a terminal would obey instead of showing:
+// names, titles and answers come from others. Colours are its own.
+type page struct {
+	out    io.Writer
+	width  int // columns; 0 = no terminal: nothing is cut
+	colour bool
+	utc    bool // absolute times
+	quiet  bool // the result only, no words about it
+	now    time.Time
+}
+
+// newPage looks at standard output. e is nil where no command runs.
+func newPage(e *env) *page {
+	p := &page{out: os.Stdout, now: time.Now()}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		p.width = 80
+		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+			p.width = w
+		}
+		p.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	if e != nil {
+		p.utc, p.quiet = e.utc, e.quiet
+	}
+	return p
+}
+
+// page is where the command prints.
+func (e *env) page() *page {
+	p := newPage(e)
+	if e.out != nil {
+		p.out, p.width, p.colour = e.out, 0, false
+	}
+	return p
+}
+
+// Write cleans and writes.
+func (p *page) Write(b []byte) (int, error) {
+	_, err := io.WriteString(p.out, chatclient.Clean(string(b)))
+	return len(b), err
+}
+
+// printf prints for people. A write that fails is a reader who has gone: there is nobody to tell.
+func (p *page) printf(format string, a ...any) { _, _ = fmt.Fprintf(p, format, a...) }
+
+// note prints what is not the result: nothing with --quiet.
+func (p *page) note(format string, a ...any) {
+	if !p.quiet {
+		p.printf(format, a...)
+	}
+}
+
+// painted prints a line in colour; the text is cleaned.
+func (p *page) painted(c colour, text string) {
+	_, _ = io.WriteString(p.out, p.paint(c, oneLine(text))+"\n")
+}
+
+// colour is an SGR code that fits light and dark terminals.
+type colour string
+
+const (
+	plain  colour = ""
+	bold   colour = "1"
+	faint  colour = "2"
+	red    colour = "31"
+	green  colour = "32"
+	yellow colour = "33"
+	blue   colour = "36"
+)
+
+// paint colours a text that is clean already.
+func (p *page) paint(c colour, s string) string {
+	if !p.colour || c == plain || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
+}
+
+// moods are the colours of states, whatever has them.
+var moods = map[string]colour{
+	"sent": green, "done": green, "ok": green, "connected": green, "allow": green, "ALLOW": green, "ready": green,
+	"withheld": yellow, "held": yellow, "pending": yellow, "sending": yellow, "queued": yellow, "running": blue, "skipped": yellow, "timeout": yellow, "connecting": yellow,
+	"failed": red, "expired": red, "dropped": red, "deny": red, "DENY": red, "error": red, "aborted": red, "bad_token": red, "refused": red,
+}
+
+// oneLine cleans a text and puts it into one line.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(chatclient.Clean(s)), " ")
+}
+
+// obeyed reports whether a terminal would act on the character.
+func obeyed(r rune) bool { return chatclient.Clean(string(r)) != string(r) }
+
+// cut shortens a line to a width; 0 = as it is.
+func cut(s string, width int) string {
+	if width <= 0 {
+		return s
+	}
+	return ansi.Truncate(s, width, "…")
+}
+
+// stamp is a point in time: local, or UTC with --utc.
+func (p *page) stamp(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return "–"
+	case p.utc:
+		return t.UTC().Format(time.RFC3339)
+	}
+	return t.Local().Format(time.DateTime)
+}
+
+// ago is a point in time as seen from now; absolute with --utc.
+func (p *page) ago(t time.Time) string {
+	if t.IsZero() || p.utc {
+		return p.stamp(t)
+	}
+	d := p.now.Sub(t)
+	format := "%s ago"
+	if d < 0 {
+		d, format = -d, "in %s"
+	}
+	if d < time.Second {
+		return "now"
+	}
+	if d >= 60*24*time.Hour {
+		return t.Local().Format(time.DateOnly)
+	}
+	return fmt.Sprintf(format, span(d))
+}
+
+// span is a duration in its largest unit that says enough.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// took is how long something ran, or has been running.
+func (p *page) took(began, ended time.Time) string {
+	switch {
+	case began.IsZero():
+		return "–"
+	case ended.IsZero():
+		return span(p.now.Sub(began))
+	}
+	return span(ended.Sub(began))
+}
+
+// stamp is a point in time, local.
+func stamp(t time.Time) string { return (&page{}).stamp(t) }
+
+// firstOf gives the first text that is not empty.
+func firstOf(s ...string) string { return cmp.Or(s...) }
