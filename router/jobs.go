@@ -3,19 +3,12 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
-	"github.com/google/uuid"
-
-	"parley/agent"
-	"parley/channels"
 	"parley/sessions"
 )
-
-// chainJob is the kind of the chain that a scheduled job's turn carries: its result goes into the chat of the session that made it.
-const chainJob = "job"
 
 // jobsEvery is how long the scheduler sleeps at most: the clock may be set meanwhile.
 const jobsEvery = 30 * time.Second
@@ -48,9 +41,9 @@ func (r *Router) wakeJobs() {
 // schedule begins the turns of jobs when their time has come, until ctx ends.
 func (r *Router) schedule(ctx context.Context) {
 	for {
-		wait := jobsEvery
-		if next := r.fireDue(ctx, time.Now()); !next.IsZero() {
-			wait = min(wait, time.Until(next))
+		wait, now := jobsEvery, r.clock()
+		if next := r.fireDue(ctx, now); !next.IsZero() {
+			wait = min(wait, next.Sub(now))
 		}
 		timer := time.NewTimer(max(wait, 0))
 		select {
@@ -74,145 +67,138 @@ func (r *Router) fireDue(ctx context.Context, now time.Time) (again time.Time) {
 		return now.Add(time.Second)
 	}
 	for _, j := range jobs {
-		if j.Next.After(now) {
-			if again.IsZero() || j.Next.Before(again) {
-				again = j.Next
+		next := j.Next
+		switch {
+		case j.Off:
+			continue
+		case j.Last.After(now.Add(clockWrong)):
+			err = r.resetJob(ctx, j, now)
+		case next.After(now):
+			if again.IsZero() || next.Before(again) {
+				again = next
 			}
-			return again
+			continue
+		default:
+			err = r.fire(ctx, j, now)
 		}
-		if err := r.fire(ctx, j, now); err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot begin a scheduled job", keyJob, j.ID, keyErr, err)
+		}
+		again = now // look at once what comes next
+		if err != nil {
 			again = now.Add(time.Second)
 		}
 	}
 	return again
 }
 
+// clockWrong is how far back the clock must have been set for a job's next time to be computed anew. Below that every time still comes
+// once, by the clock: what has begun before the clock was set back does not begin again.
+const clockWrong = 25 * time.Hour
+
+// resetJob gives a job whose newest time lies in the future, because the clock was wrong then, its next time by the clock of now. A time that
+// has begun before does not begin again: its source is known.
+func (r *Router) resetJob(ctx context.Context, j sessions.Job, now time.Time) error {
+	next, err := j.After(now)
+	if err != nil || next.IsZero() {
+		next = now // fire sees to it
+	}
+	r.log.Warn("the clock was set back: the next time of a scheduled job is computed anew", keyJob, j.ID)
+	_, err = r.fired(ctx, sessions.Firing{Job: j.ID, Due: j.Next, At: now, Next: next})
+	return err
+}
+
 // fire commits that a job's time has come: its turn and its next time are one commit, so each time counts once over restarts. What
-// was missed while the host was down is made up for once, unless it is older than what a job says may be late. A time is left out
-// while the turn of an earlier one is not over, and a job ends with the session that made it: nobody would read its answers.
+// was missed while the host was down is made up for once, by its newest time, unless that is older than what a job says may be late. A
+// time is left out while the turn of an earlier one is not over. Whatever happens is in the job's history.
 func (r *Router) fire(ctx context.Context, j sessions.Job, now time.Time) error {
+	f := sessions.Firing{Job: j.ID, Due: j.Next, At: now}
 	next, err := j.After(now)
 	if err != nil { // a time zone that is gone: it never comes again
-		r.log.Error("a scheduled job ends", keyJob, j.ID, keyReason, err)
+		f.Off = true
+		return r.leaveOut(ctx, f, j.Next, "switched off: "+err.Error())
 	}
-	var e sessions.Effects
-	from, err := r.store.Get(ctx, j.From)
-	if errors.Is(err, sessions.ErrNotFound) {
-		r.log.Warn("a scheduled job ends", keyJob, j.ID, keyReason, "the session that made it is gone")
-		next, err = time.Time{}, nil
-	} else if err == nil {
-		var why string
-		if why, err = r.leftOut(ctx, j, now); err == nil && why != "" {
-			r.log.Warn("a time of a scheduled job is left out", keyJob, j.ID, keyReason, why)
-		} else if err == nil {
-			e = jobTurn(j, from, now, next.IsZero())
-		}
+	f.Next = next
+	due, missed := r.newest(j, now)
+	if missed > 0 {
+		f.Times = append(f.Times, sessions.Occurrence{Due: j.Next, Skipped: "missed; a later time makes up for it"})
 	}
+	from, why, err := r.leftOut(ctx, j, due, now)
 	if err != nil {
 		return err
 	}
-	acc, err := r.store.Fire(ctx, j.ID, j.Next, next, e)
-	if errors.Is(err, sessions.ErrConflict) {
-		return nil // it was changed or removed meanwhile
+	if errors.Is(why, errEnds) {
+		f.Next = time.Time{}
+	}
+	if why != nil {
+		return r.leaveOut(ctx, f, due, why.Error())
+	}
+	f.Effects = jobTurn(j, from, dueSource(j, due), now, next.IsZero())
+	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Effects.Run.ID})
+	_, err = r.fired(ctx, f)
+	return err
+}
+
+// leaveOut commits that a time of a job begins nothing.
+func (r *Router) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
+	r.log.Warn("a time of a scheduled job is left out", keyJob, f.Job, keyReason, why)
+	f.Times = append(f.Times, sessions.Occurrence{Due: due, Skipped: why})
+	_, err := r.fired(ctx, f)
+	return err
+}
+
+// fired commits a firing and sets in motion what it made.
+func (r *Router) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
+	acc, err := r.store.Fire(ctx, f)
+	if errors.Is(err, sessions.ErrConflict) && !f.Due.IsZero() {
+		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
 		r.follow(acc)
 	}
-	return err
+	return acc, err
 }
 
-// leftOut says why a time of a job that has come is left out; "" = it is not.
-func (r *Router) leftOut(ctx context.Context, j sessions.Job, now time.Time) (string, error) {
-	if late := now.Sub(j.Next); late > r.settings.Load().Delivery.cronTTL() {
-		return "it is " + late.Round(time.Second).String() + " late", nil
+// newest gives the newest time of a job that has come, and how many before it have not been looked at. Times that are too late for
+// anything are counted only when there is a newer one.
+func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed int) {
+	due = j.Next
+	for at, oldest := due, now.Add(-r.settings.Load().Delivery.cronTTL()); ; missed++ {
+		if at.Before(oldest) {
+			at = oldest // nobody counts the times of a year
+		}
+		next, err := j.After(at)
+		if err != nil || next.IsZero() || next.After(now) {
+			return due, missed
+		}
+		at, due = next, next
+	}
+}
+
+// errEnds is why a job is over before its time: nobody would read what it says.
+var errEnds = errors.New("the session that made it is gone: the job is over")
+
+// leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.
+func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
+	if j.From != "" {
+		if from, err = r.store.Get(ctx, j.From); errors.Is(err, sessions.ErrNotFound) {
+			return from, errEnds, nil
+		} else if err != nil {
+			return from, nil, err
+		}
+	}
+	set := r.settings.Load()
+	if ids, _ := set.Agents.IDs(); !slices.Contains(ids, j.Agent) {
+		return from, fmt.Errorf("there is no agent %q any more", j.Agent), nil
+	}
+	if late := now.Sub(due); late > set.Delivery.cronTTL() {
+		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
 	}
 	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: 1})
 	if len(open) > 0 {
-		return "the turn of an earlier time is not over", err
+		return from, errBusy, err
 	}
-	return "", err
+	return from, nil, err
 }
 
-// jobKey is the job's own session (contract K4).
-func jobKey(j sessions.Job) sessions.Key {
-	return sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key()
-}
-
-// jobKept is how long the session of a job that is over stays.
-const jobKept = 24 * time.Hour
-
-// jobTurn is the turn that a job begins. It uses the budget of the session that made the job.
-func jobTurn(j sessions.Job, from sessions.Session, now time.Time, last bool) sessions.Effects {
-	key, to := jobKey(j), from.Last
-	own := &sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: payer(from)}
-	if last {
-		own.ArchiveAt = now.Add(jobKept)
-	}
-	id := sessions.RunID(uuid.NewString())
-	source := "job:" + j.ID + ":" + strconv.FormatInt(j.Next.UnixMilli(), 10)
-	return sessions.Effects{
-		Source: source, Session: own,
-		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name,
-			Chain: &sessions.Chain{Kind: chainJob, Root: id, Requester: j.From, Target: key, Request: j.Message, From: to, Origin: to, Owner: j.Owner},
-			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(j.Message), Time: now, Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: j.From, Tool: "cron", Owner: j.Owner}}},
-	}
-}
-
-// jobsAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
-func (r *Router) jobsAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
-	open, err := r.open(ctx, sessions.RunQuery{Limit: stopMost})
-	for _, run := range open {
-		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
-			keys = append(keys, run.Key)
-		}
-	}
-	return keys, err
-}
-
-// voice is the session in whose name something is posted into a chat: of a job's session, which has no chat of its own, the one that
-// heard from that chat last. ok is false when the store could not be asked before the host stopped.
-func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Address) (voice sessions.Session, ok bool) {
-	if s.Key.Kind() != sessions.KindCron || to.IsZero() {
-		return s, true
-	}
-	var keys []sessions.Key
-	ok = r.insist(ctx, "known", func(ctx context.Context) (err error) {
-		keys, err = r.store.Known(ctx, to)
-		return err
-	})
-	if !ok || len(keys) == 0 {
-		return s, ok
-	}
-	chat, found, ok := r.find(ctx, keys[0])
-	if !found {
-		return s, ok
-	}
-	return chat, ok
-}
-
-// jobEnded posts what a job's turn says into the chat of the session that made it, whose transcript has it too. A turn that failed
-// is told as well: nobody is there to miss it.
-func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
-	text := out.Text
-	if o.Status != sessions.Done {
-		text = "⏰ " + firstOf(run.Label, "A scheduled job") + ": " + notice
-	} else if !spoke(out) {
-		return true
-	}
-	from, found, ok := r.find(ctx, c.Requester)
-	if !ok {
-		return false
-	}
-	if !found || c.Origin.IsZero() {
-		r.log.Warn("a scheduled job has no chat to report to", keyRun, run.ID, keySession, run.Key)
-		return true
-	}
-	d := r.announce(set, run, c, "", text)
-	d.Expires = time.Now().Add(set.Delivery.cronTTL())
-	o.Next = r.posted(from.Key, from.Agent, run.Source, text)
-	d.Message = o.Next.Run.Input.ID
-	o.Deliveries = append(o.Deliveries, d)
-	return true
-}
+var errBusy = errors.New("the turn of an earlier time is not over")

@@ -146,8 +146,15 @@ func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: e.Error()}
 	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to
-	if c := run.Chain; c != nil && c.Requester != "" {
+	if c := run.Chain; c != nil {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
+		if c.Requester == "" {
+			voice, ok := r.voice(ctx, sessions.Session{Key: run.Key}, to)
+			if !ok {
+				return nil
+			}
+			d.Session = voice.Key
+		}
 	}
 	if to.IsZero() || !r.budgets.tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, d) {
 		r.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)

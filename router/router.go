@@ -84,7 +84,8 @@ type Router struct {
 	tools      []tools.Tool
 	commands   []command
 	ends       ends
-	jobs       chan struct{} // wakes the scheduler
+	jobs       chan struct{}    // wakes the scheduler
+	clock      func() time.Time // of the scheduler
 	acks       acks
 	media      *media
 	missing    misses // pictures
@@ -94,7 +95,7 @@ type Router struct {
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), started: time.Now()}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, started: time.Now()}
 	d.Settings.former = &former{}
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)

@@ -57,30 +57,3 @@ type Lift struct {
 	Scope string // session:<key>, agent:<id>, host
 	Until time.Time
 }
-
-// Jobs are turns that begin by themselves at a time.
-type Jobs interface {
-	// ListJobs gives jobs, next first; an empty agent selects all.
-	ListJobs(ctx context.Context, agent AgentID) ([]Job, error)
-	// Fire commits that a job's time has come: e is submitted and Next moves on, in one commit. due must be the job's Next as it
-	// stands (otherwise somebody else fired it, or it was changed: ErrConflict, and nothing happens). A zero next ends the job: it
-	// is removed.
-	Fire(ctx context.Context, id string, due, next time.Time, e Effects) (Accepted, error)
-}
-
-// Job is a scheduled job. Exactly one of At, Every and Cron is set.
-type Job struct {
-	ID      string        `json:"id"`
-	Name    string        `json:"name,omitempty"`
-	Agent   AgentID       `json:"agent"`
-	At      time.Time     `json:"at,omitzero"`
-	Every   time.Duration `json:"every,omitempty"`
-	Cron    string        `json:"cron,omitempty"` // five fields
-	Zone    string        `json:"zone,omitempty"` // IANA name, for Cron; empty = the host's
-	Message string        `json:"message"`        // what the agent is told
-	From    Key           `json:"from,omitempty"` // the session that made it: the result goes to its chat
-	Owner   bool          `json:"owner,omitempty"`
-	Next    time.Time     `json:"next,omitzero"`
-	Last    time.Time     `json:"last,omitzero"`
-	Created time.Time     `json:"created,omitzero"`
-}

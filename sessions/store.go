@@ -251,7 +251,7 @@ type Sessions interface {
 	// Delete removes the session, its transcript and its runs. Deliveries stay.
 	Delete(ctx context.Context, key Key) error
 	// Expire archives every session whose ArchiveAt has passed and which has no open run (a later call finds it when they have
-	// ended), and deletes dedupe rows older than keep, rows of the ledger older than 400 days and lifts that are over; it returns
+	// ended), and deletes dedupe rows older than keep, rows of the ledger older than 400 days, the history of jobs older than 90 and lifts that are over; it returns
 	// the keys archived.
 	Expire(ctx context.Context, now time.Time, keep time.Duration) ([]Key, error)
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,10 +99,13 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error
 	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: jobsOf(c.Caller), Created: t.deps.now(),
 		Name: strings.TrimSpace(args.Name), Message: strings.TrimSpace(args.Message), Cron: strings.TrimSpace(args.Cron), Zone: strings.TrimSpace(args.Zone),
 		Owner: c.Caller.Owner}
+	if run := c.Caller.Run; run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == "" {
+		j.To = run.Chain.Origin // a person made the job whose turn this is
+	}
 	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
 		j.Zone = t.deps.Zone() // the one in which the agent is told the time
 	}
-	all, err := t.deps.Host.Jobs(ctx, s.Agent)
+	all, err := t.all(ctx, s.Agent)
 	if err != nil {
 		return Result{}, err
 	}
@@ -164,7 +168,7 @@ func (a cronArgs) times(j *sessions.Job) (err error) {
 
 // jobs gives the jobs that the caller sees.
 func (t cronTool) jobs(ctx context.Context, c Caller) (out []sessions.Job, err error) {
-	all, err := t.deps.Host.Jobs(ctx, c.Session.Agent)
+	all, err := t.all(ctx, c.Session.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +180,15 @@ func (t cronTool) jobs(ctx context.Context, c Caller) (out []sessions.Job, err e
 	return out, nil
 }
 
-// jobsOf is the session whose jobs a turn makes: its own, and in the turn of a job the one that made that.
+// all gives the jobs that an agent's sessions have made. Those that people made are theirs.
+func (t cronTool) all(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error) {
+	jobs, err := t.deps.Host.Jobs(ctx, agent)
+	return slices.DeleteFunc(jobs, func(j sessions.Job) bool { return j.From == "" }), err
+}
+
+// jobsOf is the session whose jobs a turn makes: its own, and in the turn of a job the one that made that; of one that a person made its own.
 func jobsOf(c Caller) sessions.Key {
-	if c.Run.Kind == sessions.JobRun && c.Run.Chain != nil {
+	if c.Run.Kind == sessions.JobRun && c.Run.Chain != nil && c.Run.Chain.Requester != "" {
 		return c.Run.Chain.Requester
 	}
 	return c.Session.Key

@@ -74,7 +74,7 @@ func TestCronRefuses(t *testing.T) {
 		}
 	}
 	for range jobsMost {
-		w.jobs = append(w.jobs, sessions.Job{ID: "j", Agent: "main"})
+		w.jobs = append(w.jobs, sessions.Job{ID: "j", Agent: "main", From: "agent:main:main"})
 	}
 	if r := call[problem](t, w, tool, `{"action":"add","message":"x","every":"1h"}`); !strings.Contains(r.Error, "Remove some") {
 		t.Errorf("%+v", r)

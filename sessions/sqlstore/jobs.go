@@ -9,9 +9,12 @@ import (
 	"parley/sessions"
 )
 
-// putJob adds or replaces a scheduled job.
+// keepOccurrences is how long the history of jobs stays.
+const keepOccurrences = 90 * 24 * time.Hour
+
+// putJob adds or replaces a scheduled job. Last never goes back: whoever replaces a job may have read it before its newest time came.
 func (t *tx) putJob(j sessions.Job, body string) error {
-	_, err := t.exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = excluded.last, body = excluded.body",
+	_, err := t.exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = CASE WHEN excluded.last > jobs.last THEN excluded.last ELSE jobs.last END, body = excluded.body",
 		j.ID, string(j.Agent), ms(j.Next), ms(j.Last), body)
 	return err
 }
@@ -32,9 +35,21 @@ func encodeJob(j sessions.Job) (string, error) {
 	return string(b), nil
 }
 
+// jobColumns are what scanJob reads.
+const jobColumns = "SELECT body, next, last FROM jobs"
+
+func scanJob(r row, j *sessions.Job) error {
+	*j = sessions.Job{}
+	if err := decode(r.str(0), j); err != nil {
+		return fmt.Errorf("a scheduled job: %w", err)
+	}
+	j.Next, j.Last = r.time(1), r.time(2)
+	return nil
+}
+
 // ListJobs gives jobs, next first.
 func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []sessions.Job, err error) {
-	query, args := "SELECT body, next, last FROM jobs", []any{}
+	query, args := jobColumns, []any{}
 	if agent != "" {
 		query, args = query+" WHERE agent = ?", append(args, string(agent))
 	}
@@ -42,43 +57,108 @@ func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []ses
 		out = nil
 		return c.each(ctx, query+" ORDER BY next, id", args, func(r row) error {
 			var j sessions.Job
-			if err := decode(r.str(0), &j); err != nil {
-				return fmt.Errorf("a scheduled job: %w", err)
-			}
-			j.Next, j.Last = r.time(1), r.time(2)
+			err := scanJob(r, &j)
 			out = append(out, j)
-			return nil
+			return err
 		})
 	})
 	return out, err
 }
 
+// GetJob finds a job.
+func (s *Store) GetJob(ctx context.Context, id string) (j sessions.Job, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, err := c.one(ctx, jobColumns+" WHERE id = ?", []any{id}, func(r row) error { return scanJob(r, &j) })
+		if err == nil && !found {
+			err = missing("job", id)
+		}
+		return err
+	})
+	return j, err
+}
+
 // Fire commits that a job's time has come.
-func (s *Store) Fire(ctx context.Context, id string, due, next time.Time, e sessions.Effects) (acc sessions.Accepted, err error) {
-	p, err := prepare(e)
+func (s *Store) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Accepted, err error) {
+	p, err := prepare(f.Effects)
 	if err != nil {
 		return acc, err
 	}
 	err = s.write(ctx, "Fire", func(t *tx) (err error) {
 		acc = sessions.Accepted{}
-		at := int64(0)
-		found, err := t.one("SELECT next FROM jobs WHERE id = ?", []any{id}, func(r row) error { at = r.int(0); return nil })
-		if err != nil {
+		var j sessions.Job
+		found, err := t.one(jobColumns+" WHERE id = ?", []any{f.Job}, func(r row) error { return scanJob(r, &j) })
+		switch {
+		case err != nil:
+			return err
+		case !found && f.Due.IsZero():
+			return missing("job", f.Job)
+		case !found || !f.Due.IsZero() && ms(j.Next) != ms(f.Due):
+			return wrong("job %s is not due at that time any more", f.Job)
+		}
+		if acc, err = t.once(sight{msg: f.Effects.Source, event: submitEvent}, p); err != nil {
 			return err
 		}
-		if !found || at != ms(due) {
-			return wrong("job %s is not due at that time any more", id)
+		if f.At.IsZero() {
+			f.At = t.now
 		}
-		if next.IsZero() {
-			err = t.dropJob(id)
-		} else {
-			_, err = t.exec("UPDATE jobs SET next = ?, last = ? WHERE id = ?", ms(next), ms(t.now), id)
+		if !acc.Duplicate {
+			if err := t.remember(j, f.At, f.Times); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		acc, err = t.once(sight{msg: e.Source, event: submitEvent}, p)
-		return err
+		return t.fired(j, f)
 	})
 	return acc, err
+}
+
+// fired moves a job on.
+func (t *tx) fired(j sessions.Job, f sessions.Firing) error {
+	switch {
+	case f.Due.IsZero():
+		return nil
+	case f.Off:
+		j.Off, j.Next, j.Last = true, time.Time{}, f.At
+		body, err := encodeJob(j)
+		if err != nil {
+			return err
+		}
+		return t.putJob(j, body)
+	case f.Next.IsZero():
+		return t.dropJob(j.ID)
+	}
+	_, err := t.exec("UPDATE jobs SET next = ?, last = ? WHERE id = ?", ms(f.Next), ms(f.At), j.ID)
+	return err
+}
+
+// remember puts what became of a job's times into its history.
+func (t *tx) remember(j sessions.Job, at time.Time, times []sessions.Occurrence) error {
+	for _, o := range times {
+		t.n.occurrence++
+		forced := 0
+		if o.Forced {
+			forced = 1
+		}
+		if _, err := t.exec("INSERT INTO occurrences (num, job, name, agent, due, at, forced, skipped, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.n.occurrence, j.ID, j.Name, string(j.Agent), ms(o.Due), ms(at), forced, o.Skipped, string(o.Run)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Occurrences gives the history of a job, or of all.
+func (s *Store) Occurrences(ctx context.Context, job string, limit int) (out []sessions.Occurrence, err error) {
+	query, args := "SELECT job, name, agent, due, at, forced, skipped, run FROM occurrences", []any{}
+	if job != "" {
+		query, args = query+" WHERE job = ?", append(args, job)
+	}
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, query+" ORDER BY num DESC LIMIT ?", append(args, orDefault(limit, 50)), func(r row) error {
+			out = append(out, sessions.Occurrence{Job: r.str(0), Name: r.str(1), Agent: sessions.AgentID(r.str(2)), Due: r.time(3), At: r.time(4),
+				Forced: r.bool(5), Skipped: r.str(6), Run: sessions.RunID(r.str(7))})
+			return nil
+		})
+	})
+	return out, err
 }

@@ -51,7 +51,7 @@ type mark struct {
 }
 
 // numbers are the last ones given. There is one writer, so it counts by itself.
-type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note, spend, summary, overheard, receipt int64 }
+type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note, spend, summary, overheard, receipt, occurrence int64 }
 
 func (t *tx) exec(q string, args ...any) (int64, error) {
 	t.dirty = true
@@ -315,6 +315,7 @@ var numberQueries = []struct {
 	{"summaries", "num", func(n *numbers) *int64 { return &n.summary }},
 	{"overheard", "seq", func(n *numbers) *int64 { return &n.overheard }},
 	{"receipts", "num", func(n *numbers) *int64 { return &n.receipt }},
+	{"occurrences", "num", func(n *numbers) *int64 { return &n.occurrence }},
 }
 
 func readNumbers(ctx context.Context, c *conn) (n numbers, err error) {
