@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/gateway/access"
 	"parley/gateway/api"
 	"parley/gateway/web"
 	"parley/sessions"
@@ -19,20 +20,19 @@ func (h *Host) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
-	mux.Handle("/api/", h.operations().WithDocument(h.deps.Version).Handler())
+	table := h.operations().WithDocument(h.deps.Version)
+	mux.Handle("/api/", table.Handler())
 	mux.HandleFunc(hookPattern, h.hook)
 	mux.Handle("GET /channels", web.Channels())
-	page := web.Off()
-	if h.page != nil {
-		page = h.pageHandler()
-	}
+	page := h.pageHandler(table)
 	mux.Handle("/api/chat/", page)
 	mux.Handle("/", page)
-	door := web.Config{Token: h.token, Hosts: h.deps.Config.Config().Gateway.Hosts, Open: []string{"/healthz", "/readyz"}, Pass: isHook}
+	open := []string{"/healthz", "/readyz"}
 	if h.loopback() {
-		door.Open = append(door.Open, "/metrics")
+		open = append(open, "/metrics")
 	}
-	return web.Guard(mux, door)
+	return access.New(access.Config{Pass: isHook, Page: web.Door, Log: h.log, Settings: access.Settings{
+		Tokens: []access.Token{{Name: api.Owner, Token: h.token, Scope: api.Admin}}, Hosts: h.deps.Config.Config().Gateway.Hosts, Open: open}}).Guard(mux)
 }
 
 func (h *Host) loopback() bool {

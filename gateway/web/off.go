@@ -5,7 +5,7 @@ import "net/http"
 const switchedOff = "The web chat of this host is switched off. To use it, set channels.webchat.enabled: true in the configuration and restart the host."
 
 // Off stands in the place of New's handler when channels.webchat.enabled is false: to every request it says so, as a page for
-// people and as JSON {"error"} with status 404 for programs. It serves the assets too, for its own page and for Guard's.
+// people and as JSON {"error"} with status 404 for programs. It serves the assets too, for its own page and for the door's.
 func Off() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /static/", static)

@@ -2,18 +2,23 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"parley/channels"
 )
 
 func TestOff(t *testing.T) {
 	t.Parallel()
-	h := Guard(Off(), Config{Token: channels.NewSecret(token)})
-	bearer := "Authorization: Bearer " + token
-	page := ask(h, "GET", "/", bearer, "Accept: text/html")
-	api := ask(h, "POST", "/api/chat/messages", bearer)
+	h := Off()
+	ask := func(method, path, accept string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	page := ask("GET", "/", "text/html")
+	api := ask("POST", "/api/chat/messages", "*/*")
 	for _, w := range []*struct {
 		code       int
 		kind, body string
@@ -28,10 +33,7 @@ func TestOff(t *testing.T) {
 	if !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") || !strings.HasPrefix(api.Header().Get("Content-Type"), "application/json") {
 		t.Errorf("page %v, API %v", page.Header(), api.Header())
 	}
-	if w := ask(h, "GET", assets().path+"/style.css"); w.Code != http.StatusOK {
+	if w := ask("GET", assets().path+"/style.css", "*/*"); w.Code != http.StatusOK {
 		t.Errorf("the page's own style: %d", w.Code)
-	}
-	if w := ask(h, "GET", "/"); w.Code != http.StatusUnauthorized {
-		t.Errorf("without a token: %d", w.Code)
 	}
 }

@@ -1,5 +1,5 @@
-// Package web is the host's face in a browser: the chat page, its assets, the history that it shows, and the door that all
-// HTTP requests pass. The page needs nothing from elsewhere: no build step, no other site.
+// Package web is the host's face in a browser: the chat page, its assets and the history that it shows. The page needs nothing from
+// elsewhere: no build step, no other site.
 package web
 
 import (
@@ -119,7 +119,7 @@ type site struct {
 	Deps
 }
 
-// New gives the page and its API. It checks no rights: put Guard in front.
+// New gives the page and its API. It checks no rights: put access.Door in front.
 //
 //	GET  /                                        the page
 //	GET  /static/…                                its assets
@@ -161,14 +161,6 @@ func (s site) page(w http.ResponseWriter, r *http.Request) {
 		Chat   channels.ChatID
 		Info   Info
 	}{assets().path, chat, s.Info(r.Context())})
-}
-
-// door is the page for who may not come in: Private says how to, otherwise there is no way.
-func door(w http.ResponseWriter, status int, why string) {
-	show(w, status, "door.html", struct {
-		Static, Why string
-		Private     bool
-	}{assets().path, why, status == http.StatusUnauthorized || status == http.StatusTooManyRequests})
 }
 
 func show(w http.ResponseWriter, status int, name string, data any) {

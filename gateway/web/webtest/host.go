@@ -12,6 +12,8 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/access"
+	"parley/gateway/api"
 	"parley/gateway/web"
 	"parley/sessions"
 )
@@ -59,10 +61,11 @@ func NewHost(t testing.TB, answer Answer) *Host {
 			t.Errorf("webchat: %v", err)
 		}
 	})
-	srv := httptest.NewServer(web.Guard(web.New(web.Deps{
+	door := access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: h.Token, Scope: api.Admin}}}})
+	srv := httptest.NewServer(door.Guard(web.New(web.Deps{
 		History: h.History, Info: func(context.Context) web.Info { return h.info },
 		Chat: h.lossy(h.Hub.Handler(webchat.HandlerOptions{Render: web.RenderMarkdown})),
-	}), web.Config{Token: h.Token}))
+	})))
 	h.URL, h.Cut = srv.URL, srv.CloseClientConnections
 	t.Cleanup(func() {
 		cancel()

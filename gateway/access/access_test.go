@@ -1,8 +1,8 @@
-package web
+package access
 
 import (
-	"context"
-	"io"
+	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -12,13 +12,28 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
 const token = "right-token"
 
-func guarded(t *testing.T, cfg Config) http.Handler {
-	t.Helper()
-	return Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") }), cfg)
+// guarded is a door with the owner's token, before a room that says who came in.
+func guarded(s Settings) http.Handler {
+	if s.Tokens == nil {
+		s.Tokens = []Token{{Name: api.Owner, Token: channels.NewSecret(token), Scope: api.Admin}}
+	}
+	return New(Config{Settings: s, Page: page}).Guard(http.HandlerFunc(inner))
+}
+
+func inner(w http.ResponseWriter, r *http.Request) {
+	p := api.Caller(r.Context())
+	_, _ = fmt.Fprintf(w, "inside %s %s", p.Name, p.Scope)
+}
+
+func page(w http.ResponseWriter, status int, why, next string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<p>%s<p>then %s", html.EscapeString(why), next)
 }
 
 // ask makes one request; head is "Name: value" lines.
@@ -49,7 +64,7 @@ func cookieOf(w *httptest.ResponseRecorder) string {
 
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	h := guarded(t, Config{Token: channels.NewSecret(token), Hosts: []string{"parley.example"}, Open: []string{"/healthz", "/open/"}})
+	h := guarded(Settings{Hosts: []string{"parley.example"}, Open: []string{"/healthz", "/open/"}})
 	login := ask(h, "GET", "/login?token="+token, "Accept: text/html")
 	cookie := cookieOf(login)
 	if login.Code != http.StatusSeeOther || login.Header().Get("Location") != "/" {
@@ -58,7 +73,7 @@ func TestGuard(t *testing.T) {
 	if c := login.Result().Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || strings.Contains(c.Value, token) {
 		t.Errorf("cookie %+v", c)
 	}
-	other := cookieOf(ask(guarded(t, Config{Token: channels.NewSecret("other")}), "GET", "/login?token=other"))
+	other := cookieOf(ask(guarded(Settings{Tokens: []Token{{Name: api.Owner, Token: channels.NewSecret("other"), Scope: api.Admin}}}), "GET", "/login?token=other"))
 	bearer := "Authorization: Bearer " + token
 	tests := map[string]struct {
 		method, path string
@@ -67,7 +82,7 @@ func TestGuard(t *testing.T) {
 		says         string
 	}{
 		"nothing":                     {"GET", "/api/chat/info", nil, 401, "Authorization: Bearer"},
-		"nothing, a browser":          {"GET", "/", []string{"Accept: text/html"}, 401, "parley open"},
+		"nothing, a browser":          {"GET", "/", []string{"Accept: text/html"}, 401, "<p>then /"},
 		"token":                       {"POST", "/api/chat/messages", []string{bearer}, 200, "inside"},
 		"token, another spelling":     {"GET", "/api/x", []string{"Authorization: bearer " + token}, 200, "inside"},
 		"wrong token":                 {"GET", "/api/x", []string{"Authorization: Bearer wrong"}, 401, "wrong"},
@@ -75,8 +90,8 @@ func TestGuard(t *testing.T) {
 		"cookie":                      {"GET", "/", []string{cookie}, 200, "inside"},
 		"cookie posts":                {"POST", "/api/chat/messages", []string{cookie, "Origin: http://127.0.0.1:18790", "Sec-Fetch-Site: same-origin"}, 200, "inside"},
 		"cookie of another token":     {"GET", "/", []string{other}, 401, ""},
-		"cookie, later end":           {"GET", "/", []string{strings.Replace(cookie, "=1", "=2", 1)}, 401, ""},
-		"cookie, no signature":        {"GET", "/", []string{"Cookie: parley_18790=99999999999."}, 401, ""},
+		"cookie, later end":           {"GET", "/", []string{strings.Replace(cookie, "=owner.1", "=owner.2", 1)}, 401, ""},
+		"cookie, no signature":        {"GET", "/", []string{"Cookie: parley_18790=owner.99999999999."}, 401, ""},
 		"login, wrong token":          {"GET", "/login?token=x", []string{"Accept: text/html"}, 401, "wrong"},
 		"login, no token":             {"GET", "/login", []string{"Accept: text/html"}, 401, "no token"},
 		"open":                        {"GET", "/healthz", nil, 200, "inside"},
@@ -110,33 +125,11 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Without a token nobody comes in, whatever is sent.
-func TestGuardWithoutToken(t *testing.T) {
-	t.Parallel()
-	h := guarded(t, Config{})
-	g, ok := h.(*guard)
-	if !ok {
-		t.Fatalf("Guard is a %T", h)
-	}
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "/", nil)
-	r.Host = "127.0.0.1:18790"
-	g.setCookie(w, r) // anybody can compute what an absent token signs
-	for _, head := range []string{"", "Authorization: Bearer ", cookieOf(w)} {
-		if w := ask(h, "GET", "/", head); w.Code != 401 {
-			t.Errorf("%q: %d", head, w.Code)
-		}
-	}
-	if w := ask(h, "GET", "/login?token="); w.Code != 401 {
-		t.Errorf("login: %d", w.Code)
-	}
-}
-
 // Guessing is slowed down for the address that guesses, and for nobody else; time heals it.
 func TestGuardSlowsGuessing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := guarded(t, Config{Token: channels.NewSecret(token)})
+		h := guarded(Settings{})
 		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
 		guess := func(from, text string) int {
 			return ask(h, "GET", "/api/x", "Authorization: Bearer "+text, "From: "+from).Code
@@ -175,7 +168,7 @@ func TestGuardSlowsGuessing(t *testing.T) {
 func TestGuardSessionLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := guarded(t, Config{Token: channels.NewSecret(token)})
+		h := guarded(Settings{})
 		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
 		if w := ask(h, "GET", "/", cookie); cookieOf(w) != "" {
 			t.Error("a fresh cookie was renewed")
@@ -193,60 +186,4 @@ func TestGuardSessionLife(t *testing.T) {
 			t.Errorf("renewed: %d", code)
 		}
 	})
-}
-
-func TestSite(t *testing.T) {
-	t.Parallel()
-	site := New(Deps{
-		History: func(_ context.Context, chat channels.ChatID, before string) ([]Line, error) {
-			if chat == "broken" {
-				return nil, io.ErrUnexpectedEOF
-			}
-			return []Line{{ID: string(chat) + before, Role: Assistant, Text: "*a*"}, {ID: "u", Role: User, Text: "*b*"}}, nil
-		},
-		Info: func(context.Context) Info { return Info{Agent: `<Ada "&">`, Model: "x/y"} },
-		Chat: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "chat "+r.URL.Path) }),
-	})
-	tests := map[string]struct {
-		path string
-		code int
-		says string
-	}{
-		"page":            {"/", 200, `<h1 id="agent">&lt;Ada &#34;&amp;&#34;&gt;</h1>`},
-		"another chat":    {"/?chat=b%22", 200, `data-chat="b&#34;"`},
-		"no such page":    {"/x", 404, ""},
-		"text":            {"/api/chat/history?chat=b&before=7", 200, `{"id":"b7","role":"assistant","text":"*a*"`},
-		"html":            {"/api/chat/history?as=html", 200, `"html":"\u003cp\u003e\u003cem\u003ea\u003c/em\u003e\u003c/p\u003e\n"`},
-		"people stay raw": {"/api/chat/history?as=html", 200, `"text":"*b*"`},
-		"broken":          {"/api/chat/history?chat=broken", 503, "host's log"},
-		"bad chat":        {"/api/chat/history?chat=%00", 400, "chat id"},
-		"bad chat's page": {"/?chat=%00", 400, "chat id"},
-		"info":            {"/api/chat/info", 200, `"model":"x/y"`},
-		"chat":            {"/api/chat/messages", 200, "chat /messages"},
-		"asset":           {assets().path + "/app.js", 200, "import"},
-		"old asset":       {"/static/0000/app.js", 404, ""},
-		"no listing":      {assets().path + "/", 404, ""},
-		"no way out":      {assets().path + "/../../page.html", 404, ""},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := httptest.NewRequest("GET", "/", nil)
-			path, query, _ := strings.Cut(tt.path, "?")
-			r.URL.Path, r.URL.RawQuery = path, query
-			w := httptest.NewRecorder()
-			site.ServeHTTP(w, r)
-			if strings.Contains(path, "..") && w.Code/100 == 3 { // the mux cleans the path first
-				return
-			}
-			if w.Code != tt.code || !strings.Contains(w.Body.String(), tt.says) {
-				t.Errorf("%d %s, want %d %q", w.Code, w.Body, tt.code, tt.says)
-			}
-		})
-	}
-	w := httptest.NewRecorder()
-	site.ServeHTTP(w, httptest.NewRequest("GET", assets().path+"/app.js", nil))
-	if cc := w.Header().Get("Cache-Control"); !strings.Contains(cc, "immutable") || !strings.Contains(w.Header().Get("Content-Type"), "javascript") {
-		t.Errorf("asset headers %v", w.Header())
-	}
 }

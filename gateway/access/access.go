@@ -1,0 +1,141 @@
+// Package access is the door of the host's HTTP side: who comes in, as whom, from where and how slowly. What is behind it finds an
+// api.Principal in the context of each request.
+package access
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"parley/channels"
+	"parley/gateway/api"
+)
+
+// Token is one that opens the door, and as whom.
+type Token struct {
+	Name  string // api.Owner, or as in gateway.tokens
+	Token channels.Secret
+	Scope api.Scope
+}
+
+// Settings are what may change while the host runs.
+type Settings struct {
+	Tokens  []Token        // names differ; without any nobody comes in
+	Hosts   []string       // names, without port, under which the host may be addressed, besides localhost and IP addresses
+	Proxies []netip.Prefix // from where X-Forwarded-For and X-Forwarded-Proto are believed
+	Open    []string       // paths that need no token, for example /healthz; one that ends in / covers what is below it
+}
+
+// Config is what a door is made of.
+type Config struct {
+	Settings Settings
+	// Pass lets further requests in without a token, those that something else checks; nil = none.
+	Pass func(*http.Request) bool
+	// Page answers a person who may not come in; next is where they wanted to go. nil = everybody gets JSON.
+	Page func(w http.ResponseWriter, status int, why, next string)
+	Log  *slog.Logger // one line for each request, at debug level; nil = none
+}
+
+// Door checks requests. A request passes with `Authorization: Bearer <token>` or with the cookie that signing in sets. It also
+// refuses names that are not ours (DNS rebinding), requests that another site caused, and guessing; and it puts the security
+// headers on every answer. Refusals are JSON {"error", "code"} for programs and a page for people.
+type Door struct {
+	cfg      Config
+	state    atomic.Pointer[state]
+	csrf     http.CrossOriginProtection
+	failures Failures
+}
+
+// state is Settings, prepared.
+type state struct {
+	Settings
+	keys []key
+}
+
+// New gives a door.
+func New(cfg Config) *Door {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Door{cfg: cfg}
+	d.Apply(cfg.Settings)
+	return d
+}
+
+// Apply puts other settings in force at once: a token that is not there any more opens nothing, and neither do its cookies.
+func (d *Door) Apply(s Settings) {
+	s.Open = append([]string{"/static/"}, s.Open...)
+	d.state.Store(&state{Settings: s, keys: keys(s.Tokens)})
+}
+
+// Failures counts wrong tokens by address. Other checks of secrets behind the door use it too (Client says who asks).
+func (d *Door) Failures() *Failures { return &d.failures }
+
+// Guard puts the door in front of a handler that the network reaches.
+func (d *Door) Guard(next http.Handler) http.Handler {
+	return d.timed(func(w http.ResponseWriter, r *http.Request) *http.Request {
+		s := d.state.Load()
+		secure(w.Header())
+		r = s.locate(r)
+		switch {
+		case !s.ours(r.Host):
+			d.refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("This host does not go by the name %.100q. Use 127.0.0.1, or add the name, without port, to gateway.hosts in the configuration.", r.Host))
+			return r
+		case d.csrf.Check(r) != nil || foreign(r):
+			d.refuse(w, r, http.StatusForbidden, "Another site sent this request: refused.")
+			return r
+		case r.URL.Path == "/login":
+			d.login(s, w, r)
+			return r
+		case r.URL.Path == "/logout":
+			d.logout(w, r)
+			return r
+		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path):
+		default:
+			p, ok := d.enter(s, w, r)
+			if !ok {
+				return r
+			}
+			known(r.Context())
+			r = r.WithContext(api.With(r.Context(), p))
+		}
+		next.ServeHTTP(w, r)
+		return r
+	})
+}
+
+// Local serves whoever reaches the socket in the state folder: the host's own user, and so its owner.
+func (d *Door) Local(next http.Handler) http.Handler {
+	return d.timed(func(w http.ResponseWriter, r *http.Request) *http.Request {
+		secure(w.Header())
+		r = r.WithContext(api.With(r.Context(), api.Principal{Name: api.Owner, Scope: api.Admin}))
+		next.ServeHTTP(w, r)
+		return r
+	})
+}
+
+func (s *state) open(path string) bool {
+	return slices.ContainsFunc(s.Open, func(p string) bool { return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) })
+}
+
+// enter gives who carries a right cookie or token, or refuses.
+func (d *Door) enter(s *state, w http.ResponseWriter, r *http.Request) (p api.Principal, ok bool) {
+	if k, renew, ok := s.session(r); ok {
+		if renew {
+			s.setCookie(w, r, k)
+		}
+		return k.principal(), true
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		d.refuse(w, r, http.StatusUnauthorized, "This needs a token: send it as Authorization: Bearer …")
+		return p, false
+	}
+	k, ok := d.check(s, w, r, strings.TrimSpace(token))
+	return k.principal(), ok
+}

@@ -1,0 +1,64 @@
+package access
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxForm is the longest form of somebody who signs in.
+const maxForm = 8 << 10
+
+// login lets a person in: by the link GET /login?token=…, or by the form of the page, POST /login with token and next.
+func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	token, next := "", "/"
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		token = r.URL.Query().Get("token")
+	case http.MethodPost:
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			d.refuse(w, r, http.StatusBadRequest, "This is not the form of the page: send token=… as application/x-www-form-urlencoded.")
+			return
+		}
+		token, next = r.PostForm.Get("token"), inside(r.PostForm.Get("next"))
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		d.refuse(w, r, http.StatusMethodNotAllowed, "Use GET or POST.")
+		return
+	}
+	if token == "" {
+		d.refuse(w, r, http.StatusUnauthorized, "There is no token in this request.")
+		return
+	}
+	if k, ok := d.check(s, w, r, strings.TrimSpace(token)); ok {
+		s.setCookie(w, r, k)
+		http.Redirect(w, r, next, http.StatusSeeOther) // the token does not stay in the address bar
+	}
+}
+
+// logout ends the cookie of this browser.
+func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST")
+		d.refuse(w, r, http.StatusMethodNotAllowed, "Signing out is a POST.")
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	putCookie(w, r, "", -1)
+	if wantsPage(r) {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// inside gives a path of this host, whatever was asked for: nobody is sent to another site.
+func inside(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsRune(u.Path, '\\') || u.Path == "/login" {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}

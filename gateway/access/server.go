@@ -1,0 +1,17 @@
+package access
+
+import (
+	"net/http"
+	"time"
+)
+
+const (
+	headerWithin = 10 * time.Second // headers that have not come by then are given up
+	idleWithin   = 2 * time.Minute  // a connection between two requests
+	maxHeader    = 64 << 10
+)
+
+// Server gives an HTTP server with limits for headers and idle connections; those for bodies and answers are the door's.
+func Server(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ConnContext: ConnContext}
+}

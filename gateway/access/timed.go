@@ -1,0 +1,98 @@
+package access
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/gateway/api"
+)
+
+const (
+	bodyWithin  = 30 * time.Second // a body that has not come by then is given up; handlers may set a limit of their own
+	writeWithin = 30 * time.Second // a reader that takes nothing for so long is gone; streams may be silent for longer
+)
+
+// timed serves a request with limits for slow clients, and notes it in the log. serve gives the request as it went on, with the pattern
+// that it met.
+func (d *Door) timed(serve func(http.ResponseWriter, *http.Request) *http.Request) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w)}
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // a recorder has no deadlines
+			r.Body = &body{ReadCloser: r.Body, rc: out.rc}
+		}
+		r = serve(out, r)
+		if d.cfg.Log.Enabled(r.Context(), slog.LevelDebug) {
+			d.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", slog.String("method", method(r)), slog.String("path", template(r.Pattern)),
+				slog.Int("status", max(out.status, http.StatusOK)), slog.Duration("took", time.Since(began)), slog.String("principal", api.Caller(r.Context()).Name))
+		}
+	})
+}
+
+// method is the method of a request when it is one of the usual.
+func method(r *http.Request) string {
+	if slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, r.Method) {
+		return r.Method
+	}
+	return "other"
+}
+
+// template is the path of a pattern: nothing that a client wrote.
+func template(pattern string) string {
+	if i := strings.IndexByte(pattern, '/'); i >= 0 {
+		return pattern[i:]
+	}
+	return "-"
+}
+
+// body is a request's body. Once it is read the connection is watched without a deadline again: the answer may be a long stream.
+type body struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF { //nolint:errorlint // io.Reader's own contract
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// answer gives each write a deadline. What was flushed has gone, so that the deadline goes too.
+type answer struct {
+	http.ResponseWriter
+	rc     *http.ResponseController
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	_ = a.rc.SetWriteDeadline(time.Now().Add(writeWithin))
+	return a.ResponseWriter.Write(p)
+}
+
+// FlushError is for http.ResponseController.
+func (a *answer) FlushError() error {
+	_ = a.rc.SetWriteDeadline(time.Now().Add(writeWithin))
+	err := a.rc.Flush()
+	_ = a.rc.SetWriteDeadline(time.Time{})
+	return err
+}
+
+// Flush implements http.Flusher.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

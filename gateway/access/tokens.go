@@ -1,0 +1,63 @@
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"math"
+	"net/http"
+	"strconv"
+
+	"parley/gateway/api"
+)
+
+// key is a token, prepared.
+type key struct {
+	name  string
+	scope api.Scope
+	sum   [sha256.Size]byte // of the token: what is compared has one length
+	sign  [sha256.Size]byte // signs its cookies: a restart keeps people signed in, another token does not
+}
+
+func keys(ts []Token) []key {
+	var out []key
+	for _, t := range ts {
+		if !t.Token.IsZero() {
+			text := t.Token.Reveal()
+			out = append(out, key{t.Name, t.Scope, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text))})
+		}
+	}
+	return out
+}
+
+func (k key) principal() api.Principal { return api.Principal{Name: k.name, Scope: k.scope} }
+
+// find gives the key of a token that was offered. How long it takes says nothing about how much of it is right, nor whose it is.
+func (s *state) find(offered string) (key, bool) {
+	got, found := sha256.Sum256([]byte(offered)), -1
+	for i, k := range s.keys {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(got[:], k.sum[:]), i, found)
+	}
+	if found < 0 {
+		return key{}, false
+	}
+	return s.keys[found], true
+}
+
+// check finds a token that was offered, and refuses the request itself when it is wrong or the address guesses.
+func (d *Door) check(s *state, w http.ResponseWriter, r *http.Request, token string) (k key, ok bool) {
+	ok, wait := d.failures.Try(Client(r.Context()), func() (right bool) {
+		k, right = s.find(token)
+		return right
+	})
+	switch {
+	case ok:
+		return k, true
+	case wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		d.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a moment.")
+	default:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		d.refuse(w, r, http.StatusUnauthorized, "The token is wrong or old.")
+	}
+	return key{}, false
+}
