@@ -20,11 +20,13 @@ func (h *Host) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
-	table := h.operations().WithDocument(h.deps.Version)
-	mux.Handle("/api/", table.Handler())
+	mux.Handle("/api/", h.operations().WithDocument(h.deps.Version).Handler())
 	mux.HandleFunc(hookPattern, h.hook)
 	mux.Handle("GET /channels", web.Channels())
-	page := h.pageHandler(table)
+	page := web.Off()
+	if h.page != nil {
+		page = h.pageHandler()
+	}
 	mux.Handle("/api/chat/", page)
 	mux.Handle("/", page)
 	open := []string{"/healthz", "/readyz"}
