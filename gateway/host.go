@@ -90,6 +90,7 @@ type Host struct {
 	started  chan struct{} // closed when the accounts run
 	done     chan struct{} // closed when Run begins to stop
 	hooks    atomic.Int32  // requests for hooks that are under way
+	copying  sync.Mutex    // held while a backup is made
 	changing sync.Mutex    // held while accounts are started, stopped or replaced
 }
 

@@ -40,6 +40,8 @@ type cli struct {
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
 	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
 	Pairing    pairingCmd    `cmd:"" help:"Let people in."`
+	Backup     backupCmd     `cmd:"" help:"Back up all that the host keeps."`
+	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of the state of a host that is stopped."`
 	Bench      benchCmd      `cmd:"" help:"Measure this program as a whole against stand-in servers."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }

@@ -83,7 +83,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
 		return nil, fmt.Errorf("state folder %q: %w", conf.Dir, err)
 	}
-	s.file = filepath.Join(s.conf.Dir, "parley.db")
+	s.file = filepath.Join(s.conf.Dir, DatabaseFile)
 	s.writeDSN, s.readDSN = s.dsn()
 	if s.folder, err = own(s.conf.Dir); err != nil {
 		return nil, err
@@ -103,6 +103,9 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 }
 
 func (s *Store) open(ctx, life context.Context) (err error) {
+	if err := checkUnfinished(s.conf.Dir); err != nil {
+		return err
+	}
 	if !s.d.postgres {
 		if err := checkLost(s.conf.Dir, s.file); err != nil {
 			return err

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"parley/gateway/backup"
+	"parley/gateway/config"
+	"parley/sessions"
+	"parley/sessions/sqlstore"
+)
+
+type backupCmd struct {
+	File      string `arg:"" optional:"" help:"Where to write: a file, a folder, or - for standard output. Without it a new file in this folder."`
+	WithMedia bool   `help:"With the files that people sent."`
+	Keep      int    `placeholder:"N" help:"Afterwards keep only the newest N backups in that folder."`
+	asJSON
+}
+
+// backupNames are the names that backups get which were not given one. Only such files are ever deleted by --keep.
+var backupNames = regexp.MustCompile(`^parley-\d{8}T\d{6}Z\.tar\.gz$`)
+
+// Run asks the host for a backup, or makes one by itself when none runs.
+func (c backupCmd) Run(e *env) error {
+	conf, err := load(e)
+	if err != nil {
+		return err
+	}
+	if c.Keep < 0 {
+		return misuse("--keep: at least 1")
+	}
+	if c.File == "-" {
+		if c.Keep > 0 {
+			return misuse("--keep goes with a folder, not with -")
+		}
+		if term.IsTerminal(int(os.Stdout.Fd())) {
+			return misuse("a backup is no text: name a file, or send it to another program")
+		}
+		return c.write(e, conf, os.Stdout)
+	}
+	path := c.File
+	if info, err := os.Stat(cmp.Or(path, ".")); err == nil && info.IsDir() {
+		path = filepath.Join(path, time.Now().UTC().Format("parley-20060102T150405Z.tar.gz"))
+	}
+	if c.Keep > 0 && !backupNames.MatchString(filepath.Base(path)) {
+		return misuse("--keep goes with a folder: the name of each file is then made of its time")
+	}
+	m, size, err := c.toFile(e, conf, path)
+	if err != nil {
+		return err
+	}
+	removed, err := rotate(filepath.Dir(path), c.Keep)
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, map[string]any{"file": path, "size": size, "manifest": m, "removed": removed}, func(p *page, _ map[string]any) {
+		p.printf("%s\n", path)
+		p.note("%d files, %s packed. It was read back: every file agrees with its hash.\n", len(m.Files), bytesOf(size))
+		if m.Store != "sqlite" {
+			p.note("The database is not in it: %v.\n", sqlstore.ErrElsewhere)
+		}
+		for _, l := range m.Left {
+			p.note("left out: %s\n", l)
+		}
+		for _, r := range removed {
+			p.note("removed: %s\n", r)
+		}
+		p.note("It holds the tokens of your accounts: keep it where only you can read it.\n")
+	})
+}
+
+// toFile writes a backup beside the file that it becomes, and reads it back first.
+func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Manifest, size int64, err error) {
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+	if err != nil {
+		return m, 0, err
+	}
+	defer func() {
+		_ = f.Close() // it was synced, or is removed
+		if err != nil {
+			_ = os.Remove(part)
+		}
+	}()
+	if err := c.write(e, conf, f); err != nil {
+		return m, 0, err
+	}
+	if err := f.Sync(); err != nil {
+		return m, 0, err
+	}
+	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return m, 0, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return m, 0, err
+	}
+	if m, err = backup.Check(e.ctx, f); err != nil {
+		return m, 0, fmt.Errorf("what was written was read back: %w", err)
+	}
+	return m, size, os.Rename(part, path)
+}
+
+func (c backupCmd) write(e *env, conf *config.Config, w io.Writer) error {
+	h, err := running(e)
+	if err == nil {
+		return h.download(e, c.WithMedia, w)
+	}
+	if !errors.Is(err, errNotRunning) {
+		return err
+	}
+	if _, err := os.Stat(conf.State); err != nil {
+		return failed(exitMissing, "not_found", "there is no state folder %s: there is nothing to back up", conf.State)
+	}
+	release, err := sqlstore.Hold(conf.State)
+	if err != nil {
+		return err
+	}
+	src := backup.Source{State: conf.State, Config: conf.Path, Media: c.WithMedia, Program: version}
+	if conf.Store.DSN.IsZero() {
+		src.Database = func(ctx context.Context, to string) error {
+			return sqlstore.Copy(ctx, filepath.Join(conf.State, sqlstore.DatabaseFile), to)
+		}
+	}
+	_, err = backup.Write(e.ctx, w, src)
+	return errors.Join(err, release())
+}
+
+// download streams a backup from the host, for as long as it takes.
+func (h *host) download(e *env, media bool, w io.Writer) error {
+	path := h.base + "/api/backup"
+	if media {
+		path += "?media=true"
+	}
+	req, err := http.NewRequestWithContext(e.ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := h.do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return refusal(resp)
+	}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("the backup was cut off; the host's log says why: %w", err)
+	}
+	return nil
+}
+
+// rotate removes all but the newest backups of a folder; 0 keeps all.
+func rotate(folder string, keep int) (removed []string, err error) {
+	if keep == 0 {
+		return nil, nil
+	}
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range list {
+		if e.Type().IsRegular() && backupNames.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names) // by their time
+	for _, n := range names[:max(0, len(names)-keep)] {
+		if err := os.Remove(filepath.Join(folder, n)); err != nil {
+			return removed, err
+		}
+		removed = append(removed, filepath.Join(folder, n))
+	}
+	return removed, nil
+}
+
+type restoreCmd struct {
+	File   string `arg:"" help:"The backup; - for standard input."`
+	DryRun bool   `help:"Check everything, change nothing."`
+	asJSON
+}
+
+// Run puts a backup in the place of the state of a host that does not run.
+func (c restoreCmd) Run(e *env) error {
+	conf, err := load(e)
+	if err != nil {
+		return err
+	}
+	in := os.Stdin
+	if c.File != "-" {
+		if in, err = os.Open(c.File); err != nil {
+			return failed(exitMissing, "not_found", "%w", err)
+		}
+		defer func() { _ = in.Close() }() // it is only read
+	}
+	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now()})
+	if err != nil {
+		if errors.Is(err, backup.ErrArchive) {
+			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
+		} else if errors.Is(err, sessions.ErrOwned) {
+			err = failed(exitRefused, "conflict", "%w; nothing was changed", err)
+		}
+		return err
+	}
+	return tell(e, c.asJSON, r, func(p *page, r backup.Report) { restoreWords(p, conf, r) })
+}
+
+func restoreWords(p *page, conf *config.Config, r backup.Report) {
+	p.printf("The backup of %s (parley %s, %d files) is whole: every file agrees with its hash", p.stamp(r.Manifest.Made), r.Manifest.Program, len(r.Manifest.Files))
+	if r.Backup != nil {
+		p.printf(", and the database passed its check.\nIt has %d sessions and %d messages, the newest of %s.\n", r.Backup.Sessions, r.Backup.Messages, p.stamp(r.Backup.Last))
+	} else {
+		p.printf(". The database is on its server: restore that with pg_restore.\n")
+	}
+	if r.Before != nil {
+		p.printf("The state before has %d sessions and %d messages, the newest of %s.\n", r.Before.Sessions, r.Before.Messages, p.stamp(r.Before.Last))
+	}
+	if r.DryRun {
+		p.printf("Nothing was changed. Without --dry-run these would be replaced in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
+		return
+	}
+	p.printf("\nIt is in place in %s. What was there is in\n  %s\n", conf.State, r.Aside)
+	if len(r.Kept) > 0 {
+		p.printf("Not in the backup, left as it was: %s\n", strings.Join(r.Kept, ", "))
+	}
+	if r.Config != "" {
+		p.printf("The configuration in force was not changed. That of the backup is in\n  %s\n", r.Config)
+	}
+	p.printf("\nWhat to know: the host goes on where it was %s.\n", p.ago(r.Manifest.Made))
+	p.printf("- Messages, settings and jobs from after that time are not in it, and platforms may not give those messages again.\n")
+	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
+		p.printf("- %d messages were not sent yet and %d runs were open then. What is still in time is done when the host starts,\n  even if that had happened after the backup: look at the list with `parley deliveries list`.\n", r.Backup.Unsent, r.Backup.Queued)
+	}
+	p.printf("- Accounts with keys of their own (WhatsApp) go on with the keys of that time; if messages cannot be read, link them anew.\n")
+}
+
+// bytesOf is a size for people.
+func bytesOf(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"parley/gateway/api"
+	"parley/gateway/backup"
+)
+
+func (h *Host) careOperations() api.Table {
+	return api.Table{
+		api.Stream[api.BackupQuery, []byte]("backup", "GET /api/backup", api.Admin,
+			"A backup of the state as it is now, as a tar file in gzip. It holds secrets. An answer that is cut off is no backup.", "application/gzip", h.backup),
+	}
+}
+
+// backup streams an archive. One at a time: each needs as much room as the database.
+func (h *Host) backup(w http.ResponseWriter, r *http.Request) {
+	q, err := api.Decode[api.BackupQuery](w, r)
+	if err != nil {
+		api.WriteError(w, err)
+		return
+	}
+	if !h.copying.TryLock() {
+		api.WriteError(w, api.Refuse(http.StatusConflict, "a backup is under way: wait until it has ended"))
+		return
+	}
+	defer h.copying.Unlock()
+	c := h.deps.Config.Config()
+	src := backup.Source{State: c.State, Config: c.Path, Media: q.Media, Program: h.deps.Version}
+	if c.Store.DSN.IsZero() {
+		src.Database = h.store.Backup
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	out := &answering{w: w, name: time.Now().UTC().Format("parley-20060102T150405Z.tar.gz")}
+	m, err := backup.Write(ctx, out, src)
+	switch {
+	case err == nil:
+		h.log.Info("a backup was made", "files", len(m.Files), "bytes", m.Bytes(), "by", api.Caller(r.Context()).Name)
+	case !out.begun:
+		api.WriteError(w, err)
+	default:
+		h.log.Error("a backup failed", "err", err)
+		panic(http.ErrAbortHandler) // the client sees that the answer is cut off
+	}
+}
+
+// answering writes the head of the answer with its first bytes: until then there may be an error to tell.
+type answering struct {
+	w     http.ResponseWriter
+	name  string
+	begun bool
+}
+
+func (a *answering) Write(p []byte) (int, error) {
+	if !a.begun {
+		a.begun = true
+		_ = http.NewResponseController(a.w).SetWriteDeadline(time.Time{}) // a backup takes as long as it takes; the writer need not have one
+		a.w.Header().Set("Content-Type", "application/gzip")
+		a.w.Header().Set("Content-Disposition", `attachment; filename="`+a.name+`"`)
+		a.w.Header().Set("Cache-Control", "no-store")
+	}
+	return a.w.Write(p)
+}

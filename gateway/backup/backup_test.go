@@ -1,0 +1,388 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+	"parley/sessions/sqlstore"
+)
+
+// write makes files below a folder.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// state makes a state folder with a store in use, and gives the store.
+func state(t *testing.T) (string, *sqlstore.Store) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	s, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // some tests close it themselves
+	accept(t, s, "m1")
+	write(t, dir, map[string]string{"token": "secret\n", "outbox/aa": "a file", "media/bb": "a picture", "workspace/main/AGENTS.md": "be kind", "agents/main/sessions/x.jsonl": "{}\n",
+		"channels/fake/default/note": "of the adapter", "parley.sock": "", ".backup-old/left": "of a backup that was killed"})
+	if err := sqlstore.Copy(t.Context(), filepath.Join(dir, sqlstore.DatabaseFile), filepath.Join(dir, "channels/fake/default/keys.db")); err != nil {
+		t.Fatal(err)
+	}
+	return dir, s
+}
+
+func accept(t *testing.T, s *sqlstore.Store, id channels.MessageID) {
+	t.Helper()
+	addr := channels.Address{Channel: "fake", Account: "default", Chat: "1", Type: channels.Direct}
+	_, err := s.Accept(t.Context(), sessions.Arrival{
+		In:      channels.Inbound{Event: channels.Message, Address: addr, ID: id, Text: "hello", Time: time.Now()},
+		Effects: sessions.Effects{Session: &sessions.Session{Key: "agent:main:main", Agent: "main", Last: addr}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func archive(t *testing.T, dir string, s *sqlstore.Store, media bool) ([]byte, Manifest) {
+	t.Helper()
+	var b bytes.Buffer
+	m, err := Write(t.Context(), &b, Source{State: dir, Media: media, Program: "test", Database: s.Backup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), m
+}
+
+func names(m Manifest) (out []string) {
+	for _, f := range m.Files {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+func TestThereAndBack(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, m := archive(t, dir, s, false)
+	want := []string{"state/agents/main/sessions/x.jsonl", "state/channels/fake/default/keys.db", "state/channels/fake/default/note", "state/outbox/aa", "state/parley.db", "state/token", "state/workspace/main/AGENTS.md"}
+	if got := names(m); !slices.Equal(got, want) {
+		t.Errorf("in the archive: %q\nwant: %q", got, want)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".backup-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	accept(t, s, "m2") // after the backup
+	o := Options{State: dir, Now: time.Now()}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), o); !errors.Is(err, sessions.ErrOwned) {
+		t.Fatalf("a restore below a host that runs: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"token": "another\n", "workspace/main/new.md": "new"})
+
+	o.DryRun = true
+	r, err := Restore(t.Context(), bytes.NewReader(b), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Aside != "" || content(t, filepath.Join(dir, "token")) != "another\n" {
+		t.Error("a dry run changed something")
+	}
+	o.DryRun = false
+	if r, err = Restore(t.Context(), bytes.NewReader(b), o); err != nil {
+		t.Fatal(err)
+	}
+	if content(t, filepath.Join(dir, "token")) != "secret\n" || content(t, filepath.Join(r.Aside, "token")) != "another\n" {
+		t.Error("the token is not that of the backup, or the old one is not aside")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "workspace/main/new.md")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a newer file of the state before stays: %v", err)
+	}
+	if content(t, filepath.Join(dir, "media/bb")) != "a picture" || !slices.Contains(r.Kept, "media") {
+		t.Error("media that are in no backup did not stay")
+	}
+	if r.Aside != dir+"."+filepath.Base(r.Aside)[len("state."):] || r.Before == nil || r.Backup == nil {
+		t.Errorf("the report: %+v", r)
+	}
+	seen := reopened(t, dir)
+	if seen["m2"] || !seen["m1"] {
+		t.Errorf("the messages after the restore: %v", seen)
+	}
+}
+
+// reopened opens the store and gives which messages it knows as duplicates.
+func reopened(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	s, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out := map[string]bool{}
+	for _, id := range []string{"m1", "m2"} {
+		ts, err := s.Trace(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[id] = len(ts) > 0
+	}
+	return out
+}
+
+func TestMediaOnDemand(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, m := archive(t, dir, s, true)
+	if !slices.Contains(names(m), "state/media/bb") || !m.Media {
+		t.Fatalf("no media in %q", names(m))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"media/cc": "newer"})
+	if _, err := Restore(t.Context(), bytes.NewReader(b), Options{State: dir, Now: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "media/cc")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the media are not those of the backup: %v", err)
+	}
+}
+
+// TestHarmedArchives: whatever was cut off or flipped, the archive is refused and the state stays as it is. (A few bits of the
+// compression stand for nothing, such as those that fill up a byte: without them it is still the same archive, by every hash.)
+func TestHarmedArchives(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, want := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), bytes.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+	harmless := 0
+	refused := func(what string, at int, b []byte) {
+		t.Helper()
+		m, err := Check(t.Context(), bytes.NewReader(b))
+		if err == nil && what == "flipped" && reflect.DeepEqual(m, want) {
+			harmless++
+		} else if !errors.Is(err, ErrArchive) {
+			t.Errorf("%s at %d: %v", what, at, err)
+		}
+	}
+	const steps, header = 60, 10 // the header of gzip names a time and a system: nothing depends on it
+	for i := range steps {
+		at := header + i*(len(b)-header)/steps
+		refused("cut off", at, b[:at])
+		flipped := bytes.Clone(b)
+		flipped[at] ^= 1 << (i % 8)
+		refused("flipped", at, flipped)
+	}
+	if harmless > steps/4 {
+		t.Errorf("%d of %d bits stand for nothing", harmless, steps)
+	}
+	for at := len(b) - 8; at < len(b); at++ { // the sum and the size
+		refused("cut off", at, b[:at])
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b[:len(b)/2]), Options{State: dir, Now: time.Now()}); !errors.Is(err, ErrArchive) {
+		t.Errorf("a restore of half an archive: %v", err)
+	}
+	if content(t, filepath.Join(dir, "token")) != "secret\n" || !reopened(t, dir)["m1"] {
+		t.Error("the state was changed")
+	}
+}
+
+// forged makes an archive out of entries, with a manifest that agrees with them.
+func forged(t *testing.T, change func(*Manifest), hs ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	m := Manifest{Format: Format, Store: "postgresql"}
+	put := func(h tar.Header, text string) {
+		h.Size, h.Mode = int64(len(text)), 0o600
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, h := range hs {
+		m.Files = append(m.Files, File{Path: h.Name, SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) // of nothing
+		put(h, "")
+	}
+	if change != nil {
+		change(&m)
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(tar.Header{Name: manifestName}, string(text))
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestForgedArchives(t *testing.T) {
+	t.Parallel()
+	fine := tar.Header{Name: "state/x"}
+	if _, err := Check(t.Context(), bytes.NewReader(forged(t, nil, fine))); err != nil {
+		t.Fatalf("a plain archive: %v", err)
+	}
+	for _, name := range []string{"state/../../evil", "../evil", "/evil", "state//evil", "state/", "state", "evil", "state/./evil", `state/..\evil`, "state/owner.lock", "state/restore.unfinished", "state/parley.sock", "state/.restore-1/x", "state/before-restore-1/x"} {
+		dir := t.TempDir()
+		inner := filepath.Join(dir, "a", "b")
+		if err := os.MkdirAll(inner, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b := forged(t, nil, tar.Header{Name: name})
+		if _, err := unpack(t.Context(), bytes.NewReader(b), inner); !errors.Is(err, ErrArchive) {
+			t.Errorf("the name %q: %v", name, err)
+		}
+		_ = filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				t.Errorf("the name %q wrote %s", name, p)
+			}
+			return nil
+		})
+	}
+	for what, b := range map[string][]byte{
+		"a symbolic link":     forged(t, nil, tar.Header{Name: "state/x", Typeflag: tar.TypeSymlink, Linkname: "/etc"}),
+		"a hard link":         forged(t, nil, tar.Header{Name: "state/x", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}),
+		"a folder":            forged(t, nil, tar.Header{Name: "state/x/", Typeflag: tar.TypeDir}),
+		"an entry twice":      forged(t, nil, fine, fine),
+		"an entry too many":   forged(t, func(m *Manifest) { m.Files = m.Files[:0] }, fine),
+		"an entry too few":    forged(t, func(m *Manifest) { m.Files = append(m.Files, File{Path: "state/y"}) }, fine),
+		"another hash":        forged(t, func(m *Manifest) { m.Files[0].SHA256 = "00" }, fine),
+		"another size":        forged(t, func(m *Manifest) { m.Files[0].Size = 7 }, fine),
+		"no format":           forged(t, func(m *Manifest) { m.Format = 0 }, fine),
+		"what is no archive":  []byte("hello"),
+		"nothing":             nil,
+		"an empty gzip":       squeezed(t, nil),
+		"gzip, but no tar":    squeezed(t, []byte(strings.Repeat("x", 2000))),
+		"a tar, but no state": squeezed(t, make([]byte, 1024)),
+	} {
+		if _, err := Check(t.Context(), bytes.NewReader(b)); !errors.Is(err, ErrArchive) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	newer := forged(t, func(m *Manifest) { m.Format = Format + 1 }, fine)
+	if _, err := Check(t.Context(), bytes.NewReader(newer)); err == nil || !strings.Contains(err.Error(), "newer parley") {
+		t.Errorf("a newer format: %v", err)
+	}
+}
+
+func squeezed(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestInterruptedRestore: a restore that died while it changed the folder is finished by the next one; no host starts between.
+func TestInterruptedRestore(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, _ := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{sqlstore.UnfinishedFile: "elsewhere\n", ".restore-1/state/token": "half"})
+	if err := os.Remove(filepath.Join(dir, sqlstore.DatabaseFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir}); !errors.Is(err, sessions.ErrDamaged) {
+		t.Errorf("a host starts on it: %v", err)
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), Options{State: dir, Now: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if !reopened(t, dir)["m1"] {
+		t.Error("the backup is not in place")
+	}
+}
+
+// TestServerStore: the database of a server is in no archive, and the two kinds are not mixed up.
+func TestServerStore(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, _ := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var p bytes.Buffer
+	m, err := Write(context.Background(), &p, Source{State: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(names(m), "state/parley.db") || m.Store != "postgresql" {
+		t.Errorf("the files of a host with a server: %q", names(m))
+	}
+	if _, err := Restore(t.Context(), &p, Options{State: dir, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "pg_restore") {
+		t.Errorf("files without a database over a SQLite state: %v", err)
+	}
+	if _, err := Restore(t.Context(), bytes.NewReader(b), Options{State: dir, Server: true, Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "store.dsn") {
+		t.Errorf("a SQLite backup below a server: %v", err)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte("hello"))
+	f.Add(make([]byte, 1024))
+	var tarred bytes.Buffer
+	w := tar.NewWriter(&tarred)
+	for _, name := range []string{"state/x", "state/../y", manifestName} {
+		_ = w.WriteHeader(&tar.Header{Name: name, Mode: 0o600}) // into memory
+	}
+	f.Add(tarred.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := Check(t.Context(), bytes.NewReader(squeezed(t, b))); err == nil {
+			return
+		}
+		dir := t.TempDir()
+		if _, err := unpack(t.Context(), bytes.NewReader(squeezed(t, b)), dir); err == nil {
+			t.Error("unpacked what Check refuses")
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ErrArchive says that a file is no whole archive of parley. Nothing of it is used.
+var ErrArchive = errors.New("this is no whole backup")
+
+func bad(format string, a ...any) error {
+	return fmt.Errorf("%w: %s", ErrArchive, fmt.Sprintf(format, a...))
+}
+
+// Check reads an archive to its end and compares every file with the manifest. It writes nothing.
+func Check(ctx context.Context, r io.Reader) (Manifest, error) { return read(ctx, r, nil) }
+
+// unpack is Check that writes the files below a folder.
+func unpack(ctx context.Context, r io.Reader, dir string) (m Manifest, err error) {
+	root, err := os.OpenRoot(dir) // whatever a name says, nothing is written outside
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = root.Close() }() // every file is closed already
+	return read(ctx, r, root)
+}
+
+func read(ctx context.Context, r io.Reader, root *os.Root) (m Manifest, err error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return m, bad("it is not compressed with gzip (%v)", err)
+	}
+	t := tar.NewReader(z)
+	found := map[string]File{}
+	var manifest []byte
+	for {
+		if err := ctx.Err(); err != nil {
+			return m, err
+		}
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return m, bad("it cannot be read after %d files: %v", len(found), err)
+		}
+		if manifest != nil {
+			return m, bad("%q comes after the manifest", h.Name)
+		}
+		if h.Typeflag != tar.TypeReg {
+			return m, bad("%q is no plain file", h.Name)
+		}
+		if h.Name == manifestName {
+			if manifest, err = io.ReadAll(io.LimitReader(t, maxManifest)); err != nil {
+				return m, bad("its manifest cannot be read: %v", err)
+			}
+			continue
+		}
+		if err := properName(h.Name); err != nil {
+			return m, err
+		}
+		if _, twice := found[h.Name]; twice {
+			return m, bad("%q is in it twice", h.Name)
+		}
+		if found[h.Name], err = readFile(t, h, root); err != nil {
+			return m, err
+		}
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil { // what follows the end of the tar, up to the sum of all
+		return m, bad("its end is damaged: %v", err)
+	}
+	return compare(manifest, found)
+}
+
+// properName refuses every name that the writer does not write.
+func properName(name string) error {
+	rest, in := strings.CutPrefix(name, stateFolder)
+	if name == configName {
+		return nil
+	}
+	top, _, _ := strings.Cut(rest, "/")
+	if !in || rest == "" || path.Clean(rest) != rest || strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) {
+		return bad("%.200q is no name of a file in a backup", name)
+	}
+	return nil
+}
+
+func readFile(r io.Reader, h *tar.Header, root *os.Root) (f File, err error) {
+	sum := sha256.New()
+	w := io.Writer(sum)
+	if root != nil {
+		if err := root.MkdirAll(filepath.FromSlash(path.Dir(h.Name)), 0o700); err != nil {
+			return f, fmt.Errorf("unpacking %s: %w", h.Name, err)
+		}
+		out, err := root.OpenFile(filepath.FromSlash(h.Name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return f, fmt.Errorf("unpacking %s: %w", h.Name, err)
+		}
+		defer func() {
+			if e := errors.Join(out.Sync(), out.Close()); err == nil && e != nil {
+				err = fmt.Errorf("unpacking %s: %w", h.Name, e)
+			}
+		}()
+		w = io.MultiWriter(out, sum)
+	}
+	track := &tracked{r: r}
+	n, err := io.Copy(w, track)
+	if track.err != nil {
+		return f, bad("%s cannot be read: %v", h.Name, track.err)
+	}
+	if err != nil {
+		return f, fmt.Errorf("unpacking %s: %w", h.Name, err)
+	}
+	return File{Path: h.Name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// tracked tells a failure of reading from one of writing.
+type tracked struct {
+	r   io.Reader
+	err error
+}
+
+func (t *tracked) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
+	}
+	return n, err
+}
+
+// compare holds what was found against the manifest.
+func compare(text []byte, found map[string]File) (m Manifest, err error) {
+	if text == nil {
+		return m, bad("its end is missing")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&m); err != nil {
+		return m, bad("its manifest cannot be read: %v", err)
+	}
+	if m.Format > Format {
+		return m, fmt.Errorf("this backup has format %d, this program knows formats up to %d: it was written by a newer parley (%s); use that one", m.Format, Format, m.Program)
+	}
+	if m.Format < 1 {
+		return m, bad("its manifest names no format")
+	}
+	for _, f := range m.Files {
+		got, ok := found[f.Path]
+		if !ok {
+			return m, bad("%s is missing", f.Path)
+		}
+		if got != f {
+			return m, bad("%s is not what was written: %d bytes with the hash %.12s…, not %d with %.12s…", f.Path, got.Size, got.SHA256, f.Size, f.SHA256)
+		}
+		delete(found, f.Path)
+	}
+	for name := range found {
+		return m, bad("%s is not in its manifest", name)
+	}
+	return m, nil
+}

@@ -1,0 +1,224 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"parley/sessions"
+	"parley/sessions/sqlstore"
+)
+
+const stagePrefix = ".restore-"
+
+// Options say what is put where.
+type Options struct {
+	State  string // the folder
+	Server bool   // the configured store is a PostgreSQL database
+	DryRun bool   // everything is checked, nothing is changed
+	Now    time.Time
+}
+
+// Report says what a restore did, or would do.
+type Report struct {
+	Manifest Manifest         `json:"manifest"`
+	Backup   *sqlstore.Inside `json:"backup,omitempty"`   // what the archive's database holds
+	Before   *sqlstore.Inside `json:"before,omitempty"`   // what the database held that was there; nil = there was none that can be read
+	Aside    string           `json:"aside,omitempty"`    // where the state before is now
+	Config   string           `json:"config,omitempty"`   // where the archive's configuration file is now
+	Replaced []string         `json:"replaced,omitempty"` // names in the state folder that were moved aside
+	Kept     []string         `json:"kept,omitempty"`     // names in the state folder that stay: they are in no backup
+	Restored []string         `json:"restored"`           // names in the state folder that come from the archive
+	DryRun   bool             `json:"dryRun"`
+}
+
+// restore is one restore under way.
+type restore struct {
+	Options
+	stage string
+	Report
+}
+
+// Restore puts an archive in the place of the state. It refuses while a host runs on it. All of the archive is checked before
+// anything is changed; what it replaces is moved aside, never deleted.
+func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) {
+	_, missing := os.Stat(o.State)
+	release, err := sqlstore.Hold(o.State)
+	if err != nil {
+		if errors.Is(err, sessions.ErrOwned) {
+			err = fmt.Errorf("a restore needs a host that is stopped: %w", err)
+		}
+		return Report{}, err
+	}
+	defer func() {
+		if e := release(); err == nil {
+			err = e
+		}
+		if o.DryRun && errors.Is(missing, fs.ErrNotExist) {
+			_ = os.RemoveAll(o.State) // it was made for the lock
+		}
+	}()
+	if err := clearWork(o.State, stagePrefix); err != nil {
+		return Report{}, err
+	}
+	x := &restore{Options: o, Report: Report{DryRun: o.DryRun}}
+	if x.stage, err = os.MkdirTemp(o.State, stagePrefix); err != nil {
+		return x.Report, fmt.Errorf("making a folder to unpack in: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(x.stage) }() // empty but for what failed
+	if x.Manifest, err = unpack(ctx, r, x.stage); err != nil {
+		return x.Report, err
+	}
+	if err := x.examine(ctx); err != nil {
+		return x.Report, err
+	}
+	if o.DryRun {
+		return x.Report, nil
+	}
+	return x.Report, x.move()
+}
+
+// examine looks into the databases, and decides what goes and what stays.
+func (x *restore) examine(ctx context.Context) error {
+	staged := filepath.Join(x.stage, stateFolder, sqlstore.DatabaseFile)
+	in, err := sqlstore.Inspect(ctx, staged)
+	switch {
+	case err == nil:
+		if err := sqlstore.CheckFile(ctx, staged); err != nil {
+			return fmt.Errorf("the database of the backup is damaged: %w", err)
+		}
+		x.Backup = &in
+		if x.Server {
+			return errors.New("this backup holds a SQLite database, and the configuration names a PostgreSQL database (store.dsn): restore it with a configuration without store.dsn")
+		}
+	case errors.Is(err, fs.ErrNotExist) && x.Manifest.Store != "sqlite":
+		if !x.Server {
+			return errors.New("this backup is of a host with a PostgreSQL database, which is not in it: restore that with pg_restore, and name it in store.dsn")
+		}
+	default:
+		return fmt.Errorf("the database of the backup: %w", err)
+	}
+	for _, f := range x.Manifest.Files {
+		if rest, ok := strings.CutPrefix(f.Path, stateFolder); ok && isDatabase(rest) {
+			if err := sqlstore.CheckFile(ctx, filepath.Join(x.stage, filepath.FromSlash(f.Path))); err != nil {
+				return fmt.Errorf("a database of the backup is damaged: %w", err)
+			}
+		}
+	}
+	if before, err := sqlstore.Inspect(ctx, filepath.Join(x.State, sqlstore.DatabaseFile)); err == nil {
+		x.Before = &before
+	}
+	return x.plan()
+}
+
+func (x *restore) plan() error {
+	list, err := os.ReadDir(x.State)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		switch name := e.Name(); {
+		case passing(name):
+		case name == mediaFolder && !x.Manifest.Media:
+			x.Kept = append(x.Kept, name)
+		default:
+			x.Replaced = append(x.Replaced, name)
+		}
+	}
+	list, err = os.ReadDir(filepath.Join(x.stage, stateFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range list {
+		x.Restored = append(x.Restored, e.Name())
+	}
+	return nil
+}
+
+// move changes the folders. A crash at any point leaves a folder that no host starts on, and in which a restore can be begun anew.
+func (x *restore) move() (err error) {
+	if err := x.makeAside(); err != nil {
+		return err
+	}
+	mark := filepath.Join(x.State, sqlstore.UnfinishedFile)
+	if err := writeSynced(mark, x.Aside+"\n"); err != nil {
+		return fmt.Errorf("marking the state folder: %w", err)
+	}
+	for _, name := range x.Replaced {
+		if err := os.Rename(filepath.Join(x.State, name), filepath.Join(x.Aside, name)); err != nil {
+			return fmt.Errorf("moving the old state aside: %w (what is moved already is in %s)", err, x.Aside)
+		}
+	}
+	for _, name := range x.Restored {
+		if err := os.Rename(filepath.Join(x.stage, stateFolder, name), filepath.Join(x.State, name)); err != nil {
+			return fmt.Errorf("putting the backup in place: %w (the old state is in %s)", err, x.Aside)
+		}
+	}
+	if staged := filepath.Join(x.stage, configName); exists(staged) {
+		x.Config = filepath.Join(x.Aside, "config-of-the-backup.yaml")
+		if err := os.Rename(staged, x.Config); err != nil {
+			return fmt.Errorf("putting the configuration of the backup aside: %w", err)
+		}
+	}
+	if err := errors.Join(syncFolder(x.Aside), syncFolder(x.State)); err != nil {
+		return err
+	}
+	return os.Remove(mark)
+}
+
+// makeAside makes the folder for the old state: beside the state folder, or in it where that is not possible (a mount point, a parent
+// that belongs to somebody else).
+func (x *restore) makeAside() error {
+	stamp := x.Now.UTC().Format("20060102T150405Z")
+	beside := x.State + "." + oldPrefix + stamp
+	err := os.Mkdir(beside, 0o700)
+	if err == nil {
+		probe := filepath.Join(x.stage, "probe")
+		if err = writeSynced(probe, ""); err == nil {
+			err = os.Rename(probe, filepath.Join(beside, "probe"))
+		}
+		if err == nil {
+			x.Aside = beside
+			return os.Remove(filepath.Join(beside, "probe"))
+		}
+		_ = os.Remove(beside) // another file system
+	}
+	x.Aside = filepath.Join(x.State, oldPrefix+stamp)
+	if err := os.Mkdir(x.Aside, 0o700); err != nil {
+		return fmt.Errorf("making a folder for the old state: %w", err)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func writeSynced(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncFolder makes renames durable. Windows has no such call for folders.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
+		_ = f.Close() // the first error counts
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,180 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"parley/sessions"
+)
+
+// DatabaseFile is the name of the SQLite database in the state folder.
+const DatabaseFile = "parley.db"
+
+// copyPages is how many pages are copied between two looks at the context: 4 MB.
+const copyPages = 1024
+
+// ErrElsewhere says that the database is a server's: its own tools copy it.
+var ErrElsewhere = errors.New("the store is a PostgreSQL database: back it up with pg_dump, and restore it with pg_restore")
+
+// Backup copies the database, as it is at one moment, into a file that is not there yet. Nobody waits for it: commits go on beside it.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if s.d.postgres {
+		return ErrElsewhere
+	}
+	return s.damage(Copy(ctx, s.file, to))
+}
+
+// Copy copies a SQLite database, as it is at one moment, into a file that is not there yet. Other connections, of other processes
+// too, may write meanwhile. Pages are copied as they are. (A file that this process has open through SQLite must not be read in any
+// other way: closing it would end SQLite's locks.)
+func Copy(ctx context.Context, from, to string) (err error) {
+	if _, err := os.Stat(from); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			removeDatabase(to)
+		}
+	}()
+	c, err := sqliteDialect.connect(ctx, readOnly(from))
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", from, err)
+	}
+	defer func() { _ = c.Close() }() // it only reads
+	// The snapshot is fixed by the first read, and held until the end: otherwise every commit of others would begin the copy anew.
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
+	}
+	if _, err := c.number(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
+	}
+	b, err := c.dc.(interface {
+		NewBackup(to string) (*sqlite.Backup, error)
+	}).NewBackup(to)
+	if err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
+	}
+	for more := true; more && err == nil; {
+		if more, err = b.Step(copyPages); err == nil {
+			err = ctx.Err()
+		}
+	}
+	if e := b.Finish(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
+	}
+	return nil
+}
+
+func removeDatabase(path string) {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		_ = os.Remove(path + end) // most of them are not there
+	}
+}
+
+func readOnly(path string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)&_pragma=cache_size(-2000)"
+}
+
+// CheckFile runs SQLite's quick_check on any SQLite database that exists. The error wraps ErrDamaged when it is damaged.
+func CheckFile(ctx context.Context, path string) error {
+	if err := checkHeader(path); err != nil {
+		return err
+	}
+	s := &Store{d: sqliteDialect, file: path, readDSN: readOnly(path)}
+	return s.check(ctx)
+}
+
+// Inside says what a database holds.
+type Inside struct {
+	Schema   int64     `json:"schema"` // version
+	Sessions int64     `json:"sessions"`
+	Messages int64     `json:"messages"`
+	Last     time.Time `json:"last,omitzero"` // of the newest event or message
+	Queued   int64     `json:"queued"`        // runs that wait or were at work
+	Unsent   int64     `json:"unsent"`        // deliveries that wait, or were being sent
+}
+
+// Inspect looks into a store's SQLite database that no host uses, without changing it. It refuses a schema that is newer than this program's.
+func Inspect(ctx context.Context, path string) (in Inside, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return in, err
+	}
+	_, newest, err := sqliteDialect.latest()
+	if err != nil {
+		return in, err
+	}
+	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	if err != nil {
+		return in, fmt.Errorf("opening %s: %w", path, err)
+	}
+	defer func() { _ = c.Close() }() // it only reads
+	if in.Schema, err = c.version(ctx); err != nil {
+		return in, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if in.Schema == 0 {
+		return in, fmt.Errorf("%s is no database of parley", path)
+	}
+	if in.Schema > newest {
+		return in, fmt.Errorf("%s has schema version %d, this program knows versions up to %d: it is of a newer parley; use that one", path, in.Schema, newest)
+	}
+	var last int64
+	for _, q := range []struct {
+		of  *int64
+		sql string
+	}{
+		{&in.Sessions, "SELECT count(*) FROM sessions WHERE archived = 0"},
+		{&in.Messages, "SELECT count(*) FROM messages"},
+		{&last, "SELECT max((SELECT coalesce(max(at), 0) FROM seen), (SELECT coalesce(max(updated), 0) FROM sessions))"},
+		{&in.Queued, "SELECT count(*) FROM runs WHERE status IN ('queued', 'running')"},
+		{&in.Unsent, "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'sending')"},
+	} {
+		if *q.of, err = c.number(ctx, q.sql); err != nil {
+			return in, fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+	in.Last = fromMs(last)
+	return in, nil
+}
+
+// Hold takes a state folder as a host would, so that no host starts on it meanwhile. The error wraps ErrOwned when a process has it.
+func Hold(dir string) (release func() error, err error) {
+	f, err := own(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.release, nil
+}
+
+// UnfinishedFile is in a state folder while a restore changes it. Its text says where the state before is.
+const UnfinishedFile = "restore.unfinished"
+
+// checkUnfinished refuses a folder in which a restore was interrupted: a part of it is of the one state, a part of the other.
+func checkUnfinished(dir string) error {
+	b, err := os.ReadFile(filepath.Join(dir, UnfinishedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for an unfinished restore: %w", err)
+	}
+	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore again. What was there before is in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
+}
