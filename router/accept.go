@@ -29,6 +29,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	r.tellEffects(a.Effects, acc)
 	r.acknowledge(in, acc)
 	r.ack(in, acc)
 	if a.Effects.Interrupt {
@@ -124,7 +125,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("no text and no file")
 	}
 	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
-	if err := r.renew(ctx, set, s, &e); err != nil {
+	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
 	if full, err := r.line(ctx, set, s, in, &e); err != nil || full != "" {

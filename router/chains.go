@@ -27,6 +27,8 @@ const postModel = "parley/post"
 //	       run of the child → result in the requester → the chat that the spawn came from
 //	       run of the child → further run of the sub-agent that spawned it
 //
+// What an agent outside asked for comes back into its session's transcript, in the place of reply steps and of a result's turn.
+//
 // notice is what people may read about a run that failed; the details stay on its row and in the log. It reports false when the
 // store could not be asked before the host stopped: the run is then taken up again.
 func (r *Router) handOn(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
@@ -57,8 +59,12 @@ func (r *Router) handOn(ctx context.Context, set *Settings, run sessions.Run, ou
 		return r.announceEnded(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ResultRun:
 		return r.resultEnded(ctx, set, run, c, out, o)
+	case c.Kind == chainSaid:
+		return r.saidEnded(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.JobRun:
 		return r.jobEnded(ctx, set, run, c, out, notice, o)
+	case run.Kind == sessions.PostRun && c.Kind == chainAsk: // an agent outside has the reply
+		o.Next = r.announceStep(run, c)
 	}
 	return true
 }
@@ -87,6 +93,9 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 		return false
 	case !found: // deleted meanwhile
 		o.Next = r.announceStep(run, c)
+		return true
+	case isOutside(to):
+		o.Next = r.toOutside(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
 		return true
 	}
 	most, had := orDefault(a2a.MaxTurnsPerHour, 120), 0

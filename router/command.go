@@ -64,6 +64,7 @@ type commandCall struct {
 	set       *Settings
 	session   sessions.Session // as it stands; only Key and Agent are set when it is new
 	owner     bool
+	inside    bool // written to the host itself, in no chat
 }
 
 // commandTable lists every chat command, in the order of /commands.
@@ -181,7 +182,7 @@ func (c command) refuse(call commandCall) string {
 
 // named reports whether a list of the account lets the sender in by name.
 func (c commandCall) named() bool {
-	return c.set.Accounts[Ref(c.in.Address)].Access.Named(policy.FactsOf(c.in))
+	return !c.inside && c.set.Accounts[Ref(c.in.Address)].Access.Named(policy.FactsOf(c.in))
 }
 
 // answer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets

@@ -42,5 +42,8 @@ func cmdWhoami(_ context.Context, _ *Router, c commandCall) (string, sessions.Ef
 		role = "one of my owners"
 	}
 	name := firstOf(c.in.Sender.Name, c.in.Sender.Username, string(c.in.Sender.ID))
+	if c.inside {
+		return fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.session.Key), sessions.Effects{}, nil
+	}
 	return fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.in.Address.Channel, c.in.Sender.ID, role, c.in.Address), sessions.Effects{}, nil
 }

@@ -87,17 +87,21 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	if err != nil {
 		return agent.Turn{}, err
 	}
+	if run.System != "" {
+		system += "\n\n" + run.System
+	}
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
-		Tools: kit, Caller: caller,
-		Thinking: firstOf(s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
+		Tools: r.watched(kit), Caller: caller,
+		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				return err
 			}
 			r.histories.add(run.Session, r.readMost(), msgs...)
+			r.tellMessages(run, msgs...)
 			return nil
 		},
 	}

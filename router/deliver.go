@@ -158,6 +158,7 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if !ok {
 		return d, false, false
 	}
+	g.tell(next)
 	if next.State == sessions.Pending { // too many new chats today
 		return next, false, true
 	}
@@ -217,6 +218,7 @@ func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Rece
 	d.Attempt = 0
 	if last {
 		d.State = sessions.Sent
+		g.tell(d)
 		g.ended(d)
 	}
 	d.NotBefore = time.Time{}
@@ -325,6 +327,7 @@ func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duratio
 	at := time.Now().Add(wait)
 	ok := g.persist(ctx, "retry", d.ID, func(ctx context.Context) error { return g.store.Retry(ctx, d.ID, at, why, repeat) })
 	d.State, d.NotBefore, d.Repeat = sessions.Pending, at, d.Repeat || repeat
+	g.tell(d)
 	g.metrics.retried()
 	return d, false, ok
 }
@@ -333,6 +336,7 @@ func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duratio
 func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
 	ok := g.persist(ctx, "end", d.ID, func(ctx context.Context) error { return g.store.EndDelivery(ctx, d.ID, state, why) })
 	d.State, d.Error = state, why
+	g.tell(d)
 	g.ended(d)
 	return d, true, ok
 }

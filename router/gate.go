@@ -26,6 +26,7 @@ type gate struct {
 	refusals refusals
 	outbox   *outbox
 	over     func(sessions.Delivery) // told of each delivery that is final; must not block
+	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
 
 	mu       sync.Mutex
 	life     context.Context // of all queues, from start; ends at shutdown
@@ -118,6 +119,7 @@ func (g *gate) enqueue(ds ...sessions.Delivery) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range ds {
+		g.tell(d)
 		switch _, known := g.known[d.ID]; {
 		case known:
 			g.known[d.ID] = true // it may be ending just now
@@ -129,6 +131,13 @@ func (g *gate) enqueue(ds ...sessions.Delivery) {
 		default:
 			g.admit(d)
 		}
+	}
+}
+
+// tell tells those who watch how a delivery stands.
+func (g *gate) tell(d sessions.Delivery) {
+	if g.changed != nil {
+		g.changed(d)
 	}
 }
 

@@ -201,6 +201,14 @@ func (l *lanes) rested(key sessions.Key) time.Time {
 	return time.Time{}
 }
 
+// isAt reports whether a session's lane is at a run.
+func (l *lanes) isAt(key sessions.Key, id sessions.RunID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := l.m[key]
+	return x != nil && x.run == id
+}
+
 // turn names what a session is at, or was at last: it is another one from each turn to the next.
 func (l *lanes) turn(key sessions.Key) string {
 	l.mu.Lock()

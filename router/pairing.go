@@ -42,6 +42,7 @@ func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, k
 	if err != nil || !created {
 		return err
 	}
+	r.watchers.tell(Event{Kind: EventPairing, Phase: PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
 	d, err = r.store.GetDelivery(ctx, d.ID)
 	if err == nil {
 		r.gate.enqueue(d)

@@ -31,11 +31,13 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 		return false
 	}
 	r.lanes.at(key, run.ID)
+	r.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
 		r.histories.drop(run.Session)
 	case run.Kind != sessions.CompactRun: // whose input is no message
 		r.histories.add(run.Session, r.readMost(), run.Input)
+		r.tellMessages(run, run.Input)
 	}
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
@@ -43,6 +45,8 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 		if out = r.stopped(ctx, run, r.turn(ctx, run)); out == nil {
 			return false // handed over
 		}
+	} else if !r.handOn(ctx, r.settings.Load(), run, agent.Outcome{}, "", out) {
+		return false
 	}
 	r.lanes.rest(key)
 	acc, ok := r.finish(ctx, run, *out)
@@ -54,6 +58,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
+	r.tellEnd(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	r.gate.unanswered(look, run.ID)
 	cancel()
@@ -232,6 +237,7 @@ func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (o
 		shown := r.show(ctx, *run, &t)
 		defer shown()
 	}
+	r.watchText(*run, &t)
 	if run.Kind == sessions.CompactRun {
 		return r.compact(ctx, set, s, *run, &t)
 	}
@@ -241,7 +247,11 @@ func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (o
 // success turns what the agent said into what is committed; nil when the host stops before that is known.
 func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	if run.Kind == sessions.CompactRun { // leaves the transcript as it is
-		return &sessions.Outcome{Status: sessions.Done, Result: out.Text, Deliveries: []sessions.Delivery{r.reply(set, run, sessions.Notice, "", out.Text)}}
+		o := &sessions.Outcome{Status: sessions.Done, Result: out.Text}
+		if !run.Reply.IsZero() {
+			o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, "", out.Text)}
+		}
+		return o
 	}
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well

@@ -83,7 +83,9 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 	for _, q := range queued {
 		switch {
 		case q.ID == run.ID:
-		case fresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout:
+		case run.Alone || q.Alone:
+			return out
+		case fresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
 			out = append(out, q)
 		default:
 			return out
@@ -122,7 +124,7 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 // untilQuiet says how long the messages that wait are held back still. since is when the session was last busy.
 func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since time.Time) time.Duration {
 	head := queued[0]
-	if !fresh(head) || !head.Created.Before(since) {
+	if !fresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
 	}
 	q, err := r.queueOf(ctx, head)
@@ -265,7 +267,7 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in
 	}
 	n, most := 0, q.most
 	for _, run := range queued {
-		if fresh(run) && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
+		if fresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
 			n++
 		}
 	}

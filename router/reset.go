@@ -4,13 +4,14 @@ import (
 	"context"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
 // renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
 // it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
-func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, e *sessions.Effects) error {
-	if s.ID == "" || !set.Session.ResetRule(e.Session.Last).Stale(time.Now(), s.Heard) {
+func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, at channels.Address, e *sessions.Effects) error {
+	if s.ID == "" || !set.Session.ResetRule(at).Stale(time.Now(), s.Heard) {
 		return nil
 	}
 	busy, err := r.open(ctx, sessions.RunQuery{Key: s.Key, Limit: 1})
@@ -21,6 +22,6 @@ func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, e
 		return err
 	}
 	e.Reset, e.ResetOf = true, s.ID
-	r.log.Info("the session starts over", keySession, s.Key, keyReason, set.Session.ResetRule(e.Session.Last).Mode)
+	r.log.Info("the session starts over", keySession, s.Key, keyReason, set.Session.ResetRule(at).Mode)
 	return nil
 }

@@ -91,6 +91,7 @@ type Router struct {
 	missing    misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
+	watchers   watchers
 }
 
 // New makes a router that does nothing yet.
@@ -101,6 +102,7 @@ func New(d Deps) *Router {
 	r.media = newMedia(d.Media, d.Log)
 	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
+	r.gate.changed = r.watchers.tellDelivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
@@ -151,6 +153,7 @@ func (r *Router) Start(ctx context.Context) error {
 	r.settings.Load().former.set(was)
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
+	context.AfterFunc(ctx, r.watchers.close)
 	if err := r.gate.start(ctx, ambiguous); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
@@ -225,6 +228,7 @@ func (r *Router) expire(ctx context.Context) {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}
 		for _, k := range keys {
+			r.watchers.tell(Event{Kind: EventSession, Phase: PhaseArchived, Session: k})
 			r.log.Info("archived", keySession, k)
 		}
 	}
@@ -250,6 +254,10 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accep
 	if err != nil {
 		return acc, err
 	}
+	r.tellEffects(e, acc)
+	if e.Interrupt {
+		r.lanes.abort(acc.Stopped, errInterrupted)
+	}
 	r.follow(acc)
 	return acc, nil
 }
@@ -261,12 +269,18 @@ func (r *Router) follow(acc sessions.Accepted) {
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
 			r.unack(s.ID)
+			if !r.lanes.isAt(s.Key, s.ID) { // otherwise its end is told when it has come
+				r.watchers.tell(Event{Kind: EventRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
+			}
 		}
 	}
 	if len(acc.Deliveries) > 0 {
 		r.gate.enqueue(acc.Deliveries...)
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
+		if !acc.Duplicate {
+			r.tellRun(acc.Run, sessions.Queued)
+		}
 		r.lanes.wake(acc.Run.Key)
 		r.ends.tell(string(acc.Run.Key))
 	}
@@ -275,6 +289,9 @@ func (r *Router) follow(acc sessions.Accepted) {
 // Patch changes a session's settings; a change of the send policy is effective for everything when it returns (contract P7).
 func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
 	s, err := r.store.Patch(ctx, key, p)
+	if err == nil {
+		r.watchers.tell(Event{Kind: EventSession, Phase: PhasePatched, Session: s.Key})
+	}
 	if err == nil && p.SendPolicy != nil {
 		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
 	}
@@ -321,7 +338,11 @@ func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sess
 	if err := r.store.EndDelivery(ctx, id, sessions.Dropped, "dropped by a person"); err != nil {
 		return sessions.Delivery{}, err
 	}
-	return r.store.GetDelivery(ctx, id)
+	d, err := r.store.GetDelivery(ctx, id)
+	if err == nil {
+		r.watchers.tellDelivery(d)
+	}
+	return d, err
 }
 
 // Key gives the session that an event would go to.

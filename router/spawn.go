@@ -28,7 +28,7 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	origin := q.From.Run.Reply
 	switch {
 	case !origin.IsZero():
-	case q.From.Run.Kind == sessions.JobRun && q.From.Run.Chain != nil:
+	case q.From.Run.Chain != nil && (q.From.Run.Kind == sessions.JobRun || q.From.Run.Chain.Kind == chainSaid):
 		origin = q.From.Run.Chain.Origin
 	case parent != nil:
 		origin = parent.Origin

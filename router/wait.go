@@ -121,6 +121,7 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 		return nil, err
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
+	r.tellMessages(run, taken...)
 	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Done, Limit: len(taken) + 100})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
@@ -128,6 +129,7 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 	for _, x := range ended {
 		if x.Batch == run.ID {
 			r.ends.tell(string(x.ID))
+			r.tellRun(x, x.Status)
 		}
 	}
 	return taken, nil

@@ -58,6 +58,9 @@ type Run struct {
 	ReplyTo  channels.MessageID `json:"replyTo,omitzero"`
 	Source   string             `json:"source,omitzero"` // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
 	Model    string             `json:"model,omitzero"`  // overrides the session's, provider/model
+	Thinking string             `json:"thinking,omitzero"` // overrides the session's
+	System   string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
+	Alone    bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
 	Label    string             `json:"label,omitzero"`
 	Timeout  time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
 	Chain    *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing

@@ -59,25 +59,29 @@ type Arrival struct {
 }
 
 // Effects are what one commit does besides being remembered. Order: session, patch, reset, stop, interrupt, drop, run, deliveries,
-// and the rest. Patch, Reset, Heard, Interrupt and Drop need Session.
+// and the rest. Patch, Reset, Heard, Interrupt, Drop, Archive and Delete need Session.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
 	Existing   bool       // Session must be there: ErrNotFound otherwise, and as the next run of a chain the chain ends there. What was deleted does not come back
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
+	Quiet      bool       // with Existing: Session is only named. It is not refreshed, and an archived one stays archived
 	Patch      *Patch     // on Session.Key
 	Reset      bool       // Session.Key gets a new ID; settings stay
 	ResetOf    ID         // with Reset: only while this is its ID still; "" = whatever it is
 	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both, oldest first. Reply, result, announce and post steps are spared. Their sessions are Aborted, and so are sub-agents above them, up to the one named
+	StopRun    RunID      // this run ends in the same way, and, if it is at work, what the sub-agents below its session are at. ErrNotFound, and ErrConflict for a step that Stop spares; nothing happens when it has ended
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
 	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
-	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work is marked as stopped, if its answer goes where Run's goes, with Run as its Batch, which it keeps unless it ends as Done after all; Accepted.Stopped names it. Nothing else ends, and one that is stopped already stays as it is
-	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun and whose answers go where Run's goes end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones
+	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work is marked as stopped, if its answer goes where Run's goes, with Run as its Batch, which it keeps unless it ends as Done after all; Accepted.Stopped names it. Nothing else ends, and one that is stopped already or Alone stays as it is
+	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun, are not Alone, and whose answers go where Run's goes end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones
 	Lift       *Lift      // a budget does not count until then; a time that has passed puts it into force again
 	Job        *Job       // a scheduled job is added or replaced, by ID
 	DropJob    string     // a scheduled job is removed
 	Pairing    *Answer    // a stranger's request ends; ErrNotFound when none waits for this code
+	Archive    bool       // Session.Key is archived
+	Delete     bool       // Session.Key is deleted as by Delete; ErrConflict while a run of it is queued or at work
 	Unpair     *Unpair    // letting somebody in, or turning them down, is taken back; ErrNotFound when neither was done
 }
 

@@ -12,6 +12,25 @@ func (s *Store) Delete(ctx context.Context, key sessions.Key) error {
 	return s.write(ctx, "Delete", func(t *tx) error { return t.remove(key) })
 }
 
+// putAway archives or deletes a session because a person asked for it.
+func (t *tx) putAway(key sessions.Key, forGood bool) error {
+	k, err := t.session(key)
+	if err != nil {
+		return err
+	}
+	if !forGood {
+		return t.archive(&k)
+	}
+	open, err := t.conn.number(t.ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(k.Key))
+	if err == nil && open > 0 {
+		err = wrong("session %s has %d runs that are queued or at work", k.Key, open)
+	}
+	if err != nil {
+		return err
+	}
+	return t.remove(k.Key)
+}
+
 // remove takes the session and its runs away at once. Its transcripts are only marked: nobody sees them any more, and their
 // messages are swept in small steps, so that a long transcript does not hold up the writer.
 func (t *tx) remove(key sessions.Key) error {

@@ -206,8 +206,11 @@ type effects struct {
 // prepare checks effects and encodes what will be stored. It copies what the store fills in.
 func prepare(e sessions.Effects) (*effects, error) {
 	p := &effects{Effects: e}
-	if e.Session == nil && (e.Patch != nil || e.Reset || e.Heard > 0 || e.Interrupt || e.Drop > 0) {
+	if e.Session == nil && (e.Patch != nil || e.Reset || e.Heard > 0 || e.Interrupt || e.Drop > 0 || e.Archive || e.Delete) {
 		return nil, errors.New("what is done to a session needs the session")
+	}
+	if e.Quiet && !e.Existing {
+		return nil, errors.New("a session that is only named must be there")
 	}
 	if e.Run == nil && (e.Interrupt || e.Drop > 0) {
 		return nil, errors.New("turns give way to a run, not to nothing")
@@ -256,16 +259,7 @@ func prepare(e sessions.Effects) (*effects, error) {
 func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 	var at known
 	if e.Session != nil {
-		if e.Existing {
-			if _, err = t.session(e.Session.Key); err != nil {
-				return acc, err
-			}
-		}
-		s := *e.Session
-		if e.Run != nil && e.Run.Kind == sessions.TurnRun {
-			s.Heard = t.now
-		}
-		if at, err = t.upsert(s); err != nil {
+		if at, err = t.meant(e); err != nil {
 			return acc, err
 		}
 		if e.Patch != nil {
@@ -279,8 +273,8 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 			}
 		}
 	}
-	if len(e.Stop) > 0 {
-		if acc.Stopped, err = t.stopAll(e.Stop); err != nil {
+	if len(e.Stop) > 0 || e.StopRun != "" {
+		if acc.Stopped, err = t.stop(e); err != nil {
 			return acc, err
 		}
 		if at.Key != "" { // it may be one of them
@@ -314,6 +308,20 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 		acc.Deliveries = append(acc.Deliveries, made)
 	}
 	return acc, t.rest(e, acc.Session.Key)
+}
+
+// meant finds or makes the session of the effects.
+func (t *tx) meant(e *effects) (at known, err error) {
+	if e.Existing {
+		if at, err = t.session(e.Session.Key); err != nil || e.Quiet {
+			return at, err
+		}
+	}
+	s := *e.Session
+	if e.Run != nil && e.Run.Kind == sessions.TurnRun {
+		s.Heard = t.now
+	}
+	return t.upsert(s)
 }
 
 // makeRoom ends what gives way to the run of the effects.
@@ -368,7 +376,12 @@ func (t *tx) rest(e *effects, key sessions.Key) error {
 		}
 	}
 	if e.Unpair != nil {
-		return t.unpair(*e.Unpair)
+		if err := t.unpair(*e.Unpair); err != nil {
+			return err
+		}
+	}
+	if e.Archive || e.Delete {
+		return t.putAway(key, e.Delete)
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ type request struct {
 	ReplyTo channels.MessageID `json:"replyTo,omitempty"`
 	Source  string             `json:"source,omitempty"`
 	Model   string             `json:"model,omitempty"`
+	Think   string             `json:"thinking,omitempty"`
+	System  string             `json:"system,omitempty"`
+	Alone   bool               `json:"alone,omitempty"`
 	Label   string             `json:"label,omitempty"`
 	Timeout time.Duration      `json:"timeout,omitempty"` // ns
 	Chain   *sessions.Chain    `json:"chain,omitempty"`
@@ -32,7 +35,8 @@ func requestOf(r sessions.Run) request {
 	if in.Run == "" {
 		in.Run = r.ID
 	}
-	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain}
+	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
+		Think: r.Thinking, System: r.System, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain}
 }
 
 // outcome is how a run ended.
@@ -63,7 +67,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	return run, at, nil

@@ -10,12 +10,34 @@ import (
 // spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
 var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
 
+// stop ends what the effects say.
+func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
+	if len(e.Stop) > 0 {
+		stopped, err = t.stopAll(e.Stop, func(sessions.StoppedRun) bool { return true })
+	}
+	if err != nil || e.StopRun == "" {
+		return stopped, err
+	}
+	run, at, err := t.run(e.StopRun)
+	if err != nil || run.Status.Final() {
+		return stopped, err
+	}
+	if slices.Contains(spared, run.Kind) {
+		return stopped, wrong("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
+	}
+	if run.Status == sessions.Queued {
+		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
+	}
+	more, err := t.stopAll([]sessions.Key{run.Key}, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
+	return append(stopped, more...), err
+}
+
 // stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
 //
 // It begins at the runs that are open and looks up from them: those are few, while a session may have had thousands of sub-agents.
-func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err error) {
+func (t *tx) stopAll(keys []sessions.Key, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
 	args := make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = string(k)
@@ -29,8 +51,8 @@ func (t *tx) stopAll(keys []sessions.Key) (stopped []sessions.StoppedRun, err er
 		if err := decode(r.str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)
 		}
-		if !slices.Contains(spared, q.Kind) {
-			seqs, stopped = append(seqs, r.int(0)), append(stopped, sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1))})
+		if s := (sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1))}); !slices.Contains(spared, q.Kind) && fits(s) {
+			seqs, stopped = append(seqs, r.int(0)), append(stopped, s)
 		}
 		return nil
 	})
@@ -95,7 +117,7 @@ const (
 // interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its
 // place. One that was stopped already stays as it is.
 func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply }
+	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
 	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
 		_, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), seq)
 		return err
@@ -104,7 +126,7 @@ func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun
 
 // drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
 func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply }
+	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
 	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
 		return t.endStopped(outOfQueue, "seq = ?", seq)
 	})

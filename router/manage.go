@@ -1,0 +1,160 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/policy"
+	"parley/sessions"
+)
+
+// deleteWithin is how long the deletion of a session waits for what is at work there.
+const deleteWithin = 15 * time.Second
+
+// Outcome waits for the end of a run and gives the one whose turn answered its message: it may have been taken up by another.
+func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	run, err := r.Wait(ctx, id)
+	for range 1000 { // each of them came later
+		if err != nil || run.Batch == "" {
+			break
+		}
+		next, gone := r.Wait(ctx, run.Batch)
+		if errors.Is(gone, sessions.ErrNotFound) {
+			break
+		}
+		run, err = next, gone
+	}
+	return run, err
+}
+
+// CancelRun stops one run, and, when it is at work, what the sub-agents below its session are at; what else waits in the session goes
+// on. A run that has ended stays as it is: then nothing is stopped.
+func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error) {
+	acc, err := r.Submit(ctx, sessions.Effects{Source: source, StopRun: id})
+	return stoppedIDs(acc), err
+}
+
+// StopSession stops what a session, the sub-agents below it and the jobs that it made are at, as /stop does.
+func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, err error) {
+	jobs, err := r.jobsAtWork(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Stop: append([]sessions.Key{key}, jobs...)})
+	return stoppedIDs(acc), err
+}
+
+func stoppedIDs(acc sessions.Accepted) (ids []sessions.RunID) {
+	for _, s := range acc.Stopped {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// aimed are effects on a session that is there; nothing is refreshed by them.
+func aimed(source string, key sessions.Key) sessions.Effects {
+	return sessions.Effects{Source: source, Existing: true, Quiet: true, Session: &sessions.Session{Key: key}}
+}
+
+// PatchOnce is Patch for a request that may come again: with its source it changes the settings once.
+func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
+	e := aimed(source, key)
+	e.Patch = &p
+	acc, err := r.Submit(ctx, e)
+	if err == nil && p.SendPolicy != nil {
+		err = r.gate.flights.settle(ctx, acc.Session.Key)
+	}
+	return acc.Session, err
+}
+
+// Reset starts a session over: what is at work there ends, its settings stay, its transcript so far stays readable by its id.
+func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
+	e := aimed(source, key)
+	e.Stop, e.Reset = []sessions.Key{key}, true
+	acc, err := r.Submit(ctx, e)
+	return acc.Session, err
+}
+
+// Archive takes a session out of the lists until somebody writes to it again. What is at work there goes on.
+func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
+	e := aimed(source, key)
+	e.Archive = true
+	acc, err := r.Submit(ctx, e)
+	if err != nil {
+		return acc.Session, err
+	}
+	return r.store.Get(ctx, acc.Session.Key)
+}
+
+// Delete removes a session, its transcripts and its runs for good; deliveries stay. What is at work there is stopped first and
+// waited for. An agent's main session is not deleted: Reset starts it over.
+func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) error {
+	if key.Kind() == sessions.KindMain {
+		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", ErrWords, key)
+	}
+	s, err := r.store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return err
+	}
+	if err == nil {
+		key = s.Key
+		stop := sessions.Effects{Stop: []sessions.Key{key}}
+		if source != "" {
+			stop.Source = source + ":stop"
+		}
+		if _, err := r.Submit(ctx, stop); err != nil {
+			return err
+		}
+	}
+	e := aimed(source, key)
+	e.Delete = true
+	wait, cancel := context.WithTimeout(ctx, deleteWithin)
+	defer cancel()
+	for {
+		_, err := r.Submit(ctx, e)
+		if err == nil {
+			r.histories.drop(s.ID)
+		}
+		if !errors.Is(err, sessions.ErrConflict) {
+			return err
+		}
+		open, look := r.open(ctx, sessions.RunQuery{Key: key, Limit: 1})
+		if look != nil {
+			return look
+		}
+		if len(open) == 0 {
+			continue
+		}
+		if _, late := r.Wait(wait, open[0].ID); late != nil && !errors.Is(late, sessions.ErrNotFound) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteWithin, open[0].ID)
+		}
+	}
+}
+
+// Compact queues the summing up of the older part of a session behind what it is at; instructions say what to look at. The result is
+// that of the run.
+func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, instructions string) (sessions.Run, error) {
+	s, err := r.store.Get(ctx, key)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	id := sessions.RunID(madeBy(source, "run"))
+	e := aimed(source, s.Key)
+	e.Run = &sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
+		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}
+	acc, err := r.Submit(ctx, e)
+	if err == nil && acc.Run.ID == "" { // a repeat; the session was deleted since
+		acc.Run = sessions.Run{ID: id, Key: s.Key}
+	}
+	return acc.Run, err
+}
+
+// Decide says what the send policy says about a session and its own chat, as things stand.
+func (r *Router) Decide(s sessions.Session) policy.Verdict { return r.gate.decide(s.Last)(s) }

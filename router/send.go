@@ -1,0 +1,100 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// SendRequest sends a text to a chat.
+type SendRequest struct {
+	Source  string // dedupe key; "" = never a repeat
+	To      channels.Address
+	Text    string
+	Session sessions.Key // whose policy has a say as well, and whose transcript has it; "" = the session that the chat last wrote to
+}
+
+// Send posts a text to a chat that has written to this host before. It is in the transcript of its session, and the send policy of the
+// session decides as about everything else: what it holds back is in the ledger as withheld.
+func (r *Router) Send(ctx context.Context, q SendRequest) (tools.PostResult, sessions.Key, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return tools.PostResult{}, "", fmt.Errorf("%w: there is no text", ErrWords)
+	}
+	id := sessions.DeliveryID(madeBy(q.Source, "delivery"))
+	if d, err := r.store.GetDelivery(ctx, id); err == nil {
+		s, err := r.store.Get(ctx, d.Session)
+		if errors.Is(err, sessions.ErrNotFound) {
+			s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
+		}
+		return tools.PostResult{Delivery: id, Verdict: r.gate.decide(d.To)(s)}, d.Session, err
+	} else if !errors.Is(err, sessions.ErrNotFound) {
+		return tools.PostResult{}, "", err
+	}
+	there, err := r.chatOf(ctx, q.To)
+	if err != nil {
+		return tools.PostResult{}, "", err
+	}
+	if q.Session == "" {
+		q.Session = there[0]
+	}
+	s, err := r.store.Get(ctx, q.Session)
+	if err != nil {
+		return tools.PostResult{}, "", err
+	}
+	if s, err = r.hasSay(ctx, s, q.To); err != nil {
+		return tools.PostResult{}, "", err
+	}
+	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
+	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
+		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Posted))}}
+	_, err = r.Submit(ctx, *e)
+	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(s)}, s.Key, err
+}
+
+// hasSay gives the session whose policy decides about a text for a chat: the one that sends it, when that is held back, else the strictest
+// of those that the chat has written to, else the one that sends it.
+func (r *Router) hasSay(ctx context.Context, own sessions.Session, to channels.Address) (sessions.Session, error) {
+	if !r.gate.decide(to)(own).Allowed() {
+		return own, nil
+	}
+	return r.strictest(ctx, own, to)
+}
+
+// saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
+func (r *Router) saidEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+	text := out.Text
+	if o.Status != sessions.Done {
+		text = notice
+	} else if !spoke(out) {
+		return true
+	}
+	to, found, ok := r.find(ctx, c.Requester)
+	own, _, ok2 := r.find(ctx, run.Key)
+	if !ok || !ok2 {
+		return false
+	}
+	if !found { // deleted meanwhile
+		r.log.Warn("the chat that an answer is for has no session any more", keyRun, run.ID, keySession, c.Requester)
+		return true
+	}
+	voice := own
+	if r.gate.decide(c.Origin)(own).Allowed() && !r.insist(ctx, "known", func(ctx context.Context) (err error) {
+		voice, err = r.strictest(ctx, to, c.Origin)
+		return err
+	}) {
+		return false
+	}
+	d := r.announce(set, run, c, "", text)
+	d.Session = voice.Key
+	o.Next = r.posted(to.Key, to.Agent, run.Source, text)
+	d.Message = o.Next.Run.Input.ID
+	o.Deliveries = append(o.Deliveries, d)
+	return true
+}
