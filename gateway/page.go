@@ -7,21 +7,28 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/api"
 	"parley/gateway/web"
 	"parley/sessions"
 )
 
-// pageHandler serves the chat page and its API, when the web chat is switched on.
-func (h *Host) pageHandler() http.Handler {
-	return web.New(web.Deps{
-		History: web.StoreHistory(h.store, h.page.Address, h.pageKey),
-		Info:    h.pageInfo,
-		Chat: h.page.Handler(webchat.HandlerOptions{
+// pageHandler serves the page, which stands on the host's API, and the API of its chat when the web chat is switched on.
+func (h *Host) pageHandler(table api.Table) http.Handler {
+	d := web.Deps{
+		Call: func(ctx context.Context, name string, in any) (any, error) {
+			return api.Call[any](ctx, table, name, in)
+		},
+		Info:   h.pageInfo,
+		Logger: h.log,
+	}
+	if h.page != nil {
+		d.History = web.StoreHistory(h.store, h.page.Address, h.pageKey)
+		d.Chat = h.page.Handler(webchat.HandlerOptions{
 			User:   func(*http.Request) (channels.UserID, string) { return pageUser, "" },
 			Render: web.RenderMarkdown,
-		}),
-		Logger: h.log,
-	})
+		})
+	}
+	return web.New(d)
 }
 
 // pageKey is the session behind a chat of the page.

@@ -19,6 +19,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -68,22 +69,25 @@ type ChannelInfo struct {
 
 // Deps is what the page stands on.
 type Deps struct {
+	// Call does an operation of the host's API inside the process, as the principal of ctx: the views show and change nothing else.
+	// in points to its parameters.
+	Call func(ctx context.Context, name string, in any) (any, error)
 	// History gives up to a few dozen lines of a chat, oldest first: the newest, or those before the line with the id before.
 	// None at the beginning of the chat. A chat that is unknown, and a line that is unknown, have none. StoreHistory is one.
 	History func(ctx context.Context, chat channels.ChatID, before string) ([]Line, error)
 	Info    func(ctx context.Context) Info
-	Chat    http.Handler // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/
+	Chat    http.Handler // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/; nil = the web chat is switched off
 	Logger  *slog.Logger // nil = no log
 }
 
 //go:embed assets
 var assetFiles embed.FS
 
-//go:embed page.html door.html channels.html
+//go:embed *.html
 var pageFiles embed.FS
 
 var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(pageFiles, "*.html"))
+	return template.Must(template.ParseFS(pageFiles, "door.html", "channels.html"))
 })
 
 // assets are served under a path that contains the hash of all of them: a browser keeps them for ever, and a new host's page
@@ -121,7 +125,7 @@ type site struct {
 
 // New gives the page and its API. It checks no rights: put access.Door in front.
 //
-//	GET  /                                        the page
+//	GET  /, /sessions, …                          the views (view.go)
 //	GET  /static/…                                its assets
 //	GET  /api/chat/history?chat=…&before=…&as=html  {"lines": [Line…]}
 //	GET  /api/chat/info                           Info
@@ -132,11 +136,20 @@ func New(d Deps) http.Handler {
 	}
 	s := site{d}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.page)
+	for _, v := range views {
+		s.mount(mux, v)
+	}
 	mux.HandleFunc("GET /static/", static)
-	mux.HandleFunc("GET /api/chat/history", s.history)
-	mux.HandleFunc("GET /api/chat/info", s.info)
-	mux.Handle("/api/chat/", http.StripPrefix("/api/chat", d.Chat))
+	if d.Chat == nil {
+		mux.Handle("/api/chat/", Off())
+	} else {
+		mux.HandleFunc("GET /api/chat/history", s.history)
+		mux.HandleFunc("GET /api/chat/info", s.info)
+		mux.Handle("/api/chat/", http.StripPrefix("/api/chat", d.Chat))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, api.Refuse(http.StatusNotFound, "There is nothing at this address."))
+	})
 	return mux
 }
 
@@ -150,17 +163,21 @@ func static(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(a.path, http.FileServerFS(a.files)).ServeHTTP(w, r)
 }
 
-func (s site) page(w http.ResponseWriter, r *http.Request) {
+// chatView is what view_chat.html shows.
+type chatView struct {
+	Chat channels.ChatID
+	Info Info
+}
+
+func (s site) chat(r *http.Request) (any, error) {
+	if s.Chat == nil {
+		return nil, api.Refuse(http.StatusNotFound, switchedOff)
+	}
 	chat, ok := chatOf(r)
 	if !ok {
-		http.Error(w, "That is no chat id.", http.StatusBadRequest)
-		return
+		return nil, api.Bad("That is no chat id.")
 	}
-	show(w, http.StatusOK, "page.html", struct {
-		Static string
-		Chat   channels.ChatID
-		Info   Info
-	}{assets().path, chat, s.Info(r.Context())})
+	return chatView{chat, s.Info(r.Context())}, nil
 }
 
 func show(w http.ResponseWriter, status int, name string, data any) {

@@ -2,7 +2,7 @@ import { Log } from './log.js';
 import { Outbox } from './outbox.js';
 
 const $ = (id) => document.getElementById(id);
-const chat = document.body.dataset.chat;
+const chat = $('log').dataset.chat;
 const api = (what, more = {}) => `/api/chat/${what}?${new URLSearchParams({ chat, ...more })}`;
 
 const outbox = new Outbox(chat, api, {

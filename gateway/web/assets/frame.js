@@ -1,0 +1,120 @@
+// The frame of every view: menu, colours, toasts, questions, keys, times.
+import './live.js';
+import './keys.js';
+
+const $ = (id) => document.getElementById(id);
+
+// ---- toasts
+
+export function toast(text, tone = '') {
+  const el = document.createElement('div');
+  el.className = 'toast';
+  el.dataset.tone = tone;
+  el.textContent = text;
+  const close = Object.assign(document.createElement('button'), { type: 'button', textContent: '×', onclick: () => el.remove() });
+  close.setAttribute('aria-label', 'Close');
+  el.append(close);
+  const place = $(tone === 'bad' ? 'alerts' : 'toasts');
+  place.append(el);
+  while (place.children.length > 3) place.firstChild.remove();
+  setTimeout(() => el.remove(), tone === 'bad' ? 15000 : 6000);
+}
+
+document.addEventListener('toast', (e) => toast(e.detail.value));
+
+// ---- requests of htmx that did not work
+
+document.addEventListener('htmx:responseError', (e) => {
+  const { status, responseText } = e.detail.xhr;
+  if (status === 401) {
+    location.reload(); // the door says how to come in
+    return;
+  }
+  let words = '';
+  try { words = JSON.parse(responseText).error; } catch { /* no answer of the host's own */ }
+  toast(words || `The host answered ${status}.`, 'bad');
+});
+for (const kind of ['htmx:sendError', 'htmx:timeout']) {
+  document.addEventListener(kind, (e) => {
+    if (e.detail.requestConfig?.triggeringEvent?.type === 'live') return; // it is asked again
+    toast('The host does not answer.', 'bad');
+  });
+}
+
+// ---- questions before what cannot be undone: hx-confirm, with data-title and data-yes for the dialog
+
+document.addEventListener('htmx:confirm', (e) => {
+  if (!e.detail.question) return;
+  e.preventDefault();
+  const of = e.detail.elt.closest('[data-title], [data-yes]')?.dataset || {};
+  $('ask-title').textContent = of.title || 'Are you sure?';
+  $('ask-yes').textContent = of.yes || 'Go on';
+  $('ask-text').textContent = e.detail.question;
+  const dialog = $('ask');
+  dialog.returnValue = 'no';
+  dialog.onclose = () => { if (dialog.returnValue === 'yes') e.detail.issueRequest(true); };
+  dialog.showModal();
+});
+
+// ---- menu of small screens
+
+const side = $('side'), menu = $('menu');
+function open(on) {
+  side.classList.toggle('open', on);
+  menu.setAttribute('aria-expanded', on);
+  if (on) side.querySelector('a').focus(); else if (side.contains(document.activeElement)) menu.focus();
+}
+menu.addEventListener('click', () => open(!side.classList.contains('open')));
+document.addEventListener('click', (e) => { if (side.classList.contains('open') && !side.contains(e.target) && !menu.contains(e.target)) open(false); });
+document.addEventListener('keydown', (e) => { if (e.key === 'Escape' && side.classList.contains('open')) open(false); });
+
+// ---- colours
+
+const themes = { '': 'as the system', light: 'light', dark: 'dark' };
+function theme(name) {
+  const root = document.documentElement;
+  if (name) root.dataset.theme = name; else delete root.dataset.theme;
+  $('theme-name').textContent = `Colours: ${themes[name]}`;
+  $('theme').title = $('theme-name').textContent;
+}
+theme(document.documentElement.dataset.theme || '');
+$('theme').addEventListener('click', () => {
+  const names = Object.keys(themes);
+  const next = names[(names.indexOf(document.documentElement.dataset.theme || '') + 1) % names.length];
+  theme(next);
+  try {
+    if (next) localStorage.setItem('parley:theme', next); else localStorage.removeItem('parley:theme');
+  } catch { /* it holds for this page */ }
+});
+for (const el of document.querySelectorAll('.tools > *')) el.title = el.textContent.trim();
+
+// ---- times: the rules are those of funcs.go
+
+function ago(at) {
+  let s = (Date.now() - at) / 1000;
+  const ahead = s < 0;
+  s = Math.abs(s);
+  if (!ahead && s < 45) return 'just now';
+  const words = s < 60 ? `${Math.floor(s)} s` : s < 3600 ? `${Math.floor(s / 60)} min` : s < 86400 ? `${Math.floor(s / 3600)} h` : s < 2592000 ? `${Math.floor(s / 86400)} d` : '';
+  if (!words) return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+  return ahead ? `in ${words}` : `${words} ago`;
+}
+function times(root) {
+  for (const el of root.querySelectorAll('time[data-ago]')) {
+    const at = new Date(el.dateTime), words = ago(at);
+    if (el.textContent !== words) el.textContent = words;
+    if (!el.dataset.local) {
+      el.title = at.toLocaleString();
+      el.dataset.local = 'yes';
+    }
+  }
+  for (const el of root.querySelectorAll('time[data-clock]:not([data-local])')) {
+    const at = new Date(el.dateTime);
+    el.textContent = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+    el.title = at.toLocaleString();
+    el.dataset.local = 'yes';
+  }
+}
+times(document);
+setInterval(() => times(document), 20000);
+document.addEventListener('htmx:load', (e) => times(e.detail.elt.parentElement || document));

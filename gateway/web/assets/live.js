@@ -1,0 +1,117 @@
+// What happens at the host, as it happens: elements with data-live name kinds of events; when one comes, they get a "live" event (their
+// hx-trigger), not more often than every half second. data-live-session="key" asks for one session's events only. The streams are
+// open only while the page is seen: a browser has six connections to a host.
+
+const pause = 500;
+const streams = new Map(); // session or "" → stream
+
+class Stream {
+  constructor(session) {
+    this.session = session;
+    this.heard = new Set(); // functions that get every event
+    this.retry = 0;
+    this.known = ''; // kinds that the open stream has
+  }
+
+  elements() {
+    return [...document.querySelectorAll('[data-live]')].filter((el) => (el.dataset.liveSession || '') === this.session);
+  }
+
+  kinds() {
+    const all = new Set(this.more);
+    for (const el of this.elements()) for (const k of el.dataset.live.split(' ')) all.add(k);
+    return [...all].filter(Boolean).sort();
+  }
+
+  open() {
+    const kinds = this.kinds().join(',');
+    if (document.hidden || !kinds || this.source && kinds === this.known) return;
+    this.close();
+    this.known = kinds;
+    const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }) })}`);
+    es.onopen = () => {
+      this.retry = 0;
+      if (this.missed) this.all();
+      this.missed = true; // whatever comes after a break is read anew
+    };
+    for (const k of [...kinds.split(','), 'message']) es.addEventListener(k, (e) => this.take(e));
+    es.addEventListener('reload', () => this.again(es));
+    es.onerror = () => this.again(es);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.source?.close();
+    this.source = null;
+  }
+
+  again(es) {
+    if (es !== this.source) return;
+    this.close();
+    this.retry = Math.min(this.retry + 1, 6);
+    this.timer = setTimeout(() => this.open(), 2 ** this.retry * 250 * (0.75 + Math.random() / 2));
+    if (this.retry === 2) {
+      fetch('/parts/health', { headers: { 'HX-Request': 'true' } }).then((r) => { if (r.status === 401) location.reload(); }, () => {});
+    }
+  }
+
+  take(e) {
+    let event;
+    try { event = JSON.parse(e.data); } catch { return; }
+    if (!event.kind) return;
+    for (const f of this.heard) f(event);
+    for (const el of this.elements()) if (el.dataset.live.split(' ').includes(event.kind)) ring(el);
+  }
+
+  all() {
+    for (const f of this.heard) f({ kind: 'reload' });
+    for (const el of this.elements()) ring(el);
+  }
+}
+
+// ring has an element load itself again; when much happens, once per pause, and once at the end.
+const rung = new WeakMap();
+function ring(el) {
+  const last = rung.get(el) || 0;
+  if (last === Infinity) return;
+  const wait = Math.max(50, last + pause - Date.now());
+  rung.set(el, Infinity);
+  setTimeout(() => {
+    rung.set(el, Date.now());
+    if (!el.isConnected) return;
+    // What a person is using does not change under their hands.
+    if (el.querySelector('dialog[open]') || el.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) {
+      setTimeout(() => ring(el), 2000);
+      return;
+    }
+    window.htmx?.trigger(el, 'live');
+  }, wait);
+}
+
+function stream(session) {
+  if (!streams.has(session)) streams.set(session, new Stream(session));
+  return streams.get(session);
+}
+
+// listen gives every event of some kinds to a function; after a break it gets {kind: "reload"}.
+export function listen(session, kinds, heard) {
+  const s = stream(session);
+  s.heard.add(heard);
+  s.more = [...(s.more || []), ...kinds];
+  s.open();
+}
+
+function look() {
+  for (const el of document.querySelectorAll('[data-live]')) stream(el.dataset.liveSession || '');
+  for (const s of streams.values()) s.open();
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) return look();
+  for (const s of streams.values()) s.close();
+});
+addEventListener('pagehide', () => { for (const s of streams.values()) s.close(); });
+addEventListener('pageshow', look);
+addEventListener('online', look);
+document.addEventListener('htmx:load', look);
+look();

@@ -1,0 +1,223 @@
+package web
+
+// How to add a view:
+//
+//  1. view_runs.html: {{define "title"}}Runs{{end}} and {{define "main"}}…{{end}}. The dot is what the handler gave. Classes: style.css.
+//  2. view_runs.go: func (s site) runs(r *http.Request) (any, error) {
+//     list, err := call[[]api.Run](s, r, "runs.list", &api.RunsQuery{Limit: 50}); return runsView{list}, err }
+//  3. a line in views below: {"GET /runs", "runs", site.runs}. It is in the navigation already (menu.go).
+//  4. what follows by itself: {{define "rows"}}<div id="rows" hx-get="/runs" hx-trigger="live" data-live="run tool">…</div>{{end}} and
+//     {{template "rows" .}} in main. A request of htmx gets the template that is named like the id of its target, alone. data-live names
+//     kinds of events (api.Event); they are collected for a moment before the part is loaded again.
+//  5. what changes something: {"POST /runs/{run}/cancel", "runs", site.cancelRun} gives done{Say: "It is stopped.", Data: …}; Data is for the
+//     part again, Go leads to another page. <form hx-post="/runs/{{seg .ID}}/cancel" hx-target="#rows" hx-confirm="Stop it?">.
+//
+// An error of call is shown with the API's words: as a page, or as a toast when htmx asked. In-process calls skip the defaults and
+// bounds of query parameters: set Limit. Functions for templates: funcs.go. A script or style of a view's own: {{define "head"}}.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode/utf16"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// view is one page of the frame, or one change that is made on it.
+type view struct {
+	route string // as http.ServeMux has it
+	page  string // its templates are in view_<page>.html
+	load  func(site, *http.Request) (any, error)
+}
+
+// views is every view.
+var views = []view{
+	{"GET /{$}", "chat", site.chat},
+	{"GET /parts/health", "parts", site.healthPart},
+}
+
+// done is what a change gives instead of data.
+type done struct {
+	Say  string // shown as a toast
+	Go   string // a page to go on to; empty = stay
+	Data any    // for the part that htmx swaps; nil = nothing is swapped
+}
+
+// call does an operation of the API as whoever sent the request. in points to its parameters.
+func call[Out any](s site, r *http.Request, name string, in any) (out Out, err error) {
+	if s.Call == nil {
+		return out, api.Refuse(http.StatusServiceUnavailable, "this page has no API to ask")
+	}
+	v, err := s.Call(r.Context(), name, in)
+	if err != nil {
+		return out, err
+	}
+	out, ok := v.(Out)
+	if !ok {
+		return out, fmt.Errorf("%s gave a %T", name, v)
+	}
+	return out, nil
+}
+
+// shell is what base.html is made from.
+type shell struct {
+	Here   string // path of the current entry of the menu
+	Menu   []entry
+	Health health
+	Data   any
+}
+
+func (s site) mount(mux *http.ServeMux, v view) {
+	mux.HandleFunc(v.route, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if r.Header.Get("HX-Request") == "" { // another site's form cannot set it
+				s.fail(w, r, api.Refuse(http.StatusForbidden, "changes are made on the page itself"))
+				return
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+			if err := r.ParseForm(); err != nil {
+				s.fail(w, r, api.Bad("the form could not be read: %v", err))
+				return
+			}
+		}
+		data, err := v.load(s, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if d, ok := data.(done); ok {
+			if data = s.finish(w, d); data == nil {
+				return
+			}
+		}
+		s.render(w, r, http.StatusOK, v.page, data)
+	})
+}
+
+// finish answers a change; what it gives is to be rendered, nil when all is said.
+func (s site) finish(w http.ResponseWriter, d done) any {
+	if d.Say != "" {
+		w.Header().Set("HX-Trigger", ascii(map[string]string{"toast": d.Say}))
+	}
+	switch {
+	case d.Go != "":
+		w.Header().Set("HX-Redirect", d.Go)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	case d.Data == nil:
+		w.Header().Set("HX-Reswap", "none")
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return d.Data
+}
+
+// render answers with a whole page, or with a part when htmx asked for one.
+func (s site) render(w http.ResponseWriter, r *http.Request, status int, page string, data any) {
+	t := templates()[page]
+	var out bytes.Buffer
+	err := error(nil)
+	if part := r.Header.Get("HX-Target"); partOnly(r) && part != "" && t.Lookup(part) != nil {
+		err = t.ExecuteTemplate(&out, part, data)
+	} else if partOnly(r) {
+		err = t.ExecuteTemplate(&out, "main", data)
+	} else {
+		info := s.Info(r.Context())
+		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Data: data})
+	}
+	if err != nil {
+		s.Logger.Error("a view could not be shown", "view", page, "error", err)
+		http.Error(w, "This view could not be shown. The host's log says why.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the client is gone: nobody is left to tell
+}
+
+func partOnly(r *http.Request) bool {
+	return r.Header.Get("HX-Request") != "" && r.Header.Get("HX-History-Restore-Request") == ""
+}
+
+// fail answers with what is wrong: as the API says it to htmx, as a page to people.
+func (s site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // nobody is left to tell
+	}
+	status := http.StatusInternalServerError
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		status = e.Status
+	} else if errors.Is(err, sessions.ErrNotFound) {
+		status = http.StatusNotFound
+	} else if errors.Is(err, sessions.ErrConflict) {
+		status = http.StatusConflict
+	}
+	if status >= http.StatusInternalServerError {
+		s.Logger.Warn("a view failed", "path", r.URL.Path, "error", err)
+	}
+	if partOnly(r) {
+		api.WriteError(w, err)
+		return
+	}
+	s.render(w, r, status, "error", trouble{Status: status, Text: err.Error()})
+}
+
+// trouble is what view_error.html shows.
+type trouble struct {
+	Status int
+	Text   string
+}
+
+// Title says in a word or two what kind of trouble it is.
+func (t trouble) Title() string {
+	switch t.Status {
+	case http.StatusNotFound:
+		return "Not here"
+	case http.StatusForbidden, http.StatusUnauthorized:
+		return "Not allowed"
+	case http.StatusBadRequest:
+		return "That does not fit"
+	}
+	return "That did not work"
+}
+
+// templates gives for each page of a view base.html and parts.html with the page's own.
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(pageFiles, "base.html", "parts.html"))
+	all := map[string]*template.Template{"parts": base}
+	files, err := fs.Glob(pageFiles, "view_*.html")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(f, "view_"), ".html")
+		all[name] = template.Must(template.Must(base.Clone()).ParseFS(pageFiles, f))
+	}
+	return all
+})
+
+// ascii is JSON for a header: browsers read headers as Latin-1.
+func ascii(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	var out strings.Builder
+	for _, u := range utf16.Encode([]rune(string(b))) {
+		if u < 0x7f {
+			out.WriteByte(byte(u))
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, u)
+		}
+	}
+	return out.String()
+}
