@@ -17,7 +17,7 @@ import (
 
 // operations is the whole API of a host: the command line, the page and outside programs use nothing else.
 func (h *Host) operations() api.Table {
-	return slices.Concat(h.hostOperations(), h.sessionOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.policyOperations(), h.careOperations())
+	return slices.Concat(h.hostOperations(), h.sessionOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations())
 }
 
 func (h *Host) hostOperations() api.Table {

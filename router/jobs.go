@@ -155,8 +155,24 @@ func (r *Router) fired(ctx context.Context, f sessions.Firing) (sessions.Accepte
 	}
 	if err == nil {
 		r.follow(acc)
+		r.tellTimes(f, acc)
 	}
 	return acc, err
+}
+
+// tellTimes tells those who watch what became of a job's times.
+func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
+	if acc.Duplicate {
+		return
+	}
+	e := Event{Kind: EventJob, Phase: PhaseChanged, Job: f.Job, Run: acc.Run.ID, RunKind: acc.Run.Kind, Session: acc.Run.Key}
+	switch {
+	case acc.Run.ID != "":
+		e.Phase = PhaseFired
+	case len(f.Times) > 0:
+		e.Phase = PhaseSkipped
+	}
+	r.Tell(e)
 }
 
 // newest gives the newest time of a job that has come, and how many before it have not been looked at. Times that are too late for

@@ -40,6 +40,8 @@ const (
 	PhaseAsked    = "asked"
 	PhaseDecided  = "decided"
 	PhaseChanged  = "changed"
+	PhaseFired    = "fired"
+	PhaseSkipped  = "skipped"
 )
 
 // Event says that something happened. The truth is in the store: an event says where to look again. Which fields it has follows from

@@ -11,7 +11,7 @@ type JobAdd struct {
 	Name     string `json:"name,omitempty"`
 	Agent    string `json:"agentId,omitempty" jsonschema:"without it the default agent"`
 	Message  string `json:"message" required:"true" jsonschema:"what the agent is told"`
-	At       string `json:"at,omitempty" jsonschema:"once: RFC 3339 with offset, or 2006-01-02 15:04 in zone"`
+	At       string `json:"at,omitempty" jsonschema:"once: 2006-01-02 15:04, tomorrow 9:00 or 18:30 in zone, or RFC 3339 with offset"`
 	In       string `json:"in,omitempty" jsonschema:"once, after this time: 90m, 36h"`
 	Every    string `json:"every,omitempty" jsonschema:"again and again, after this time each: 24h; at least 1m"`
 	Cron     string `json:"cron,omitempty" jsonschema:"five fields: minute hour day month weekday"`
@@ -30,18 +30,22 @@ type JobCall struct {
 
 // JobPatch changes a job: a field that is left out stays.
 type JobPatch struct {
-	ID      string           `path:"job"`
-	Name    Optional[string] `json:"name,omitzero"`
-	Message Optional[string] `json:"message,omitzero"`
-	At      Optional[string] `json:"at,omitzero"`
-	Every   Optional[string] `json:"every,omitzero"`
-	Cron    Optional[string] `json:"cron,omitzero"`
-	Zone    Optional[string] `json:"zone,omitzero"`
-	To      Optional[string] `json:"to,omitzero"`
-	Off     Optional[bool]   `json:"off,omitzero"`
+	ID       string           `path:"job"`
+	Name     Optional[string] `json:"name,omitzero"`
+	Message  Optional[string] `json:"message,omitzero"`
+	At       Optional[string] `json:"at,omitzero" jsonschema:"in place of the schedule that it has; so are in, every and cron"`
+	In       Optional[string] `json:"in,omitzero"`
+	Every    Optional[string] `json:"every,omitzero"`
+	Cron     Optional[string] `json:"cron,omitzero"`
+	Zone     Optional[string] `json:"zone,omitzero"`
+	To       Optional[string] `json:"to,omitzero" jsonschema:"null: nowhere; of a job that an agent made it cannot be changed"`
+	Model    Optional[string] `json:"model,omitzero"`
+	Thinking Optional[string] `json:"thinking,omitzero" enum:"off,minimal,low,medium,high"`
+	Timeout  Optional[int]    `json:"timeoutSeconds,omitzero" min:"1" max:"86400"`
+	Off      Optional[bool]   `json:"off,omitzero"`
 }
 
-// JobsQuery selects jobs, next first.
+// JobsQuery selects jobs, next first; those that are off come last.
 type JobsQuery struct {
 	Agent string `query:"agent"`
 }
@@ -51,17 +55,25 @@ type Job struct {
 	ID       string           `json:"id"`
 	Name     string           `json:"name,omitempty"`
 	Agent    sessions.AgentID `json:"agentId"`
-	Key      sessions.Key     `json:"key"` // of its session
-	When     string           `json:"when"`
+	Key      sessions.Key     `json:"key"`  // of its session
+	When     string           `json:"when"` // the schedule, for people
+	At       time.Time        `json:"at,omitzero"`
+	Every    string           `json:"every,omitempty"`
+	Cron     string           `json:"cron,omitempty"`
+	Zone     string           `json:"zone,omitempty"`
 	Message  string           `json:"message"`
 	To       string           `json:"to,omitempty"`   // address that the answer goes to; empty = nowhere
 	From     sessions.Key     `json:"from,omitempty"` // the session that made it; empty = a person did
 	Model    string           `json:"model,omitempty"`
 	Thinking string           `json:"thinking,omitempty"`
+	Timeout  int              `json:"timeoutSeconds,omitempty"`
 	Off      bool             `json:"off,omitempty"`
 	Next     time.Time        `json:"next,omitzero"`
+	Coming   []time.Time      `json:"coming,omitempty"` // the next three times
 	Last     time.Time        `json:"last,omitzero"`
-	Status   string           `json:"status,omitempty"` // of its last time: done, failed, running, skipped, …
+	Status   string           `json:"status,omitempty"`  // of its last time: done, failed, running, skipped, …
+	Skipped  string           `json:"skipped,omitempty"` // why nothing was done then
+	Trouble  string           `json:"trouble,omitempty"` // why it cannot be begun as things are
 	Created  time.Time        `json:"createdAt"`
 }
 
@@ -73,12 +85,15 @@ type JobRunsQuery struct {
 
 // JobRun is one time of a job.
 type JobRun struct {
+	Job     string         `json:"job"`
+	Name    string         `json:"name,omitempty"` // the job's
 	Due     time.Time      `json:"due"`
 	At      time.Time      `json:"at"` // when it was looked at
 	Forced  bool           `json:"forced,omitempty"`
 	Skipped string         `json:"skipped,omitempty"` // why nothing was done
 	Run     sessions.RunID `json:"runId,omitempty"`
-	Status  string         `json:"status"` // skipped, queued, running, done, …
+	Key     sessions.Key   `json:"key,omitempty"` // of the run's session
+	Status  string         `json:"status"`        // skipped, queued, running, done, …; deleted with its session
 	Result  string         `json:"result,omitempty"`
 	Error   string         `json:"error,omitempty"`
 }

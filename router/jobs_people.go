@@ -1,0 +1,216 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+func cannot(format string, a ...any) error { return &askedError{fmt.Sprintf(format, a...)} }
+
+// askedError is an ErrWords whose words stand by themselves.
+type askedError struct{ words string }
+
+func (e *askedError) Error() string { return e.words }
+func (e *askedError) Unwrap() error { return ErrWords }
+
+// The bounds of jobs that people make.
+const (
+	jobsMost    = 1000 // in all
+	jobTextMost = 32 << 10
+	jobNameMost = 80 // characters
+)
+
+// LastChat stands for the chat of an agent's main session where an address is asked for.
+const LastChat = "last"
+
+// ChatOf reads an address that something is to be posted to: a chat that has written to this host before, or LastChat. "" is none.
+func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
+	if text == "" {
+		return to, nil
+	}
+	if text == LastChat {
+		s, err := r.store.Get(ctx, r.mainKey(agentID))
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return to, err
+		}
+		if s.Last.IsZero() {
+			return to, cannot("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
+		}
+		return s.Last, nil
+	}
+	if to, err = channels.ParseAddress(text); err != nil {
+		return to, cannot("to: %v", err)
+	}
+	known, err := r.store.Known(ctx, to)
+	if err == nil && len(known) == 0 {
+		err = cannot("to: the chat %.200s has never written to this host: write something there first", text)
+	}
+	return to, err
+}
+
+// mainKey is the main session of an agent.
+func (r *Router) mainKey(id sessions.AgentID) sessions.Key {
+	if r.settings.Load().Session.Scope == sessions.Global {
+		return sessions.GlobalKey
+	}
+	return sessions.MainKey(id)
+}
+
+// MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. The same source makes it once.
+func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job) (sessions.Job, error) {
+	j.ID, j.Created, j.From = madeBy(source, "job"), r.clock(), ""
+	if j.Agent == "" {
+		_, j.Agent = r.settings.Load().Agents.IDs()
+	}
+	if err := r.checkJob(&j); err != nil {
+		return j, err
+	}
+	all, err := r.store.ListJobs(ctx, "")
+	switch {
+	case err != nil:
+		return j, err
+	case len(all) >= jobsMost:
+		return j, cannot("there are %d jobs, more are not possible: remove some first", len(all))
+	}
+	if err := r.comes(&j); err != nil {
+		return j, err
+	}
+	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	if err == nil && acc.Duplicate {
+		if was, err := r.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
+			return was, err
+		}
+	}
+	r.wakeJobs()
+	return j, err
+}
+
+// ChangeJob changes a job that anybody made. Its next time is computed anew when its schedule changes, or it is switched on again; a time
+// that was begun before does not begin again.
+func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
+	was, err := r.store.GetJob(ctx, id)
+	if err != nil {
+		return was, err
+	}
+	j := was
+	if err := change(&j); err != nil {
+		return j, err
+	}
+	if err := r.checkJob(&j); err != nil {
+		return j, err
+	}
+	same := j.At.Equal(was.At) && j.Every == was.Every && j.Cron == was.Cron && j.Zone == was.Zone
+	if j.Every != was.Every {
+		j.Created = r.clock() // it counts from now
+	}
+	switch {
+	case same && j.Off: // also one that cannot go on
+		j.Next = time.Time{}
+	case !same || was.Off:
+		if err := r.comes(&j); err != nil {
+			return j, err
+		}
+	}
+	if _, err := r.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
+		return j, err
+	}
+	r.wakeJobs()
+	return r.store.GetJob(ctx, id)
+}
+
+// comes computes when a job comes next.
+func (r *Router) comes(j *sessions.Job) error {
+	now := r.clock()
+	after := now
+	if j.Last.After(after) { // the clock was set back since
+		after = j.Last
+	}
+	next, err := j.After(after)
+	if err == nil && next.IsZero() {
+		err = fmt.Errorf("at is %s, which is past", j.At.Format(time.RFC3339))
+	}
+	if err != nil {
+		return cannot("%v", err)
+	}
+	if j.Next = next; j.Off {
+		j.Next = time.Time{}
+	}
+	return nil
+}
+
+// checkJob checks what a person asks for.
+func (r *Router) checkJob(j *sessions.Job) error {
+	j.Name, j.Message = strings.TrimSpace(oneLine(j.Name)), strings.TrimSpace(j.Message)
+	ids, _ := r.settings.Load().Agents.IDs()
+	switch {
+	case j.Message == "":
+		return cannot("message is missing: what the agent is told when the time comes")
+	case len(j.Message) > jobTextMost:
+		return cannot("message has %d bytes; %d are allowed", len(j.Message), jobTextMost)
+	case len([]rune(j.Name)) > jobNameMost:
+		return cannot("name has more than %d characters", jobNameMost)
+	case !slices.Contains(ids, j.Agent):
+		return cannot("there is no agent %.100q; there are %v", j.Agent, ids)
+	}
+	if j.Model != "" {
+		if err := r.ModelKnown(j.Model); err != nil {
+			return cannot("model: %v", err)
+		}
+	}
+	return nil
+}
+
+// RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too.
+func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
+	j, err := r.store.GetJob(ctx, id)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	now := r.clock()
+	from, why, err := r.leftOut(ctx, j, now, now)
+	if source == "" {
+		source = "job:" + id + ":" + uuid.NewString()
+	}
+	e := jobTurn(j, from, source, now, false)
+	switch {
+	case err != nil:
+		return sessions.Run{}, err
+	case errors.Is(why, errBusy): // perhaps by this very request
+		if run, err := r.begunBy(ctx, j, source); err != nil || run.ID != "" {
+			return run, err
+		}
+		return sessions.Run{}, fmt.Errorf("%w: %w", sessions.ErrConflict, why)
+	case why != nil:
+		return sessions.Run{}, cannot("%v", why)
+	}
+	acc, err := r.fired(ctx, sessions.Firing{Job: id, At: now, Effects: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
+	return acc.Run, err
+}
+
+// begunBy finds the turn of a job that a source has begun and that is not over.
+func (r *Router) begunBy(ctx context.Context, j sessions.Job, source string) (sessions.Run, error) {
+	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: stopMost})
+	for _, run := range open {
+		if run.Source == source {
+			return run, err
+		}
+	}
+	return sessions.Run{}, err
+}
+
+// RemoveJob removes a job. What it has begun goes on, and its history stays.
+func (r *Router) RemoveJob(ctx context.Context, source, id string) error {
+	if _, err := r.store.GetJob(ctx, id); err != nil {
+		return err
+	}
+	return r.DropJob(ctx, source, id)
+}
