@@ -31,6 +31,9 @@ func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run
 	switch {
 	case !ok:
 		return false
+	case found && isOutside(c.Requester):
+		o.Next = r.toOutside(run, c, r.report(c, run, c.Latest), fromChild(c))
+		return r.cleanup(ctx, run, c, o)
 	case found && (c.Origin.IsZero() || set.Agents.Defaults.Subagents.Announce == "requester"):
 		o.Next = r.step(run, c.Requester, sessions.ResultRun, c, r.report(c, run, c.Latest), fromChild(c))
 		o.Next.Run.Reply = c.Origin
