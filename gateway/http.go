@@ -22,6 +22,7 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
 	mux.Handle("/api/", h.operations().WithDocument(h.deps.Version).Handler())
 	mux.HandleFunc(hookPattern, h.hook)
+	h.mountOutside(mux)
 	mux.Handle("GET /channels", web.Channels())
 	page := web.Off()
 	if h.page != nil {

@@ -1,0 +1,197 @@
+// Package mcpserver serves the session tools to agents outside, over the Model Context Protocol (streamable HTTP). Who calls is the
+// request's principal; what it may do the router decides as for the host's own agents.
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"parley/gateway/api"
+	"parley/router"
+	"parley/tools"
+)
+
+// Router is what the server needs of the router.
+type Router interface {
+	Outside(ctx context.Context, c router.OutsideCall) (tools.Result, error)
+	OutsideTools(ctx context.Context, by router.Outsider) ([]tools.Spec, error)
+}
+
+// Deps are what the handler works with.
+type Deps struct {
+	Router  Router
+	On      func() bool // gateway.mcp.enabled, asked at each request
+	Log     *slog.Logger
+	Version string
+}
+
+const (
+	bodyMost     = 1 << 20
+	idleFor      = time.Hour // a connection that nobody uses is forgotten
+	connsMost    = 64        // connections of one principal
+	connHeader   = "Mcp-Session-Id"
+	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request
+	ownerHeader  = "X-Parley-Owner"
+	instructions = "You are outside of this host: its agents and chats are reached with these tools, from a session of your own (current). Nothing wakes you: " +
+		"replies that came too late for sessions_send, and results of sub-agents (sessions_spawn), are put into that session, and sessions_history with sessionKey current shows them."
+)
+
+type handler struct {
+	Deps
+	next *sdk.StreamableHTTPHandler
+
+	mu      sync.Mutex
+	servers map[string]*sdk.Server // by principal
+}
+
+// Handler serves /mcp. Put what knows the principal (api.With), and what keeps other sites out, in front.
+func Handler(d Deps) http.Handler {
+	h := &handler{Deps: d, servers: map[string]*sdk.Server{}}
+	// Which names the host goes by is checked in front, also behind a reverse proxy on this machine, where the library's own check is wrong.
+	h.next = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{SessionTimeout: idleFor, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
+	return h
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := api.Caller(r.Context())
+	switch conn := r.Header.Get(connHeader); {
+	case !h.On():
+		api.WriteError(w, api.Refuse(http.StatusNotFound, "parley's MCP server is off: set gateway.mcp.enabled to true in the configuration (kill -HUP makes it read again)"))
+	case p.Scope == "":
+		api.WriteError(w, api.Refuse(http.StatusUnauthorized, "this needs a token: send it as Authorization: Bearer …"))
+	case !p.Scope.Allows(api.Write):
+		api.WriteError(w, api.Refuse(http.StatusForbidden, "this needs the scope %s; the token %q has %s", api.Write, p.Name, p.Scope))
+	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
+		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins anew
+	default:
+		r, err := h.marked(w, r, p)
+		if err != nil {
+			api.WriteError(w, err)
+			return
+		}
+		h.next.ServeHTTP(w, r)
+	}
+}
+
+// prefix begins the ids of a principal's connections: nobody uses those of another.
+func prefix(name string) string { return url.PathEscape(name) + "." }
+
+// marked gives the request with what the tools need to know of it: the id of its call, and whether it is the owner's.
+func (h *handler) marked(w http.ResponseWriter, r *http.Request, p api.Principal) (*http.Request, error) {
+	r = r.Clone(r.Context())
+	r.Header.Del(callHeader)
+	r.Header.Del(ownerHeader)
+	if p.Scope.Allows(api.Admin) {
+		r.Header.Set(ownerHeader, "1")
+	}
+	if r.Method != http.MethodPost {
+		return r, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", bodyMost)
+	} else if err != nil {
+		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive in time")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if id := callID(body); id != "" {
+		r.Header.Set(callHeader, id)
+	}
+	return r, nil
+}
+
+// callID gives the id of a JSON-RPC request; "" when the body is none, or several.
+func callID(body []byte) string {
+	var call struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(body, &call) != nil || len(call.ID) == 0 || len(call.ID) > 200 || string(call.ID) == "null" {
+		return ""
+	}
+	return url.QueryEscape(string(call.ID))
+}
+
+// server gives the server of the request's principal; nil when it has too many connections.
+func (h *handler) server(r *http.Request) *sdk.Server {
+	name := api.Caller(r.Context()).Name
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.servers[name]
+	if s == nil {
+		s = sdk.NewServer(&sdk.Implementation{Name: "parley", Version: h.Version}, &sdk.ServerOptions{Instructions: instructions,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, GetSessionID: func() string { return prefix(name) + rand.Text() }})
+		s.AddReceivingMiddleware(h.tools(name))
+		h.servers[name] = s
+	}
+	if r.Header.Get(connHeader) == "" {
+		n := 0
+		for range s.Sessions() {
+			n++
+		}
+		if n >= connsMost {
+			h.Log.Warn("too many MCP connections", "principal", name)
+			return nil
+		}
+	}
+	return s
+}
+
+// tools answers what is asked about tools; everything else the library does.
+func (h *handler) tools(name string) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			by := router.Outsider{Name: name}
+			call := ""
+			if x := req.GetExtra(); x != nil {
+				by.Owner, call = x.Header.Get(ownerHeader) != "", x.Header.Get(callHeader)
+			}
+			switch q := req.GetParams().(type) {
+			case *sdk.ListToolsParams:
+				return h.list(ctx, by)
+			case *sdk.CallToolParamsRaw:
+				if call == "" {
+					call = rand.Text() // one of several: it is no repeat of anything
+				}
+				return h.call(ctx, router.OutsideCall{By: by, Conn: req.GetSession().ID(), ID: call, Tool: q.Name, Args: q.Arguments})
+			}
+			return next(ctx, method, req)
+		}
+	}
+}
+
+func (h *handler) list(ctx context.Context, by router.Outsider) (sdk.Result, error) {
+	specs, err := h.Router.OutsideTools(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListToolsResult{Tools: []*sdk.Tool{}}
+	for _, s := range specs {
+		out.Tools = append(out.Tools, &sdk.Tool{Name: s.Name, Description: s.Description, InputSchema: s.Schema})
+	}
+	return out, nil
+}
+
+func (h *handler) call(ctx context.Context, c router.OutsideCall) (sdk.Result, error) {
+	res, err := h.Router.Outside(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil { // canceled, or the connection ended: what was begun goes on
+			return nil, ctx.Err()
+		}
+		h.Log.Error("a tool call from outside failed", "tool", c.Tool, "principal", c.By.Name, "err", err)
+		return nil, fmt.Errorf("the host could not do %s; its log says why", c.Tool)
+	}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}, IsError: res.IsError}, nil
+}

@@ -1,0 +1,153 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// read takes the body of a request: JSON, of at most most bytes, within bodyWithin.
+func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return nil, refuse(http.StatusUnsupportedMediaType, "", "media_type", "send JSON, with Content-Type: application/json")
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	_ = rc.SetReadDeadline(time.Time{})
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", most)
+	} else if err != nil {
+		p := refuse(http.StatusRequestTimeout, "", "slow", "the body did not arrive within %s", bodyWithin)
+		p.final = true
+		return nil, p
+	}
+	return text, nil
+}
+
+// decode reads one JSON object. Fields that are not known are left alone: the API grows, and what matters here is named in v.
+func decode(text []byte, v any) error {
+	if t := bytes.TrimSpace(text); len(t) == 0 || t[0] != '{' {
+		return refuse(http.StatusBadRequest, "", "invalid_json", "the body must be one JSON object")
+	}
+	err := json.Unmarshal(text, v)
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return bad(t.Field, "%s: a %s is not what belongs here", t.Field, t.Value)
+	}
+	return refuse(http.StatusBadRequest, "", "invalid_json", "the body is no JSON: %v", err)
+}
+
+// message is one message of a conversation as the client has it.
+type message struct {
+	Role string `json:"role"`
+	Type string `json:"type"` // responses: message, …
+	Text words  `json:"content"`
+}
+
+// words are the text of a message: a string, or a list of parts.
+type words string
+
+// part is a piece of a message.
+type part struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+// UnmarshalJSON refuses what no agent would see.
+func (t *words) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" { // of an assistant that called tools
+		return nil
+	}
+	if text[0] == '"' {
+		return json.Unmarshal(text, (*string)(t))
+	}
+	var parts []part
+	if err := json.Unmarshal(text, &parts); err != nil {
+		return bad("messages", "the content of a message is a text or a list of parts")
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		switch p.Type {
+		case "text", "input_text", "output_text":
+		case "refusal":
+			p.Text = p.Refusal
+		case "image_url", "input_image":
+			return unsupported("messages", "pictures are not taken over this API: send them in a chat, or describe them")
+		default:
+			return unsupported("messages", "a part of the type %.50q is not taken: text only", p.Type)
+		}
+		if b.Len() > 0 && p.Text != "" {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Text)
+	}
+	*t = words(b.String())
+	return nil
+}
+
+// talk is what a request says, whichever endpoint it came to.
+type talk struct {
+	system string
+	before []message // what was said earlier, as the client has it
+	newest string
+}
+
+// listen sorts the messages of a request: instructions, the past, and the newest message of the user.
+func listen(param string, msgs []message) (t talk, err error) {
+	var system []string
+	for _, m := range msgs {
+		switch m.Role {
+		case "system", "developer":
+			if s := strings.TrimSpace(string(m.Text)); s != "" {
+				system = append(system, s)
+			}
+		case "user", "assistant", "tool", "function":
+			t.before = append(t.before, m)
+		default:
+			return t, bad(param, "%s: the role %.50q is not known; there are system, developer, user, assistant", param, m.Role)
+		}
+	}
+	t.system = strings.Join(system, "\n\n")
+	n := len(t.before)
+	switch {
+	case n == 0:
+		return t, bad(param, "%s: there is no message of the user", param)
+	case t.before[n-1].Role == "tool" || t.before[n-1].Role == "function":
+		return t, unsupported(param, "%s: the last message is a tool's result; agents call tools of their own, not the client's", param)
+	case t.before[n-1].Role != "user":
+		return t, bad(param, "%s: the last message must be the user's; an agent does not go on in the middle of an answer", param)
+	}
+	t.newest, t.before = string(t.before[n-1].Text), t.before[:n-1]
+	if strings.TrimSpace(t.newest) == "" {
+		return t, bad(param, "%s: the user's last message has no text", param)
+	}
+	return t, nil
+}
+
+// alone is the newest message with what was said before in front of it, quoted: for a session that knows nothing of it.
+func (t talk) alone() string {
+	var b strings.Builder
+	for _, m := range t.before {
+		text := strings.TrimSpace(string(m.Text))
+		if text == "" {
+			continue
+		}
+		b.WriteString("> " + m.Role + ": " + strings.ReplaceAll(text, "\n", "\n> ") + "\n")
+	}
+	if b.Len() == 0 {
+		return t.newest
+	}
+	return "The conversation so far:\n\n" + b.String() + "\n" + t.newest
+}

@@ -1,0 +1,220 @@
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// chatRequest is what matters of a request for a chat completion. Everything else is accepted and has no effect: sampling is the
+// agent's model's.
+type chatRequest struct {
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
+	Stream   bool      `json:"stream"`
+	Options  *struct {
+		Usage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	User   string `json:"user"`
+	N      *int   `json:"n"`
+	Effort string `json:"reasoning_effort"`
+	refused
+	Functions  []json.RawMessage `json:"functions"`
+	Modalities []string          `json:"modalities"`
+	Format     *format           `json:"response_format"`
+}
+
+// refused is what both endpoints have and parley has not.
+type refused struct {
+	Tools  []json.RawMessage `json:"tools"`
+	Choice json.RawMessage   `json:"tool_choice"`
+}
+
+type format struct {
+	Type string `json:"type"`
+}
+
+func (f *format) check(param string) error {
+	if f != nil && f.Type != "" && f.Type != "text" {
+		return unsupported(param, "%s: only text; say in the message which form the answer is to have", param)
+	}
+	return nil
+}
+
+// check refuses what would have to change the answer.
+func (q refused) check() error {
+	if len(q.Tools) > 0 && string(q.Choice) != `"none"` {
+		return unsupported("tools", "tools: the client's tools are not called; an agent of parley has tools of its own. Leave tools out, or set tool_choice to none")
+	}
+	return nil
+}
+
+// efforts are the words of the API for how long a model thinks, as parley has them.
+var efforts = map[string]string{"": "", "none": "off", "minimal": "minimal", "low": "low", "medium": "medium", "high": "high", "xhigh": "high"}
+
+func thinking(param, effort string) (string, error) {
+	t, ok := efforts[effort]
+	if !ok {
+		return "", bad(param, "%s %.50q: use none, minimal, low, medium, high or xhigh", param, effort)
+	}
+	return t, nil
+}
+
+// readChat decodes the body of a chat completion.
+func readChat(text []byte) (q chatRequest, t talk, effort string, err error) {
+	if err = decode(text, &q); err != nil {
+		return q, t, "", err
+	}
+	switch {
+	case q.Model == "":
+		return q, t, "", bad("model", "model is missing: it names an agent; parley is the default one")
+	case q.N != nil && *q.N != 1:
+		return q, t, "", unsupported("n", "n: an agent gives one answer")
+	case len(q.Functions) > 0:
+		return q, t, "", unsupported("functions", "functions: the client's functions are not called; an agent of parley has tools of its own")
+	}
+	for _, m := range q.Modalities {
+		if m != "text" {
+			return q, t, "", unsupported("modalities", "modalities: text only")
+		}
+	}
+	if err = q.check(); err != nil {
+		return q, t, "", err
+	}
+	if err = q.Format.check("response_format"); err != nil {
+		return q, t, "", err
+	}
+	if effort, err = thinking("reasoning_effort", q.Effort); err != nil {
+		return q, t, "", err
+	}
+	t, err = listen("messages", q.Messages)
+	return q, t, effort, err
+}
+
+func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
+	body, err := read(w, r, chatMost)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	q, t, effort, err := readChat(body)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	a, err := h.agent(q.Model)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	at, err := h.place(r, a, q.User, loneKept)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	say := ask{place: at, text: t.newest, system: t.system, thinking: effort}
+	if at.lone {
+		say.text = t.alone()
+	}
+	if say.source, err = source(r, "chat"); err != nil {
+		fail(w, err)
+		return
+	}
+	turn, err := h.say(r.Context(), say)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer turn.close()
+	c := completion{ID: "chatcmpl-" + string(turn.run.ID), Object: "chat.completion", Created: turn.run.Created.Unix(), Model: q.Model}
+	if q.Stream {
+		c.Object = "chat.completion.chunk"
+		turn.chatStream(w, r, c, q.Options != nil && q.Options.Usage)
+		return
+	}
+	ans, err := turn.wait(r.Context(), nil, nil)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	c.Choices = []choice{{Message: &said{Role: "assistant", Content: &ans.text}, Finish: &ans.finish}}
+	c.Usage = chatUsageOf(ans.usage)
+	api.WriteJSON(w, http.StatusOK, c)
+}
+
+// completion is an answer, or a chunk of one.
+type completion struct {
+	ID      string     `json:"id"`
+	Object  string     `json:"object"`
+	Created int64      `json:"created"`
+	Model   string     `json:"model"`
+	Choices []choice   `json:"choices"`
+	Usage   *chatUsage `json:"usage,omitempty"`
+}
+
+type choice struct {
+	Index   int     `json:"index"`
+	Message *said   `json:"message,omitempty"`
+	Delta   *said   `json:"delta,omitempty"`
+	Finish  *string `json:"finish_reason"`
+	Log     *string `json:"logprobs"`
+}
+
+type said struct {
+	Role    string  `json:"role,omitempty"`
+	Content *string `json:"content,omitempty"`
+	Refusal *string `json:"refusal,omitempty"`
+}
+
+type chatUsage struct {
+	Prompt     int           `json:"prompt_tokens"`
+	Completion int           `json:"completion_tokens"`
+	Total      int           `json:"total_tokens"`
+	Details    promptDetails `json:"prompt_tokens_details"`
+}
+
+type promptDetails struct {
+	Cached int `json:"cached_tokens"`
+}
+
+func chatUsageOf(u sessions.Usage) *chatUsage {
+	return &chatUsage{Prompt: u.Input, Completion: u.Output, Total: u.Total(), Details: promptDetails{u.CacheRead}}
+}
+
+// chatStream answers with chunks: the role, the text as it grows, why it ended, what it cost, and [DONE].
+func (t *turn) chatStream(w http.ResponseWriter, r *http.Request, c completion, usage bool) {
+	s := startStream(w)
+	chunk := func(d said, finish *string) error {
+		c.Choices = []choice{{Delta: &d, Finish: finish}}
+		return s.data("", c)
+	}
+	text := func(delta string) error {
+		if delta == "" {
+			return nil
+		}
+		return chunk(said{Content: &delta}, nil)
+	}
+	empty := ""
+	if err := chunk(said{Role: "assistant", Content: &empty}, nil); err != nil {
+		t.left(r.Context())
+		return
+	}
+	var g grow
+	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, s.ping)
+	if err != nil {
+		_ = s.data("", map[string]*problem{"error": problemOf(err)}) // a client that went away needs none
+		return
+	}
+	if text(g.last(ans.text)) != nil || chunk(said{}, &ans.finish) != nil {
+		return
+	}
+	if usage {
+		c.Choices, c.Usage = []choice{}, chatUsageOf(ans.usage)
+		if s.data("", c) != nil {
+			return
+		}
+	}
+	_ = s.raw("data: [DONE]\n\n")
+}

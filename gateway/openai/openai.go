@@ -1,0 +1,149 @@
+// Package openai serves an API that clients of OpenAI's API understand, so that any such program chats with an agent: chat
+// completions, responses and the list of models. Behind it are the host's own sessions and runs; the model's name is an agent's.
+package openai
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"parley/gateway/api"
+	"parley/router"
+	"parley/sessions"
+)
+
+// Host is what the endpoints need of the router.
+type Host interface {
+	Say(ctx context.Context, w router.Words) (router.Heard, error)
+	Watch(w router.Watching) (events <-chan router.Event, cancel func())
+	Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error)
+	CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error)
+}
+
+// Store is what they read.
+type Store interface {
+	Get(ctx context.Context, key sessions.Key) (sessions.Session, error)
+	GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error)
+	Steps(ctx context.Context, run sessions.RunID) ([]sessions.Message, error)
+}
+
+// Deps are what the handler works with.
+type Deps struct {
+	Host   Host
+	Store  Store
+	Agents func() (all []sessions.AgentID, def sessions.AgentID)
+	On     func() bool     // gateway.openai.enabled, asked at each request
+	Done   <-chan struct{} // closed when the host begins to stop
+	Log    *slog.Logger
+	Since  time.Time // of the host: when the models were "created"
+}
+
+type handler struct{ Deps }
+
+// The bounds of a request's body.
+const (
+	chatMost     = 1 << 20
+	responseMost = 20 << 20
+	bodyWithin   = 60 * time.Second
+	pingEvery    = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
+)
+
+// Handler serves everything below /v1/. Put what knows the principal (api.With) in front: without one everything is refused.
+func Handler(d Deps) http.Handler {
+	h := &handler{d}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", h.may(api.Read, h.models))
+	mux.HandleFunc("GET /v1/models/{model...}", h.may(api.Read, h.model))
+	mux.HandleFunc("POST /v1/chat/completions", h.may(api.Write, h.chat))
+	mux.HandleFunc("POST /v1/responses", h.may(api.Write, h.responses))
+	for path, allowed := range map[string]string{"/v1/models": "GET", "/v1/models/{model...}": "GET", "/v1/chat/completions": "POST", "/v1/responses": "POST"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", allowed)
+			fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, allowed))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		fail(w, refuse(http.StatusNotFound, "", "unknown_url", "there is no %.200q here: parley has /v1/chat/completions, /v1/responses and /v1/models", r.URL.Path))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !d.On() {
+			fail(w, refuse(http.StatusNotFound, "", "off", "the OpenAI endpoints are off: set gateway.openai.enabled to true in parley's configuration (kill -HUP makes it read again)"))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// may lets a request through whose principal has the scope.
+func (h *handler) may(need api.Scope, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch p := api.Caller(r.Context()); {
+		case p.Scope == "":
+			fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "this needs a token of parley as the API key"))
+		case !p.Scope.Allows(need):
+			fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "this needs the scope %s; the token %q has %s", need, p.Name, p.Scope))
+		default:
+			next(w, r)
+		}
+	}
+}
+
+// own is the model's name that stands for the default agent.
+const own = "parley"
+
+// agent finds the agent that a model's name means.
+func (h *handler) agent(model string) (sessions.AgentID, error) {
+	all, def := h.Agents()
+	name := strings.TrimSpace(model)
+	if strings.EqualFold(name, own) {
+		return def, nil
+	}
+	for _, prefix := range []string{own + "/", own + ":", "agent:"} {
+		if len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			name = name[len(prefix):]
+			break
+		}
+	}
+	for _, id := range all {
+		if strings.EqualFold(string(id), name) {
+			return id, nil
+		}
+	}
+	names := []string{own}
+	for _, id := range all {
+		names = append(names, own+"/"+string(id))
+	}
+	return "", refuse(http.StatusNotFound, "model", "model_not_found", "the model %.100q does not exist here. A model's name is an agent's: %s", model, strings.Join(names, ", "))
+}
+
+// modelCard is an agent as a model.
+type modelCard struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+func (h *handler) card(name string) modelCard {
+	return modelCard{ID: name, Object: "model", Created: h.Since.Unix(), OwnedBy: own}
+}
+
+func (h *handler) models(w http.ResponseWriter, _ *http.Request) {
+	all, _ := h.Agents()
+	list := []modelCard{h.card(own)}
+	for _, id := range all {
+		list = append(list, h.card(own+"/"+string(id)))
+	}
+	api.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+}
+
+func (h *handler) model(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("model")
+	if _, err := h.agent(name); err != nil {
+		fail(w, err)
+		return
+	}
+	api.WriteJSON(w, http.StatusOK, h.card(name))
+}

@@ -1,0 +1,273 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/gateway/api"
+	"parley/router"
+	"parley/sessions"
+)
+
+// The headers that the endpoints know besides the usual ones.
+const (
+	sessionHeader = "X-Parley-Session"
+	keyHeader     = "Idempotency-Key"
+)
+
+const (
+	word     = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
+	userMost = 256                     // bytes
+	keyMost  = 200
+	loneKept = time.Hour           // a session of one request
+	respKept = 30 * 24 * time.Hour // one that a later request may go on with
+)
+
+// place is the session that a request speaks in.
+type place struct {
+	key  sessions.Key
+	lone bool // it was made for this request: nobody else waits for its answer
+	keep time.Duration
+}
+
+// name writes a principal or a user as a part of a session's id: it has no slash.
+func name(s string) string {
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(s)
+}
+
+func keyOf(a sessions.AgentID, id string) sessions.Key {
+	return sessions.Parts{Form: sessions.FormOther, Agent: a, Channel: word, ID: id}.Key()
+}
+
+// mine reports whether a session belongs to a principal: it was made for it here.
+func mine(key sessions.Key, p api.Principal) bool {
+	parts, err := key.Parse()
+	return err == nil && parts.Form == sessions.FormOther && parts.Channel == word && strings.HasPrefix(parts.ID, name(p.Name)+"/")
+}
+
+// place finds the session of a request: the one that the header names, the one of the user, or one of its own. A user is only known
+// within what one token says.
+func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep time.Duration) (place, error) {
+	p := api.Caller(r.Context())
+	if k := r.Header.Get(sessionHeader); k != "" {
+		key := sessions.Key(k)
+		parts, err := key.Parse()
+		switch {
+		case err != nil || parts.Agent == "":
+			return place{}, bad(sessionHeader, "%s: %.200q is no key of a session", sessionHeader, k)
+		case !mine(key, p) && !p.Scope.Allows(api.Admin):
+			return place{}, refuse(http.StatusForbidden, sessionHeader, "insufficient_permissions", "%s: the token %q may name only sessions of its own (agent:…:openai:%s/…); others need the scope admin", sessionHeader, p.Name, name(p.Name))
+		case parts.Agent != a:
+			return place{}, bad("model", "the session belongs to the agent %q, and the model names %q", parts.Agent, a)
+		}
+		return place{key: key}, nil
+	}
+	switch {
+	case len(user) > userMost:
+		return place{}, bad("user", "user: at most %d bytes", userMost)
+	case user != "":
+		return place{key: keyOf(a, name(p.Name)+"/"+name(user))}, nil
+	}
+	return place{key: keyOf(a, name(p.Name)+"//"+uuid.NewString()), lone: true, keep: keep}, nil
+}
+
+// ask is what a request wants said.
+type ask struct {
+	place    place
+	text     string
+	system   string
+	thinking string
+	source   string
+}
+
+// source is the dedupe key of a request; "" without an idempotency key.
+func source(r *http.Request, endpoint string) (string, error) {
+	key := r.Header.Get(keyHeader)
+	if key == "" {
+		return "", nil
+	}
+	if len(key) > keyMost || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
+		return "", bad(keyHeader, "%s: 1 to %d visible ASCII characters", keyHeader, keyMost)
+	}
+	return "openai:" + name(api.Caller(r.Context()).Name) + ":" + endpoint + ":" + key, nil
+}
+
+// turn is a run under way, and what is heard of it.
+type turn struct {
+	h      *handler
+	run    sessions.Run
+	place  place
+	events <-chan router.Event
+	close  func()
+}
+
+// say begins the run. Call close at the end.
+func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
+	p := api.Caller(ctx)
+	events, stop := h.Host.Watch(router.Watching{Session: q.place.key, Kinds: []string{router.EventText}})
+	heard, err := h.Host.Say(ctx, router.Words{Source: q.source, Session: q.place.key, Text: q.text, Sender: channels.Sender{ID: channels.UserID(p.Name)},
+		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	if heard.Run.Key != q.place.key { // a repeat: it was begun in a session of its own
+		stop()
+		events, stop = h.Host.Watch(router.Watching{Run: heard.Run.ID, Kinds: []string{router.EventText}})
+	}
+	return &turn{h: h, run: heard.Run, place: q.place, events: events, close: stop}, nil
+}
+
+// answer is how a run ended well.
+type answer struct {
+	text   string
+	finish string // stop, length, content_filter
+	usage  sessions.Usage
+}
+
+// wait follows the run to its end and gives what it says to hear, which may be nil. When the client hangs up, the run of a session of
+// its own is stopped; in a kept session it goes on.
+func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle func() error) (answer, error) {
+	type end struct {
+		run sessions.Run
+		err error
+	}
+	ended := make(chan end, 1)
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		run, err := t.h.Host.Outcome(waiting, t.run.ID)
+		ended <- end{run, err}
+	}()
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	events := t.events
+	for {
+		var err error
+		select {
+		case e, ok := <-events:
+			if !ok {
+				events = nil // too slow a reader: the end has all of it
+			} else if e.Run == t.run.ID && hear != nil {
+				err = hear(e.Text)
+			}
+		case <-tick.C:
+			if idle != nil {
+				err = idle()
+			}
+		case x := <-ended:
+			if x.err == nil {
+				return t.h.answer(ctx, x.run)
+			}
+			err = x.err
+		case <-t.h.Done:
+			p := refuse(http.StatusServiceUnavailable, "", "stopping", "parley stops; the run %s is taken up when it starts again", t.run.ID)
+			p.final = true
+			return answer{}, p
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			t.left(ctx)
+			return answer{}, err
+		}
+	}
+}
+
+// left does what follows when nobody waits for the answer any more.
+func (t *turn) left(ctx context.Context) {
+	if !t.place.lone {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if _, err := t.h.Host.CancelRun(ctx, "openai:left:"+string(t.run.ID), t.run.ID); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
+		t.h.Log.Warn("cannot stop the run of a client that hung up", "run", t.run.ID, "err", err)
+	}
+}
+
+// answer words how a run ended.
+func (h *handler) answer(ctx context.Context, run sessions.Run) (answer, error) {
+	steps, err := h.Store.Steps(ctx, run.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	var last sessions.Message
+	for _, m := range steps {
+		if m.Role == sessions.Assistant {
+			last = m
+		}
+	}
+	if run.Status != sessions.Done {
+		return answer{}, ended(run, strings.TrimSpace(last.Text()))
+	}
+	a := answer{finish: "stop", usage: run.Usage}
+	switch last.Stop {
+	case agent.StopLength:
+		a.finish = "length"
+	case agent.StopFilter:
+		a.finish = "content_filter"
+	}
+	if router.Silence(run) == agent.Speak {
+		a.text = strings.TrimSpace(run.Result)
+	}
+	return a, nil
+}
+
+// ended is the error of a run that did not end well. notice is what its session was told.
+func ended(run sessions.Run, notice string) *problem {
+	var p *problem
+	switch run.Status {
+	case sessions.TimedOut:
+		p = refuse(http.StatusGatewayTimeout, "", "run_timeout", "%s", first(notice, "the run took too long and was ended"))
+	case sessions.Stopped:
+		p = refuse(http.StatusConflict, "", "run_stopped", "the run was stopped before it had an answer")
+	default:
+		p = refuse(http.StatusInternalServerError, "", "run_failed", "%s", first(notice, "the run failed; parley's log says why"))
+	}
+	p.final = true
+	return p
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// grow tells what is new of a text that grows. The next step of a run begins its text anew: that is a paragraph of its own.
+type grow struct{ sent string }
+
+// next gives what is to be sent after a text was heard; "" for nothing.
+func (g *grow) next(text string) string {
+	text = strings.TrimLeft(text, " \t\r\n")
+	if strings.HasPrefix(g.sent, text) { // nothing new, or the same text again from its beginning
+		return ""
+	}
+	return g.add(text)
+}
+
+// last gives what is still to be sent of the whole answer.
+func (g *grow) last(text string) string {
+	if text == "" || strings.TrimSpace(g.sent) == text {
+		return ""
+	}
+	return g.add(text)
+}
+
+func (g *grow) add(text string) string {
+	new, more := strings.CutPrefix(text, g.sent)
+	if !more {
+		new = "\n\n" + text
+	}
+	g.sent = text
+	return new
+}
