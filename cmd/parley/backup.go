@@ -163,12 +163,13 @@ func (h *host) download(e *env, media bool, w io.Writer) error {
 
 // rotate removes all but the newest backups of a folder; 0 keeps all.
 func rotate(folder string, keep int) (removed []string, err error) {
+	removed = []string{}
 	if keep == 0 {
-		return nil, nil
+		return removed, nil
 	}
 	list, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, err
+		return removed, err
 	}
 	var names []string
 	for _, e := range list {

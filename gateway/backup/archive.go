@@ -137,10 +137,8 @@ func (x *writer) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var later []string
 	if err := x.walk(ctx, func(name string) error {
-		if top, _, _ := strings.Cut(name, "/"); top != "agents" {
-			later = append(later, name)
+		if !transcript(name) {
 			return nil
 		}
 		return x.add(stateFolder+name, x.State, name)
@@ -148,37 +146,25 @@ func (x *writer) all(ctx context.Context) error {
 		return err
 	}
 	if x.Database != nil {
-		x.m.Store = "sqlite"
-		x.m.Made = time.Now().UTC().Truncate(time.Second)
-		if err := x.database(ctx, sqlstore.DatabaseFile, func(ctx context.Context, to string) error {
-			if err := x.Database(ctx, to); err != nil {
-				return err
-			}
-			in, err := sqlstore.Inspect(ctx, to)
-			x.m.Schema = in.Schema
-			return err
-		}); err != nil {
+		if err := x.store(ctx); err != nil {
 			return err
 		}
 	}
-	have := map[string]bool{}
-	for _, name := range later {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if have[name] = true; isDatabase(name) {
-			err = x.database(ctx, name, func(ctx context.Context, to string) error {
+	if err := x.walk(ctx, func(name string) error {
+		switch {
+		case transcript(name):
+			return nil
+		case isDatabase(name):
+			return x.database(ctx, name, func(ctx context.Context, to string) error {
 				return sqlstore.Copy(ctx, filepath.Join(x.State, filepath.FromSlash(name)), to)
 			})
-		} else {
-			err = x.add(stateFolder+name, x.State, name)
 		}
-		if err != nil {
-			return err
-		}
+		return x.add(stateFolder+name, x.State, name)
+	}); err != nil {
+		return err
 	}
 	for _, name := range early {
-		if !have[name] && !x.has(stateFolder+name) {
+		if !x.has(stateFolder + name) {
 			if err := x.add(stateFolder+name, x.work, name); err != nil {
 				return err
 			}
@@ -190,6 +176,22 @@ func (x *writer) all(ctx context.Context) error {
 		}
 	}
 	return x.manifest()
+}
+
+// transcript reports whether a file is one of those that people read beside the store.
+func transcript(name string) bool { return strings.HasPrefix(name, "agents/") }
+
+// store adds the store's own database.
+func (x *writer) store(ctx context.Context) error {
+	x.m.Store, x.m.Made = "sqlite", time.Now().UTC().Truncate(time.Second)
+	return x.database(ctx, sqlstore.DatabaseFile, func(ctx context.Context, to string) error {
+		if err := x.Database(ctx, to); err != nil {
+			return err
+		}
+		in, err := sqlstore.Inspect(ctx, to)
+		x.m.Schema = in.Schema
+		return err
+	})
 }
 
 func (x *writer) has(name string) bool {
@@ -273,7 +275,9 @@ func (x *writer) walk(ctx context.Context, f func(name string) error) error {
 		case top && strings.HasPrefix(name, sqlstore.DatabaseFile) || companion(name) && strings.HasPrefix(name, "channels/"):
 			return nil
 		case !e.Type().IsRegular():
-			x.m.Left = append(x.m.Left, name+": it is no plain file")
+			if why := name + ": it is no plain file"; !slices.Contains(x.m.Left, why) { // the walk is done twice
+				x.m.Left = append(x.m.Left, why)
+			}
 			return nil
 		}
 		return f(name)

@@ -180,6 +180,29 @@ func TestMediaOnDemand(t *testing.T) {
 	}
 }
 
+// TestOutboxMeanwhile: a file whose delivery waits in the copied database is in the archive, also when it was sent and removed while
+// the archive was made; and so is one that came with a delivery just before the copy.
+func TestOutboxMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	var b bytes.Buffer
+	m, err := Write(t.Context(), &b, Source{State: dir, Database: func(ctx context.Context, to string) error {
+		write(t, dir, map[string]string{"outbox/cc": "new"})
+		return errors.Join(s.Backup(ctx, to), os.Remove(filepath.Join(dir, "outbox/aa")))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"state/outbox/aa", "state/outbox/cc"} {
+		if !slices.Contains(names(m), want) {
+			t.Errorf("%s is missing in %q", want, names(m))
+		}
+	}
+	if _, err := Check(t.Context(), &b); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestHarmedArchives: whatever was cut off or flipped, the archive is refused and the state stays as it is. (A few bits of the
 // compression stand for nothing, such as those that fill up a byte: without them it is still the same archive, by every hash.)
 func TestHarmedArchives(t *testing.T) {
