@@ -5,19 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
-	"unicode"
 
 	"parley/channels"
 	"parley/gateway/api"
-	"parley/policy"
 	"parley/router"
 	"parley/sessions"
 )
 
 // operations is the whole API of a host: the command line, the page and outside programs use nothing else.
 func (h *Host) operations() api.Table {
-	return slices.Concat(h.hostOperations(), h.sessionOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations())
+	return slices.Concat(h.hostOperations(), h.factOperations(), h.sessionOperations(), h.runOperations(), h.eventOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations())
 }
 
 func (h *Host) hostOperations() api.Table {
@@ -111,67 +108,6 @@ func (h *Host) retryDelivery(ctx context.Context, c api.DeliveryCall) (sessions.
 
 func (h *Host) dropDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
 	return h.router.DropDelivery(ctx, c.ID)
-}
-
-func (h *Host) sessionOperations() api.Table {
-	return api.Table{
-		api.Op("sessions.list", "GET /api/sessions", api.Read, "Sessions, newest first.", h.listSessions),
-		api.Op("sessions.patch", "PATCH /api/sessions/{session}", api.Admin, "Change a session's settings: null clears, a field that is left out stays.", h.patchSession),
-	}
-}
-
-func sessionRow(s sessions.Session) api.Session {
-	return api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Agent: s.Agent, Title: s.Title, Label: s.Label, Channel: string(s.Last.Channel), Last: s.Last.String(), SpawnedBy: s.SpawnedBy,
-		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Context: s.Context, Cost: s.Usage.Cost, Turns: s.Turns, Aborted: s.Aborted, Archived: s.Archived, Updated: s.Updated, Created: s.Created}
-}
-
-func (h *Host) listSessions(ctx context.Context, q api.SessionsQuery) ([]api.Session, error) {
-	list, err := h.store.List(ctx, sessions.Query{Limit: q.Limit, Search: q.Search, Archived: q.Archived})
-	rows := make([]api.Session, 0, len(list))
-	for _, s := range list {
-		rows = append(rows, sessionRow(s))
-	}
-	return rows, err
-}
-
-func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (api.Session, error) {
-	key, err := h.sessionKey(ctx, q.Session)
-	if err != nil {
-		return api.Session{}, err
-	}
-	if m := q.Model.Value; m != "" {
-		if err := h.router.ModelKnown(m); err != nil {
-			return api.Session{}, api.Bad("model: %v", err)
-		}
-	}
-	if l := q.Label.Value; len(l) > 64 || strings.ContainsFunc(l, unicode.IsControl) {
-		return api.Session{}, api.Bad("label: at most 64 bytes, one line")
-	}
-	p := sessions.Patch{Model: q.Model.Pointer(), Thinking: q.Thinking.Pointer(), Verbose: q.Verbose.Pointer(), Activation: q.Activation.Pointer(), Label: q.Label.Pointer()}
-	if o := q.SendPolicy.Pointer(); o != nil {
-		p.SendPolicy = new(policy.Override(*o))
-	}
-	s, err := h.router.Patch(ctx, key, p)
-	return sessionRow(s), err
-}
-
-// sessionKey resolves what people call a session: a key, "main", a session id.
-func (h *Host) sessionKey(ctx context.Context, ref string) (sessions.Key, error) {
-	if ref == "" {
-		return "", api.Bad("which session? name a key, a session id or main")
-	}
-	c := h.deps.Config.Config()
-	_, def := c.Agents.IDs()
-	res, err := sessions.Resolve(ref, def, c.Session.Scope)
-	if err != nil {
-		return "", api.Bad("%v", err)
-	}
-	if res.Key != "" {
-		s, err := h.store.Get(ctx, res.Key)
-		return s.Key, err // the key of a chat that has moved is another name
-	}
-	s, err := h.store.GetByID(ctx, res.ID)
-	return s.Key, err
 }
 
 func (h *Host) explainTools(ctx context.Context, q api.ToolsQuery) (x router.ToolTable, err error) {

@@ -158,3 +158,17 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 
 // Decide says what the send policy says about a session and its own chat, as things stand.
 func (r *Router) Decide(s sessions.Session) policy.Verdict { return r.gate.decide(s.Last)(s) }
+
+// QueueWords says how the queue of a session was set for it; "" = as configured.
+func (r *Router) QueueWords(s sessions.Session) string {
+	if s.Settings.Queue == (sessions.Queue{}) {
+		return ""
+	}
+	return r.settings.Load().queue(s, s.Last.Channel).String()
+}
+
+// Waiting counts the runs that are queued in a session.
+func (r *Router) Waiting(ctx context.Context, key sessions.Key) (int, error) {
+	queued, err := r.queued(ctx, key)
+	return len(queued), err
+}

@@ -56,8 +56,8 @@ type Run struct {
 	Input    Message            `json:"input,omitzero"`   // what the turn answers
 	Reply    channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
 	ReplyTo  channels.MessageID `json:"replyTo,omitzero"`
-	Source   string             `json:"source,omitzero"` // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
-	Model    string             `json:"model,omitzero"`  // overrides the session's, provider/model
+	Source   string             `json:"source,omitzero"`   // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
+	Model    string             `json:"model,omitzero"`    // overrides the session's, provider/model
 	Thinking string             `json:"thinking,omitzero"` // overrides the session's
 	System   string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
 	Alone    bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them

@@ -131,6 +131,8 @@ type Runs interface {
 	// start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending.
 	Recover(ctx context.Context) (keys []Key, ambiguous []Delivery, err error)
 	GetRun(ctx context.Context, id RunID) (Run, error)
+	// Totals counts what there is.
+	Totals(ctx context.Context) (Totals, error)
 	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
@@ -165,13 +167,21 @@ type AbsorbQuery struct {
 	Short func(Message) []Block
 }
 
+// Totals are counts for people and monitors.
+type Totals struct {
+	Sessions map[AgentID]int // that live
+	Oldest   time.Time       // when the run was queued that waits longest; zero = none waits
+}
+
 // RunQuery selects runs.
 type RunQuery struct {
 	Key    Key
 	Parent Key   // runs of sub-agents spawned by this session
 	Root   RunID // runs of the chain that began with this one
 	Status RunStatus
-	Limit  int // default 50
+	Kind   RunKind
+	Since  time.Time // only those queued then or later
+	Limit  int       // default 50
 }
 
 // Trace is one path through the host.
@@ -290,6 +300,8 @@ type TailQuery struct {
 	Limit       int   // default 200
 	Offset      int   // newest messages to leave out
 	After       int64 // only messages with a higher Seq
+	Before      int64 // only messages with a smaller Seq; 0 = all
+	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
 	IncludeTool bool  // tool results too
 }
 

@@ -170,11 +170,13 @@ type EventsQuery struct {
 // could not keep up begins anew with the event reload.
 type Event struct {
 	Kind     string                 `json:"kind"`
+	Phase    string                 `json:"phase,omitempty"` // tool: begin, progress, end, error; session: new, patched, reset, archived, deleted; pairing: asked, decided; job: fired, skipped, changed
 	Time     time.Time              `json:"time"`
 	Session  sessions.Key           `json:"session,omitempty"`
 	Run      sessions.RunID         `json:"runId,omitempty"`
 	RunKind  sessions.RunKind       `json:"runKind,omitempty"`
 	Status   sessions.RunStatus     `json:"status,omitempty"`   // run: queued, running, done, …
+	Batch    sessions.RunID         `json:"batch,omitempty"`    // run: the one that answered it as well
 	Text     string                 `json:"text,omitempty"`     // text: the answer so far; tool: what it says about itself
 	Tool     string                 `json:"tool,omitempty"`     // tool: its name
 	Call     string                 `json:"call,omitempty"`     // tool: the call's id

@@ -87,6 +87,25 @@ func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run
 	return run, err
 }
 
+// Totals counts sessions that live, and says how long the oldest run has waited.
+func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
+	x.Sessions = make(map[sessions.AgentID]int)
+	err = s.read(ctx, func(c *conn) error {
+		if err := c.each(ctx, "SELECT agent, count(*) FROM sessions WHERE archived = ? GROUP BY agent", []any{false}, func(r row) error {
+			x.Sessions[sessions.AgentID(r.str(0))] = int(r.int(1))
+			return nil
+		}); err != nil {
+			return err
+		}
+		_, err := c.one(ctx, "SELECT created FROM runs WHERE status = 'queued' AND status IN ('queued', 'running') ORDER BY created LIMIT 1", nil, func(r row) error {
+			x.Oldest = r.time(0)
+			return nil
+		})
+		return err
+	})
+	return x, err
+}
+
 // ListRuns gives runs, newest first.
 func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
 	where, args := []string{"1 = 1"}, []any{}
@@ -105,6 +124,12 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 			cond += " AND status IN ('queued', 'running')" // names the index
 		}
 		where, args = append(where, cond), append(args, string(q.Status))
+	}
+	if q.Kind != "" { // the first field of what it was asked for
+		where, args = append(where, "body LIKE ? ESCAPE '!'"), append(args, `{"kind":"`+likeEscape.Replace(string(q.Kind))+`",%`)
+	}
+	if !q.Since.IsZero() {
+		where, args = append(where, "created >= ?"), append(args, ms(q.Since))
 	}
 	args = append(args, orDefault(q.Limit, 50))
 	err = s.read(ctx, func(c *conn) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -121,22 +122,27 @@ func scanMessage(r row) (m sessions.Message, err error) {
 // Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
-	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? AND seq > ? "
+	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? AND seq > ? AND seq < ? "
 	if !q.IncludeTool {
 		query += "AND role <> 'toolResult' "
 	}
 	query += "ORDER BY seq DESC LIMIT ? OFFSET ?"
+	before := q.Before
+	if before <= 0 {
+		before = math.MaxInt64
+	}
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
 		var num int64
-		found, err := c.one(ctx, "SELECT num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error { num = r.int(0); return nil })
+		of := ""
+		found, err := c.one(ctx, "SELECT num, key FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error { num, of = r.int(0), r.str(1); return nil })
 		if err != nil {
 			return err
 		}
-		if !found {
+		if !found || q.Of != "" && of != string(q.Of) {
 			return missing("session", id)
 		}
-		err = c.each(ctx, query, []any{num, q.After, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
+		err = c.each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
 			m, err := scanMessage(r)
 			out = append(out, m)
 			return err

@@ -1,0 +1,301 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/gateway/api"
+	"parley/router"
+	"parley/sessions"
+)
+
+func (h *Host) runOperations() api.Table {
+	return api.Table{
+		api.Op("chat.send", "POST /api/sessions/{session}/messages", api.Write, "Say something to the agent of a session; agent.wait gives the answer.", h.say),
+		api.Op("chat.abort", "POST /api/sessions/{session}/abort", api.Write, "Stop what a session and its sub-agents are at.", h.abort),
+		api.Op("agent", "POST /api/agent", api.Write, "Have an agent work on something; agent.wait gives the answer.", h.runAgent).Accepts(),
+		api.Op("agent.wait", "GET /api/runs/{run}/wait", api.Read, "Wait for the end of a run; it may be asked again and again.", h.waitRun),
+		api.Op("send", "POST /api/send", api.Write, "Send a text to a chat that has written to this host, under the send policy.", h.send).Accepts(),
+		api.Op("runs.list", "GET /api/runs", api.Read, "Runs, newest first.", h.listRuns),
+		api.Op("runs.show", "GET /api/runs/{run}", api.Read, "One run, whole.", h.getRun),
+		api.Op("runs.cancel", "POST /api/runs/{run}/cancel", api.Write, "Stop one run, whether it is queued or at work.", h.cancelRun),
+	}
+}
+
+// keptAlone is how long a session that was made for one run of the API is listed.
+const keptAlone = 24 * time.Hour
+
+// words are what the principal of a request says.
+func words(ctx context.Context, key sessions.Key, text string) router.Words {
+	who := api.Caller(ctx)
+	return router.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
+}
+
+// meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then.
+func (h *Host) meant(ctx context.Context, ref string) (sessions.Session, error) {
+	res, err := h.resolve(ref)
+	if err != nil {
+		return sessions.Session{}, err
+	}
+	if res.Key == "" {
+		return h.store.GetByID(ctx, res.ID)
+	}
+	s, err := h.store.Get(ctx, res.Key)
+	if !errors.Is(err, sessions.ErrNotFound) {
+		return s, err
+	}
+	p, err := res.Key.Parse()
+	if err != nil {
+		return s, api.Bad("session: %v", err)
+	}
+	switch p.Form {
+	case sessions.FormMain, sessions.FormGlobal, sessions.FormCron, sessions.FormHook, sessions.FormNode, sessions.FormOther:
+		return sessions.Session{Key: res.Key, Agent: p.Agent}, nil
+	}
+	return s, fmt.Errorf("session %s: %w: its chat makes it, by writing", res.Key, sessions.ErrNotFound)
+}
+
+func (h *Host) say(ctx context.Context, c api.SayCall) (api.Said, error) {
+	s, err := h.meant(ctx, c.Session)
+	if err != nil {
+		return api.Said{}, err
+	}
+	w := words(ctx, s.Key, c.Message)
+	w.Commands, w.Thinking, w.Timeout = true, c.Thinking, time.Duration(c.Timeout)*time.Second
+	if c.Deliver {
+		if w.Reply = s.Last; w.Reply.IsZero() {
+			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key)
+		}
+	}
+	return h.said(ctx, w)
+}
+
+func (h *Host) said(ctx context.Context, w router.Words) (api.Said, error) {
+	x, err := h.router.Say(ctx, w)
+	if err != nil {
+		return api.Said{}, told(err)
+	}
+	return api.Said{Run: x.Run.ID, Key: w.Session, Status: x.Run.Status, Answer: x.Answer, Repeat: x.Duplicate}, nil
+}
+
+func (h *Host) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) {
+	s, err := h.agentSession(ctx, c)
+	if err != nil {
+		return api.Said{}, err
+	}
+	w := words(ctx, s.Key, c.Message)
+	w.Alone, w.System, w.Model, w.Thinking, w.Label, w.Timeout = true, c.System, c.Model, c.Thinking, c.Label, time.Duration(c.Timeout)*time.Second
+	if c.Session == "" {
+		w.Title, w.Keep = c.Label, keptAlone
+	}
+	if c.Deliver != nil && !*c.Deliver {
+		return h.said(ctx, w)
+	}
+	switch {
+	case c.To == "last":
+		main, err := h.store.Get(ctx, sessions.MainKey(s.Agent))
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return api.Said{}, err
+		}
+		if w.Reply = main.Last; w.Reply.IsZero() {
+			return api.Said{}, api.Bad("to: nobody has written to the main session of agent %s yet, so that it has no last chat", s.Agent)
+		}
+	case c.To != "":
+		if w.Reply, err = channels.ParseAddress(c.To); err != nil {
+			return api.Said{}, api.Bad("to: %v", err)
+		}
+	case c.Deliver != nil:
+		if w.Reply = s.Last; w.Reply.IsZero() {
+			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key)
+		}
+	}
+	return h.said(ctx, w)
+}
+
+// agentSession is the session that an agent works in: the one that is named, or one of its own for this request.
+func (h *Host) agentSession(ctx context.Context, c api.AgentCall) (sessions.Session, error) {
+	ids, id := h.deps.Config.Config().Agents.IDs()
+	if c.Agent != "" {
+		if id = sessions.AgentID(c.Agent); !slices.Contains(ids, id) {
+			return sessions.Session{}, api.Bad("agentId: there is no agent %.100q; there are %v", c.Agent, ids)
+		}
+	}
+	if c.Session == "" {
+		name := uuid.NewString()
+		if source := api.Source(ctx); source != "" { // the same request again is about the same session
+			name = uuid.NewSHA1(uuid.NameSpaceOID, []byte("session of "+source)).String()
+		}
+		return sessions.Session{Key: sessions.Parts{Form: sessions.FormOther, Agent: id, Channel: "api", ID: name}.Key(), Agent: id}, nil
+	}
+	s, err := h.meant(ctx, c.Session)
+	if err == nil && c.Agent != "" && s.Agent != id {
+		err = api.Bad("agentId: session %s belongs to agent %s", s.Key, s.Agent)
+	}
+	return s, err
+}
+
+// untilStop ends with the request, after a time, or when the host begins to stop: what waits must not hold that up.
+func (h *Host) untilStop(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	go func() {
+		select {
+		case <-h.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func (h *Host) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error) {
+	limited, cancel := h.untilStop(ctx, time.Duration(q.Timeout)*time.Millisecond)
+	defer cancel()
+	run, err := h.router.Outcome(limited, q.ID)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil { // how it stands, then
+		look, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		run, err = h.store.GetRun(look, q.ID)
+	}
+	if err != nil {
+		return api.Waited{}, err
+	}
+	x := api.Waited{Run: q.ID, Status: "timeout", Final: run.Status.Final(), Started: run.Started, Ended: run.Ended}
+	switch {
+	case !x.Final:
+		return x, nil
+	case run.Batch != "": // its answer is another run's, which goes on
+		x.Final = false
+		return x, nil
+	case run.Status == sessions.Done:
+		x.Status = "ok"
+	default:
+		x.Status = "error"
+	}
+	x.Error, x.Usage = run.Error, run.Usage
+	x.Reply, _ = reply(run.Result)
+	return x, nil
+}
+
+// reply is what an agent said for others to read; silent is the control word that it ended with instead.
+func reply(result string) (text, silent string) {
+	word := strings.TrimSpace(result)
+	if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(word)) {
+		return "", word
+	}
+	return result, ""
+}
+
+func (h *Host) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) {
+	key, err := h.sessionKey(ctx, c.Session)
+	if err != nil {
+		return api.Aborted{}, err
+	}
+	if c.Run == "" {
+		return aborted(h.router.StopSession(ctx, api.Source(ctx), key))
+	}
+	run, err := h.store.GetRun(ctx, c.Run)
+	if err != nil {
+		return api.Aborted{}, err
+	}
+	if run.Key != key {
+		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key)
+	}
+	return aborted(h.router.CancelRun(ctx, api.Source(ctx), run.ID))
+}
+
+func (h *Host) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error) {
+	return aborted(h.router.CancelRun(ctx, api.Source(ctx), c.ID))
+}
+
+func aborted(ids []sessions.RunID, err error) (api.Aborted, error) {
+	return api.Aborted{Runs: listed(ids)}, told(err)
+}
+
+func (h *Host) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err error) {
+	q := router.SendRequest{Source: api.Source(ctx), Text: c.Message}
+	if q.To, err = channels.ParseAddress(c.To); err != nil {
+		return x, api.Bad("to: %v", err)
+	}
+	if c.Session != "" {
+		if q.Session, err = h.sessionKey(ctx, c.Session); err != nil {
+			return x, err
+		}
+	}
+	sent, key, err := h.router.Send(ctx, q)
+	if err != nil {
+		return x, told(err)
+	}
+	x = api.SendAnswer{Delivery: sent.Delivery, Key: key, To: q.To.String()}
+	if !sent.Verdict.Allowed() {
+		x.Rule = sent.Verdict.Rule
+	}
+	d, err := h.store.GetDelivery(ctx, sent.Delivery)
+	x.State = d.State
+	return x, err
+}
+
+func (h *Host) getRun(ctx context.Context, c api.RunCall) (sessions.Run, error) {
+	return h.store.GetRun(ctx, c.ID)
+}
+
+func (h *Host) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error) {
+	sq := sessions.RunQuery{Root: q.Root, Status: q.Status, Kind: q.Kind, Limit: q.Limit}
+	if q.Minutes > 0 {
+		sq.Since = time.Now().Add(-time.Duration(q.Minutes) * time.Minute)
+	}
+	for _, x := range []struct {
+		ref string
+		key *sessions.Key
+	}{{q.Session, &sq.Key}, {q.Parent, &sq.Parent}} {
+		if x.ref == "" {
+			continue
+		}
+		key, err := h.sessionKey(ctx, x.ref)
+		if err != nil {
+			return nil, err
+		}
+		*x.key = key
+	}
+	list, err := h.store.ListRuns(ctx, sq)
+	rows := make([]api.Run, 0, len(list))
+	for _, run := range list {
+		rows = append(rows, runRow(run))
+	}
+	return rows, err
+}
+
+// shownOf is how much of a text a list shows, in characters.
+const shownOf = 300
+
+func runRow(run sessions.Run) api.Run {
+	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: begin(run.Input.Text()), Error: run.Error,
+		Batch: run.Batch, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
+	x.Result, x.Silent = reply(run.Result)
+	x.Result = begin(x.Result)
+	if run.Batch != "" { // which has the answer
+		x.Result = ""
+	}
+	if c := run.Chain; c != nil {
+		x.Chain, x.Root, x.Requester = c.Kind, c.Root, c.Requester
+		if c.Parent != nil {
+			x.Parent = c.Parent.Root
+		}
+	}
+	return x
+}
+
+func begin(s string) string {
+	if r := []rune(s); len(r) > shownOf {
+		return string(r[:shownOf-1]) + "…"
+	}
+	return s
+}
