@@ -277,10 +277,10 @@ func (h *Host) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error)
 const shownOf = 300
 
 func runRow(run sessions.Run) api.Run {
-	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: begin(run.Input.Text()), Error: run.Error,
+	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: beginning(run.Input.Text()), Error: run.Error,
 		Batch: run.Batch, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
 	x.Result, x.Silent = reply(run.Result)
-	x.Result = begin(x.Result)
+	x.Result = beginning(x.Result)
 	if run.Batch != "" { // which has the answer
 		x.Result = ""
 	}
@@ -293,7 +293,7 @@ func runRow(run sessions.Run) api.Run {
 	return x
 }
 
-func begin(s string) string {
+func beginning(s string) string {
 	if r := []rune(s); len(r) > shownOf {
 		return string(r[:shownOf-1]) + "…"
 	}
