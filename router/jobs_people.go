@@ -169,42 +169,34 @@ func (r *Router) checkJob(j *sessions.Job) error {
 	return nil
 }
 
-// RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too.
+// RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too. The same source
+// begins it once.
 func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
+	if source != "" {
+		if run, err := r.store.GetRun(ctx, sessions.RunID(madeBy(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
+			return run, err
+		}
+	}
 	j, err := r.store.GetJob(ctx, id)
 	if err != nil {
 		return sessions.Run{}, err
 	}
 	now := r.clock()
 	from, why, err := r.leftOut(ctx, j, now, now)
-	if source == "" {
-		source = "job:" + id + ":" + uuid.NewString()
-	}
-	e := jobTurn(j, from, source, now, false)
 	switch {
 	case err != nil:
 		return sessions.Run{}, err
-	case errors.Is(why, errBusy): // perhaps by this very request
-		if run, err := r.begunBy(ctx, j, source); err != nil || run.ID != "" {
-			return run, err
-		}
+	case errors.Is(why, errBusy):
 		return sessions.Run{}, fmt.Errorf("%w: %w", sessions.ErrConflict, why)
 	case why != nil:
 		return sessions.Run{}, cannot("%v", why)
 	}
+	if source == "" {
+		source = "job:" + id + ":" + uuid.NewString()
+	}
+	e := jobTurn(j, from, source, now, false)
 	acc, err := r.fired(ctx, sessions.Firing{Job: id, At: now, Effects: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
-}
-
-// begunBy finds the turn of a job that a source has begun and that is not over.
-func (r *Router) begunBy(ctx context.Context, j sessions.Job, source string) (sessions.Run, error) {
-	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: stopMost})
-	for _, run := range open {
-		if run.Source == source {
-			return run, err
-		}
-	}
-	return sessions.Run{}, err
 }
 
 // RemoveJob removes a job. What it has begun goes on, and its history stays.

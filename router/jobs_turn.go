@@ -40,7 +40,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 	if last {
 		own.ArchiveAt = now.Add(jobKept)
 	}
-	id := sessions.RunID(uuid.NewString())
+	id := sessions.RunID(madeBy(source, "run"))
 	return sessions.Effects{
 		Source: source, Session: own,
 		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,

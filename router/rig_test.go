@@ -46,6 +46,7 @@ type rig struct {
 	// models finds a model instead of the script; nil = the script answers for all
 	models func(name string) (agent.Candidate, error)
 	wrap   func(sessions.Store) sessions.Store // puts something between router and store
+	clock  func() time.Time                    // of the scheduler; nil = that of the bubble
 
 	commits atomic.Int64
 }
@@ -166,6 +167,9 @@ func (g *rig) start() {
 		Tools:          tools.All,
 		TranscriptPath: store.TranscriptPath, Outbox: filepath.Join(g.dir, "outbox"), Media: filepath.Join(g.dir, "media"),
 		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }})
+	if g.clock != nil {
+		g.r.clock = g.clock
+	}
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)
 	}

@@ -1,0 +1,314 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// spokenIn is a rig in whose group a somebody has written.
+func spokenIn(t *testing.T, tests ...func(*Settings)) *rig {
+	t.Helper()
+	g := newRig(t, channeltest.Options{}, tests...)
+	g.say(groupChat("a"), guest, "hello")
+	g.shown(1)
+	g.idle(1)
+	return g
+}
+
+// TestJobOfAPerson: what it says goes where the person said, is in the transcript of that chat's session, and leaves under its policy.
+//
+// proves: P4
+func TestJobOfAPerson(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		key := g.runs()[0].Key
+		to, err := g.r.ChatOf(t.Context(), "main", groupChat("a").String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := g.make(sessions.Job{Name: "Plants", Message: "water them", Every: time.Hour, To: to, Owner: true, Thinking: "high", Timeout: time.Minute})
+		<-time.After(time.Hour + time.Minute)
+		calls := g.shown(2)
+		if calls[1].Out.To != groupChat("a") || calls[1].Out.Text != "echo: water them" {
+			t.Errorf("%+v", calls[1].Out)
+		}
+		if p := g.model.asked[len(g.model.asked)-1]; p.Thinking != "high" || !strings.Contains(p.System, "posted into the chat there") {
+			t.Errorf("thinking %q, %s", p.Thinking, p.System)
+		}
+		ds := g.deliveries()
+		if d := ds[len(ds)-1]; d.Session != key || d.Message == "" {
+			t.Errorf("%+v", d)
+		}
+		s, err := g.store.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || msgs[len(msgs)-1].Text() != "echo: water them" || len(msgs[len(msgs)-1].Deliveries) != 1 {
+			t.Errorf("%+v, %v", msgs, err)
+		}
+		deny := policy.Deny
+		if _, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour)
+		ds = g.deliveries()
+		if d := ds[len(ds)-1]; d.State != sessions.Withheld || d.Session != key || len(ds) != 3 {
+			t.Errorf("denied: %+v", d)
+		}
+		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+			return agent.Answer{}, &agent.ModelError{Class: agent.BadKey, Err: context.Canceled}
+		})
+		<-time.After(time.Hour)
+		ds = g.deliveries()
+		if d := ds[len(ds)-1]; !strings.HasPrefix(d.Text, "⏰ Plants: ") || d.State != sessions.Withheld || d.Session != key {
+			t.Errorf("failed: %+v", d)
+		}
+		if list := g.history(j.ID); len(list) != 3 {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// TestJobForNobody: without an address the answer stays in the job's own session.
+func TestJobForNobody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		j := g.make(sessions.Job{Every: time.Hour})
+		<-time.After(2*time.Hour + time.Minute)
+		if ds := g.deliveries(); len(ds) != 1 {
+			t.Errorf("%+v", ds)
+		}
+		s, err := g.store.Get(t.Context(), jobKey(j))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || len(msgs) != 4 || msgs[3].Text() != "echo: look" {
+			t.Errorf("%+v, %v", msgs, err)
+		}
+		if p := g.model.asked[len(g.model.asked)-1]; !strings.Contains(p.System, "Nobody reads the answer") {
+			t.Errorf("%s", p.System)
+		}
+	})
+}
+
+// TestRunJob: a turn that a person asks for leaves the next time alone, and is begun once for a source; while one is at work there is no
+// further one.
+func TestRunJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		at := time.Now().Add(time.Hour)
+		j := g.make(sessions.Job{At: at, Off: true})
+		if !j.Next.IsZero() {
+			t.Errorf("%+v", j)
+		}
+		first, err := g.r.RunJob(t.Context(), "api:k", j.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // at work, and over
+			if again, err := g.r.RunJob(t.Context(), "api:k", j.ID); err != nil || again.ID != first.ID {
+				t.Errorf("%+v, %v", again, err)
+			}
+			synctest.Wait()
+		}
+		if j, err = g.r.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { j.Off = false; return nil }); err != nil || !j.Next.Equal(at) {
+			t.Errorf("%+v, %v", j, err)
+		}
+		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			sleep(ctx, time.Minute)
+			return text("done"), ctx.Err()
+		})
+		if _, err := g.r.RunJob(t.Context(), "", j.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.r.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over") {
+			t.Errorf("while one is at work: %v", err)
+		}
+		<-time.After(2 * time.Hour)
+		forced := 0
+		for _, o := range g.history(j.ID) {
+			if o.Forced {
+				forced++
+			}
+		}
+		if n := len(g.begun(j.ID)); n != 3 || forced != 2 {
+			t.Errorf("%d times, %d of them forced", n, forced)
+		}
+		if _, err := g.r.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("one that is over: %v", err)
+		}
+		if err := g.r.RemoveJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("one that is over: %v", err)
+		}
+	})
+}
+
+// TestChangeJob: a job that is off does not begin; a change of its schedule counts from now, and what has begun does not begin again when
+// the clock was set back meanwhile.
+func TestChangeJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, c := clocked(t, "2026-06-01T09:59:30Z")
+		j := g.make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
+		change := func(f func(*sessions.Job)) sessions.Job {
+			t.Helper()
+			j, err := g.r.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { f(j); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j
+		}
+		<-time.After(time.Minute)
+		c.turn(-5 * time.Minute)
+		if j := change(func(j *sessions.Job) { j.Cron = "0,30 * * * *" }); j.Next.Format("15:04") != "10:30" {
+			t.Errorf("%+v", j)
+		}
+		// Whatever somebody writes into the row: the time that has begun is known.
+		if _, err := g.store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: j.ID, Agent: "main", Cron: "0,30 * * * *", Zone: "UTC", Message: "again", Next: j.Next, Created: j.Created}}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(10 * time.Minute)
+		g.same(g.begun(j.ID), "06-01T10:00")
+		if j := change(func(j *sessions.Job) { j.Off = true }); !j.Off || !j.Next.IsZero() {
+			t.Errorf("%+v", j)
+		}
+		<-time.After(2 * time.Hour)
+		g.same(g.begun(j.ID), "06-01T10:00")
+		if j := change(func(j *sessions.Job) { j.Off, j.Message = false, "other" }); j.Next.Format("15:04") != "12:30" || j.Message != "other" {
+			t.Errorf("%+v", j)
+		}
+		<-time.After(30 * time.Minute)
+		g.same(g.begun(j.ID), "06-01T10:00 06-01T12:30")
+		if err := g.r.RemoveJob(t.Context(), "", j.ID); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour)
+		g.same(g.begun(j.ID), "06-01T10:00 06-01T12:30")
+	})
+}
+
+// TestJobThatCannotGoOn: a zone that the system does not know any more switches the job off, an agent that is not configured any more
+// leaves its times out; both are in the history.
+func TestJobThatCannotGoOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}} })
+		ops := g.make(sessions.Job{Agent: "ops", Every: time.Hour})
+		zone := g.make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
+		zone.Zone = "Mars/Base"
+		if _, err := g.store.Submit(t.Context(), sessions.Effects{Job: &zone}); err != nil {
+			t.Fatal(err)
+		}
+		set := *g.set
+		set.Agents.List = []agent.Entry{{ID: "main"}}
+		if err := g.r.Apply(t.Context(), &set); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2*time.Hour + time.Minute)
+		if list := g.history(ops.ID); len(list) != 2 || !strings.Contains(list[0].Skipped, `no agent "ops"`) {
+			t.Errorf("%+v", list)
+		}
+		if list := g.history(zone.ID); len(list) != 1 || !strings.Contains(list[0].Skipped, "switched off: time zone \"Mars/Base\" is not known") {
+			t.Errorf("%+v", list)
+		}
+		j, err := g.store.GetJob(t.Context(), zone.ID)
+		if err != nil || !j.Off || !j.Next.IsZero() {
+			t.Errorf("%+v, %v", j, err)
+		}
+		if _, err := g.r.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off = false; return nil }); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), "Mars/Base") {
+			t.Errorf("%v", err)
+		}
+		if _, err := g.r.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off, j.Zone = false, "UTC"; return nil }); err != nil {
+			t.Error(err)
+		}
+		<-time.After(time.Hour)
+		if list := g.history(zone.ID); len(list) != 2 || list[1].Run == "" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// TestWrongJobs: what a person asks for that cannot be is refused in words that say what to do.
+func TestWrongJobs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		hour := func(j sessions.Job) sessions.Job { j.Every = time.Hour; return j }
+		for want, j := range map[string]sessions.Job{
+			"message is missing":     hour(sessions.Job{Message: " "}),
+			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", jobTextMost+1)}),
+			"80 characters":          hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
+			`no agent "ops"`:         hour(sessions.Job{Message: "x", Agent: "ops"}),
+			"model: unknown model":   hour(sessions.Job{Message: "x", Model: "other/m"}),
+			"is past":                {Message: "x", At: time.Now().Add(-time.Minute)},
+			"exactly one":            {Message: "x"},
+			`"Mars" is not known`:    {Message: "x", Cron: "0 9 * * *", Zone: "Mars"},
+			"at least 1m0s is possi": {Message: "x", Every: time.Second},
+		} {
+			if j, err := g.r.MakeJob(t.Context(), "", j); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", j, err, want)
+			}
+		}
+		for want, to := range map[string]string{"has never written": groupChat("b").String(), "not an address": "somewhere", "no last chat": LastChat} {
+			if _, err := g.r.ChatOf(t.Context(), "main", to); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", to, err)
+			}
+		}
+		if to, err := g.r.ChatOf(t.Context(), "main", ""); err != nil || !to.IsZero() {
+			t.Error(to, err)
+		}
+		g.say(direct(owner), owner, "hello")
+		g.shown(2)
+		if to, err := g.r.ChatOf(t.Context(), "main", LastChat); err != nil || to != direct(owner) {
+			t.Error(to, err)
+		}
+		if jobs, err := g.store.ListJobs(t.Context(), ""); err != nil || len(jobs) > 0 {
+			t.Error(jobs, err)
+		}
+		once, err := g.r.MakeJob(t.Context(), "api:k", hour(sessions.Job{Message: "x"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := g.r.MakeJob(t.Context(), "api:k", hour(sessions.Job{Message: "x"})); err != nil || again.ID != once.ID || !again.Next.Equal(once.Next) {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+// TestAgentsSeeTheirJobs: the tool of agents neither shows nor removes what people made; a job that the turn of such a one makes reports
+// to the same chat.
+func TestAgentsSeeTheirJobs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		j := g.make(sessions.Job{Message: "make one", At: time.Now().Add(time.Hour), To: groupChat("a")})
+		var seen []string
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch l := last(p); {
+			case l.Role == sessions.ToolResult:
+				seen = append(seen, l.Text())
+				return text("NO_REPLY"), nil
+			case lastUser(p) == "again":
+				return text("said again"), nil
+			case lastUser(p) == "make one":
+				return call("c1", "cron", map[string]any{"action": "add", "in": "1h", "message": "again"}), nil
+			}
+			return call("c2", "cron", map[string]any{"action": "list"}), nil
+		})
+		g.say(groupChat("a"), guest, "which jobs?")
+		g.until("it is listed", func() bool { return len(seen) == 1 })
+		if strings.Contains(seen[0], j.ID) {
+			t.Errorf("%s", seen[0])
+		}
+		<-time.After(3 * time.Hour)
+		calls := g.shown(2)
+		if calls[1].Out.Text != "said again" || calls[1].Out.To != groupChat("a") {
+			t.Errorf("%+v", calls[1].Out)
+		}
+	})
+}
