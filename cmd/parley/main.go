@@ -36,6 +36,7 @@ type cli struct {
 	Sessions   sessionsCmd   `cmd:"" help:"List sessions, change their settings."`
 	Policy     policyCmd     `cmd:"" help:"About the send policy."`
 	Tools      toolsCmd      `cmd:"" help:"Which tools there are, and who may use them."`
+	Mcp        mcpCmd        `cmd:"" help:"The running host's MCP server on standard input and output, for programs that start such servers."`
 	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
 	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
