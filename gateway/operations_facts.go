@@ -124,5 +124,8 @@ func zoneOf(now time.Time) string {
 	if name := time.Local.String(); name != "Local" {
 		return name
 	}
+	if name, off := now.Zone(); name == "UTC" && off == 0 {
+		return name
+	}
 	return now.Format("MST, UTC-07:00")
 }

@@ -107,16 +107,18 @@ func (p param) set(v reflect.Value, text string) error {
 	return nil
 }
 
-// check holds a value to what the tags say.
-func (p param) check(v reflect.Value) error {
+// check holds a value to what the tags say. What was left out is only missed where it is required.
+func (p param) check(v reflect.Value, given bool) error {
 	if p.required && v.IsZero() {
 		return Bad("%s is missing", p.name)
 	}
+	if !given {
+		return nil
+	}
 	if strings.HasPrefix(v.Type().Name(), "Optional[") {
-		if v.FieldByName("Null").Bool() || !v.FieldByName("Set").Bool() {
+		if v.FieldByName("Null").Bool() {
 			return nil
 		}
-		p.required = true // it is there
 		v = v.FieldByName("Value")
 	}
 	switch v.Kind() {
@@ -125,13 +127,26 @@ func (p param) check(v reflect.Value) error {
 			return Bad("%s %.100q: use one of %s", p.name, s, strings.Join(p.enum, ", "))
 		}
 	case reflect.Int, reflect.Int64:
-		if v.Int() == 0 && p.def == "" && !p.required { // left out
-			return nil
-		}
 		if n := v.Int(); p.min != nil && n < int64(*p.min) || p.max != nil && n > int64(*p.max) {
 			return Bad("%s %d: want a whole number%s", p.name, n, p.bounds())
 		}
 	default:
+	}
+	return nil
+}
+
+// fill gives the fields that are zero their defaults, and checks all.
+func (p *plan) fill(in reflect.Value) error {
+	for _, x := range slices.Concat(p.path, p.query, p.body) {
+		v := in.FieldByIndex(x.index)
+		if v.IsZero() && x.def != "" {
+			if err := x.set(v, x.def); err != nil {
+				return err
+			}
+		}
+		if err := x.check(v, !v.IsZero()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,19 +22,21 @@ const (
 
 // read fills the parameters from a request and gives its idempotency key. Nothing that it does not know passes.
 func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (key string, err error) {
+	given := map[string]bool{}
 	for _, x := range p.path {
+		given[x.name] = true
 		if err := x.set(in.FieldByIndex(x.index), r.PathValue(x.name)); err != nil {
 			return "", err
 		}
 	}
-	if err := p.readQuery(r, in); err != nil {
+	if err := p.readQuery(r, in, given); err != nil {
 		return "", err
 	}
-	if key, err = p.readBody(w, r, in); err != nil {
+	if key, err = p.readBody(w, r, in, given); err != nil {
 		return "", err
 	}
 	for _, x := range slices.Concat(p.path, p.query, p.body) {
-		if err := x.check(in.FieldByIndex(x.index)); err != nil {
+		if err := x.check(in.FieldByIndex(x.index), given[x.name]); err != nil {
 			return "", err
 		}
 	}
@@ -49,8 +52,11 @@ func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (k
 	return key, nil
 }
 
-func (p *plan) readQuery(r *http.Request, in reflect.Value) error {
-	q := r.URL.Query()
+func (p *plan) readQuery(r *http.Request, in reflect.Value, given map[string]bool) error {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return Bad("the query %.100q cannot be read: %v", r.URL.RawQuery, err)
+	}
 	for name, values := range q {
 		if !slices.ContainsFunc(p.query, func(x param) bool { return x.name == name }) {
 			return Bad("unknown parameter %.100q: %s", name, names(p.query))
@@ -65,6 +71,7 @@ func (p *plan) readQuery(r *http.Request, in reflect.Value) error {
 			text = x.def
 		}
 		if text != "" {
+			given[x.name] = true
 			if err := x.set(in.FieldByIndex(x.index), text); err != nil {
 				return err
 			}
@@ -74,7 +81,7 @@ func (p *plan) readQuery(r *http.Request, in reflect.Value) error {
 }
 
 // readBody reads a closed JSON object. Without a body nothing is set.
-func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value) (key string, err error) {
+func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value, given map[string]bool) (key string, err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return "", p.defaults(in)
 	}
@@ -111,6 +118,7 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 		if i < 0 {
 			return "", Bad("unknown field %.100q: %s", name, names(p.body))
 		}
+		given[name] = true
 		dec := json.NewDecoder(bytes.NewReader(v))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(in.FieldByIndex(p.body[i].index).Addr().Interface()); err != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -42,13 +43,17 @@ func (t Table) Find(name string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Call does an operation inside the process, as the principal of ctx. in points to its parameters.
+// Call does an operation inside the process, as the principal of ctx. in points to its parameters; a field that is zero is one that was
+// left out.
 func Call[Out any](ctx context.Context, t Table, name string, in any) (out Out, err error) {
 	o, ok := t.Find(name)
 	if !ok || o.do == nil {
 		return out, Refuse(http.StatusNotFound, "there is no operation %q", name)
 	}
 	if err := o.mayUse(Caller(ctx)); err != nil {
+		return out, err
+	}
+	if err := o.plan.fill(reflect.ValueOf(in).Elem()); err != nil {
 		return out, err
 	}
 	v, err := o.do(ctx, in)
