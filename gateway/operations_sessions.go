@@ -151,7 +151,11 @@ func (h *Host) getSession(ctx context.Context, c api.SessionCall) (d api.Session
 	if !s.Last.IsZero() {
 		d.Verdict = h.router.Decide(s)
 	}
-	d.Waiting, err = h.router.Waiting(ctx, s.Key)
+	if d.Waiting, err = h.router.Waiting(ctx, s.Key); err != nil {
+		return d, err
+	}
+	d.Earlier, err = h.store.Transcripts(ctx, s.Key, 50)
+	d.Earlier = slices.DeleteFunc(d.Earlier, func(t sessions.Transcript) bool { return t.ID == s.ID })
 	return d, err
 }
 

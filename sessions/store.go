@@ -249,6 +249,9 @@ type Sessions interface {
 	Patch(ctx context.Context, key Key, p Patch) (Session, error)
 	// Tail gives the newest messages of a session's current transcript, oldest first, delivery marks filled in.
 	Tail(ctx context.Context, id ID, q TailQuery) ([]Message, error)
+	// Transcripts gives the conversations of a session that have messages, newest first: the current one and those that resets
+	// ended. A limit of 0 is 50.
+	Transcripts(ctx context.Context, key Key, limit int) ([]Transcript, error)
 	// Search finds messages by their words, newest first.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
@@ -303,6 +306,12 @@ type TailQuery struct {
 	Before      int64 // only messages with a smaller Seq; 0 = all
 	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
 	IncludeTool bool  // tool results too
+}
+
+// Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.
+type Transcript struct {
+	ID    ID        `json:"sessionId"`
+	Began time.Time `json:"began"`
 }
 
 // SearchQuery selects messages by words. Words are joined by AND; no query syntax leaks through.

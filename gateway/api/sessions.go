@@ -63,6 +63,8 @@ type SessionDetail struct {
 	Waiting    int            `json:"waiting"`            // runs that are queued
 	Transcript string         `json:"transcript"`         // the file on the host
 	ArchiveAt  time.Time      `json:"archiveAt,omitzero"` // of a sub-agent's session
+
+	Earlier []sessions.Transcript `json:"earlier,omitempty"` // conversations that resets ended, newest first; sessions.history shows them
 }
 
 // SessionPatch changes a session's settings: null clears, a field that is left out stays.

@@ -123,6 +123,9 @@ func reset(_ *testing.T, f *fixture) {
 	f.is(err, sessions.ErrNotFound)
 	f.equal(len(f.tail(s.ID, sessions.TailQuery{})), 0)
 	f.equal(texts(f.tail(a.Session.ID, sessions.TailQuery{})), []string{"old words"})
+	if all, err := f.Transcripts(f.ctx, k, 0); err != nil || len(all) != 1 || all[0].ID == s.ID || all[0].Began.IsZero() {
+		f.t.Errorf("transcripts %+v, %v; the new one is empty", all, err)
+	}
 	_, err = f.Reset(f.ctx, key("nobody"))
 	f.is(err, sessions.ErrNotFound)
 }
