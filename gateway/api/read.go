@@ -100,9 +100,9 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return "", Refuse(http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
-		return "", Bad("the body must be one JSON object%s", because(err))
+	fields, err := object(text)
+	if err != nil {
+		return "", err
 	}
 	if err := p.defaults(in); err != nil {
 		return "", err
@@ -126,6 +126,30 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 		}
 	}
 	return key, nil
+}
+
+// object reads one JSON object whose fields each stand there once.
+func object(text []byte) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return nil, Bad("the body must be one JSON object%s", because(err))
+	}
+	dec, seen := json.NewDecoder(bytes.NewReader(text)), map[string]bool{}
+	_, err := dec.Token() // it is an object
+	for err == nil && dec.More() {
+		var name json.Token
+		if name, err = dec.Token(); err != nil {
+			break
+		}
+		field, _ := name.(string)
+		if seen[field] {
+			return nil, Bad("%.100q is there twice", field)
+		}
+		seen[field] = true
+		var v json.RawMessage
+		err = dec.Decode(&v)
+	}
+	return fields, err
 }
 
 // defaults fills the fields of the body that have one.
