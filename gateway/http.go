@@ -20,14 +20,11 @@ func (h *Host) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
-	mux.Handle("/api/", h.operations().WithDocument(h.deps.Version).Handler())
+	table := h.operations().WithDocument(h.deps.Version)
+	mux.Handle("/api/", table.Handler())
 	mux.HandleFunc(hookPattern, h.hook)
 	h.mountOutside(mux)
-	mux.Handle("GET /channels", web.Channels())
-	page := web.Off()
-	if h.page != nil {
-		page = h.pageHandler()
-	}
+	page := h.pageHandler(table)
 	mux.Handle("/api/chat/", page)
 	mux.Handle("/", page)
 	open := []string{"/healthz", "/readyz"}

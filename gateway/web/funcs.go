@@ -29,6 +29,12 @@ var funcs = template.FuncMap{
 	"dict":     dict, // dict "A" 1 "B" 2: more than one value for a template
 	"cut":      cut,  // cut 80 text
 	"words":    func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
+	"list":     func(v ...any) []any { return v },
+	"inc":      func(i int) int { return i + 1 },
+	"runkind":  kindWords,
+	"canRetry": canRetry,
+	"canDrop":  canDrop,
+	"because":  because,
 	"local":    func(t time.Time) string { return t.Local().Format("2 Jan 2006, 15:04") },
 }
 

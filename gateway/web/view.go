@@ -192,7 +192,7 @@ func (t trouble) Title() string {
 
 // templates gives for each page of a view base.html and parts.html with the page's own.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(pageFiles, "base.html", "parts.html"))
+	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(pageFiles, "base.html", "parts*.html"))
 	all := map[string]*template.Template{"parts": base}
 	files, err := fs.Glob(pageFiles, "view_*.html")
 	if err != nil {

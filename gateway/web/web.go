@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,7 +88,7 @@ var assetFiles embed.FS
 var pageFiles embed.FS
 
 var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(template.ParseFS(pageFiles, "door.html", "channels.html"))
+	return template.Must(template.ParseFS(pageFiles, "door.html"))
 })
 
 // assets are served under a path that contains the hash of all of them: a browser keeps them for ever, and a new host's page
@@ -136,7 +137,7 @@ func New(d Deps) http.Handler {
 	}
 	s := site{d}
 	mux := http.NewServeMux()
-	for _, v := range views {
+	for _, v := range slices.Concat(views, hostViews) {
 		s.mount(mux, v)
 	}
 	mux.HandleFunc("GET /static/", static)

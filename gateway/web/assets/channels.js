@@ -81,14 +81,15 @@ function show(list) {
 }
 
 function make(s) {
-  const c = { title: el('h2', {}, s.channel, el('small', { textContent: s.account === 'default' ? '' : s.account })), dot: el('span', { className: 'dot' }), state: el('span', { className: 'state' }),
+  const c = { title: el('h2', {}, s.channel, el('small', { textContent: s.account === 'default' ? '' : s.account })), state: el('span', { className: 'state' }), badge: el('span', { className: 'badge' }),
     detail: el('p', { className: 'detail' }), todo: el('p', { className: 'todo' }), facts: el('dl'), actions: el('div', { className: 'actions' }), was: '' };
-  c.link = el('button', { type: 'button', className: 'main', textContent: 'Link…', onclick: () => login.open(c.status) });
-  c.again = el('button', { type: 'button', textContent: 'Start again', onclick: () => act(c, '/restart') });
-  c.logout = el('button', { type: 'button', textContent: 'Log out…', onclick: () => askLogout(c) });
+  c.link = el('button', { type: 'button', className: 'button main', textContent: 'Link…', onclick: () => login.open(c.status) });
+  c.again = el('button', { type: 'button', className: 'button', textContent: 'Start again', onclick: () => act(c, '/restart') });
+  c.logout = el('button', { type: 'button', className: 'button', textContent: 'Log out…', onclick: () => askLogout(c) });
   for (const [b, what] of [[c.link, 'Link'], [c.again, 'Start again'], [c.logout, 'Log out']]) b.setAttribute('aria-label', `${what} ${label(s)}`);
   c.actions.append(c.link, c.again, c.logout);
-  c.root = el('li', { className: 'account' }, el('div', { className: 'top' }, c.title, el('span', { className: 'badge' }, c.dot, c.state)), c.detail, c.todo, c.facts, c.actions);
+  c.root = el('li', { className: 'account card' }, el('div', { className: 'top' }, c.title, c.badge), c.detail, c.todo, c.facts, c.actions);
+  c.badge.append(c.state);
   c.root.dataset.account = label(s);
   return c;
 }
@@ -99,7 +100,7 @@ function fill(c, s) {
   const now = JSON.stringify([s, facts]);
   if (c.was === now) return; // nothing moves under who reads
   c.was = now;
-  c.root.dataset.tone = tone(s);
+  c.root.dataset.tone = c.badge.dataset.tone = tone(s);
   c.root.dataset.state = s.state;
   c.state.textContent = words(s);
   c.detail.textContent = s.detail || '';

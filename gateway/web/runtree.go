@@ -1,0 +1,116 @@
+package web
+
+import (
+	"slices"
+	"time"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// runGroup is a chain of runs, or one run that belongs to none, with what its runs began below them.
+type runGroup struct {
+	Chain string // ask, spawn, …; empty = a single run
+	Steps []*runStep
+}
+
+// runStep is a run and the chains that it began.
+type runStep struct {
+	api.Run
+	Took  time.Duration // so far
+	Below []*runGroup
+}
+
+// Asked reports whether what the run answers says more than its kind.
+func (s *runStep) Asked() bool {
+	switch s.Kind {
+	case sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun:
+		return false
+	}
+	return true
+}
+
+func worked(began, ended, now time.Time) time.Duration {
+	switch {
+	case began.IsZero():
+		return 0
+	case ended.IsZero():
+		return now.Sub(began)
+	}
+	return ended.Sub(began)
+}
+
+// newest is when something was last queued in a group.
+func (g *runGroup) newest() (t time.Time) {
+	for _, s := range g.Steps {
+		if s.Created.After(t) {
+			t = s.Created
+		}
+		for _, b := range s.Below {
+			if n := b.newest(); n.After(t) {
+				t = n
+			}
+		}
+	}
+	return t
+}
+
+// Live reports whether something of a group, or below it, is queued or at work.
+func (g *runGroup) Live() bool {
+	return slices.ContainsFunc(g.Steps, func(s *runStep) bool {
+		return !s.Status.Final() || slices.ContainsFunc(s.Below, (*runGroup).Live)
+	})
+}
+
+// runTree puts runs in order: the steps of a chain one after the other, a chain below the run that began it, the newest on top. The
+// run that began a chain is the one that was at work in the requester's session at that time: a session has one at a time. One that
+// is not in the list leaves its chain at the top.
+func runTree(list []api.Run, now time.Time) []*runGroup {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b api.Run) int { return a.Created.Compare(b.Created) })
+	groups := map[sessions.RunID]*runGroup{}
+	var order []*runGroup
+	inSession := map[sessions.Key][]*runStep{} // of the groups that are placed: what begins something is older than what it begins
+	for i := range list {
+		s := &runStep{Run: list[i], Took: worked(list[i].Started, list[i].Ended, now)}
+		root := s.Root
+		if root == "" {
+			root = s.ID
+		}
+		g := groups[root]
+		if g == nil {
+			g = &runGroup{Chain: s.Chain}
+			groups[root] = g
+			by := beganBy(s, inSession[s.Requester])
+			if above := groups[s.Parent]; by == nil && s.Parent != "" && above != nil {
+				by = above.Steps[len(above.Steps)-1]
+			}
+			if by != nil {
+				by.Below = append(by.Below, g)
+			} else {
+				order = append(order, g)
+			}
+		}
+		g.Steps = append(g.Steps, s)
+		inSession[s.Key] = append(inSession[s.Key], s)
+	}
+	slices.SortStableFunc(order, func(a, b *runGroup) int { return b.newest().Compare(a.newest()) })
+	return order
+}
+
+// beganBy finds the run that was at work when s was queued, among those of the session that asked for s.
+func beganBy(s *runStep, of []*runStep) *runStep {
+	if s.Requester == "" {
+		return nil
+	}
+	for _, r := range slices.Backward(of) {
+		began := r.Started
+		if r.Attempt > 1 {
+			began = r.Created // Started is of the newest attempt, and an earlier one may have begun it
+		}
+		if !began.IsZero() && !began.After(s.Created) && (r.Ended.IsZero() || !r.Ended.Before(s.Created)) {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/sessions"
+)
+
+// moment is one entry of a run's story.
+type moment struct {
+	Time     time.Time
+	Kind     string // accepted, begun, said, tool, delivery, ended: how it is drawn
+	Title    string
+	Tone     string // as of funcs
+	Text     string // as it came
+	HTML     template.HTML
+	Tool     *toolUse
+	Delivery *sessions.Delivery
+}
+
+// toolUse is a call of a tool and what came of it.
+type toolUse struct {
+	ID, Gist          string // Gist: what it was asked with, in a line
+	Arguments, Result string
+	Failed, Open      bool // Open: no result yet
+}
+
+// maxShown bounds a text of the story: the whole of it is in the transcript.
+const maxShown = 6000
+
+func bounded(text string) string {
+	if r := []rune(text); len(r) > maxShown {
+		return string(r[:maxShown]) + fmt.Sprintf("\n… and %s more characters", num(len(r)-maxShown))
+	}
+	return text
+}
+
+// story tells what became of one run: accepted, begun, said, tools, deliveries, ended.
+func story(t sessions.Trace) []moment {
+	var ms []moment
+	add := func(m moment) { ms = append(ms, m) }
+	if t.Run == nil {
+		if t.Skip != "" {
+			add(moment{Time: t.Accepted, Kind: "ended", Title: "Nothing was done: " + t.Skip, Tone: "warn"})
+		}
+		for i := range t.Deliveries {
+			add(delivered(&t.Deliveries[i]))
+		}
+		return ms
+	}
+	r := t.Run
+	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r), Text: bounded(r.Input.Text())})
+	if !r.Started.IsZero() {
+		title := "The turn began"
+		if r.Attempt > 1 {
+			title = fmt.Sprintf("The turn began again, attempt %d", r.Attempt)
+		}
+		add(moment{Time: r.Started, Kind: "begun", Title: title})
+	}
+	for _, m := range steps(t.Steps) {
+		add(m)
+	}
+	for i := range t.Deliveries {
+		add(delivered(&t.Deliveries[i]))
+	}
+	if r.Status.Final() {
+		add(ended(r))
+	}
+	slices.SortStableFunc(ms, func(a, b moment) int { return a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)) })
+	return ms
+}
+
+// askedBy words what a run answers.
+func askedBy(r *sessions.Run) string {
+	p := r.Input.Provenance
+	if p == nil {
+		return "Accepted"
+	}
+	switch p.Kind {
+	case sessions.ExternalUser:
+		who := cmp.Or(p.Name, p.User, p.Sender, "Somebody")
+		switch {
+		case p.Address.Channel != "":
+			return fmt.Sprintf("%s wrote in %s", who, p.Address)
+		case p.Tool != "":
+			return fmt.Sprintf("%s wrote by %s", who, p.Tool)
+		}
+		return who + " wrote"
+	case sessions.InterSession:
+		return fmt.Sprintf("%s asked", cmp.Or(string(p.Source), "another session"))
+	}
+	return "The host asked"
+}
+
+// steps pairs the calls of tools with their results.
+func steps(ms []sessions.Message) (out []moment) {
+	results := map[string]sessions.Message{}
+	for _, m := range ms {
+		if m.Role == sessions.ToolResult {
+			results[m.ToolCallID] = m
+		}
+	}
+	for _, m := range ms {
+		if m.Role == sessions.User {
+			out = append(out, moment{Time: m.Time, Kind: "accepted", Title: "Taken up while it was at work", Text: bounded(m.Text())})
+		}
+		if m.Role != sessions.Assistant {
+			continue
+		}
+		if text := m.Text(); text != "" {
+			out = append(out, moment{Time: m.Time, Kind: "said", Title: "Said", HTML: template.HTML(RenderMarkdown(bounded(text)))}) //nolint:gosec // RenderMarkdown escapes
+		}
+		for _, c := range m.ToolCalls() {
+			u := &toolUse{ID: c.ID, Gist: gist(c.Arguments), Arguments: bounded(indented(c.Arguments)), Open: true}
+			color := ""
+			if res, ok := results[c.ID]; ok {
+				u.Open, u.Failed, u.Result = false, res.IsError, bounded(res.Text())
+				if res.IsError {
+					color = "bad"
+				}
+			}
+			out = append(out, moment{Time: m.Time, Kind: "tool", Title: c.Name, Tone: color, Tool: u})
+		}
+		if m.Error != "" {
+			out = append(out, moment{Time: m.Time, Kind: "said", Title: "The model's answer broke off", Tone: "bad", Text: bounded(m.Error)})
+		}
+	}
+	return out
+}
+
+// gist is what a call was about: the texts among its arguments.
+func gist(raw json.RawMessage) string {
+	var args map[string]any
+	if json.Unmarshal(raw, &args) != nil {
+		return ""
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if v, ok := args[name].(string); ok && v != "" {
+			words = append(words, v)
+		}
+	}
+	return strings.Join(words, " · ")
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func delivered(d *sessions.Delivery) moment {
+	return moment{Time: d.Created, Kind: "delivery", Title: fmt.Sprintf("To %s", d.To), Tone: tone(d.State), Delivery: d}
+}
+
+func ended(r *sessions.Run) moment {
+	m := moment{Time: r.Ended, Kind: "ended", Tone: tone(r.Status), Text: bounded(r.Error)}
+	switch r.Status {
+	case sessions.Done:
+		m.Title = "Done"
+		if r.Batch != "" {
+			m.Title = "Answered together with others by the run " + string(r.Batch)
+		}
+	case sessions.Failed:
+		m.Title = "It failed"
+	case sessions.TimedOut:
+		m.Title = "It took too long"
+	default:
+		m.Title = "It was stopped"
+	}
+	return m
+}

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"parley/gateway/api"
+)
+
+// The ways to say when a job is due, as the forms have them.
+var jobTimes = []string{"cron", "every", "at", "in"}
+
+// jobFields are the fields of the forms: what the API says about one of them stands below it.
+var jobFields = []string{"name", "message", "agentId", "at", "in", "every", "cron", "zone", "to", "model", "thinking", "timeoutSeconds"}
+
+// cronView is view_cron.html.
+type cronView struct {
+	Jobs  []api.Job
+	Form  jobForm
+	Aside bool // the list goes along with the form's part
+}
+
+// jobForm is a form as it was filled in.
+type jobForm struct {
+	ID                                               string // of the job that is edited; empty = a new one
+	Name, Message, Agent, Way, When, Zone, To, Model string
+	Thinking, Timeout                                string
+	Agents                                           []api.Agent
+	Open                                             bool
+	Refused                                          refusal
+}
+
+// Ways are the ways to say when.
+func (f jobForm) Ways() []string {
+	if f.ID != "" {
+		return jobTimes[:3] // in counts from when a job is made
+	}
+	return jobTimes
+}
+
+// The words and the examples of the ways.
+var (
+	wayWords = map[string]string{"cron": "by the calendar", "every": "again and again", "at": "once, at", "in": "once, in"}
+	wayHints = map[string]string{"cron": "0 8 * * 1-5", "every": "24h", "at": "2026-05-04 15:30", "in": "90m"}
+)
+
+// WayWords says a way for people.
+func (f jobForm) WayWords(way string) string { return wayWords[way] }
+
+// WayHint is an example of the way that is chosen.
+func (f jobForm) WayHint() string { return wayHints[cmp.Or(f.Way, "cron")] }
+
+// WhenRefused is what is wrong with the time.
+func (f jobForm) WhenRefused() string {
+	for _, way := range jobTimes {
+		if t := f.Refused.At(way); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func readJob(r *http.Request) jobForm {
+	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	return jobForm{Name: get("name"), Message: get("message"), Agent: get("agentId"), Way: get("way"), When: get("when"), Zone: get("zone"), To: get("to"),
+		Model: get("model"), Thinking: get("thinking"), Timeout: get("timeoutSeconds"), Open: true}
+}
+
+func (s site) cron(r *http.Request) (any, error) { return s.jobs(r, jobForm{Way: "cron"}) }
+
+// jobs lists the jobs below a form.
+func (s site) jobs(r *http.Request, f jobForm) (v cronView, err error) {
+	list, err := call[[]api.Job](s, r, "cron.list", &api.JobsQuery{})
+	if err != nil {
+		return v, err
+	}
+	if f.Agents, err = call[[]api.Agent](s, r, "agents.list", &api.None{}); err != nil {
+		return v, err
+	}
+	return cronView{Jobs: list, Form: f}, nil
+}
+
+func (s site) addJob(r *http.Request) (any, error) {
+	f := readJob(r)
+	add := api.JobAdd{Name: f.Name, Agent: f.Agent, Message: f.Message, Zone: f.Zone, To: f.To, Model: f.Model, Thinking: f.Thinking}
+	field := map[string]*string{"at": &add.At, "in": &add.In, "every": &add.Every, "cron": &add.Cron}[f.Way]
+	err := error(nil)
+	switch {
+	case f.Message == "":
+		f.Refused = refusal{"message", "Say what the agent is to do."}
+	case field == nil || f.When == "":
+		f.Refused = refusal{f.Way, "Say when it is due."}
+	case f.Timeout != "":
+		if add.Timeout, err = strconv.Atoi(f.Timeout); err != nil || add.Timeout < 1 || add.Timeout > 86400 {
+			f.Refused = refusal{"timeoutSeconds", "Want a whole number of seconds from 1 to 86400."}
+		}
+	}
+	if f.Refused.Text != "" {
+		return s.jobs(r, f)
+	}
+	*field = f.When
+	job, err := call[api.Job](s, r, "cron.add", &add)
+	if why, ok := refusedBy(err, jobFields...); ok {
+		f.Refused = why
+		return s.jobs(r, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.jobs(r, jobForm{Way: "cron"})
+	if err != nil {
+		return nil, err
+	}
+	v.Aside = true
+	return done{Say: fmt.Sprintf("%s is scheduled.", nameOf(job)), Data: v}, nil
+}
+
+// nameOf is what a job is called.
+func nameOf(j api.Job) string {
+	if j.Name != "" {
+		return j.Name
+	}
+	return cut(40, j.Message)
+}
+
+// jobView is view_job.html.
+type jobView struct {
+	Job   api.Job
+	Over  bool // it is removed, its history is left
+	Runs  []api.JobRun
+	Form  jobForm
+	Aside bool // the job goes along with the form's part
+}
+
+// Name is what the job is called.
+func (v jobView) Name() string {
+	if v.Over {
+		return "A job that is over"
+	}
+	return nameOf(v.Job)
+}
+
+func (s site) job(r *http.Request) (any, error) { return s.jobWith(r, nil) }
+
+// jobWith is a job's page with the form as it was filled in, nil = as the job is.
+func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
+	id := r.PathValue("job")
+	if v.Runs, err = call[[]api.JobRun](s, r, "cron.runs", &api.JobRunsQuery{ID: id, Limit: 50}); err != nil {
+		return v, err
+	}
+	v.Job, err = call[api.Job](s, r, "cron.get", &api.JobCall{ID: id})
+	if _, gone := refusedBy(err); gone && len(v.Runs) > 0 {
+		v.Over, v.Job.ID, err = true, id, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	if f == nil {
+		f = &jobForm{Name: v.Job.Name, Message: v.Job.Message, To: v.Job.To}
+	}
+	v.Form = *f
+	v.Form.ID = id
+	return v, nil
+}
+
+func (s site) editJob(r *http.Request) (any, error) {
+	f := readJob(r)
+	p := api.JobPatch{ID: r.PathValue("job"), Name: api.Some(f.Name), Message: api.Some(f.Message), To: api.Some(f.To)}
+	if f.When != "" {
+		switch f.Way {
+		case "at":
+			p.At = api.Some(f.When)
+		case "every":
+			p.Every = api.Some(f.When)
+		default:
+			p.Cron = api.Some(f.When)
+		}
+	}
+	if f.Zone != "" {
+		p.Zone = api.Some(f.Zone)
+	}
+	return s.changeJob(r, "It is changed.", &f, func() error {
+		_, err := call[api.Job](s, r, "cron.update", &p)
+		return err
+	})
+}
+
+// switchJob takes a job out of force, or puts it back.
+func (s site) switchJob(r *http.Request) (any, error) {
+	off, say := r.PostForm.Get("off") != "", "It is on."
+	if off {
+		say = "It is switched off."
+	}
+	return s.changeJob(r, say, nil, func() error {
+		_, err := call[api.Job](s, r, "cron.update", &api.JobPatch{ID: r.PathValue("job"), Off: api.Some(off)})
+		return err
+	})
+}
+
+func (s site) runJob(r *http.Request) (any, error) {
+	return s.changeJob(r, "It is begun.", nil, func() error {
+		_, err := call[any](s, r, "cron.run", &api.JobCall{ID: r.PathValue("job")})
+		return err
+	})
+}
+
+// runJobHere begins a job from the list.
+func (s site) runJobHere(r *http.Request) (any, error) {
+	if _, err := call[any](s, r, "cron.run", &api.JobCall{ID: r.PathValue("job")}); err != nil {
+		return nil, err
+	}
+	v, err := s.cron(r)
+	if err != nil {
+		return nil, err
+	}
+	return done{Say: "It is begun.", Data: v}, nil
+}
+
+// changeJob does it and shows the job again. What was typed into a form stays when the API refuses it.
+func (s site) changeJob(r *http.Request, say string, f *jobForm, do func() error) (any, error) {
+	err := do()
+	if why, ok := refusedBy(err, jobFields...); ok && f != nil {
+		f.Refused = why
+		return s.jobWith(r, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.jobWith(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	v.Aside = f != nil
+	return done{Say: say, Data: v}, nil
+}
+
+func (s site) removeJob(r *http.Request) (any, error) {
+	if _, err := call[any](s, r, "cron.remove", &api.JobCall{ID: r.PathValue("job")}); err != nil {
+		return nil, err
+	}
+	return done{Say: "It is removed.", Go: "/cron"}, nil
+}

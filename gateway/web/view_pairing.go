@@ -1,0 +1,98 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// pairingView is view_pairing.html.
+type pairingView struct {
+	Asking, Rejected []sessions.Pairing
+	Admitted         []sessions.Admitted // the newest first
+	Channels         []channels.Kind     // that a code can belong to
+	Channel          channels.Kind       // as it was chosen
+	Code             string              // as it was typed
+	Refused          refusal
+}
+
+func (s site) pairing(r *http.Request) (any, error) { return s.people(r, pairingView{}) }
+
+// people fills in who asks and who was let in.
+func (s site) people(r *http.Request, v pairingView) (any, error) {
+	list, err := call[[]sessions.Pairing](s, r, "pairing.list", &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if p.Rejected {
+			v.Rejected = append(v.Rejected, p)
+			continue
+		}
+		v.Asking = append(v.Asking, p)
+		v.Channels = append(v.Channels, p.Channel)
+	}
+	if v.Admitted, err = call[[]sessions.Admitted](s, r, "pairing.admitted", &api.None{}); err != nil {
+		return nil, err
+	}
+	v.Admitted = slices.Clone(v.Admitted)
+	slices.SortStableFunc(v.Admitted, func(a, b sessions.Admitted) int { return b.Since.Compare(a.Since) })
+	if v.Channel != "" {
+		v.Channels = append(v.Channels, v.Channel)
+	}
+	slices.Sort(v.Channels)
+	v.Channels = slices.Compact(v.Channels)
+	return v, nil
+}
+
+func (s site) approve(r *http.Request) (any, error) {
+	return s.answerPairing(r, func(c api.PairingCall) (string, error) {
+		p, err := call[sessions.Pairing](s, r, "pairing.approve", &c)
+		return fmt.Sprintf("%s is let in.", cmp.Or(p.Name, string(p.User))), err
+	})
+}
+
+func (s site) reject(r *http.Request) (any, error) {
+	return s.answerPairing(r, func(c api.PairingCall) (string, error) {
+		_, err := call[any](s, r, "pairing.reject", &c)
+		return "Turned down. They are not told, and get no new code for a day.", err
+	})
+}
+
+// answerPairing does what is to be done with a code; one that nobody has stays in its field with the reason below it.
+func (s site) answerPairing(r *http.Request, do func(api.PairingCall) (string, error)) (any, error) {
+	c := api.PairingCall{Channel: channels.Kind(r.PostForm.Get("channel")), Code: strings.TrimSpace(r.PostForm.Get("code"))}
+	if c.Code == "" {
+		return s.people(r, pairingView{Channel: c.Channel, Refused: refusal{"code", "Type in the code that they were given."}})
+	}
+	say, err := do(c)
+	if f, ok := refusedBy(err); ok {
+		return s.people(r, pairingView{Channel: c.Channel, Code: c.Code, Refused: refusal{"code", f.Text}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.people(r, pairingView{})
+	if err != nil {
+		return nil, err
+	}
+	return done{Say: say, Data: v}, nil
+}
+
+func (s site) unpair(r *http.Request) (any, error) {
+	p := api.PairedPerson{Channel: channels.Kind(r.PostForm.Get("channel")), Account: channels.AccountID(r.PostForm.Get("account")), User: r.PostForm.Get("user")}
+	if _, err := call[sessions.Admitted](s, r, "pairing.remove", &p); err != nil {
+		return nil, err
+	}
+	v, err := s.people(r, pairingView{})
+	if err != nil {
+		return nil, err
+	}
+	return done{Say: "Taken back.", Data: v}, nil
+}

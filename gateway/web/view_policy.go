@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"parley/gateway/api"
+	"parley/policy"
+	"parley/router"
+)
+
+// policyView is view_policy.html.
+type policyView struct {
+	Rules     api.SendRules
+	Overrides []api.Session // those with a send policy of their own
+	Names     []api.Session // to pick from
+	Try       policyTry
+	Tools     toolsTry
+}
+
+// policyTry is the tester of the send policy.
+type policyTry struct {
+	Session, To string
+	Asked       bool
+	api.Explanation
+	Refused refusal
+}
+
+// toolsTry is the tester of the tool rules.
+type toolsTry struct {
+	Query   api.ToolsQuery
+	Asked   bool
+	Table   router.ToolTable
+	Refused refusal
+}
+
+func (s site) policy(r *http.Request) (any, error) {
+	v := policyView{}
+	var err error
+	if r.Header.Get("HX-Target") == "tried" { // only the answer is shown again
+		v.Try, err = s.tryPolicy(r)
+		return v, err
+	}
+	if v.Rules, err = call[api.SendRules](s, r, "policy.rules", &api.None{}); err != nil {
+		return nil, err
+	}
+	if v.Names, err = call[[]api.Session](s, r, "sessions.list", &api.SessionsQuery{Limit: 1000}); err != nil {
+		return nil, err
+	}
+	for _, x := range v.Names {
+		if x.SendPolicy != policy.Inherit {
+			v.Overrides = append(v.Overrides, x)
+		}
+	}
+	v.Try, err = s.tryPolicy(r)
+	return v, err
+}
+
+func (s site) tryPolicy(r *http.Request) (t policyTry, err error) {
+	q := r.URL.Query()
+	t.Session, t.To = strings.TrimSpace(q.Get("session")), strings.TrimSpace(q.Get("to"))
+	if !q.Has("session") && !q.Has("to") {
+		return t, nil
+	}
+	t.Explanation, err = call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: t.Session, To: t.To})
+	if f, ok := refusedBy(err, "session", "to"); ok {
+		t.Refused, err = f, nil
+		return t, nil
+	}
+	t.Asked = err == nil
+	return t, err
+}
+
+func (s site) tryTools(r *http.Request) (any, error) {
+	if !partOnly(r) {
+		return nil, api.Refuse(http.StatusNotFound, "There is nothing at this address. The tools are asked for on the page Policy.")
+	}
+	q := r.URL.Query()
+	t := toolsTry{Query: api.ToolsQuery{Tool: strings.TrimSpace(q.Get("tool")), Session: strings.TrimSpace(q.Get("session")), Agent: strings.TrimSpace(q.Get("agent")),
+		ChatType: q.Get("chatType"), Sender: strings.TrimSpace(q.Get("sender")), Subagent: q.Get("subagent") != "", Sandboxed: q.Get("sandboxed") != ""}}
+	var err error
+	t.Table, err = call[router.ToolTable](s, r, "tools.explain", &t.Query)
+	if f, ok := refusedBy(err, "tool", "session", "agent", "chatType", "sender"); ok {
+		t.Refused, err = f, nil
+	} else {
+		t.Asked = err == nil
+	}
+	return policyView{Tools: t}, err
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// runsShown is how many runs are looked at: a tree of more is not read.
+const runsShown = 200
+
+// runsView is view_runs.html.
+type runsView struct {
+	Groups                   []*runGroup
+	Status, Session, Minutes string // the filter
+	Self                     string // where the rows come from
+	Full                     bool   // there may be older ones
+}
+
+// Filtered reports whether something is left out on request.
+func (v runsView) Filtered() bool { return v.Status != "" || v.Session != "" || v.Minutes != "" }
+
+func (s site) runs(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	v := runsView{Status: q.Get("status"), Session: q.Get("session"), Minutes: q.Get("minutes")}
+	minutes, _ := strconv.Atoi(v.Minutes) // anything else is no bound
+	list, err := call[[]api.Run](s, r, "runs.list", &api.RunsQuery{Session: v.Session, Status: sessions.RunStatus(v.Status), Minutes: max(minutes, 0), Limit: runsShown})
+	if err != nil {
+		return nil, err
+	}
+	v.Groups, v.Full = runTree(list, time.Now()), len(list) == runsShown
+	v.Self = with("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
+	return v, nil
+}
+
+// with adds those parameters to a path that are not empty.
+func with(path string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// runView is view_run.html.
+type runView struct {
+	Run   sessions.Run
+	Paths []runPath
+	Now   time.Time
+}
+
+// runPath is the story of one run of a chain.
+type runPath struct {
+	Run     *sessions.Run // nil: what was followed caused none
+	Here    bool          // it is the run that the page is about
+	Moments []moment
+}
+
+// Took is how long the run has worked.
+func (v runView) Took() time.Duration { return worked(v.Run.Started, v.Run.Ended, v.Now) }
+
+func (s site) run(r *http.Request) (any, error) {
+	id := sessions.RunID(r.PathValue("run"))
+	run, err := call[sessions.Run](s, r, "runs.show", &api.RunCall{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	traces, err := call[[]sessions.Trace](s, r, "trace", &api.TraceCall{ID: string(id)})
+	if err != nil {
+		return nil, err
+	}
+	v := runView{Run: run, Now: time.Now()}
+	for _, t := range traces {
+		v.Paths = append(v.Paths, runPath{t.Run, t.Run != nil && t.Run.ID == id, story(t)})
+	}
+	return v, nil
+}
+
+func (s site) cancelRun(r *http.Request) (any, error) {
+	if _, err := call[any](s, r, "runs.cancel", &api.RunCall{ID: sessions.RunID(r.PathValue("run"))}); err != nil {
+		return nil, err
+	}
+	v, err := s.run(r)
+	if err != nil {
+		return nil, err
+	}
+	return done{Say: "It is stopped.", Data: v}, nil
+}
+
+// kindWords says what a run is for.
+func kindWords(k sessions.RunKind) string {
+	switch k {
+	case sessions.TurnRun, "":
+		return "turn"
+	case sessions.AskRun:
+		return "asked by a session"
+	case sessions.ReplyRun:
+		return "replies"
+	case sessions.ChildRun:
+		return "sub-agent"
+	case sessions.AnnounceRun:
+		return "announces"
+	case sessions.ResultRun:
+		return "takes the result"
+	case sessions.CompactRun:
+		return "sums up"
+	case sessions.JobRun:
+		return "scheduled"
+	case sessions.PostRun:
+		return "notes a post"
+	}
+	return string(k)
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"parley/gateway/api"
+	"parley/sessions"
+	"parley/tools/mcp"
+)
+
+// statusView is view_status.html.
+type statusView struct {
+	api.HostStatus
+	Now      time.Time
+	Up       time.Duration
+	States   []stateCount
+	Warnings []warning
+	Models   []api.Model
+}
+
+// warning is something that a person should look at.
+type warning struct {
+	Tone, Text, Todo, Link string
+}
+
+func (s site) status(r *http.Request) (any, error) {
+	st, err := call[api.HostStatus](s, r, "status", &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	v := statusView{HostStatus: st, Now: time.Now()}
+	v.Up = v.Now.Sub(st.Started)
+	for _, x := range deliveryStates {
+		v.States = append(v.States, stateCount{x, st.Deliveries[x], with("/deliveries", "state", string(x))})
+	}
+	if v.Models, err = call[[]api.Model](s, r, "models.list", &api.None{}); err != nil {
+		return nil, err
+	}
+	v.Warnings = warnings(v)
+	return v, nil
+}
+
+// warnings are what does not work, what to do about it first.
+func warnings(v statusView) (out []warning) {
+	for _, a := range v.Accounts {
+		if a.Off || a.Live || a.Linking {
+			continue
+		}
+		w := warning{"warn", fmt.Sprintf("%s (%s) is %s", a.Channel, a.Account, a.Words()), a.Todo, "/channels"}
+		if a.Detail != "" {
+			w.Text += ": " + a.Detail
+		}
+		if a.Todo != "" {
+			w.Tone = "bad"
+		}
+		out = append(out, w)
+	}
+	if !v.Ready && v.Why != "" && len(out) == 0 {
+		out = append(out, warning{Tone: "bad", Text: v.Why})
+	}
+	for _, m := range v.Models {
+		if m.Trouble != "" {
+			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("The model %s is left alone for now: %s", m.Name, m.Trouble)})
+		}
+	}
+	for _, m := range v.Servers {
+		if m.State != mcp.Running {
+			out = append(out, warning{Tone: "warn", Text: m.String()})
+		}
+	}
+	for _, lack := range v.Sandbox {
+		out = append(out, warning{Tone: "warn", Text: "Sandboxed MCP servers are not confined as they should be: " + lack})
+	}
+	for _, x := range []struct {
+		state sessions.DeliveryState
+		words string
+	}{{sessions.Held, "held: it is not known whether it arrived"}, {sessions.DeliveryFail, "that failed"}} {
+		if n := v.Deliveries[x.state]; n > 0 {
+			out = append(out, warning{"warn", fmt.Sprintf("%s %s", plural(n, "message"), x.words), "send it again, or drop it", with("/deliveries", "state", string(x.state))})
+		}
+	}
+	return out
+}
