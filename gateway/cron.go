@@ -87,7 +87,7 @@ func (h *Host) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
 	}
 	last, err := h.history(ctx, j.ID, 1)
 	if err == nil && len(last) > 0 {
-		row.Status, row.Skipped = last[0].Status, last[0].Skipped
+		row.Last, row.Status, row.Skipped = last[0].At, last[0].Status, last[0].Skipped
 	}
 	return row, err
 }

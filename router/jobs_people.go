@@ -109,7 +109,7 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 		return j, err
 	}
 	same := j.At.Equal(was.At) && j.Every == was.Every && j.Cron == was.Cron && j.Zone == was.Zone
-	if j.Every != was.Every {
+	if j.Every != was.Every && j.Every > 0 {
 		j.Created = r.clock() // it counts from now
 	}
 	switch {

@@ -17,6 +17,7 @@ const ShortestJob = time.Minute
 // A cron expression with a fixed hour means the clock on the wall: a time that the change to summer time skips comes as much later
 // as the clock was put forward, and one that comes twice in autumn counts once. With any hour (*) it means time that passes.
 func (j Job) After(t time.Time) (time.Time, error) {
+	j.At, j.Created = j.At.Truncate(time.Millisecond), j.Created.Truncate(time.Millisecond) // as the store keeps times
 	switch {
 	case j.one() != 1:
 		return time.Time{}, errors.New("exactly one of at, every and cron is needed")
@@ -115,7 +116,13 @@ func (j Job) When() string {
 	case !j.At.IsZero():
 		return "once"
 	case j.Every > 0:
-		return "every " + j.Every.String()
+		every := j.Every.String()
+		for _, nothing := range []string{"m0s", "h0m"} {
+			if strings.HasSuffix(every, nothing) {
+				every = every[:len(every)-2]
+			}
+		}
+		return "every " + every
 	case j.Zone != "":
 		return j.Cron + " (" + j.Zone + ")"
 	}

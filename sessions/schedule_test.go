@@ -21,6 +21,8 @@ func TestJobAfter(t *testing.T) {
 		want []string
 	}{
 		"once":                   {Job{At: at("2026-03-01T10:00:00Z")}, "2026-03-01T09:00:00Z", []string{"2026-03-01T10:00:00Z", ""}},
+		"once, exactly then":     {Job{At: at("2026-03-01T10:00:00.0005Z")}, "2026-03-01T10:00:00.0001Z", []string{""}},
+		"every, to the ns":       {Job{Every: time.Hour, Created: at("2026-03-01T10:20:00.0005Z")}, "2026-03-01T11:20:00Z", []string{"2026-03-01T12:20:00Z"}},
 		"every":                  {Job{Every: time.Hour, Created: at("2026-03-01T10:20:00Z")}, "2026-03-01T12:21:00Z", []string{"2026-03-01T13:20:00Z", "2026-03-01T14:20:00Z"}},
 		"every, not begun":       {Job{Every: time.Hour, Created: at("2026-03-01T10:20:00Z")}, "2026-03-01T10:20:00Z", []string{"2026-03-01T11:20:00Z"}},
 		"daily":                  {berlin("0 9 * * *"), "2026-01-05T09:00:00Z", []string{"2026-01-06T08:00:00Z", "2026-01-07T08:00:00Z"}},
@@ -53,6 +55,17 @@ func TestJobAfter(t *testing.T) {
 				from = next
 			}
 		})
+	}
+}
+
+func TestJobWhen(t *testing.T) {
+	for want, j := range map[string]Job{
+		"every 24h": {Every: 24 * time.Hour}, "every 1h30m": {Every: 90 * time.Minute}, "every 10m": {Every: 10 * time.Minute}, "every 1m30s": {Every: 90 * time.Second},
+		"once": {At: time.Unix(1, 0)}, "0 9 * * *": {Cron: "0 9 * * *"}, "0 9 * * * (UTC)": {Cron: "0 9 * * *", Zone: "UTC"},
+	} {
+		if got := j.When(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
