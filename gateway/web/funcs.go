@@ -25,9 +25,10 @@ var funcs = template.FuncMap{
 	"cost":     cost,   // millionths of a dollar
 	"plural":   plural, // plural 2 "run" = 2 runs
 	"markdown": func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
-	"tone":     tone, // of a delivery's state or a run's status: good, warn, bad, accent, off
-	"dict":     dict, // dict "A" 1 "B" 2: more than one value for a template
-	"cut":      cut,  // cut 80 text
+	"tone":     tone,        // of a delivery's state or a run's status: good, warn, bad, accent, off
+	"dict":     dict,        // dict "A" 1 "B" 2: more than one value for a template
+	"cut":      cut,         // cut 80 text
+	"name":     sessionName, // label, title, key
 	"words":    func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
 	"list":     func(v ...any) []any { return v },
 	"inc":      func(i int) int { return i + 1 },

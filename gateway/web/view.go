@@ -43,6 +43,16 @@ type view struct {
 var views = []view{
 	{"GET /{$}", "chat", site.chat},
 	{"GET /parts/health", "parts", site.healthPart},
+	{"POST /parts/markdown", "markdown", site.markdownPart},
+	{"GET /sessions", "sessions", site.sessions},
+	{"GET /sessions/{key}", "session", site.session},
+	{"GET /sessions/{key}/panel", "session", site.sessionPanel},
+	{"POST /sessions/{key}/settings", "session", site.patchSession},
+	{"POST /sessions/{key}/compact", "session", site.compactSession},
+	{"POST /sessions/{key}/reset", "session", site.resetSession},
+	{"POST /sessions/{key}/archive", "session", site.archiveSession},
+	{"POST /sessions/{key}/delete", "session", site.deleteSession},
+	{"GET /search", "search", site.search},
 }
 
 // done is what a change gives instead of data.

@@ -41,6 +41,12 @@ for (const kind of ['htmx:sendError', 'htmx:timeout']) {
   });
 }
 
+// A filter that is empty is no part of an address.
+document.addEventListener('htmx:configRequest', (e) => {
+  if (e.detail.verb !== 'get') return;
+  for (const [name, value] of [...e.detail.formData.entries()]) if (value === '') e.detail.formData.delete(name);
+});
+
 // ---- questions before what cannot be undone: hx-confirm, with data-title and data-yes for the dialog
 
 document.addEventListener('htmx:confirm', (e) => {
@@ -99,7 +105,7 @@ function ago(at) {
   if (!words) return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
   return ahead ? `in ${words}` : `${words} ago`;
 }
-function times(root) {
+export function times(root) {
   for (const el of root.querySelectorAll('time[data-ago]')) {
     const at = new Date(el.dateTime), words = ago(at);
     if (el.textContent !== words) el.textContent = words;

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"time"
+
+	"parley/agent"
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+// utterance is one message of a transcript as view_session.html shows it.
+type utterance struct {
+	ID       string
+	Run      sessions.RunID
+	Time     time.Time
+	Who      string       // who said it
+	Where    string       // the chat that it came from, or how it came
+	From     sessions.Key // another session that said it
+	Side     string       // person, agent, session, host: how it is drawn
+	Text     string       // of people, as typed
+	HTML     template.HTML
+	Silent   string // the control word that stands in place of an answer
+	Heard    string // group talk that was overheard before it
+	Thinking string
+	Files    []string
+	Calls    []toolCall
+	Marks    []sessions.Mark
+	Model    string
+	Usage    *sessions.Usage
+	Trouble  string // the model's answer broke off
+}
+
+// toolCall is a tool's call with what came of it.
+type toolCall struct {
+	Name string
+	toolUse
+}
+
+// utterances gives the messages of a transcript with the results of tools at their calls. working says that the last call may have no
+// result yet; the others without one have theirs elsewhere.
+func utterances(ms []sessions.Message, working bool) []utterance {
+	results := map[string]sessions.Message{}
+	calls := map[string]bool{}
+	for _, m := range ms {
+		if m.Role == sessions.ToolResult {
+			results[m.ToolCallID] = m
+		}
+		for _, c := range m.ToolCalls() {
+			calls[c.ID] = true
+		}
+	}
+	var out []utterance
+	for i, m := range ms {
+		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
+		switch m.Role {
+		case sessions.User:
+			u.spoken(m)
+		case sessions.Assistant:
+			u.answered(m, results, working && i >= len(ms)-2)
+		case sessions.ToolResult:
+			if calls[m.ToolCallID] {
+				continue
+			}
+			u.Side, u.Who = "agent", "agent"
+			u.Calls = []toolCall{{Name: m.ToolName, toolUse: toolUse{ID: m.ToolCallID, Result: bounded(m.Text()), Failed: m.IsError}}}
+		default:
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+func (u *utterance) spoken(m sessions.Message) {
+	u.Text = bounded(m.Text())
+	for _, b := range m.Content {
+		switch b.Type {
+		case sessions.ContextBlock:
+			u.Heard += b.Text
+		case sessions.ImageBlock, sessions.FileBlock:
+			name := b.Type
+			if b.Media != nil {
+				name = cmp.Or(b.Media.Name, b.Type)
+			}
+			u.Files = append(u.Files, name)
+		}
+	}
+	p := m.Provenance
+	if p == nil {
+		u.Side, u.Who = "person", "somebody"
+		return
+	}
+	switch p.Kind {
+	case sessions.InternalSystem:
+		u.Side, u.Who = "host", "the host"
+		u.Where = p.Tool
+	case sessions.InterSession:
+		u.Side, u.Who, u.From, u.Where = "session", "another session", p.Source, p.Tool
+	default:
+		u.Side, u.Who = "person", cmp.Or(p.Name, p.User, p.Sender, "somebody")
+		if u.Where = p.Tool; !p.Address.IsZero() {
+			u.Where = place(p.Address)
+		}
+		if p.Title != "" {
+			u.Where += ", " + p.Title
+		}
+		if p.Forwarded {
+			u.Where += ", forwarded"
+		}
+	}
+}
+
+func (u *utterance) answered(m sessions.Message, results map[string]sessions.Message, open bool) {
+	u.Side, u.Who = "agent", "agent"
+	text := m.Text()
+	if word := agent.Control(text); word != "" && control(text) {
+		u.Silent = string(word)
+	} else if text != "" {
+		u.HTML = template.HTML(RenderMarkdown(text)) //nolint:gosec // RenderMarkdown escapes
+	}
+	for _, b := range m.Content {
+		if b.Type == sessions.ThinkingBlock {
+			u.Thinking += b.Text
+		}
+	}
+	u.Thinking = bounded(u.Thinking)
+	for _, c := range m.ToolCalls() {
+		t := toolCall{Name: c.Name, toolUse: toolUse{ID: c.ID, Gist: gist(c.Arguments), Arguments: bounded(indented(c.Arguments)), Open: open}}
+		if r, ok := results[c.ID]; ok {
+			t.Open, t.Failed, t.Result = false, r.IsError, bounded(r.Text())
+		}
+		u.Calls = append(u.Calls, t)
+	}
+}
+
+// older gives the number that the page before is asked for with; 0 = this is the first.
+func older(h api.History) int64 {
+	if !h.More || len(h.Messages) == 0 {
+		return 0
+	}
+	return h.Messages[0].Seq
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"parley/gateway/api"
+	"parley/policy"
+	"parley/sessions"
+)
+
+const transcriptPage = 60
+
+// sessionView is what view_session.html shows.
+type sessionView struct {
+	api.SessionDetail
+	Name       string
+	Chat       string // its own chat in words; empty = it has none
+	Lines      []utterance
+	Older      int64       // the page before is asked for with it; 0 = there is none
+	Transcript sessions.ID // an earlier one that is shown; empty = the current one
+	Steps      []policy.Step
+	Models     []api.Model
+	MayChange  bool
+}
+
+func (s site) sessionHead(r *http.Request) (sessionView, error) {
+	d, err := call[api.SessionDetail](s, r, "sessions.get", &api.SessionCall{Session: r.PathValue("key")})
+	if err != nil {
+		return sessionView{}, err
+	}
+	v := sessionView{SessionDetail: d, Name: sessionName(d.Label, d.Title, d.Key), MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin)}
+	if d.Last != "" {
+		v.Chat = d.Channel
+		if d.Title != "" {
+			v.Chat += " (" + d.Title + ")"
+		}
+	}
+	return v, nil
+}
+
+// session shows a session; htmx asks for its newest lines (log) or for those before (older).
+func (s site) session(r *http.Request) (any, error) {
+	v, err := s.sessionHead(r)
+	if err != nil {
+		return nil, err
+	}
+	q := api.HistoryQuery{Session: string(v.Key), Tools: true, Limit: transcriptPage, SessionID: r.URL.Query().Get("transcript")}
+	q.Before, _ = strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // what is no number is the newest page
+	if q.SessionID == string(v.ID) {
+		q.SessionID = ""
+	}
+	v.Transcript = sessions.ID(q.SessionID)
+	h, err := call[api.History](s, r, "sessions.history", &q)
+	if err != nil {
+		return nil, err
+	}
+	v.Lines, v.Older = utterances(h.Messages, v.Working && q.SessionID == "" && q.Before == 0), older(h)
+	if partOnly(r) {
+		return v, nil
+	}
+	return s.withSettings(r, v)
+}
+
+// sessionPanel shows a session's settings.
+func (s site) sessionPanel(r *http.Request) (any, error) {
+	v, err := s.sessionHead(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.withSettings(r, v)
+}
+
+// withSettings adds what the settings need: how the policy decides, and which models there are.
+func (s site) withSettings(r *http.Request, v sessionView) (any, error) {
+	if v.Last != "" {
+		x, err := call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: string(v.Key), To: v.Last})
+		if err != nil {
+			return nil, err
+		}
+		v.Verdict, v.Steps = x.Verdict, x.Steps
+	}
+	models, err := call[[]api.Model](s, r, "models.list", &api.None{})
+	v.Models = models
+	return v, err
+}
+
+// patchSession changes the settings that a form names, one at a time as the page does it.
+func (s site) patchSession(r *http.Request) (any, error) {
+	p := api.SessionPatch{Session: r.PathValue("key")}
+	for name, field := range map[string]*api.Optional[string]{"sendPolicy": &p.SendPolicy, "model": &p.Model, "thinking": &p.Thinking,
+		"verbose": &p.Verbose, "activation": &p.Activation, "footer": &p.Footer, "label": &p.Label} {
+		switch {
+		case !r.PostForm.Has(name):
+		case r.PostForm.Get(name) == "":
+			*field = api.Clear[string]()
+		default:
+			*field = api.Some(r.PostForm.Get(name))
+		}
+	}
+	if _, err := call[api.Session](s, r, "sessions.patch", &p); err != nil {
+		return nil, err
+	}
+	v, err := s.sessionPanel(r)
+	return done{Say: "Saved.", Data: v}, err
+}
+
+func (s site) resetSession(r *http.Request) (any, error) {
+	if _, err := call[api.Session](s, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+		return nil, err
+	}
+	return done{Go: "/sessions/" + url.PathEscape(r.PathValue("key"))}, nil
+}
+
+func (s site) archiveSession(r *http.Request) (any, error) {
+	if _, err := call[api.Session](s, r, "sessions.archive", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+		return nil, err
+	}
+	return done{Go: "/sessions"}, nil
+}
+
+func (s site) deleteSession(r *http.Request) (any, error) {
+	if _, err := call[api.Deleted](s, r, "sessions.delete", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+		return nil, err
+	}
+	return done{Go: "/sessions"}, nil
+}
+
+func (s site) compactSession(r *http.Request) (any, error) {
+	if _, err := call[any](s, r, "sessions.compact", &api.CompactCall{Session: r.PathValue("key"), Instructions: r.PostForm.Get("instructions")}); err != nil {
+		return nil, err
+	}
+	return done{Say: "The older part is being summed up. It shows in the context's size."}, nil
+}
+
+// markdownPart gives safe HTML of an answer that is still being written.
+func (s site) markdownPart(r *http.Request) (any, error) {
+	return template.HTML(RenderMarkdown(r.PostForm.Get("text"))), nil //nolint:gosec // RenderMarkdown escapes
+}
