@@ -84,6 +84,11 @@ type (
 	Hooked interface {
 		Hook() http.Handler
 	}
+	// Identifier asks the platform whose account this is, without connecting: whether a token is right. Errors as for Send. It may be
+	// called while another process runs the account.
+	Identifier interface {
+		Identify(ctx context.Context) (name string, err error)
+	}
 	// Reporter tells how the connection is.
 	Reporter interface {
 		Health() Health
@@ -156,6 +161,7 @@ type Caps struct {
 	Reconciler   Reconciler
 	Pairer       Pairer
 	Hooked       Hooked
+	Identifier   Identifier
 	Reporter     Reporter
 }
 
@@ -173,6 +179,7 @@ func Probe(ch Channel) Caps {
 	c.Reconciler, _ = ch.(Reconciler)
 	c.Pairer, _ = ch.(Pairer)
 	c.Hooked, _ = ch.(Hooked)
+	c.Identifier, _ = ch.(Identifier)
 	c.Reporter, _ = ch.(Reporter)
 	return c
 }

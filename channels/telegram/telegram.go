@@ -53,8 +53,8 @@ type Deps struct {
 	Cursor func(ctx context.Context) (string, error)
 }
 
-// Channel is one bot. It is a channels.Typer, Drafter, Editor, Remover, Reactor, Fetcher, Commander, Hooked and Reporter as
-// well.
+// Channel is one bot. It is a channels.Typer, Drafter, Editor, Remover, Reactor, Fetcher, Commander, Hooked, Identifier and
+// Reporter as well.
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger

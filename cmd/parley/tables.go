@@ -36,6 +36,7 @@ func adapters() []gateway.Adapter {
 				}
 				return ch, nil
 			},
+			Platform: func(a config.Account) string { return a.Adapter.(*telegram.Config).APIURL },
 		},
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
@@ -46,6 +47,7 @@ func adapters() []gateway.Adapter {
 				}
 				return ch, nil
 			},
+			Platform: func(a config.Account) string { return a.Adapter.(*discord.Config).APIURL },
 		},
 		{
 			Adapter: config.Adapter{Kind: whatsapp.Kind, Person: whatsapp.Person, Chat: whatsapp.Chat, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
@@ -56,6 +58,7 @@ func adapters() []gateway.Adapter {
 				}
 				return ch, nil
 			},
+			Platform: func(config.Account) string { return "https://web.whatsapp.com" },
 		},
 	}
 }

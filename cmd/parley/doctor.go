@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"parley/gateway"
+	"parley/gateway/api"
+	"parley/gateway/config"
+	"parley/gateway/doctor"
+)
+
+type doctorCmd struct {
+	asJSON
+}
+
+// Run looks for what keeps the host from working; exit code 1 when something does.
+func (c doctorCmd) Run(e *env) error {
+	d := doctor.Deps{Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, Version: version, Now: time.Now,
+		Host: func(ctx context.Context) (s api.HostStatus, err error) {
+			h, err := running(e)
+			if err == nil {
+				err = h.callWithin(ctx, 3*time.Second, http.MethodGet, "/api/status", nil, nil, &s)
+			}
+			if errors.Is(err, errNotRunning) {
+				err = doctor.ErrNoHost
+			}
+			return s, err
+		}}
+	d.Config, d.Invalid = examined(e)
+	found := doctor.Run(e.ctx, d)
+	if e.ctx.Err() != nil {
+		return e.ctx.Err()
+	}
+	if err := tell(e, c.asJSON, found, findings); err != nil {
+		return err
+	}
+	if n := count(found, doctor.Failure); n > 0 {
+		return failed(exitFailed, "failed", "%d of %d checks failed", n, len(found))
+	}
+	return nil
+}
+
+// examined is load without a word: the doctor says by itself what is wrong.
+func examined(e *env) (*config.Config, error) {
+	table := gateway.Table(adapters())
+	path, ok := config.Find(e.config, os.Getenv)
+	if !ok {
+		return config.Default(table, os.Getenv), nil
+	}
+	c, _, err := config.Load(path, table, os.Getenv)
+	return c, err
+}
+
+var signs = map[doctor.Level]struct {
+	sign string
+	colour
+}{doctor.Fine: {"✓", green}, doctor.Warning: {"!", yellow}, doctor.Failure: {"✗", red}}
+
+func findings(p *page, fs []doctor.Finding) {
+	for _, f := range fs {
+		if f.Level == doctor.Fine && p.quiet {
+			continue
+		}
+		s := signs[f.Level]
+		p.painted(s.colour, s.sign+" "+f.Check+": "+f.Text)
+		if f.Mend != "" {
+			p.printf("    → %s\n", f.Mend)
+		}
+	}
+	p.note("\n%d fine, %d warnings, %d errors\n", count(fs, doctor.Fine), count(fs, doctor.Warning), count(fs, doctor.Failure))
+}
+
+func count(fs []doctor.Finding, l doctor.Level) (n int) {
+	for _, f := range fs {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
+}

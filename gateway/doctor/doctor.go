@@ -1,0 +1,142 @@
+// Package doctor looks for what keeps a host from working, or will: configuration, state folder, disk, clock, network, tokens, models.
+// It changes nothing and sends nothing. What a running host knows better it is asked about.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/gateway"
+	"parley/gateway/api"
+	"parley/gateway/config"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// The levels.
+const (
+	Fine    Level = "ok"
+	Warning Level = "warning" // it works, but it may not go on to
+	Failure Level = "error"   // it does not work
+)
+
+// Finding is one line of the result.
+type Finding struct {
+	Check string `json:"check"` // what was looked at: config, state, disk, …
+	Level Level  `json:"level"`
+	Text  string `json:"text"`           // what was found, and what that means
+	Mend  string `json:"mend,omitempty"` // what to do about it
+}
+
+// Deps are what the checks need.
+type Deps struct {
+	Config    *config.Config // nil: it cannot be loaded, and Invalid says why
+	Invalid   error
+	Adapters  []gateway.Adapter
+	Providers []gateway.Provider
+	Getenv    func(string) string
+	Version   string
+	Now       func() time.Time
+
+	// Host asks the running host how it is. ErrNoHost: none runs.
+	Host func(ctx context.Context) (api.HostStatus, error)
+}
+
+// ErrNoHost is what Deps.Host gives when no host runs.
+var ErrNoHost = errors.New("no host is running")
+
+// Limit bounds the whole run, perCheck each check.
+const (
+	Limit    = 15 * time.Second
+	perCheck = 10 * time.Second
+)
+
+// group is a set of checks that run one after another, beside the other groups. Its findings keep their place in the result.
+type group struct {
+	name string
+	run  func(ctx context.Context) []Finding
+}
+
+// exam is one run.
+type exam struct {
+	Deps
+	host    *api.HostStatus // nil = none runs
+	hostErr error           // one runs and does not answer
+}
+
+// Run does all checks side by side.
+func Run(ctx context.Context, d Deps) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	x := &exam{Deps: d}
+	out := x.configuration()
+	if d.Config == nil {
+		return out // nothing else is known
+	}
+	ask, done := context.WithTimeout(ctx, 3*time.Second)
+	s, err := d.Host(ask)
+	done()
+	switch {
+	case err == nil:
+		x.host = &s
+	case !errors.Is(err, ErrNoHost):
+		x.hostErr = err
+	}
+	groups := []group{{"host", x.running}, {"state", x.state}, {"store", x.store}, {"port", x.port}, {"time", x.zones}}
+	groups = append(groups, x.accounts()...)
+	groups = append(groups, x.models()...)
+	results := make([][]Finding, len(groups))
+	var wg sync.WaitGroup
+	for i, g := range groups {
+		wg.Go(func() { results[i] = within(ctx, g) })
+	}
+	wg.Wait()
+	return append(out, slices.Concat(results...)...)
+}
+
+// within runs a group until its deadline: what hangs is a finding, too.
+func within(ctx context.Context, g group) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, perCheck)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() { done <- g.run(ctx) }()
+	select {
+	case fs := <-done:
+		return fs
+	case <-ctx.Done():
+		// The check may come to its end just now.
+		select {
+		case fs := <-done:
+			return fs
+		case <-time.After(time.Second):
+			return []Finding{{g.name, Failure, "the check did not end in time", "look at what it looks at by hand: a disk or a server that hangs"}}
+		}
+	}
+}
+
+// Worst gives the level of a whole result.
+func Worst(fs []Finding) Level {
+	rank := map[Level]int{Fine: 0, Warning: 1, Failure: 2}
+	if len(fs) == 0 {
+		return Fine
+	}
+	return slices.MaxFunc(fs, func(a, b Finding) int { return cmp.Compare(rank[a.Level], rank[b.Level]) }).Level
+}
+
+func fine(check, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Fine, Text: fmt.Sprintf(format, a...)}
+}
+
+func warn(check, mend, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Mend: mend}
+}
+
+func wrong(check, mend, format string, a ...any) Finding {
+	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Mend: mend}
+}

@@ -1,0 +1,234 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/gateway"
+	"parley/gateway/api"
+	"parley/gateway/config"
+	"parley/sessions/sqlstore"
+)
+
+// bot is a channel that knows who it is, or why not.
+type bot struct {
+	channels.Channel
+	err error
+}
+
+func (b bot) Identify(context.Context) (string, error) { return "@bot", b.err }
+
+// setup is what a run meets.
+type setup struct {
+	platform string // address
+	token    error  // what the platform says to the token
+	models   []string
+	modelErr error
+	host     *api.HostStatus
+	hostErr  error
+	config   func(*config.Config)
+	before   func(state string)
+	env      map[string]string
+}
+
+func (s setup) run(t *testing.T) []Finding {
+	t.Helper()
+	dir := t.TempDir()
+	c := &config.Config{State: filepath.Join(dir, "state"), Gateway: config.Gateway{Listen: "127.0.0.1:0"}, Channels: config.Channels{{Kind: "fake", ID: "default"}}}
+	if err := os.Mkdir(c.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Models.Providers = map[string]agent.Provider{"mock": {API: "mock", BaseURL: "http://127.0.0.1:1"}}
+	c.Agents.Defaults.Model = "mock/m1"
+	if s.config != nil {
+		s.config(c)
+	}
+	if s.before != nil {
+		s.before(c.State)
+	}
+	return Run(t.Context(), Deps{
+		Config: c, Version: "1", Now: time.Now, Getenv: func(n string) string { return s.env[n] },
+		Adapters: []gateway.Adapter{{Adapter: config.Adapter{Kind: "fake"}, Platform: func(config.Account) string { return s.platform },
+			Open: func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return bot{err: s.token}, nil }}},
+		Providers: []gateway.Provider{{API: "mock", List: func(context.Context, agent.Provider) ([]string, error) { return s.models, s.modelErr }}},
+		Host: func(context.Context) (api.HostStatus, error) {
+			if s.host != nil {
+				return *s.host, nil
+			}
+			if s.hostErr != nil {
+				return api.HostStatus{}, s.hostErr
+			}
+			return api.HostStatus{}, ErrNoHost
+		},
+	})
+}
+
+// expect looks for a finding with a level and words.
+func expect(t *testing.T, fs []Finding, check string, l Level, words string) {
+	t.Helper()
+	for _, f := range fs {
+		if f.Check == check && f.Level == l && strings.Contains(f.Text, words) {
+			if l != Fine && f.Mend == "" && !strings.Contains(f.Text, "that one") {
+				t.Errorf("%q does not say what to do", f.Text)
+			}
+			return
+		}
+	}
+	t.Errorf("no %s of %s with %q in %+v", l, check, words, fs)
+}
+
+func TestAllIsWell(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.NotFoundHandler())
+	defer srv.Close()
+	fs := setup{platform: srv.URL, models: []string{"m1"}}.run(t)
+	for _, f := range fs {
+		if f.Level != Fine && f.Check != "disk" { // that is this machine's
+			t.Errorf("%+v", f)
+		}
+	}
+	expect(t, fs, "fake", Fine, "it is @bot")
+	expect(t, fs, "model mock", Fine, "takes the key")
+	expect(t, fs, "port", Fine, "is free")
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	off := func(d time.Duration) *httptest.Server {
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", time.Now().Add(d).UTC().Format(http.TimeFormat))
+		}))
+	}
+	well, slow, ahead := off(0), off(-time.Hour), off(20*time.Second)
+	strange := httptest.NewUnstartedServer(http.NotFoundHandler())
+	strange.Config.ErrorLog = log.New(io.Discard, "", 0) // it is told that its certificate is not liked
+	strange.StartTLS()
+	for _, s := range []*httptest.Server{well, slow, ahead, strange} {
+		t.Cleanup(s.Close)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	m := []string{"m1"}
+	for name, c := range map[string]struct {
+		setup
+		check string
+		level Level
+		words string
+	}{
+		"clock":            {setup{platform: slow.URL, models: m}, "time", Warning, "1h0m"},
+		"no platform":      {setup{platform: "http://127.0.0.1:1", models: m}, "fake", Failure, "no connection to 127.0.0.1:1"},
+		"no name":          {setup{platform: "https://nowhere.invalid", models: m}, "fake", Failure, "is not known"},
+		"strange cert":     {setup{platform: strange.URL, models: m}, "fake", Failure, "certificate"},
+		"no address":       {setup{platform: "nothing", models: m}, "fake", Failure, "no address"},
+		"bad token":        {setup{platform: well.URL, models: m, token: &channels.Error{Class: channels.Unauthorized, Err: errors.New("401")}}, "fake", Failure, "does not know the token"},
+		"token unknown":    {setup{platform: well.URL, models: m, token: errors.New("reset")}, "fake", Warning, "could not be found out"},
+		"no such model":    {setup{platform: well.URL, models: []string{"m2"}}, "model mock", Warning, `"m1" is not among`},
+		"bad model key":    {setup{platform: well.URL, modelErr: errors.New("401"), config: func(c *config.Config) { c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL} }}, "model mock", Failure, "cannot be listed"},
+		"no model":         {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = ""; c.Models.Providers = nil }}, "model", Warning, "no language model"},
+		"port taken":       {setup{platform: well.URL, models: m, config: func(c *config.Config) { c.Gateway.Listen = taken.Addr().String() }}, "port", Failure, "cannot be used"},
+		"bad zone":         {setup{platform: well.URL, models: m, env: map[string]string{"TZ": "Mars/Base"}}, "time", Warning, "Mars/Base"},
+		"no folder":        {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.Remove(dir) }}, "state", Fine, "will be made"},
+		"a file":           {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.Remove(dir); _ = os.WriteFile(dir, nil, 0o600) }}, "state", Failure, "is no folder"},
+		"open folder":      {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.Chmod(dir, 0o755) }}, "state", Warning, "may look into"},
+		"open token":       {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.WriteFile(filepath.Join(dir, "token"), nil, 0o644) }}, "state", Warning, "may read it"},
+		"half restored":    {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.WriteFile(filepath.Join(dir, sqlstore.UnfinishedFile), nil, 0o600) }}, "state", Failure, "interrupted"},
+		"damaged":          {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.WriteFile(filepath.Join(dir, "parley.db"), []byte("no database"), 0o600) }}, "store", Failure, "damaged"},
+		"no server":        {setup{platform: well.URL, models: m, config: func(c *config.Config) { c.Store.DSN = channels.NewSecret("postgres://u:pw@127.0.0.1:1/x") }}, "store", Failure, "cannot be reached"},
+		"host hangs":       {setup{platform: well.URL, models: m, hostErr: errors.New("too long")}, "host", Failure, "does not answer"},
+		"host of old":      {setup{platform: well.URL, models: m, host: &api.HostStatus{Version: "0", Ready: true}}, "host", Warning, "the host is parley 0"},
+		"host not ready":   {setup{platform: well.URL, models: m, host: &api.HostStatus{Version: "1", Why: "asleep"}}, "host", Failure, "asleep"},
+		"account revoked":  {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Revoked, Todo: "get one"}}}}, "fake", Failure, "revoked"},
+		"account is new":   {setup{platform: well.URL, models: m, host: &api.HostStatus{}}, "fake", Warning, "does not know this account"},
+		"account is there": {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Connected, Live: true}}}}, "fake", Fine, "the host says"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := c.run(t)
+			expect(t, fs, c.check, c.level, c.words)
+			for _, f := range fs {
+				if strings.Contains(f.Text+f.Mend, "pw") {
+					t.Errorf("a password is shown: %+v", f)
+				}
+			}
+		})
+	}
+	t.Run("a clock that is near enough", func(t *testing.T) {
+		t.Parallel()
+		for _, f := range (setup{platform: ahead.URL, models: m}).run(t) {
+			if f.Check == "time" && f.Level != Fine {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
+}
+
+func TestInvalidConfig(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("stat: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := config.Load(path, nil, os.Getenv)
+	fs := Run(t.Context(), Deps{Invalid: err})
+	expect(t, fs, "config", Failure, "config.yaml:1: stat")
+	if len(fs) != 1 || !strings.Contains(fs[0].Mend, "state") {
+		t.Errorf("%+v", fs)
+	}
+}
+
+// TestSecretsInTheOpen: a configuration that others may read is a warning when it has secrets in it.
+func TestSecretsInTheOpen(t *testing.T) {
+	t.Parallel()
+	for text, warned := range map[string]bool{
+		"channels:\n  telegram:\n    token: \"123:abc\"\n":       true,
+		"models: {providers: {x: {apiKey: sk-1}}}\n":             true,
+		"channels:\n  telegram:\n    token: ${TELEGRAM}\n":       false,
+		"# token: 123\ngateway:\n  token: \"${PARLEY_TOKEN}\"\n": false,
+		"state: x\n": false,
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if fs := private("config", path, true); fs != nil {
+			t.Errorf("private, and yet %+v", fs)
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if fs := private("config", path, true); (len(fs) == 1) != warned {
+			t.Errorf("%q: %+v", text, fs)
+		}
+	}
+}
+
+// TestHanging: a check that does not end is a finding, and costs no more than its time.
+func TestHanging(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		never := make(chan struct{})
+		fs := within(t.Context(), group{"disk", func(context.Context) []Finding { <-never; return nil }})
+		close(never)
+		expect(t, fs, "disk", Failure, "did not end")
+		if took := time.Since(began); took > Limit {
+			t.Errorf("it took %s", took)
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"parley/gateway/config"
+	"parley/sessions/sqlstore"
+)
+
+// plainSecret finds a secret that is written out in a configuration file, instead of ${NAME}.
+var plainSecret = regexp.MustCompile(`(?m)^[^#\n]*\b(?:token|apiKey|dsn|secret|password)["']?\s*:\s*["']?([^\s"'$#{}\[\],][^\s"'#]*)`)
+
+func (x *exam) configuration() (out []Finding) {
+	const check = "config"
+	if x.Config == nil {
+		invalid, ok := errors.AsType[*config.Invalid](x.Invalid)
+		if !ok {
+			return []Finding{wrong(check, "name the file with --config, or mend its rights", "the configuration cannot be read: %v", x.Invalid)}
+		}
+		for _, p := range invalid.Problems {
+			f := wrong(check, p.Hint, "%s", bare(p))
+			if p.Severity != config.SevereError {
+				f.Level = Warning
+			}
+			out = append(out, f)
+		}
+		return out
+	}
+	path := x.Config.Path
+	if path == "" {
+		return []Finding{fine(check, "there is no file: the defaults are used. `parley init` writes one")}
+	}
+	out = append(out, fine(check, "%s is good", path))
+	for _, p := range x.Config.Warnings {
+		out = append(out, warn(check, p.Hint, "%s", bare(p)))
+	}
+	out = append(out, private(check, path, true)...)
+	for _, name := range []string{".env"} {
+		out = append(out, private(check, filepath.Join(filepath.Dir(path), name), false)...)
+	}
+	return out
+}
+
+// bare is a problem without what to do about it.
+func bare(p config.Problem) string {
+	p.Hint = ""
+	return p.String()
+}
+
+// private warns of a file with secrets that others may read. maybe: it may have none.
+func private(check, path string, maybe bool) []Finding {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if maybe {
+		b, err := os.ReadFile(path)
+		if err != nil || !plainSecret.Match(b) {
+			return nil
+		}
+	}
+	return []Finding{warn(check, "chmod 600 "+path, "%s holds secrets, and other users of this machine may read it (mode %04o)", path, info.Mode().Perm())}
+}
+
+// Room on the disk of the state folder.
+const (
+	littleRoom = 100 << 20
+	someRoom   = 1 << 30
+)
+
+func (x *exam) state(context.Context) (out []Finding) {
+	const check = "state"
+	dir := x.Config.State
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		parent := dir
+		for err != nil && filepath.Dir(parent) != parent {
+			parent = filepath.Dir(parent)
+			_, err = os.Stat(parent)
+		}
+		if e := writable(parent); e != nil {
+			return []Finding{wrong(check, "make the folder and give it to the user that parley runs as, or set another with state", "the state folder %s is not there and cannot be made: %v", dir, e)}
+		}
+		out = append(out, fine(check, "the state folder %s will be made at the first start", dir))
+		dir = parent
+	case err != nil:
+		return []Finding{wrong(check, "mend the rights of the folders above it", "the state folder %s cannot be looked at: %v", dir, err)}
+	case !info.IsDir():
+		return []Finding{wrong(check, "move it away, or set another folder with state", "%s is no folder", dir)}
+	default:
+		if err := writable(dir); err != nil {
+			return []Finding{wrong(check, "give it to the user that parley runs as: chown -R USER "+dir, "nothing can be written to the state folder %s: %v", dir, err)}
+		}
+		out = append(out, fine(check, "the state folder %s can be written to", dir))
+		if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			out = append(out, warn(check, "chmod 700 "+dir, "other users of this machine may look into the state folder (mode %04o)", info.Mode().Perm()))
+		}
+		out = append(out, private(check, filepath.Join(dir, "token"), false)...)
+		out = append(out, x.leftovers(dir)...)
+	}
+	return append(out, disk(dir, x.Config.Store.DSN.IsZero())...)
+}
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// disk looks at the room and at the kind of file system.
+func disk(dir string, sqlite bool) (out []Finding) {
+	const check = "disk"
+	free, kind, err := filesystem(dir)
+	switch {
+	case err != nil:
+		return []Finding{warn(check, "look with df", "the disk of %s cannot be asked: %v", dir, err)}
+	case free == 0 && kind == "":
+		return nil // this system is not known
+	case free < littleRoom:
+		out = append(out, wrong(check, "make room, or move the state folder", "%d MB are free: nothing can be kept soon", free>>20))
+	case free < someRoom:
+		out = append(out, warn(check, "make room, or move the state folder", "%d MB are free", free>>20))
+	default:
+		out = append(out, fine(check, "%.1f GB are free", float64(free)/1e9))
+	}
+	switch kind {
+	case "nfs", "cifs", "smb", "9p", "fuse":
+		if sqlite {
+			out = append(out, warn(check, "put the state folder on a local disk, or use PostgreSQL (store.dsn)", "the state folder is on a %s file system: SQLite's locks and syncs may not hold there, and the database may be damaged", kind))
+		}
+	case "tmpfs", "ramfs":
+		out = append(out, warn(check, "set another folder with state", "the state folder is in memory (%s): everything is gone when the machine restarts", kind))
+	case "overlay":
+		out = append(out, warn(check, "mount a volume for the state folder", "the state folder is in a container's own layer: it is gone with the container"))
+	}
+	return out
+}
+
+// leftovers looks for what a crash or a restore left.
+func (x *exam) leftovers(dir string) (out []Finding) {
+	const check = "state"
+	if b, err := os.ReadFile(filepath.Join(dir, sqlstore.UnfinishedFile)); err == nil {
+		out = append(out, wrong(check, "run parley restore again", "a restore was interrupted: the host does not start. What was there before is in %s", strings.TrimSpace(string(b))))
+	}
+	old, _ := filepath.Glob(dir + ".before-restore-*") // the pattern is valid but for folders with odd names
+	inner, _ := filepath.Glob(filepath.Join(dir, "before-restore-*"))
+	for _, p := range append(old, inner...) {
+		out = append(out, fine(check, "%s is a state that a restore replaced; delete it when it is not needed any more", p))
+	}
+	if x.host != nil || x.hostErr != nil {
+		return out
+	}
+	if sock := filepath.Join(dir, "parley.sock"); isSocket(sock) {
+		out = append(out, fine(check, "%s is left of a host that was killed; the next start replaces it", sock))
+	}
+	return out
+}
+
+func isSocket(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSocket != 0
+}
+
+// store looks into the database, where no host does.
+func (x *exam) store(ctx context.Context) []Finding {
+	const check = "store"
+	switch {
+	case x.host != nil:
+		return []Finding{fine(check, "the running host uses %s; it checks the database at its start", x.host.Store)}
+	case x.hostErr != nil:
+		return nil
+	case !x.Config.Store.DSN.IsZero():
+		return []Finding{x.server(ctx, x.Config.Store.DSN.Reveal())}
+	}
+	path := filepath.Join(x.Config.State, sqlstore.DatabaseFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return []Finding{fine(check, "there is no database yet: the first start makes one")}
+	}
+	if err := sqlstore.CheckFile(ctx, path); err != nil {
+		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
+	}
+	in, err := sqlstore.Inspect(ctx, path)
+	if err != nil {
+		return []Finding{wrong(check, "", "%v", err)}
+	}
+	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %d sessions, %d messages", in.Schema, in.Sessions, in.Messages)}
+}
+
+// server reaches a database server. Its password is never shown.
+func (x *exam) server(ctx context.Context, dsn string) Finding {
+	const check = "store"
+	host, port := dsnAddress(dsn)
+	if host == "" {
+		return warn(check, "start the host: it says what is wrong", "the database server cannot be told from store.dsn")
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return wrong(check, "start the server, or mend store.dsn", "the database server %s cannot be reached: %v", net.JoinHostPort(host, port), err)
+	}
+	_ = c.Close() // nothing was said
+	return fine(check, "the database server %s can be reached; the host checks user and schema at its start", net.JoinHostPort(host, port))
+}
+
+func (x *exam) port(ctx context.Context) []Finding {
+	const check = "port"
+	if x.host != nil || x.hostErr != nil {
+		return nil
+	}
+	addr := x.Config.Gateway.Listen
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return []Finding{wrong(check, "stop the program that has it, or set another with gateway.listen", "gateway.listen %s cannot be used: %v", addr, err)}
+	}
+	_ = l.Close() // nobody knew of it
+	return []Finding{fine(check, "%s is free", addr)}
+}
+
+func (x *exam) zones(context.Context) []Finding {
+	const check = "time"
+	name := strings.TrimPrefix(x.Getenv("TZ"), ":")
+	if _, err := time.LoadLocation(name); err != nil && !strings.HasPrefix(name, "/") {
+		return []Finding{warn(check, "set TZ to a name such as Europe/Berlin, or leave it out", "TZ is %q, which is no time zone: jobs and resets run on UTC", name)}
+	}
+	return []Finding{fine(check, "it is %s", x.Now().Format("2006-01-02 15:04:05 MST"))}
+}
