@@ -18,6 +18,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/access"
 	"parley/gateway/config"
 	"parley/router"
 	"parley/sessions"
@@ -81,17 +82,23 @@ type Host struct {
 	models   *models
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
-	token    channels.Secret
+	token    atomic.Pointer[channels.Secret]
 	accounts accounts
 	page     *webchat.Channel
+	site     http.Handler // the pages
 	listener net.Listener
-	server   *http.Server
+	socket   net.Listener // of the command line; nil = there is none
+	server   *http.Server // of listener
+	local    *http.Server // of socket
+	door     *access.Door
 	registry *prometheus.Registry
-	started  chan struct{} // closed when the accounts run
-	done     chan struct{} // closed when Run begins to stop
-	hooks    atomic.Int32  // requests for hooks that are under way
-	copying  sync.Mutex    // held while a backup is made
-	changing sync.Mutex    // held while accounts are started, stopped or replaced
+
+	certificate *access.Certificate // nil: plain HTTP
+	started     chan struct{}       // closed when the accounts run
+	done        chan struct{}       // closed when Run begins to stop
+	hooks       atomic.Int32        // requests for hooks that are under way
+	copying     sync.Mutex          // held while a backup is made
+	changing    sync.Mutex          // held while accounts are started, stopped or replaced
 }
 
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
@@ -114,14 +121,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Gateway.Listen)
-	if err != nil {
-		return h, fmt.Errorf("gateway.listen %s: %w (another program uses it: stop that one, or set another port with gateway.listen)", c.Gateway.Listen, err)
-	}
-	if h.token, err = makeToken(c.State, c.Gateway.Token); err != nil {
-		return h, err
-	}
-	if err := h.store.Describe(h.URL()); err != nil {
+	if err := h.listen(ctx, c); err != nil {
 		return h, err
 	}
 	h.registry.MustRegister(h.models, accountMetrics{h.statuses}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -135,7 +135,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	})
 	h.makeWorkspaces(c)
 	h.openAccounts(c)
-	h.server = &http.Server{Handler: h.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug)}
+	h.openDoor(h.handler())
 	return h, nil
 }
 
@@ -160,7 +160,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.startAccounts(adapters)
 	close(h.started)
 	served := make(chan error, 1)
-	go func() { served <- h.server.Serve(h.listener) }()
+	go func() { served <- h.serve() }()
 
 	var err error
 	select {
@@ -193,9 +193,7 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 		h.servers.Wait()
 		close(ended)
 	}()
-	if err := h.server.Shutdown(limit); err != nil {
-		_ = h.server.Close()
-	}
+	h.shut(limit)
 	select {
 	case <-ended:
 	case <-limit.Done():
@@ -206,8 +204,10 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 
 // close lets go of what Open took.
 func (h *Host) close() {
-	if h.listener != nil {
-		_ = h.listener.Close()
+	for _, l := range []net.Listener{h.socket, h.listener} {
+		if l != nil {
+			_ = l.Close()
+		}
 	}
 	if h.store != nil {
 		if err := h.store.Close(); err != nil {
@@ -228,6 +228,9 @@ func (h *Host) Reload(ctx context.Context) error {
 		return err
 	}
 	c := h.deps.Config.Config()
+	if err := h.reloadDoor(c); err != nil {
+		return err
+	}
 	h.chooseModel(ctx, c)
 	h.makeWorkspaces(c)
 	if err := h.router.Apply(ctx, settings(c, h.choice.Load().name)); err != nil {
@@ -240,17 +243,4 @@ func (h *Host) Reload(ctx context.Context) error {
 	}
 	h.log.Info("the configuration was read again", "changed", fmt.Sprint(changes))
 	return nil
-}
-
-// URL is where the page is.
-func (h *Host) URL() string {
-	addr, ok := h.listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return "http://" + h.listener.Addr().String()
-	}
-	host := addr.IP.String()
-	if addr.IP.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
 }

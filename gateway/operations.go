@@ -14,7 +14,7 @@ import (
 
 // operations is the whole API of a host: the command line, the page and outside programs use nothing else.
 func (h *Host) operations() api.Table {
-	return slices.Concat(h.hostOperations(), h.factOperations(), h.sessionOperations(), h.runOperations(), h.eventOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations())
+	return slices.Concat(h.hostOperations(), h.factOperations(), h.sessionOperations(), h.runOperations(), h.eventOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations(), h.pageOperations())
 }
 
 func (h *Host) hostOperations() api.Table {

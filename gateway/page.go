@@ -28,7 +28,8 @@ func (h *Host) pageHandler(table api.Table) http.Handler {
 			Render: web.RenderMarkdown,
 		})
 	}
-	return web.New(d)
+	h.site = web.New(d)
+	return h.site
 }
 
 // pageKey is the session behind a chat of the page.

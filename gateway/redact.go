@@ -23,7 +23,10 @@ func (h *Host) redact(text string) string {
 
 func (h *Host) secrets() []channels.Secret {
 	c := h.deps.Config.Config()
-	all := []channels.Secret{h.token, c.Store.DSN}
+	all := []channels.Secret{h.ownToken(), c.Store.DSN}
+	for _, t := range c.Gateway.Tokens {
+		all = append(all, t.Token)
+	}
 	for _, p := range h.models.providers() {
 		all = append(all, p.APIKey)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Link is the page's address with the token: whoever opens it is let in.
-func (h *Host) Link() string { return LinkTo(h.URL(), h.token.Reveal()) }
+func (h *Host) Link() string { return LinkTo(h.URL(), h.ownToken().Reveal()) }
 
 // LinkTo makes the link that opens the page.
 func LinkTo(base, token string) string { return base + "/login?token=" + url.QueryEscape(token) }
@@ -26,6 +26,9 @@ func (h *Host) Screen(took time.Duration) string {
 	if h.page != nil {
 		line("page", "%s", h.Link())
 		line("terminal", "parley chat")
+	}
+	if e := h.exposure(c); e != "" {
+		line("network", "%s", e)
 	}
 	line("model", "%s (%s)", h.choice.Load().name, h.choice.Load().why)
 	if h.choice.Load().offline() {

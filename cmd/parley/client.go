@@ -11,40 +11,7 @@ import (
 	"net/url"
 	"syscall"
 	"time"
-
-	"parley/channels"
-	"parley/gateway"
-	"parley/sessions/sqlstore"
 )
-
-// host is the running host as the command line sees it: nothing but its API.
-type host struct {
-	base  string
-	token channels.Secret
-}
-
-// running finds the host that owns the state folder of the configuration.
-func running(e *env) (*host, error) {
-	c, err := load(e)
-	if err != nil {
-		return nil, err
-	}
-	o, err := sqlstore.ReadOwner(c.State)
-	if err != nil || o.Address == "" {
-		return nil, notRunning(c, o.Address)
-	}
-	token, ok, err := gateway.Token(c.State, c.Gateway.Token)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, notRunning(c, o.Address)
-	}
-	return &host{base: o.Address, token: token}, nil
-}
-
-// direct goes to the host itself: a proxy must not see the token.
-var direct = &http.Client{Transport: &http.Transport{}}
 
 // call does one request; out is filled from the answer.
 func (h *host) call(ctx context.Context, method, path string, q url.Values, body, out any) error {
@@ -87,9 +54,11 @@ func (h *host) callWithin(ctx context.Context, limit time.Duration, method, path
 
 // do sends a request with the token; the error says what to do.
 func (h *host) do(req *http.Request) (*http.Response, error) {
-	req.Header.Set("Authorization", "Bearer "+h.token.Reveal())
+	if !h.token.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+h.token.Reveal())
+	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := direct.Do(req)
+	resp, err := h.client.Do(req)
 	switch {
 	case err == nil:
 		return resp, nil

@@ -30,7 +30,7 @@ func (c chatCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return chatclient.Run(e.ctx, chatclient.Options{BaseURL: h.base, Token: h.token, Chat: c.Chat, In: os.Stdin, Out: os.Stdout,
+	return chatclient.Run(e.ctx, chatclient.Options{BaseURL: h.base, Token: h.token, Client: h.client, Chat: c.Chat, In: os.Stdin, Out: os.Stdout,
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))})
 }
 

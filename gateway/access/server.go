@@ -1,6 +1,7 @@
 package access
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 )
@@ -12,6 +13,7 @@ const (
 )
 
 // Server gives an HTTP server with limits for headers and idle connections; those for bodies and answers are the door's.
-func Server(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ConnContext: ConnContext}
+func Server(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ConnContext: ConnContext,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 }

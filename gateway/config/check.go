@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -55,7 +53,7 @@ func (k *checker) report(s Severity, path, text, hint string) {
 func (k *checker) wrong(path, text, hint string) { k.report(SevereError, path, text, hint) }
 
 func (k *checker) all() {
-	k.listen()
+	k.gateway()
 	k.store()
 	k.providers()
 	k.agents()
@@ -147,27 +145,6 @@ func (k *checker) redact(message string) string {
 		message = strings.ReplaceAll(message, v, "…")
 	}
 	return message
-}
-
-func (k *checker) listen() {
-	host, port, err := net.SplitHostPort(k.config.Gateway.Listen)
-	_, perr := strconv.ParseUint(port, 10, 16)
-	if err != nil || perr != nil {
-		k.wrong("gateway.listen", "must be an address with a port", "for example 127.0.0.1:18790")
-		return
-	}
-	if loopback(host) || !k.config.Gateway.Token.IsZero() {
-		return
-	}
-	k.wrong("gateway.listen", "this address can be reached from other machines, and gateway.token is not set", "set gateway.token, or listen on 127.0.0.1")
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
 }
 
 func (k *checker) store() {

@@ -37,15 +37,6 @@ type Config struct {
 	Warnings []Problem `yaml:"-"`
 }
 
-// Gateway is the section `gateway`.
-type Gateway struct {
-	Listen string          `yaml:"listen" default:"127.0.0.1:18790" doc:"Address and port. Beyond this machine only together with a token. Changing it needs a restart."`
-	Hosts  []string        `yaml:"hosts" doc:"Names under which the page may be opened, besides localhost and addresses: a name of this machine, or the name that a reverse proxy passes on. Changing it needs a restart."`
-	Token  channels.Secret `yaml:"token" unset:"empty" doc:"Token for the page and the API; write ${PARLEY_TOKEN} to take it from the environment, where it may be unset. Without one parley makes its own and keeps it in the state folder. Changing it needs a restart."`
-	OpenAI OpenAI          `yaml:"openai" doc:"Endpoints for programs that speak OpenAI's API."`
-	MCP    MCP             `yaml:"mcp" doc:"The host as an MCP server, for agents outside."`
-}
-
 // Store is the section `store`.
 type Store struct {
 	DSN channels.Secret `yaml:"dsn" doc:"Empty: SQLite in the state folder. Otherwise postgres://user:password@host/database. Changing it needs a restart."`

@@ -40,7 +40,7 @@ func (c Change) String() string {
 }
 
 // restart are the keys that cannot change under a running host: what it opened when it started.
-var restart = []string{"state", "store.dsn", "gateway.listen", "gateway.hosts", "gateway.token", "session.scope", "log.level", "log.format"}
+var restart = []string{"state", "store.dsn", "gateway.listen", "gateway.tls.cert", "gateway.tls.key", "session.scope", "log.level", "log.format"}
 
 // ErrNoFile is returned by Reload when the host was started without a file.
 var ErrNoFile = errors.New("parley was started without a configuration file: start it again to use one")
@@ -59,7 +59,14 @@ func (l *Live) Reload() ([]Change, error) {
 			return nil, err
 		}
 		changes := differences(old, c)
-		c.State, c.Store, c.Gateway, c.Session.Scope, c.Log = old.State, old.Store, old.Gateway, old.Session.Scope, old.Log
+		c.State, c.Store, c.Session.Scope, c.Log = old.State, old.Store, old.Session.Scope, old.Log
+		c.Gateway.Listen, c.Gateway.TLS = old.Gateway.Listen, old.Gateway.TLS
+		if c.Gateway.Token.IsZero() && c.Gateway.open() { // the address in force needs one, whatever the file says about both
+			c.Gateway.Token = old.Gateway.Token
+			for i := range changes {
+				changes[i].Restart = changes[i].Restart || changes[i].Key == "gateway.token"
+			}
+		}
 		if l.current.CompareAndSwap(old, c) {
 			return changes, nil
 		}

@@ -122,6 +122,7 @@ func (d *decoder) finish(c *Config, root *yaml.Node) {
 	}
 	completeAgents(&c.Agents)
 	workspaces(c, d.file, d.getenv)
+	certificates(c, d.file, d.getenv)
 	if d.nodes <= maxNodes { // beyond, the rest is not worth a look
 		d.global(c)
 		k := &checker{config: c, decoder: d, root: root}

@@ -159,11 +159,11 @@ func TestOwner(t *testing.T) {
 	if o, err := ReadOwner(dir); err != nil || o.PID != os.Getpid() || o.Address != "" {
 		t.Errorf("%+v %v", o, err)
 	}
-	if err := s.Describe("127.0.0.1:18790"); err != nil {
+	if err := s.Describe("127.0.0.1:18790", "parley.sock"); err != nil {
 		t.Fatal(err)
 	}
 	o, err := ReadOwner(dir)
-	if err != nil || o.PID != os.Getpid() || o.Address != "127.0.0.1:18790" || o.Host == "" || o.Started.IsZero() {
+	if err != nil || o.PID != os.Getpid() || o.Address != "127.0.0.1:18790" || o.Socket != "parley.sock" || o.Host == "" || o.Started.IsZero() {
 		t.Fatalf("%+v %v", o, err)
 	}
 	// In the same process.

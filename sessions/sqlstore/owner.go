@@ -18,6 +18,7 @@ type Owner struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
 	Address string    `json:"address,omitempty"` // where its API listens; empty until it does
+	Socket  string    `json:"socket,omitempty"`  // name of the socket in the folder where it listens too; empty = none
 }
 
 // ownerFile is in the state folder. It is never deleted: who deletes a lock file may delete the lock of the next one.
@@ -65,7 +66,7 @@ func own(dir string) (*folder, error) {
 	if d.owner.Host, err = os.Hostname(); err != nil {
 		d.owner.Host = "unknown"
 	}
-	if err := d.describe(""); err != nil {
+	if err := d.describe("", ""); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
@@ -84,8 +85,8 @@ func owned(dir string, o Owner, err error) error {
 }
 
 // describe writes who owns the folder. The file keeps its identity: it carries the lock.
-func (d *folder) describe(address string) error {
-	d.owner.Address = address
+func (d *folder) describe(address, socket string) error {
+	d.owner.Address, d.owner.Socket = address, socket
 	b, err := json.Marshal(d.owner)
 	if err != nil {
 		return err

@@ -240,8 +240,9 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Describe writes the address on which this host's API listens into the owner file, for the commands that look for it.
-func (s *Store) Describe(address string) error { return s.folder.describe(address) }
+// Describe writes the address on which this host's API listens, and the name of its socket, into the owner file, for the commands that
+// look for it.
+func (s *Store) Describe(address, socket string) error { return s.folder.describe(address, socket) }
 
 // RebuildMirror writes the mirror file of a transcript anew from the store.
 func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"parley/channels"
+	"parley/gateway"
+	"parley/gateway/config"
+	"parley/sessions/sqlstore"
+)
+
+// host is the running host as the command line sees it: nothing but its API.
+type host struct {
+	base   string          // its address; requests to it may take the way of the socket
+	token  channels.Secret // zero when the socket needs none and it cannot be read
+	client *http.Client
+}
+
+// running finds the host that owns the state folder of the configuration.
+func running(e *env) (*host, error) {
+	c, err := load(e)
+	if err != nil {
+		return nil, err
+	}
+	o, err := sqlstore.ReadOwner(c.State)
+	if err != nil || o.Address == "" {
+		return nil, notRunning(c, o.Address)
+	}
+	token, ok, err := gateway.Token(c.State, c.Gateway.Token)
+	if o.Socket != "" {
+		if t := overSocket(e.ctx, filepath.Join(c.State, filepath.Base(o.Socket))); t != nil {
+			return &host{base: o.Address, token: token, client: &http.Client{Transport: t}}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, notRunning(c, o.Address)
+	}
+	return &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}}, nil
+}
+
+// overSocket sends every request through the socket of the host, where nothing needs to be encrypted; nil when nobody is there.
+func overSocket(ctx context.Context, path string) *http.Transport {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", path)
+	}
+	c, err := dial(ctx, "", "")
+	if err != nil {
+		return nil
+	}
+	_ = c.Close()
+	return &http.Transport{DialContext: dial, DialTLSContext: dial}
+}
+
+// overNetwork goes to the host itself: a proxy must not see the token. Over https it takes the very certificate of the configuration,
+// whoever has signed it and whatever name is in it, and no other.
+func overNetwork(t config.TLS) *http.Transport {
+	return &http.Transport{TLSClientConfig: &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection is stricter: it knows the certificate
+		VerifyConnection: func(s tls.ConnectionState) error {
+			text, err := os.ReadFile(t.Cert)
+			if err != nil {
+				return fmt.Errorf("gateway.tls.cert: %w", err)
+			}
+			own, _ := pem.Decode(text)
+			if own == nil || len(s.PeerCertificates) == 0 || !bytes.Equal(own.Bytes, s.PeerCertificates[0].Raw) {
+				return errors.New("whoever answers there does not have the certificate of gateway.tls.cert")
+			}
+			return nil
+		},
+	}}
+}

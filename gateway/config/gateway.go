@@ -1,0 +1,170 @@
+package config
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"parley/channels"
+)
+
+// Gateway is the section `gateway`.
+type Gateway struct {
+	Listen         string          `yaml:"listen" default:"127.0.0.1:18790" doc:"Address and port. Beyond this machine only together with a token. Changing it needs a restart."`
+	Hosts          []string        `yaml:"hosts" doc:"Names under which the page may be opened, besides localhost and addresses: a name of this machine, or the name that a reverse proxy passes on."`
+	Token          channels.Secret `yaml:"token" unset:"empty" doc:"The owner's token for the page and the API; write ${PARLEY_TOKEN} to take it from the environment, where it may be unset. Without one parley makes its own and keeps it in the state folder."`
+	Tokens         []Token         `yaml:"tokens" doc:"More tokens, each with a name and with what it may do. One that is taken out stops working, with everybody who signed in with it, when the file is read again."`
+	TLS            TLS             `yaml:"tls" doc:"Serve https instead of http."`
+	TrustedProxies []string        `yaml:"trustedProxies" doc:"Addresses or networks (10.0.0.0/8) of reverse proxies in front: only what comes from them is believed in X-Forwarded-For and X-Forwarded-Proto."`
+	OpenAI         OpenAI          `yaml:"openai" doc:"Endpoints for programs that speak OpenAI's API."`
+	MCP            MCP             `yaml:"mcp" doc:"The host as an MCP server, for agents outside."`
+}
+
+// Token is an entry of gateway.tokens.
+type Token struct {
+	Name  string          `yaml:"name" required:"true" pattern:"^[A-Za-z0-9_-]{1,32}$" doc:"Who uses it: 1 to 32 letters, digits, _ and -. It is shown in logs, and is who writes in a chat with an agent."`
+	Token channels.Secret `yaml:"token" required:"true" doc:"At least 16 characters, for example from openssl rand -hex 20; better as ${NAME} from the environment."`
+	Scope string          `yaml:"scope" required:"true" enum:"read,write,admin" doc:"read: look. write: talk to agents, send and stop too. admin: everything that an owner may."`
+}
+
+// TLS is gateway.tls.
+type TLS struct {
+	Cert string `yaml:"cert" doc:"File with the certificate and those between it and the authority, PEM. Relative to this file. Read again when it changes. Changing the name needs a restart."`
+	Key  string `yaml:"key" doc:"File with its private key, PEM. Changing the name needs a restart."`
+}
+
+// On reports whether the host serves https.
+func (t TLS) On() bool { return t.Cert != "" }
+
+// Proxies gives the networks of trustedProxies.
+func (g Gateway) Proxies() []netip.Prefix {
+	out := make([]netip.Prefix, 0, len(g.TrustedProxies))
+	for _, text := range g.TrustedProxies {
+		if p, err := network(text); err == nil { // checked with the configuration
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func network(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return a.Unmap().WithZone("").Prefix(a.Unmap().BitLen())
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
+const (
+	minToken  = 16
+	ownerName = "owner" // api.Owner
+)
+
+// certificates makes the file names of gateway.tls whole, as all others.
+func certificates(c *Config, file string, getenv func(string) string) {
+	for _, p := range []*string{&c.Gateway.TLS.Cert, &c.Gateway.TLS.Key} {
+		if *p = home(*p, getenv); *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(filepath.Dir(file), *p)
+		}
+	}
+}
+
+func (k *checker) gateway() {
+	g := k.config.Gateway
+	k.listen(g)
+	k.tokens(g)
+	k.tls(g.TLS)
+	for i, text := range g.TrustedProxies {
+		at := fmt.Sprintf("gateway.trustedProxies[%d]", i)
+		if p, err := network(text); err != nil {
+			k.wrong(at, "is no address and no network", "for example 127.0.0.1 or 10.0.0.0/8")
+		} else if p.Bits() == 0 {
+			k.wrong(at, "would trust everybody", "name the addresses of the proxies")
+		}
+	}
+	for i, name := range g.Hosts {
+		if at := fmt.Sprintf("gateway.hosts[%d]", i); !hostName.MatchString(name) {
+			k.wrong(at, "is no name of a host", "write it without https:// and without a port, for example parley.example.org")
+		}
+	}
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+func (k *checker) listen(g Gateway) {
+	host, port, err := net.SplitHostPort(g.Listen)
+	_, perr := strconv.ParseUint(port, 10, 16)
+	switch {
+	case err != nil || perr != nil:
+		k.wrong("gateway.listen", "must be an address with a port", "for example 127.0.0.1:18790")
+	case loopback(host):
+	case g.Token.IsZero():
+		k.wrong("gateway.listen", "this address can be reached from other machines, and gateway.token is not set", "set gateway.token, or listen on 127.0.0.1")
+	case !g.TLS.On() && len(g.TrustedProxies) == 0:
+		k.report(Warning, "gateway.listen", "other machines reach this address without encryption: who is on the way reads tokens and messages",
+			"set gateway.tls, or put a reverse proxy in front and name it in gateway.trustedProxies")
+	}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// open reports whether other machines reach the host.
+func (g Gateway) open() bool {
+	host, _, err := net.SplitHostPort(g.Listen)
+	return err != nil || !loopback(host)
+}
+
+func (k *checker) tokens(g Gateway) {
+	if t := g.Token.Reveal(); t != "" && len(t) < minToken && g.open() {
+		k.report(Warning, "gateway.token", "is short enough to be guessed", fmt.Sprintf("take at least %d characters, for example from openssl rand -hex 20", minToken))
+	}
+	names, texts := map[string]bool{}, map[string]string{g.Token.Reveal(): "gateway.token"}
+	for i, t := range g.Tokens {
+		at, text := fmt.Sprintf("gateway.tokens[%d]", i), t.Token.Reveal()
+		switch {
+		case strings.EqualFold(t.Name, ownerName):
+			k.wrong(at+".name", "is the name of gateway.token", "choose another one")
+		case names[t.Name] && t.Name != "":
+			k.wrong(at+".name", "is there twice", "each token needs a name of its own")
+		}
+		names[t.Name] = true
+		switch {
+		case text == "": // said already
+		case strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
+			k.wrong(at+".token", "cannot be sent in a header", "use letters, digits and signs, without spaces")
+		case len(text) < minToken:
+			k.wrong(at+".token", fmt.Sprintf("is shorter than %d characters", minToken), "make one with openssl rand -hex 20")
+		case texts[text] != "":
+			k.wrong(at+".token", "is the same as "+texts[text], "each needs a token of its own, so that one can be taken away")
+		}
+		if text != "" && texts[text] == "" {
+			texts[text] = at + ".token"
+		}
+	}
+}
+
+func (k *checker) tls(t TLS) {
+	switch {
+	case t == TLS{}:
+	case t.Cert == "":
+		k.wrong("gateway.tls", "has a key and no cert", "name both files")
+	case t.Key == "":
+		k.wrong("gateway.tls", "has a cert and no key", "name both files")
+	default:
+		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+			// No error: other commands than the host's own need no certificate. The host does not start without one.
+			k.report(Warning, "gateway.tls", "cannot be used: "+k.redact(err.Error()), "cert and key must be files in PEM format that belong together")
+		}
+	}
+}
