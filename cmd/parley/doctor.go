@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"parley/gateway"
@@ -31,6 +32,9 @@ func (c doctorCmd) Run(e *env) error {
 			return s, err
 		}}
 	d.Config, d.Invalid = examined(e)
+	if d.Config != nil {
+		d.Getenv = config.WithEnvFile(d.Config.Path, os.Getenv)
+	}
 	found := doctor.Run(e.ctx, d)
 	if e.ctx.Err() != nil {
 		return e.ctx.Err()
@@ -38,7 +42,7 @@ func (c doctorCmd) Run(e *env) error {
 	if err := tell(e, c.asJSON, found, findings); err != nil {
 		return err
 	}
-	if n := count(found, doctor.Failure); n > 0 {
+	if n := tally(found, doctor.Failure); n > 0 {
 		return failed(exitFailed, "failed", "%d of %d checks failed", n, len(found))
 	}
 	return nil
@@ -51,7 +55,10 @@ func examined(e *env) (*config.Config, error) {
 	if !ok {
 		return config.Default(table, os.Getenv), nil
 	}
-	c, _, err := config.Load(path, table, os.Getenv)
+	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
+		return nil, err
+	}
+	c, _, err := config.Load(path, table, config.WithEnvFile(path, os.Getenv))
 	return c, err
 }
 
@@ -71,10 +78,10 @@ func findings(p *page, fs []doctor.Finding) {
 			p.printf("    → %s\n", f.Mend)
 		}
 	}
-	p.note("\n%d fine, %d warnings, %d errors\n", count(fs, doctor.Fine), count(fs, doctor.Warning), count(fs, doctor.Failure))
+	p.note("\n%d fine, %d warnings, %d errors\n", tally(fs, doctor.Fine), tally(fs, doctor.Warning), tally(fs, doctor.Failure))
 }
 
-func count(fs []doctor.Finding, l doctor.Level) (n int) {
+func tally(fs []doctor.Finding, l doctor.Level) (n int) {
 	for _, f := range fs {
 		if f.Level == l {
 			n++
