@@ -58,6 +58,12 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
+	return newHostOf(t, offline.New())
+}
+
+// newHostOf is newHost with another model.
+func newHostOf(t *testing.T, model agent.Model) *host {
+	t.Helper()
 	h := &host{t: t, fake: gatewaytest.NewLinked(), state: t.TempDir(), log: &buffer{}}
 	table := []gateway.Adapter{h.fake.Row(), {
 		Adapter: config.Adapter{Kind: webchat.Kind, Always: true},
@@ -74,7 +80,7 @@ func newHost(t *testing.T) *host {
 	g, err := gateway.Open(t.Context(), gateway.Deps{
 		Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(),
 		Log:       slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return offline.New(), nil }}},
+		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return model, nil }}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 }
 
 func (u *utterance) spoken(m sessions.Message) {
-	u.Text = bounded(m.Text())
+	u.Text = m.Text()
 	for _, b := range m.Content {
 		switch b.Type {
 		case sessions.ContextBlock:

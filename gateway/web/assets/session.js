@@ -227,12 +227,15 @@ if (!old) {
       case 'tool':
         change(() => say(e.phase === 'begin' || e.phase === 'progress' || !e.phase ? `${e.tool}${e.text ? `: ${e.text}` : '…'}` : 'thinking…'));
         break;
-      case 'message':
+      case 'message': {
+        const was = text; // what comes while the lines are read is not in them
         refresh().then(() => {
+          if (text !== was) return;
           text = '';
           draft.querySelector('.md')?.remove();
         });
         break;
+      }
       case 'session':
         if (e.phase === 'deleted') gone(); else refresh();
         break;
