@@ -1,0 +1,271 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// line words an event without its ids.
+func (e Event) line() string {
+	out := e.Kind
+	for _, s := range []string{e.Phase, string(e.Status), string(e.State), e.Tool, e.Text, e.Rule} {
+		if s != "" {
+			out += " " + s
+		}
+	}
+	return out
+}
+
+// drain reads what has happened until nothing does any more.
+func drainEvents(events <-chan Event) (lines []string) {
+	for {
+		synctest.Wait()
+		select {
+		case e, more := <-events:
+			if !more {
+				return append(lines, "closed")
+			}
+			lines = append(lines, e.line())
+		default:
+			return lines
+		}
+	}
+}
+
+// A turn that no chat sees is told step by step; so is what is done to its session.
+func TestWatch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if last(p).Role == sessions.ToolResult {
+				return text("done"), nil
+			}
+			a := call("c1", "agents_list", map[string]any{})
+			a.Content = append(sessions.TextContent("Let me see."), a.Content...)
+			return a, nil
+		})
+		events, cancel := g.r.Watch(Watching{Session: hookKey})
+		defer cancel()
+		run := g.answered(g.told(me(true)))
+		if _, err := g.r.Patch(t.Context(), hookKey, sessions.Patch{Model: new("mock/m")}); err != nil {
+			t.Fatal(err)
+		}
+		for _, do := range []func(context.Context, string, sessions.Key) (sessions.Session, error){g.r.Reset, g.r.Archive} {
+			if _, err := do(t.Context(), "", hookKey); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.r.Delete(t.Context(), "", hookKey); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"session new", "run queued", "run running", "message", "text Let me see.", "message", "tool begin agents_list", "tool end agents_list", "message",
+			"text done", "message", "run done", "session patched", "session reset", "session archived", "session deleted"}
+		if got := drainEvents(events); !slices.Equal(got, want) {
+			t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), strings.Join(want, ", "))
+		}
+		if run.Status != sessions.Done {
+			t.Error(run.Error)
+		}
+	})
+}
+
+// Each state of a delivery is told, with the rule that held it back.
+func TestWatchDeliveries(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		events, cancel := g.r.Watch(Watching{Kinds: []string{EventDelivery}})
+		defer cancel()
+		g.say(direct(owner), owner, "hi")
+		g.shown(1)
+		g.idle(1)
+		if got, want := drainEvents(events), []string{"delivery pending", "delivery sending session.sendPolicy.default", "delivery sent session.sendPolicy.default"}; !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+		if _, err := g.r.Patch(t.Context(), "agent:main:main", sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+			t.Fatal(err)
+		}
+		g.say(direct(owner), owner, "and now?")
+		g.idle(2)
+		if got, want := drainEvents(events), []string{"delivery pending", "delivery withheld session override"}; !slices.Equal(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// Who watches something sees nothing else, and nothing after cancel.
+func TestWatchSelects(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		all := map[string]Watching{"run": {Run: "r1"}, "session": {Session: "s1"}, "kind": {Kinds: []string{EventText, EventJob}}, "both": {Run: "r1", Kinds: []string{EventText}}, "all": {}}
+		got := map[string]<-chan Event{}
+		for name, w := range all {
+			events, cancel := g.r.Watch(w)
+			defer cancel()
+			got[name] = events
+		}
+		gone, cancel := g.r.Watch(Watching{})
+		cancel()
+		cancel()
+		for _, e := range []Event{{Kind: EventRun, Run: "r1", Session: "s2", Phase: "1"}, {Kind: EventText, Run: "r1", Session: "s1", Phase: "2"}, {Kind: EventText, Run: "r2", Session: "s1", Phase: "3"}, {Kind: EventJob, Phase: "4"}} {
+			g.r.Tell(e)
+		}
+		for name, want := range map[string]string{"run": "run 1,text 2", "session": "text 2,text 3", "kind": "text 2,text 3,job 4", "both": "text 2", "all": "run 1,text 2,text 3,job 4"} {
+			if lines := drainEvents(got[name]); strings.Join(lines, ",") != want {
+				t.Errorf("%s: %v, want %s", name, lines, want)
+			}
+		}
+		if lines := drainEvents(gone); !slices.Equal(lines, []string{"closed"}) {
+			t.Errorf("after cancel: %v", lines)
+		}
+	})
+}
+
+// A slow reader gets the newest text of each run and nothing twice; what happened in between keeps its place.
+func TestWatchCoalesces(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		events, cancel := g.r.Watch(Watching{})
+		defer cancel()
+		g.r.Tell(Event{Kind: EventJob}) // the one that waits for the reader
+		synctest.Wait()
+		for i := range 2 * watchMost {
+			for _, run := range []sessions.RunID{"a", "b"} {
+				g.r.Tell(Event{Kind: EventText, Run: run, Text: fmt.Sprint(run, i)})
+			}
+		}
+		g.r.Tell(Event{Kind: EventTool, Run: "a"})
+		g.r.Tell(Event{Kind: EventText, Run: "a", Text: "a again"})
+		g.r.Tell(Event{Kind: EventText, Run: "b", Text: "b again"})
+		if got, want := strings.Join(drainEvents(events), ","), "job,text a1999,text b again,tool,text a again"; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	})
+}
+
+// Who lags behind is cut off, texts first; nobody else notices, and nobody waits for it.
+func TestWatchCutsOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		slow, cancel := g.r.Watch(Watching{})
+		defer cancel()
+		quick, cancelQuick := g.r.Watch(Watching{})
+		defer cancelQuick()
+		read := make(chan int)
+		go func() {
+			n := 0
+			for e := range quick {
+				if n++; e.Job == "last" {
+					break
+				}
+			}
+			read <- n
+		}()
+		const texts = 10
+		for i := range texts { // of as many runs
+			g.r.Tell(Event{Kind: EventText, Run: sessions.RunID(fmt.Sprint(i))})
+			synctest.Wait()
+		}
+		for range watchMost {
+			g.r.Tell(Event{Kind: EventJob})
+			synctest.Wait()
+		}
+		if n := len(g.r.watchers.all); n != 2 {
+			t.Fatalf("%d watch: the texts were to go first", n)
+		}
+		g.r.Tell(Event{Kind: EventJob, Job: "last"})
+		if n := <-read; n != texts+watchMost+1 {
+			t.Errorf("the quick one read %d", n)
+		}
+		if n := len(g.r.watchers.all); n != 1 || g.r.watchers.n.Load() != 1 {
+			t.Errorf("%d watch", n)
+		}
+		for range slow {
+			t.Log("what was on its way")
+		}
+		h := g.told(me(true))
+		if run := g.answered(h); run.Status != sessions.Done {
+			t.Error(run.Error)
+		}
+	})
+}
+
+// The end of the host ends every watch.
+func TestWatchEndsWithTheHost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		events, cancel := g.r.Watch(Watching{})
+		r := g.r
+		g.stop()
+		if got := drainEvents(events); !slices.Equal(got, []string{"closed"}) {
+			t.Errorf("%v", got)
+		}
+		cancel()
+		after, cancel := r.Watch(Watching{})
+		defer cancel()
+		if got := drainEvents(after); !slices.Equal(got, []string{"closed"}) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// An event that nobody watches for costs nothing.
+func TestWatchCostsNothing(t *testing.T) {
+	r := &Router{}
+	run := sessions.Run{ID: "r", Key: hookKey}
+	d := sessions.Delivery{ID: "d", Verdict: &policy.Verdict{Rule: "x"}}
+	var turn agent.Turn
+	r.watchText(run, &turn)
+	if n := testing.AllocsPerRun(100, func() {
+		r.tellRun(run, sessions.Done)
+		r.watchers.tellDelivery(d)
+		r.tellEnd(run, sessions.Outcome{}, sessions.Accepted{})
+		turn.OnText("so far")
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// How runs end that never began, or in another's turn, is told too.
+func TestWatchEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		release := g.blocked()
+		first := g.told(me(true))
+		g.until("it is at work", func() bool { return g.model.count() > 0 })
+		second, third, fourth := g.told(me(true)), g.told(me(true)), g.told(me(true))
+		ended := map[sessions.RunID]Event{}
+		events, cancel := g.r.Watch(Watching{Kinds: []string{EventRun}})
+		defer cancel()
+		go func() {
+			for e := range events {
+				if e.Status.Final() {
+					ended[e.Run] = e
+				}
+			}
+		}()
+		if _, err := g.r.CancelRun(t.Context(), "", second.Run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.r.CancelRun(t.Context(), "", first.Run.ID); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		g.idle(4)
+		<-time.After(time.Second)
+		for id, want := range map[sessions.RunID]Event{first.Run.ID: {Status: sessions.Stopped}, second.Run.ID: {Status: sessions.Stopped}, third.Run.ID: {Status: sessions.Done}, fourth.Run.ID: {Status: sessions.Done, Batch: third.Run.ID}} {
+			if e := ended[id]; e.Status != want.Status || e.Batch != want.Batch {
+				t.Errorf("%s: %+v, want %+v", id, e, want)
+			}
+		}
+	})
+}
