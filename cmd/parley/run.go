@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -32,9 +33,10 @@ func (runCmd) Run(e *env) error {
 	log := logger(c.Log, os.Stderr)
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
 	table := gateway.Table(adapters())
+	getenv := config.WithEnvFile(c.Path, os.Getenv)
 	h, err := gateway.Open(e.ctx, gateway.Deps{
-		Config: config.NewLive(c, table, os.Getenv), Adapters: adapters(), Providers: providers(),
-		Log: log, Version: version, Getenv: os.Getenv, Began: e.began, Trace: e.trace,
+		Config: config.NewLive(c, table, getenv), Adapters: adapters(), Providers: providers(),
+		Log: log, Version: version, Getenv: getenv, Began: e.began, Trace: e.trace,
 		Confine: confine.Launcher{"/proc/self/exe", confine.Command}, // this very program, also when its file is replaced meanwhile
 	})
 	if err != nil {
@@ -97,7 +99,10 @@ func load(e *env) (*config.Config, error) {
 	if !ok {
 		return config.Default(table, os.Getenv), nil
 	}
-	c, problems, err := config.Load(path, table, os.Getenv)
+	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
+		return nil, usageError{err}
+	}
+	c, problems, err := config.Load(path, table, config.WithEnvFile(path, os.Getenv))
 	if err != nil {
 		if _, invalid := errors.AsType[*config.Invalid](err); invalid {
 			return nil, usageError{err}

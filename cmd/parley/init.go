@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"parley/channels"
+	"parley/gateway"
+	"parley/gateway/config"
+	"parley/gateway/questions"
+)
+
+type initCmd struct {
+	Yes     bool              `short:"y" help:"Ask nothing: take what the other flags say, and what is found."`
+	Force   bool              `help:"Replace a configuration that is there."`
+	Name    string            `help:"What the agent is called."`
+	Token   map[string]string `placeholder:"CHANNEL=TOKEN" help:"Token of a bot. @FILE or $$NAME instead of a token reads it from there."`
+	Channel []string          `placeholder:"CHANNEL" help:"A channel without a token, which is linked later."`
+	APIURL  map[string]string `name:"api-url" placeholder:"CHANNEL=URL" help:"Another server than the platform's own."`
+	Owner   []string          `placeholder:"CHANNEL:ID" help:"Who owns the host."`
+	Model   string            `placeholder:"PROVIDER/MODEL" help:"The model of a provider of which the environment has the key. Without it what is found."`
+	Inline  bool              `help:"Secrets go into the configuration, not into a file .env beside it."`
+	State   string            `placeholder:"DIR" help:"The state folder."`
+}
+
+// Run writes a configuration, by questions or by flags.
+func (c initCmd) Run(e *env) error {
+	path := cmp.Or(e.config, os.Getenv("PARLEY_CONFIG"))
+	if path == "" {
+		path = "config.yaml"
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, ".config", "parley", "config.yaml")
+		}
+	}
+	d := questions.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+		d.Hidden = func() (string, error) {
+			b, err := term.ReadPassword(fd)
+			return string(b), err
+		}
+	}
+	for k, u := range c.APIURL {
+		d.APIURLs[channels.Kind(k)] = u
+	}
+	if err := c.mayReplace(d, path); err != nil {
+		return err
+	}
+	var a questions.Answers
+	var err error
+	if c.Yes {
+		a, err = c.answers(e, d)
+	} else {
+		a, err = d.Ask(e.ctx)
+	}
+	if err != nil {
+		return err
+	}
+	a.State = c.State
+	return c.write(e, a, path)
+}
+
+// mayReplace asks before a file is replaced.
+func (c initCmd) mayReplace(d questions.Dialog, path string) error {
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || c.Force:
+		return nil
+	case err != nil:
+		return err
+	case c.Yes:
+		return misuse("%s is there already: --force replaces it, --config names another file", path)
+	}
+	yes, err := d.Yes(path+" is there already. Replace it? (the old one is kept as "+filepath.Base(path)+".old)", false)
+	if err == nil && !yes {
+		err = failed(exitRefused, "kept", "%s was left as it is", path)
+	}
+	return err
+}
+
+// answers takes them from the flags.
+func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err error) {
+	a.Agent, a.Env = c.Name, !c.Inline
+	row := func(kind string) (gateway.Adapter, error) {
+		i := slices.IndexFunc(d.Adapters, func(r gateway.Adapter) bool { return string(r.Kind) == kind })
+		if i < 0 {
+			return gateway.Adapter{}, misuse("there is no channel %q", kind)
+		}
+		return d.Adapters[i], nil
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.Token)) {
+		if _, err := row(kind); err != nil {
+			return a, err
+		}
+		token, err := valueOf(c.Token[kind])
+		if err != nil {
+			return a, err
+		}
+		ch := questions.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
+		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
+			if questions.Wrong(err) {
+				return a, failed(exitRefused, "unauthorized", "the token for %s is not right: %w", kind, err)
+			}
+			fmt.Fprintf(os.Stderr, "Whether the token for %s is right could not be found out: %v\n", kind, err)
+		}
+		a.Channels = append(a.Channels, ch)
+	}
+	for _, kind := range c.Channel {
+		if _, err := row(kind); err != nil {
+			return a, err
+		}
+		a.Channels = append(a.Channels, questions.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
+	}
+	for _, o := range c.Owner {
+		kind, id, ok := strings.Cut(o, ":")
+		r, err := row(kind)
+		if err != nil || !ok {
+			return a, misuse("--owner %s: want channel:id, for example telegram:1001", o)
+		}
+		owner, err := questions.Owner(r, id)
+		if err != nil {
+			return a, misuse("--owner %s: %w", o, err)
+		}
+		a.Owners = append(a.Owners, owner)
+	}
+	m, _, found := d.Detect(e.ctx)
+	switch provider, _, _ := strings.Cut(c.Model, "/"); {
+	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
+		a.Model = m
+		a.Model.Name = cmp.Or(c.Model, m.Name)
+	case c.Model != "":
+		return a, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
+	}
+	return a, nil
+}
+
+// valueOf reads a secret that is not on the command line, where other users see it.
+func valueOf(s string) (string, error) {
+	if name, ok := strings.CutPrefix(s, "@"); ok {
+		b, err := os.ReadFile(name)
+		return strings.TrimSpace(string(b)), err
+	}
+	if name, ok := strings.CutPrefix(s, "$"); ok {
+		if v := os.Getenv(name); v != "" {
+			return v, nil
+		}
+		return "", misuse("the variable %s is not set", name)
+	}
+	return s, nil
+}
+
+// write checks what was made as `parley check` would, then writes it.
+func (c initCmd) write(e *env, a questions.Answers, path string) error {
+	text, vars := a.Files()
+	envPath := filepath.Join(filepath.Dir(path), config.EnvName)
+	if len(vars) > 0 {
+		old, err := os.ReadFile(envPath)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		vars = questions.MergeEnv(old, vars)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if len(vars) > 0 {
+		if err := replaceFile(envPath, vars); err != nil {
+			return err
+		}
+	}
+	if _, _, err := config.Parse(path, text, gateway.Table(adapters()), config.WithEnvFile(path, os.Getenv)); err != nil {
+		return fmt.Errorf("these answers make no configuration: %w", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		if err := os.Rename(path, path+".old"); err != nil {
+			return err
+		}
+	}
+	if err := replaceFile(path, text); err != nil {
+		return err
+	}
+	p := e.page()
+	p.printf("\nWrote %s", path)
+	if len(vars) > 0 {
+		p.printf(" and %s", envPath)
+	}
+	name := "parley"
+	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, path) {
+		name += " --config " + path
+	}
+	p.printf(".\n\nNext:\n  %s doctor\n  %s\n", name, name)
+	for _, ch := range a.Channels {
+		if ch.Token.IsZero() {
+			p.printf("and, beside the running host:\n  %s login %s\n", name, ch.Kind)
+		}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// replaceFile writes a file that only its owner can read, all of it or nothing.
+func replaceFile(path string, text []byte) error {
+	part := path + ".part"
+	if err := os.WriteFile(part, text, 0o600); err != nil {
+		return err
+	}
+	if err := os.Chmod(part, 0o600); err != nil { // it may have been there
+		return err
+	}
+	return os.Rename(part, path)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// answering runs parley init with answers, one a line.
+func (w *world) answering(lines []string, args ...string) (string, error) {
+	w.t.Helper()
+	cmd := w.command(append([]string{"--config", "config.yaml", "init"}, args...)...)
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestInit answers the questions as a person would, with a mistake here and there; the host then starts with what was written, and
+// its owner is one.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	out, err := w.answering([]string{"Ada", "none", "999:not-a-token", w.tg.Token(), "", "n", "not an id", "1001", "y"}, "--api-url", "telegram="+w.tg.URL(), "--state", "state")
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{"That is not right", "It is the token of @", "parley doctor"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+	if strings.Contains(out, w.tg.Token()) {
+		t.Error("the token is shown")
+	}
+	b, err := os.ReadFile(filepath.Join(w.dir, "config.yaml"))
+	if err != nil || bytes.Contains(b, []byte(w.tg.Token())) {
+		t.Errorf("the configuration: %v\n%s", err, b)
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, ".env")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file of secrets: %v, %v", info, err)
+	}
+	if out, code := w.cli("check"); code != 0 || strings.Contains(out, "warning") {
+		t.Errorf("parley check: exit %d, %s", code, out)
+	}
+	w.change("agents:", "gateway: {listen: \"127.0.0.1:0\"}\nagents:")
+	w.start()
+	w.tg.Say(owner, owner, "/whoami")
+	if got := w.sent(owner, 1)[0]; !strings.Contains(got.Text, "owner") {
+		t.Errorf("the owner is told %q", got.Text)
+	}
+}
+
+// TestInitRefusals: what would lose something, or make nothing that works.
+func TestInitRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := filepath.Join(w.dir, "config.yaml")
+	telegram := []string{"--yes", "--api-url", "telegram=" + w.tg.URL(), "--token"}
+	if out, code := w.cli(append([]string{"init"}, append(telegram, "telegram=999:not-a-token")...)...); code != exitRefused || !strings.Contains(out, "not right") {
+		t.Errorf("a wrong token: exit %d, %s", code, out)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("a configuration was written: %v", err)
+	}
+	if out, err := w.answering([]string{"Ada", "none"}); err == nil || !strings.Contains(out, "nothing was written") {
+		t.Errorf("answers that end: %v, %s", err, out)
+	}
+	if out, code := w.cli(append([]string{"init", "--inline", "--owner", "telegram:1001"}, append(telegram, "telegram="+w.tg.Token())...)...); code != 0 {
+		t.Fatalf("with flags: exit %d, %s", code, out)
+	}
+	was, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(was, []byte(w.tg.Token())) || !bytes.Contains(was, []byte(`"telegram:1001"`)) {
+		t.Errorf("inline: %v\n%s", err, was)
+	}
+	if out, code := w.cli("init", "--yes"); code != exitUsage || !strings.Contains(out, "--force") {
+		t.Errorf("over a file: exit %d, %s", code, out)
+	}
+	if out, err := w.answering([]string{"n"}); err == nil || !strings.Contains(out, "was left") {
+		t.Errorf("over a file, and no: %v, %s", err, out)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(was, now) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if out, err := w.answering([]string{"y", "Bea", "none", "", "", "n"}); err != nil {
+		t.Errorf("over a file, and yes: %v, %s", err, out)
+	}
+	if old, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(was, old) {
+		t.Errorf("the old file is not kept: %v", err)
+	}
+	if out, code := w.cli("init", "--yes", "--force", "--owner", "telegram:ada!"); code != exitUsage {
+		t.Errorf("an owner that is none: exit %d, %s", code, out)
+	}
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// EnvName is the file beside the configuration that variables are taken from which the environment has not got.
+const EnvName = ".env"
+
+var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+
+// Parse reads and checks the text of a file, as Load does. Relative paths are relative to the folder of path.
+func Parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
+	return parse(path, data, t, getenv)
+}
+
+// ReadEnv reads a file of lines NAME=value: a value may stand in single or double quotes, a line that begins with # says nothing.
+// There is no expansion. A file that is not there has no variables.
+func ReadEnv(path string) (map[string]string, error) {
+	data, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := map[string]string{}
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := envLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("%s:%d: want NAME=value", path, i+1) // the line may be a secret
+		}
+		v, ok := unquoted(m[2])
+		if !ok {
+			return nil, fmt.Errorf("%s:%d: %s: its quotes do not end, or something follows them", path, i+1, m[1])
+		}
+		out[m[1]] = v
+	}
+	return out, nil
+}
+
+// unquoted takes the quotes off a value; without quotes a comment ends it.
+func unquoted(v string) (string, bool) {
+	if v == "" {
+		return "", true
+	}
+	if q := v[0]; q == '"' || q == '\'' {
+		end := strings.IndexByte(v[1:], q)
+		if end < 0 {
+			return "", false
+		}
+		rest := strings.TrimSpace(v[end+2:])
+		return v[1 : end+1], rest == "" || strings.HasPrefix(rest, "#")
+	}
+	if i := strings.Index(v, " #"); i >= 0 {
+		v = strings.TrimSpace(v[:i])
+	}
+	return v, true
+}
+
+// WithEnvFile gives variables of the environment, and those that it has not got from the file beside a configuration. The file is
+// read again at each call: there are few, and it may have changed since the last one.
+func WithEnvFile(configPath string, getenv func(string) string) func(string) string {
+	if configPath == "" {
+		return getenv
+	}
+	path := filepath.Join(filepath.Dir(configPath), EnvName)
+	return func(name string) string {
+		if v := getenv(name); v != "" {
+			return v
+		}
+		if _, err := os.Stat(path); err != nil {
+			return ""
+		}
+		vars, _ := ReadEnv(path) // what is wrong with it is said when the configuration is loaded
+		return vars[name]
+	}
+}

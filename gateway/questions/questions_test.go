@@ -1,0 +1,107 @@
+package questions
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/gateway"
+	"parley/gateway/config"
+)
+
+// fields are those of the channel of the tests.
+type fields struct {
+	Token  channels.Secret `yaml:"token" required:"true" doc:"From somewhere."`
+	APIURL string          `yaml:"apiUrl"`
+}
+
+func table() []gateway.Adapter {
+	return []gateway.Adapter{{Adapter: config.Adapter{Kind: "fake", New: func() any { return &fields{} }}, Platform: func(config.Account) string { return "x" }}}
+}
+
+// TestWhatIsWrittenIsRead: whatever the answers are, the files make a configuration that says the same.
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		plain := rapid.StringMatching(`[ -~äé€😀]{1,20}`)
+		a := Answers{Agent: plain.Draw(t, "agent"), State: filepath.Join(dir, "state"), Env: rapid.Bool().Draw(t, "env"),
+			Channels: []Channel{{Kind: "fake", Token: channels.NewSecret(strings.TrimSpace(rapid.StringMatching(`[!#-&(-~]{1,20}`).Draw(t, "token"))), Name: plain.Draw(t, "name")}},
+			Model:    Model{Name: "p/m", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("k" + rapid.StringMatching(`[a-z$]{0,9}`).Draw(t, "key"))}}
+		text, vars := a.Files()
+		if err := os.WriteFile(filepath.Join(dir, config.EnvName), vars, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "config.yaml")
+		c, _, err := config.Parse(path, text, gateway.Table(table()), config.WithEnvFile(path, func(string) string { return "" }))
+		if err != nil {
+			t.Fatalf("%v in\n%s\n%s", err, text, vars)
+		}
+		if got := c.Agents.List[0].Name; got != a.Agent {
+			t.Errorf("the agent is %q, not %q", got, a.Agent)
+		}
+		if got := c.Channels[0].Adapter.(*fields).Token; got != a.Channels[0].Token {
+			t.Errorf("the token is %q, not %q in\n%s\n%s", got.Reveal(), a.Channels[0].Token.Reveal(), text, vars)
+		}
+		if got := c.Models.Providers["p"].APIKey; got != a.Model.Key {
+			t.Errorf("the key is %q, not %q", got.Reveal(), a.Model.Key.Reveal())
+		}
+		if a.Env && bytes.Contains(text, []byte("token: \"")) {
+			t.Errorf("the token is in the configuration:\n%s", text)
+		}
+	})
+}
+
+func TestMergeEnv(t *testing.T) {
+	t.Parallel()
+	got := string(MergeEnv([]byte("# mine\nA=1\nexport B=2\nC=3"), []byte("# Secrets\nB='new'\nD='4'\n")))
+	if want := "# mine\nA=1\nC=3\nB='new'\nD='4'\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := string(MergeEnv(nil, []byte("# Secrets\nB='new'\n"))); got != "# Secrets\nB='new'\n" {
+		t.Errorf("a new file: %q", got)
+	}
+}
+
+// TestModelQuestions: a model that is there is proposed, a server is asked for its models, and the answers are asked for again until
+// they are some.
+func TestModelQuestions(t *testing.T) {
+	t.Parallel()
+	var asked agent.Provider
+	providers := []gateway.Provider{{API: "openai", List: func(_ context.Context, p agent.Provider) ([]string, error) {
+		if p.BaseURL == "" || strings.Contains(p.BaseURL, "11434") {
+			return nil, errors.New("nobody there")
+		}
+		asked = p
+		return []string{"small", "large"}, nil
+	}}}
+	for name, c := range map[string]struct {
+		env  map[string]string
+		in   string
+		want Model
+	}{
+		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n", Model{Name: "anthropic/claude-sonnet-4-5", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"not liked": {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{}},
+		"a server":  {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
+		"openai":    {nil, "openai\nk\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},
+	} {
+		var out bytes.Buffer
+		d := Dialog{In: bufio.NewReader(strings.NewReader(c.in)), Out: &out, Providers: providers, Getenv: func(n string) string { return c.env[n] }}
+		var a Answers
+		if err := d.model(t.Context(), &a); err != nil || a.Model != c.want {
+			t.Errorf("%s: %+v, %v, want %+v\n%s", name, a.Model, err, c.want, &out)
+		}
+	}
+	if asked.APIKey.Reveal() != "secret" {
+		t.Errorf("asked with %+v", asked)
+	}
+}
