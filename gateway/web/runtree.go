@@ -22,8 +22,11 @@ type runStep struct {
 }
 
 // Asked reports whether what the run answers says more than its kind.
-func (s *runStep) Asked() bool {
-	switch s.Kind {
+func (s *runStep) Asked() bool { return asks(s.Kind) }
+
+// asks: what the others answer are the words of the host.
+func asks(k sessions.RunKind) bool {
+	switch k {
 	case sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun:
 		return false
 	}

@@ -17,7 +17,8 @@ import (
 // moment is one entry of a run's story.
 type moment struct {
 	Time     time.Time
-	Kind     string // accepted, begun, said, tool, delivery, ended: how it is drawn
+	After    time.Duration // the first moment
+	Kind     string        // accepted, begun, said, tool, delivery, ended: how it is drawn
 	Title    string
 	Tone     string // as of funcs
 	Text     string // as it came
@@ -75,6 +76,9 @@ func story(t sessions.Trace) []moment {
 		add(ended(r))
 	}
 	slices.SortStableFunc(ms, func(a, b moment) int { return a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)) })
+	for i := range ms {
+		ms[i].After = max(0, ms[i].Time.Sub(ms[0].Time))
+	}
 	return ms
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"parley/gateway/api"
 )
@@ -34,11 +35,18 @@ type jobForm struct {
 }
 
 // Ways are the ways to say when.
-func (f jobForm) Ways() []string {
-	if f.ID != "" {
-		return jobTimes[:3] // in counts from when a job is made
+func (f jobForm) Ways() []string { return jobTimes }
+
+// formOf is the form of a job as it is.
+func formOf(j api.Job) *jobForm {
+	f := &jobForm{Name: j.Name, Message: j.Message, To: j.To, Zone: j.Zone, Way: "cron", When: j.Cron}
+	switch {
+	case j.Every != "":
+		f.Way, f.When = "every", j.Every
+	case !j.At.IsZero():
+		f.Way, f.When = "at", j.At.Format(time.RFC3339)
 	}
-	return jobTimes
+	return f
 }
 
 // The words and the examples of the ways.
@@ -159,7 +167,7 @@ func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 		return v, err
 	}
 	if f == nil {
-		f = &jobForm{Name: v.Job.Name, Message: v.Job.Message, To: v.Job.To}
+		f = formOf(v.Job)
 	}
 	v.Form = *f
 	v.Form.ID = id
@@ -168,24 +176,35 @@ func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 
 func (s site) editJob(r *http.Request) (any, error) {
 	f := readJob(r)
-	p := api.JobPatch{ID: r.PathValue("job"), Name: api.Some(f.Name), Message: api.Some(f.Message), To: api.Some(f.To)}
-	if f.When != "" {
-		switch f.Way {
-		case "at":
-			p.At = api.Some(f.When)
-		case "every":
-			p.Every = api.Some(f.When)
-		default:
-			p.Cron = api.Some(f.When)
-		}
-	}
-	if f.Zone != "" {
-		p.Zone = api.Some(f.Zone)
-	}
 	return s.changeJob(r, "It is changed.", &f, func() error {
-		_, err := call[api.Job](s, r, "cron.update", &p)
+		was, err := call[api.Job](s, r, "cron.get", &api.JobCall{ID: r.PathValue("job")})
+		if err != nil {
+			return err
+		}
+		p := f.patch(was)
+		_, err = call[api.Job](s, r, "cron.update", &p)
 		return err
 	})
+}
+
+// patch is what the form changes.
+func (f jobForm) patch(was api.Job) api.JobPatch {
+	p, old := api.JobPatch{ID: was.ID}, formOf(was)
+	for _, x := range []struct {
+		now, was string
+		to       *api.Optional[string]
+	}{{f.Name, old.Name, &p.Name}, {f.Message, old.Message, &p.Message}, {f.To, old.To, &p.To}, {f.Zone, old.Zone, &p.Zone}} {
+		if x.now != x.was {
+			*x.to = api.Some(x.now)
+		}
+	}
+	if f.When == "" || f.Way == old.Way && f.When == old.When {
+		return p
+	}
+	if to := map[string]*api.Optional[string]{"at": &p.At, "in": &p.In, "every": &p.Every, "cron": &p.Cron}[f.Way]; to != nil {
+		*to = api.Some(f.When)
+	}
+	return p
 }
 
 // switchJob takes a job out of force, or puts it back.

@@ -65,6 +65,17 @@ type runPath struct {
 	Moments []moment
 }
 
+// Title is what the run is about, in a line.
+func (v runView) Title() string {
+	if v.Run.Label != "" {
+		return v.Run.Label
+	}
+	if text := v.Run.Input.Text(); text != "" && asks(v.Run.Kind) {
+		return text
+	}
+	return kindWords(v.Run.Kind)
+}
+
 // Took is how long the run has worked.
 func (v runView) Took() time.Duration { return worked(v.Run.Started, v.Run.Ended, v.Now) }
 
