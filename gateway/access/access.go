@@ -37,6 +37,8 @@ type Config struct {
 	Pass func(*http.Request) bool
 	// Page answers a person who may not come in; next is where they wanted to go. nil = everybody gets JSON.
 	Page func(w http.ResponseWriter, status int, why, next string)
+	// Refuse answers requests of an API whose errors have a shape of their own, and says whether it did; nil = there is none.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, why string) bool
 	Log  *slog.Logger // one line for each request, at debug level; nil = none
 }
 

@@ -31,6 +31,9 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, why st
 		d.cfg.Page(w, status, why, next)
 		return
 	}
+	if d.cfg.Refuse != nil && d.cfg.Refuse(w, r, status, why) {
+		return
+	}
 	api.WriteError(w, api.Refuse(status, "%s", why))
 }
 

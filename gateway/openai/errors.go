@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"parley/gateway/api"
 	"parley/router"
@@ -84,4 +85,14 @@ func fail(w http.ResponseWriter, err error) {
 		w.Header().Set("X-Should-Retry", "false") // a client would begin another run
 	}
 	api.WriteJSON(w, p.status, map[string]*problem{"error": p})
+}
+
+// Refuse answers for the door in front, in the shape of this API, when the request is for it.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) bool {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+		return false
+	}
+	code := map[int]string{http.StatusUnauthorized: "invalid_api_key", http.StatusTooManyRequests: "rate_limit_exceeded"}[status]
+	fail(w, refuse(status, "", code, "%s", why))
+	return true
 }
