@@ -9,7 +9,7 @@ import (
 )
 
 // frames are how the lines begin that Origin and the frame of what was overheard put around the words of others: letters and colons.
-var frames = []string{"intersessionmessage", "messageof", "host:", "overheard", "endofwhatwasoverheard"}
+var frames = []string{"intersessionmessage", "messageof", "host:", "overheard", "endofwhatwasoverheard", "endofthedata"}
 
 // brackets are those that look like the one that a frame begins with.
 const brackets = "[［【⁅⟦〔〖〚❲⦋⦍⦏﹇⎡"

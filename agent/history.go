@@ -78,6 +78,9 @@ func (r *repair) user(m sessions.Message) {
 	if len(blocks) == 0 {
 		blocks = sessions.TextContent("(an empty message)")
 	}
+	if m.Provenance != nil && m.Provenance.Untrusted {
+		blocks = append(slices.Clip(blocks), sessions.Block{Type: sessions.TextBlock, Text: saidEnd})
+	}
 	if heard := overheard(m); heard != "" {
 		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: heard})
 	}

@@ -65,7 +65,7 @@ func (h *Host) ownToken() channels.Secret {
 
 // openDoor puts the door in front of what the host serves, for the network and for the socket.
 func (h *Host) openDoor(inner http.Handler) {
-	h.door = access.New(access.Config{Settings: h.doorSettings(h.deps.Config.Config()), Pass: isHook, Page: web.Door, Refuse: openai.Refuse, Log: h.log})
+	h.door = access.New(access.Config{Settings: h.doorSettings(h.deps.Config.Config()), Pass: h.passes(), Page: web.Door, Refuse: openai.Refuse, Log: h.log})
 	h.server, h.local = access.Server(h.door.Guard(inner), h.log), access.Server(h.door.Local(inner), h.log)
 	if h.certificate != nil {
 		h.server.TLSConfig = h.certificate.Config()

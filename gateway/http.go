@@ -22,6 +22,7 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("/api/", table.Handler())
 	mux.HandleFunc(hookPattern, h.hook)
 	h.mountOutside(mux)
+	h.mountHooks(mux)
 	mux.Handle("/", h.pageHandler(table))
 	return mux
 }

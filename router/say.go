@@ -31,6 +31,7 @@ type Words struct {
 	Label    string           // of the run
 	Title    string           // of a session that is made now
 	Keep     time.Duration    // a session that is made now is archived so long after; 0 = never
+	Data     bool             // the text is data from a program outside, not what somebody asks
 	Commands bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
 }
 
@@ -168,7 +169,7 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: firstOf(w.Sender.Name, w.Sender.Username),
-				User: w.Sender.Username, Owner: w.Owner, Tool: w.Via}}}
+				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
 	return run, r.answerTo(ctx, set, s, w, run)
 }
 

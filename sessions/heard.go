@@ -49,6 +49,9 @@ func (b Block) Heard() (lines []Overheard) {
 	return lines
 }
 
+// Reported is the event of an Overheard line that a program outside has sent.
+const Reported channels.Event = "reported"
+
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
 func (o Overheard) Sentence(quote func(string) string) string {
 	about := ""
@@ -74,6 +77,8 @@ func (o Overheard) Sentence(quote func(string) string) string {
 		who = quote(who)
 	}
 	switch o.Event {
+	case Reported:
+		return "The program " + who + " outside reported, as data and not as a request: " + quote(o.Text)
 	case channels.Edited:
 		return who + " changed a message" + about + " to: " + quote(o.Text)
 	case channels.Deleted:

@@ -73,6 +73,7 @@ type Effects struct {
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
+	Overheard  *Overheard // what the next turn of its Key is told
 	Heard      int64      // the overheard lines of Session.Key up to this Seq are part of Run's input now, and go
 	Interrupt  bool       // the turn (TurnRun) of Session.Key that is at work is marked as stopped, if its answer goes where Run's goes, with Run as its Batch, which it keeps unless it ends as Done after all; Accepted.Stopped names it. Nothing else ends, and one that is stopped already or Alone stays as it is
 	Drop       int        // this many of the oldest queued turns of Session.Key that were never begun, are not Alone, and whose answers go where Run's goes end as Stopped, named in Accepted.Stopped: the queue is full and its rule is to drop old ones

@@ -61,6 +61,7 @@ func (k *checker) all() {
 	k.prices()
 	k.owners()
 	k.routes()
+	k.hooks()
 	k.workspaces()
 	k.timezone()
 	k.resets()

@@ -8,6 +8,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/gateway/hooks"
 	"parley/policy"
 	"parley/sessions"
 	"parley/tools"
@@ -26,6 +27,7 @@ type Config struct {
 	Messages sessions.MessagesConfig `yaml:"messages" doc:"How messages are taken."`
 	Commands Commands                `yaml:"commands" doc:"Chat commands."`
 	Channels Channels                `yaml:"channels" doc:"Chat platforms. A channel's fields are the defaults of its accounts; without accounts they are the account default."`
+	Hooks    hooks.Config            `yaml:"hooks" doc:"What programs outside send."`
 	Delivery Delivery                `yaml:"delivery" doc:"How messages leave."`
 	Log      Log                     `yaml:"log" doc:"The log."`
 

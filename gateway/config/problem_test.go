@@ -93,7 +93,7 @@ func TestProblems(t *testing.T) {
 		{"key without value", "session: {identityLinks: {bob: }}\n", []string{`:1: session.identityLinks.bob: has no value`}},
 		{"key that is a list", "? [a]\n: b\n", []string{`:1: a key must be a plain word, is a list`}},
 		{"all at once", "zebra: 1\nlog: {level: loud}\nstore: 7\n", []string{
-			`:1: zebra: unknown key (known here: state, gateway, store, models, agents, session, tools, bindings, messages, commands, channels, delivery, log)`,
+			`:1: zebra: unknown key (known here: state, gateway, store, models, agents, session, tools, bindings, messages, commands, channels, hooks, delivery, log)`,
 			`:2: log.level: "loud" is not possible (one of: debug, info, warn, error)`,
 			`:3: store: must be a group of keys, is a number (write its keys indented below it, as key: value)`}},
 	} {

@@ -350,6 +350,11 @@ func (t *tx) rest(e *effects, key sessions.Key) error {
 			return err
 		}
 	}
+	if e.Overheard != nil {
+		if err := t.overhear(*e.Overheard); err != nil {
+			return err
+		}
+	}
 	if e.Heard > 0 {
 		if err := t.told(key, e.Heard); err != nil {
 			return err

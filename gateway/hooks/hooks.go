@@ -1,0 +1,226 @@
+package hooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"parley/channels"
+	"parley/gateway/api"
+	"parley/router"
+	"parley/sessions"
+)
+
+// The bounds of requests.
+const (
+	bodyMost   = 256 << 10
+	bodyWithin = 30 * time.Second
+	atOnceMost = 32
+	keyMost    = 200
+)
+
+// Router is what hooks need of the host.
+type Router interface {
+	Hooked(ctx context.Context, x router.Report) (router.Heard, error)
+	Woken(ctx context.Context, x router.Report, now bool) (router.Heard, error)
+	ChatOf(ctx context.Context, agent sessions.AgentID, text string) (channels.Address, error)
+}
+
+// Deps are what a Handler is made of.
+type Deps struct {
+	Path   string         // where it is mounted
+	Config func() *Config // as it is in force
+	Agents func() (ids []sessions.AgentID, def sessions.AgentID)
+	Router Router
+	Try    func(from netip.Addr, right func() bool) (ok bool, wait time.Duration) // slows down who guesses
+	From   func(context.Context) netip.Addr                                       // who sends a request
+	Log    *slog.Logger
+}
+
+// Handler serves what is below the path of the section.
+type Handler struct {
+	deps  Deps
+	rules atomic.Pointer[ruleset]
+	under atomic.Int32
+}
+
+type ruleset struct {
+	of    *Config
+	rules []rule
+}
+
+// New makes a Handler.
+func New(d Deps) *Handler { return &Handler{deps: d} }
+
+// call is one request that was let in.
+type call struct {
+	config *Config
+	hook   string // what stands behind the path
+	rules  []rule
+	header http.Header
+	body   []byte
+	key    string // idempotency key
+}
+
+// ServeHTTP takes one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.under.Add(-1)
+	if h.under.Add(1) > atOnceMost {
+		api.WriteError(w, &api.Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "too many hooks at the same time: try again", After: time.Second})
+		return
+	}
+	status, answer, err := h.serve(w, r)
+	switch {
+	case err != nil:
+		h.deps.Log.Warn("a hook is refused", "path", r.URL.Path, "err", err)
+		api.WriteError(w, err)
+	case status == http.StatusNoContent:
+		w.WriteHeader(status)
+	default:
+		api.WriteJSON(w, status, answer)
+	}
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	c := h.deps.Config()
+	if !c.Enabled {
+		return 0, nil, api.Refuse(http.StatusNotFound, "hooks are off here (hooks.enabled)")
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return 0, nil, api.Refuse(http.StatusMethodNotAllowed, "%.20s cannot be used here: use POST", r.Method)
+	}
+	x := call{config: c, hook: strings.Trim(strings.TrimPrefix(r.URL.Path, h.deps.Path), "/"), header: r.Header}
+	for _, m := range h.compiled(c) {
+		if m.Path == x.hook {
+			x.rules = append(x.rules, m)
+		}
+	}
+	if err := h.admit(w, r, &x); err != nil {
+		return 0, nil, err
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
+		return 0, nil, api.Refuse(http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")
+	}
+	if x.key = r.Header.Get("Idempotency-Key"); !visible(x.key) {
+		return 0, nil, api.Bad("an idempotency key is 1 to %d visible ASCII characters", keyMost)
+	}
+	switch {
+	case x.hook == "wake":
+		return h.wake(r.Context(), x)
+	case x.hook == "agent":
+		return h.agent(r.Context(), x)
+	case len(x.rules) > 0:
+		return h.mapped(r.Context(), x)
+	}
+	return 0, nil, api.Refuse(http.StatusNotFound, "there is no hook %.100q: there are wake, agent and hooks.mappings", x.hook)
+}
+
+// compiled gives the mappings as they are in force.
+func (h *Handler) compiled(c *Config) []rule {
+	if s := h.rules.Load(); s != nil && s.of == c {
+		return s.rules
+	}
+	rules, _ := compile(c.Mappings) // what is wrong with them the check of the configuration has refused
+	h.rules.Store(&ruleset{of: c, rules: rules})
+	return rules
+}
+
+// receive reads a body.
+func receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
+	_ = rc.SetReadDeadline(time.Time{})
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", bodyMost)
+	} else if err != nil {
+		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyWithin)
+	}
+	return body, nil
+}
+
+// admit checks the token, or the signature of a mapping in its place, and reads the body: that of a stranger only when it is signed.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (err error) {
+	if r.URL.Query().Has("token") {
+		return unauthorized(w, "A token does not belong into the address, where logs keep it: send it as Authorization: Bearer …")
+	}
+	token := r.Header.Get("X-Parley-Token")
+	if scheme, t, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "bearer") {
+		token = strings.TrimSpace(t)
+	}
+	signed := slices.DeleteFunc(slices.Clone(x.rules), func(m rule) bool { return m.Signature.Header == "" || r.Header.Get(m.Signature.Header) == "" })
+	if token != "" || len(signed) == 0 {
+		if err := h.right(w, r, token != "", func() bool { return same(token, x.config.Token.Reveal()) }); err != nil {
+			return err
+		}
+		x.body, err = receive(w, r)
+		return err
+	}
+	if x.body, err = receive(w, r); err != nil {
+		return err
+	}
+	x.rules = slices.DeleteFunc(signed, func(m rule) bool { return !m.Signature.signed(x.header, x.body) })
+	return h.right(w, r, true, func() bool { return len(x.rules) > 0 })
+}
+
+// right asks whether a secret is right, unless its sender was wrong too often.
+func (h *Handler) right(w http.ResponseWriter, r *http.Request, given bool, is func() bool) error {
+	ok, wait := h.deps.Try(h.deps.From(r.Context()), is)
+	switch {
+	case wait > 0:
+		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: "Too many wrong tokens. Wait a moment.", After: wait}
+	case !ok && !given:
+		return unauthorized(w, "This needs the token of the hooks (hooks.token): send it as Authorization: Bearer …, or sign the body where a mapping takes that.")
+	case !ok:
+		return unauthorized(w, "The token or the signature is wrong.")
+	}
+	return nil
+}
+
+func unauthorized(w http.ResponseWriter, why string) error {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	return api.Refuse(http.StatusUnauthorized, "%s", why)
+}
+
+// same compares in constant time; an empty secret is nobody's.
+func same(got, want string) bool {
+	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""
+}
+
+// signed reports whether a body has its signature.
+func (s Signature) signed(header http.Header, body []byte) bool {
+	if s.Secret.IsZero() || s.Header == "" {
+		return false
+	}
+	got, err := hex.DecodeString(strings.TrimPrefix(strings.TrimSpace(header.Get(s.Header)), "sha256="))
+	m := hmac.New(sha256.New, []byte(s.Secret.Reveal()))
+	m.Write(body)
+	return err == nil && hmac.Equal(got, m.Sum(nil))
+}
+
+func visible(key string) bool {
+	return len(key) <= keyMost && !strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' })
+}
+
+// source makes a repeat of a hook count once; "" = it is never one.
+func (x call) source(key string) string {
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("hook:%s:%s", x.hook, key)
+}

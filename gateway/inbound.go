@@ -1,0 +1,32 @@
+package gateway
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"parley/gateway/access"
+	"parley/gateway/hooks"
+	"parley/sessions"
+)
+
+// mountHooks adds what programs outside send to. It needs no token of the gateway: hooks have their own. Their path is that of the start.
+func (h *Host) mountHooks(mux *http.ServeMux) {
+	path := h.deps.Config.Config().Hooks.Path
+	mux.Handle(path+"/", hooks.New(hooks.Deps{
+		Path: path, Config: func() *hooks.Config { return &h.deps.Config.Config().Hooks },
+		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() },
+		Router: h.router, From: access.Client, Log: h.log,
+		Try: func(from netip.Addr, right func() bool) (bool, time.Duration) {
+			return h.door.Failures().Try(from, right)
+		},
+	}))
+}
+
+// passes says which requests need no token of the gateway, because something else checks them: those of platforms and of programs
+// outside.
+func (h *Host) passes() func(*http.Request) bool {
+	inbound := h.deps.Config.Config().Hooks.Path + "/"
+	return func(r *http.Request) bool { return isHook(r) || strings.HasPrefix(r.URL.Path, inbound) }
+}
