@@ -54,10 +54,10 @@ func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// inside gives a path of this host, whatever was asked for: nobody is sent to another site.
+// inside gives a path of this host, whatever was asked for: nobody is sent to another site. Scheme and host are left out.
 func inside(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsRune(u.Path, '\\') || u.Path == "/login" {
+	if err != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsRune(u.Path, '\\') || u.Path == "/login" {
 		return "/"
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()

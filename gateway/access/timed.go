@@ -1,7 +1,6 @@
 package access
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -23,8 +22,7 @@ func (d *Door) timed(serve func(http.ResponseWriter, *http.Request) *http.Reques
 		began := time.Now()
 		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w)}
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // a recorder has no deadlines
-			r.Body = &body{ReadCloser: r.Body, rc: out.rc}
+			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // net/http lifts it once the body is read; a recorder has none
 		}
 		r = serve(out, r)
 		if d.cfg.Log.Enabled(r.Context(), slog.LevelDebug) {
@@ -48,20 +46,6 @@ func template(pattern string) string {
 		return pattern[i:]
 	}
 	return "-"
-}
-
-// body is a request's body. Once it is read the connection is watched without a deadline again: the answer may be a long stream.
-type body struct {
-	io.ReadCloser
-	rc *http.ResponseController
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF { //nolint:errorlint // io.Reader's own contract
-		_ = b.rc.SetReadDeadline(time.Time{})
-	}
-	return n, err
 }
 
 // answer gives each write a deadline. What was flushed has gone, so that the deadline goes too.
