@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -35,6 +36,10 @@ func Parse(name, text string) (*template.Template, error) {
 // functions are what templates have besides Go's own.
 var functions = template.FuncMap{
 	"get": get, "each": each,
+	"eq": func(v any, others ...any) bool { // what is missing compares as well
+		return slices.ContainsFunc(others, func(o any) bool { return words(o) == words(v) })
+	},
+	"ne":    func(v, o any) bool { return words(v) != words(o) },
 	"lower": func(v any) string { return strings.ToLower(words(v)) },
 	"upper": func(v any) string { return strings.ToUpper(words(v)) },
 	"trim":  func(v any) string { return strings.TrimSpace(words(v)) },
