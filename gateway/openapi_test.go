@@ -104,4 +104,3 @@ func compileAll(t *testing.T, text []byte) {
 		t.Errorf("only %d schemas", n)
 	}
 }
-

@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/router"
+)
+
+// reader takes what a stream writes; stuck makes it take nothing for a while.
+type reader struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	header http.Header
+	stuck  chan struct{}
+}
+
+func (r *reader) Header() http.Header { return r.header }
+func (r *reader) WriteHeader(int)     {}
+func (r *reader) Flush()              {}
+func (r *reader) Write(p []byte) (int, error) {
+	if r.stuck != nil && strings.HasPrefix(string(p), "event:") {
+		<-r.stuck
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *reader) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// watched streams the events of a host that has no store.
+func watched(t *testing.T, target string, out *reader, header ...string) (h *Host, ended <-chan struct{}, leave context.CancelFunc) {
+	t.Helper()
+	h = &Host{done: make(chan struct{}), router: router.New(router.Deps{Settings: &router.Settings{}, Log: slog.New(slog.DiscardHandler)})}
+	ctx, leave := context.WithCancel(t.Context())
+	req := httptest.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	out.header = http.Header{}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		h.events(out, req)
+	}()
+	synctest.Wait()
+	return h, over, leave
+}
+
+// A stream says when to come back, shows what is asked for with an id, and lives on in silence.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out reader
+		h, ended, leave := watched(t, "/api/events?kinds=job,%20text&run=r1", &out)
+		h.router.Tell(router.Event{Kind: router.EventJob, Run: "r1", Job: "j1"})
+		h.router.Tell(router.Event{Kind: router.EventJob, Run: "r2"})
+		h.router.Tell(router.Event{Kind: router.EventRun, Run: "r1"})
+		time.Sleep(2*eventsAlive + time.Second)
+		h.router.Tell(router.Event{Kind: router.EventText, Run: "r1", Text: "two\nlines"})
+		synctest.Wait()
+		got := out.String()
+		if out.header.Get("Content-Type") != "text/event-stream" || out.header.Get("Cache-Control") != "no-store" {
+			t.Error(out.header)
+		}
+		parts := strings.Split(strings.TrimSuffix(got, "\n\n"), "\n\n")
+		if len(parts) != 5 || parts[0] != "retry: 2000" || !strings.HasPrefix(parts[1], "event: job\nid: ") || !strings.Contains(parts[1], `"job":"j1"`) ||
+			parts[2] != ": alive" || parts[3] != ": alive" || !strings.HasPrefix(parts[4], "event: text\nid: ") || !strings.Contains(parts[4], `"text":"two\nlines"`) {
+			t.Errorf("%q", parts)
+		}
+		leave()
+		<-ended
+	})
+}
+
+// A stream that takes up an earlier one, or could not keep up, says that the truth is to be read again.
+func TestEventsReload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := reader{stuck: make(chan struct{})}
+		h, ended, leave := watched(t, "/api/events", &out)
+		for range 3000 {
+			h.router.Tell(router.Event{Kind: router.EventJob})
+			synctest.Wait()
+		}
+		close(out.stuck)
+		synctest.Wait()
+		if n := strings.Count(out.String(), "event: reload\n"); n != 1 {
+			t.Errorf("%d times reload", n)
+		}
+		h.router.Tell(router.Event{Kind: router.EventJob, Job: "after"})
+		synctest.Wait()
+		if !strings.Contains(out.String(), `"job":"after"`) {
+			t.Error("nothing comes any more")
+		}
+		leave()
+		<-ended
+		var again reader
+		_, ended, leave = watched(t, "/api/events", &again, "Last-Event-ID", "x-1")
+		if !strings.HasPrefix(again.String(), "retry: 2000\n\nevent: reload\n") {
+			t.Errorf("%q", again.String())
+		}
+		leave()
+		<-ended
+	})
+}
+
+// The end of the host ends every stream; what cannot be watched is an error.
+func TestEventsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out reader
+		h, ended, leave := watched(t, "/api/events", &out)
+		defer leave()
+		close(h.done)
+		<-ended
+		for target, says := range map[string]string{"/api/events?kinds=runs": "use run, text", "/api/events?kind=run": "unknown parameter"} {
+			var bad reader
+			_, ended, leave := watched(t, target, &bad)
+			<-ended
+			leave()
+			if !strings.Contains(bad.String(), says) {
+				t.Errorf("%s: %q", target, bad.String())
+			}
+		}
+	})
+}
