@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"net/http"
 	"time"
 
 	"parley/channels"
@@ -16,60 +13,60 @@ type channelsCmd struct {
 }
 
 type channelsListCmd struct {
-	JSON bool `help:"Print JSON."`
+	asJSON
 }
 
 func (c channelsListCmd) Run(e *env) error {
-	list, err := ask[[]api.Account](e, http.MethodGet, "/api/channels", nil, nil)
+	list, err := request[[]api.Account](e, "GET /api/channels", api.None{})
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, list, printChannels)
+	return tell(e, c.asJSON, list, printChannels)
 }
 
-func printChannels(w io.Writer, list []api.Account) {
-	table(w, "CHANNEL\tACCOUNT\tSTATE\tNAME\tLAST SEEN\tRESTARTS", func(t io.Writer) {
-		for _, s := range list {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\n", s.Channel, s.Account, s.Words(), firstOf(s.Name, "–"), stamp(s.LastSeen), s.Restarts)
-		}
-	})
+func printChannels(p *page, list []api.Account) {
+	g := p.grid("CHANNEL", "ACCOUNT", "STATE", "~NAME", "LAST SEEN", "RESTARTS")
+	for _, s := range list {
+		g.row(s.Channel, s.Account, s.Words(), firstOf(s.Name, "–"), p.ago(s.LastSeen), s.Restarts)
+	}
+	g.print("There are no accounts.")
 	for _, s := range list {
 		if s.Detail == "" && s.Todo == "" && s.Next.IsZero() {
 			continue
 		}
-		_, _ = fmt.Fprintf(w, "\n%s\n", s.Line())
+		p.printf("\n%s\n", oneLine(s.Line()))
 	}
 }
 
 type channelsRestartCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	Account string `arg:"" optional:"" help:"Account; without it the only one, or default."`
+	asJSON
 }
 
 func (c channelsRestartCmd) Run(e *env) error {
-	s, err := ask[api.Account](e, http.MethodPost, "/api/channels/restart", nil, api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)})
-	if err == nil {
-		fmt.Printf("%s (%s) is started again (parley channels shows how it goes).\n", s.Channel, s.Account)
+	s, err := request[api.Account](e, "POST /api/channels/restart", api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)})
+	if err != nil {
+		return err
 	}
-	return err
+	return tell(e, c.asJSON, s, func(p *page, s api.Account) {
+		p.note("%s (%s) is started again (parley channels shows how it goes).\n", s.Channel, s.Account)
+	})
 }
 
 type logoutCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	Account string `help:"Account; without it the only one, or default." placeholder:"NAME"`
+	asJSON
 }
 
 // Run ends the link of an account, on its platform too.
 func (c logoutCmd) Run(e *env) error {
-	h, err := running(e)
+	s, err := requestOnce[api.Account](e, "POST /api/channels/logout", api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)}, "", time.Minute)
 	if err != nil {
 		return err
 	}
-	var s api.Account
-	body := api.AccountCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account)}
-	if err := h.callWithin(e.ctx, time.Minute, http.MethodPost, "/api/channels/logout", nil, body, &s); err != nil {
-		return err
-	}
-	fmt.Printf("%s (%s) is not linked any more. To link it again: parley login %s\n", s.Channel, s.Account, s.Channel)
-	return nil
+	return tell(e, c.asJSON, s, func(p *page, s api.Account) {
+		p.note("%s (%s) is not linked any more. To link it again: parley login %s\n", s.Channel, s.Account, s.Channel)
+	})
 }

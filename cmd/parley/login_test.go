@@ -126,12 +126,12 @@ func TestLoginCommand(t *testing.T) {
 			t.Errorf("without a terminal, %s: %v", c.channel, err)
 		}
 	}
-	list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
+	list, err := request[[]api.Account](e, "GET /api/channels", api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table bytes.Buffer
-	printChannels(&table, list)
+	printChannels(&page{out: &table}, list)
 	if !strings.Contains(table.String(), "Anna") || !strings.Contains(table.String(), "connected") {
 		t.Errorf("parley channels:\n%s", &table)
 	}
@@ -139,7 +139,7 @@ func TestLoginCommand(t *testing.T) {
 		t.Errorf("logout: %v", err)
 	}
 	for wait, done := time.After(20*time.Second), false; !done; { // until the adapter has said that nothing is linked
-		list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
+		list, err := request[[]api.Account](e, "GET /api/channels", api.None{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestLoginCommandEnds(t *testing.T) {
 		}
 		free := false
 		for wait := time.After(20 * time.Second); !free; {
-			list, err := ask[[]api.Account](e, "GET", "/api/channels", nil, nil)
+			list, err := request[[]api.Account](e, "GET /api/channels", api.None{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,24 +26,37 @@ type cli struct {
 
 	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
 	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
+	Say        sayCmd        `cmd:"" help:"Say something to the agent of a session."`
+	Agent      agentCmd      `cmd:"" help:"Have an agent work on something."`
+	Send       sendCmd       `cmd:"" help:"Send a text to a chat, without an agent."`
 	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
 	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
+	Events     eventsCmd     `cmd:"" help:"Print what happens, as it happens."`
+	Sessions   sessionsCmd   `cmd:"" help:"List, read, search, change, delete sessions."`
+	Runs       runsCmd       `cmd:"" help:"What agents work on and have worked on."`
+	Agents     agentsCmd     `cmd:"" help:"List the agents."`
+	Models     modelsCmd     `cmd:"" help:"List the language models."`
+	Usage      usageCmd      `cmd:"" help:"What model calls cost, by day, agent and model."`
 	Channels   channelsCmd   `cmd:"" help:"How the accounts are connected."`
 	Login      loginCmd      `cmd:"" help:"Link an account with a phone."`
 	Logout     logoutCmd     `cmd:"" help:"End the link of an account."`
-	Check      checkCmd      `cmd:"" help:"Check the configuration."`
-	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
-	Sessions   sessionsCmd   `cmd:"" help:"List sessions, change their settings."`
+	Pairing    pairingCmd    `cmd:"" help:"Let people in."`
 	Policy     policyCmd     `cmd:"" help:"About the send policy."`
 	Tools      toolsCmd      `cmd:"" help:"Which tools there are, and who may use them."`
 	Mcp        mcpCmd        `cmd:"" help:"The running host's MCP server on standard input and output, for programs that start such servers."`
 	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
 	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
-	Pairing    pairingCmd    `cmd:"" help:"Let people in."`
+	Check      checkCmd      `cmd:"" help:"Check the configuration."`
+	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
+	Init       initCmd       `cmd:"" help:"Write a configuration by questions."`
+	Doctor     doctorCmd     `cmd:"" help:"Look for what keeps the host from working, and say how to mend it."`
 	Backup     backupCmd     `cmd:"" help:"Back up all that the host keeps."`
 	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of the state of a host that is stopped."`
 	Bench      benchCmd      `cmd:"" help:"Measure this program as a whole against stand-in servers."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands in a shell."`
+	Complete   completeCmd   `cmd:"" hidden:"" help:"What could come next on a command line."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
@@ -56,13 +69,7 @@ type env struct {
 
 	utc, quiet bool
 	out        io.Writer // nil = standard output
-}
-
-type versionCmd struct{}
-
-func (versionCmd) Run() error {
-	fmt.Println("parley", version)
-	return nil
+	found      *host     // that answers; see reach
 }
 
 func main() { parley(nil) }
@@ -81,9 +88,17 @@ func parley(trace func(op, phase string)) {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	var c cli
-	k := kong.Parse(&c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(exit))
-	err := k.Run(&env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
+	parser := grammar(&c)
+	k, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
+	err = k.Run(parser, &env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
 	exit(report(os.Stderr, err, wantsJSON(k)))
+}
+
+// grammar is the command line as kong reads it.
+func grammar(c *cli) *kong.Kong {
+	return kong.Must(c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.ShortUsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}), kong.Exit(exit))
 }
 
 // kongUsage is kong's exit code for a wrong command line.

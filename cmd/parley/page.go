@@ -171,8 +171,5 @@ func (p *page) took(began, ended time.Time) string {
 	return span(ended.Sub(began))
 }
 
-// stamp is a point in time, local.
-func stamp(t time.Time) string { return (&page{}).stamp(t) }
-
 // firstOf gives the first text that is not empty.
 func firstOf(s ...string) string { return cmp.Or(s...) }

@@ -1,24 +1,20 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"net/http"
-
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/sessions"
 )
 
 type pairingCmd struct {
-	List    pairingListCmd    `cmd:"" help:"List who asks to be let in, and who was."`
+	List    pairingListCmd    `cmd:"" default:"withargs" help:"List who asks to be let in, and who was (the default)."`
 	Approve pairingApproveCmd `cmd:"" help:"Let somebody in."`
 	Reject  pairingRejectCmd  `cmd:"" help:"Turn somebody down: no code for a day."`
 	Remove  pairingRemoveCmd  `cmd:"" help:"Take back that somebody was let in or turned down."`
 }
 
 type pairingListCmd struct {
-	JSON bool `help:"Print JSON."`
+	asJSON
 }
 
 // pairingList is what parley pairing list prints as JSON.
@@ -29,67 +25,73 @@ type pairingList struct {
 
 func (c pairingListCmd) Run(e *env) (err error) {
 	var list pairingList
-	if list.Asking, err = ask[[]sessions.Pairing](e, http.MethodGet, "/api/pairing", nil, nil); err != nil {
+	if list.Asking, err = request[[]sessions.Pairing](e, "GET /api/pairing", api.None{}); err != nil {
 		return err
 	}
-	if list.Admitted, err = ask[[]sessions.Admitted](e, http.MethodGet, "/api/pairing/admitted", nil, nil); err != nil {
+	if list.Admitted, err = request[[]sessions.Admitted](e, "GET /api/pairing/admitted", api.None{}); err != nil {
 		return err
 	}
-	return show(c.JSON, list, printPairing)
+	return tell(e, c.asJSON, list, printPairing)
 }
 
-func printPairing(w io.Writer, list pairingList) {
-	if len(list.Asking)+len(list.Admitted) == 0 {
-		_, _ = fmt.Fprintln(w, "Nobody asks to be let in, and nobody was let in by a code.")
-		return
+func printPairing(p *page, list pairingList) {
+	g := p.grid("CHANNEL", "ACCOUNT", "ID", "~NAME", "STATE")
+	for _, x := range list.Asking {
+		state := "waits until " + p.stamp(x.Expires)
+		if x.Rejected {
+			state = "turned down, no code until " + p.stamp(x.Expires)
+		}
+		g.row(x.Channel, x.Account, x.User, firstOf(x.Name, "–"), state)
 	}
-	table(w, "CHANNEL\tACCOUNT\tID\tNAME\tSTATE", func(t io.Writer) {
-		for _, p := range list.Asking {
-			state := "waits until " + stamp(p.Expires)
-			if p.Rejected {
-				state = "turned down, no code until " + stamp(p.Expires)
-			}
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.Channel, p.Account, p.User, firstOf(p.Name, "–"), state)
-		}
-		for _, p := range list.Admitted {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\tlet in since %s\n", p.Channel, p.Account, p.User, firstOf(p.Name, "–"), stamp(p.Since))
-		}
-	})
+	for _, x := range list.Admitted {
+		g.row(x.Channel, x.Account, x.User, firstOf(x.Name, "–"), "let in since "+p.stamp(x.Since))
+	}
+	g.print("Nobody asks to be let in, and nobody was let in by a code.")
 }
 
 type pairingApproveCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	Code    string `arg:"" help:"The code that the person was given."`
+	asJSON
 }
 
 func (c pairingApproveCmd) Run(e *env) error {
-	p, err := ask[sessions.Pairing](e, http.MethodPost, "/api/pairing/approve", nil, map[string]string{"channel": c.Channel, "code": c.Code})
-	if err == nil {
-		fmt.Printf("%s:%s %s may write now.\n", p.Channel, p.User, p.Name)
+	who, err := request[sessions.Pairing](e, "POST /api/pairing/approve", api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code})
+	if err != nil {
+		return err
 	}
-	return err
+	return tell(e, c.asJSON, who, func(p *page, who sessions.Pairing) {
+		p.note("%s:%s %s may write now.\n", who.Channel, who.User, oneLine(who.Name))
+	})
 }
 
 type pairingRejectCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	Code    string `arg:"" help:"The code that the person was given."`
+	asJSON
 }
 
 func (c pairingRejectCmd) Run(e *env) error {
-	_, err := ask[struct{}](e, http.MethodPost, "/api/pairing/reject", nil, map[string]string{"channel": c.Channel, "code": c.Code})
-	return err
+	done, err := request[api.None](e, "POST /api/pairing/reject", api.PairingCall{Channel: channels.Kind(c.Channel), Code: c.Code})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, done, func(p *page, _ api.None) { p.note("Turned down: no code for a day.\n") })
 }
 
 type pairingRemoveCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	ID      string `arg:"" help:"The person's id, as parley pairing list shows it."`
 	Account string `help:"Account; without it the only one that knows the person." placeholder:"NAME"`
+	asJSON
 }
 
 func (c pairingRemoveCmd) Run(e *env) error {
-	p, err := ask[sessions.Admitted](e, http.MethodPost, "/api/pairing/remove", nil, api.PairedPerson{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), User: c.ID})
-	if err == nil {
-		fmt.Printf("%s:%s on account %s is a stranger again.\n", p.Channel, p.User, p.Account)
+	who, err := request[sessions.Admitted](e, "POST /api/pairing/remove", api.PairedPerson{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), User: c.ID})
+	if err != nil {
+		return err
 	}
-	return err
+	return tell(e, c.asJSON, who, func(p *page, who sessions.Admitted) {
+		p.note("%s:%s on account %s is a stranger again.\n", who.Channel, who.User, who.Account)
+	})
 }

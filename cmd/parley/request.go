@@ -14,14 +14,14 @@ import (
 	"parley/gateway/api"
 )
 
-// ask finds the host and does one request.
-func ask[T any](e *env, method, path string, q url.Values, body any) (out T, err error) {
-	h, err := running(e)
-	if err != nil {
-		return out, err
+// reach finds the running host, once for a command.
+func (e *env) reach() (*host, error) {
+	if e.found != nil {
+		return e.found, nil
 	}
-	err = h.call(e.ctx, method, path, q, body, &out)
-	return out, h.explained(e, err)
+	h, err := running(e)
+	e.found = h
+	return h, err
 }
 
 // request does one operation of the API; route and in are as in the host's own table.
@@ -34,7 +34,7 @@ const callLimit = 30 * time.Second
 
 // requestOnce is request with an idempotency key ("" = none) and a time limit.
 func requestOnce[Out any](e *env, route string, in any, key string, limit time.Duration) (out Out, err error) {
-	h, err := running(e)
+	h, err := e.reach()
 	if err != nil {
 		return out, err
 	}
@@ -96,17 +96,6 @@ func (h *host) explained(e *env, err error) error {
 // versions says what to do when host and command line differ.
 func versions(host string) string {
 	return fmt.Sprintf("The host is parley %s, this program is %s: restart the host with this program, or use the host's own.", host, version)
-}
-
-// show prints a value as JSON when asked to, otherwise with the given func.
-func show[T any](asJSON bool, v T, print func(w io.Writer, v T)) error {
-	p := newPage(nil)
-	if asJSON {
-		writeJSON(p.out, v)
-		return nil
-	}
-	print(p, v)
-	return nil
 }
 
 // asJSON is what every command has that prints something.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -119,25 +118,6 @@ func widest(w []int, may func(i int) bool) int {
 		}
 	}
 	return at
-}
-
-// table prints rows of cells between tabs.
-func table(w io.Writer, head string, rows func(io.Writer)) {
-	p, ok := w.(*page)
-	if !ok {
-		p = &page{out: w}
-	}
-	g := p.grid(strings.Split(head, "\t")...)
-	var b bytes.Buffer
-	rows(&b)
-	for line := range strings.Lines(b.String()) {
-		var cells []any
-		for _, c := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
-			cells = append(cells, c)
-		}
-		g.row(cells...)
-	}
-	g.print("Nothing.")
 }
 
 // bar is a bar of a chart: value of most, in cells of an eighth.

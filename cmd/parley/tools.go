@@ -2,92 +2,79 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
+	"parley/gateway/api"
 	"parley/policy"
 	"parley/router"
 )
 
 type toolsCmd struct {
-	List    toolsListCmd    `cmd:"" default:"1" help:"List the tools that there are (the default)."`
+	List    toolsListCmd    `cmd:"" default:"withargs" help:"List the tools that there are (the default)."`
 	Explain toolsExplainCmd `cmd:"" help:"Say whether a tool can be used in a turn, layer by layer."`
 }
 
 type toolsListCmd struct {
-	JSON bool `help:"Print JSON."`
+	asJSON
 }
 
 // Run lists the tools of the running host, those of MCP servers included.
 func (c toolsListCmd) Run(e *env) error {
-	t, err := ask[router.ToolTable](e, http.MethodGet, "/api/tools/explain", nil, nil)
+	t, err := request[router.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{})
 	if err != nil {
 		return err
 	}
-	return show(c.JSON, t.Tools, func(w io.Writer, list []router.ToolVerdict) {
-		table(w, "TOOL\tFROM\tWHAT IT DOES", func(out io.Writer) {
-			for _, x := range list {
-				from := "parley"
-				if !policy.BuiltInTool(x.Name) {
-					from = "MCP"
-				}
-				about := []rune(x.About)
-				if len(about) > 100 {
-					about = append(about[:99], '…')
-				}
-				_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", x.Name, from, string(about))
+	return tell(e, c.asJSON, t.Tools, func(p *page, list []router.ToolVerdict) {
+		g := p.grid("TOOL", "FROM", "~WHAT IT DOES")
+		for _, x := range list {
+			from := "parley"
+			if !policy.BuiltInTool(x.Name) {
+				from = "MCP"
 			}
-		})
+			g.row(x.Name, from, cut(oneLine(x.About), 100))
+		}
+		g.print("There are no tools.")
 	})
 }
 
 type toolsExplainCmd struct {
 	Tool      string `arg:"" optional:"" help:"One tool; without it, a table of all."`
 	Agent     string `help:"Agent; without it the session's, or the default one."`
-	Session   string `help:"Key, session id, or main."`
+	Session   string `help:"Key, id, main, or a part of the title or label that only one has." placeholder:"SESSION"`
 	ChatType  string `enum:"direct,group,channel," default:"" help:"direct, group or channel; without it the session's, or direct."`
 	Sender    string `help:"Who asks: owner, other, or an id or @username of the session's channel; without it owner."`
 	Subagent  bool   `help:"In a sub-agent that such a turn starts."`
 	Sandboxed bool   `help:"In a sandboxed session."`
-	JSON      bool   `help:"Print JSON."`
+	asJSON
 }
 
 // Run asks the running host.
 func (c toolsExplainCmd) Run(e *env) error {
-	q := url.Values{}
-	for name, v := range map[string]string{"tool": c.Tool, "agent": c.Agent, "session": c.Session, "chatType": c.ChatType, "sender": c.Sender} {
-		if v != "" {
-			q.Set(name, v)
-		}
-	}
-	for name, on := range map[string]bool{"subagent": c.Subagent, "sandboxed": c.Sandboxed} {
-		if on {
-			q.Set(name, "true")
-		}
-	}
-	t, err := ask[router.ToolTable](e, http.MethodGet, "/api/tools/explain", q, nil)
+	key, err := optionalSession(e, c.Session)
 	if err != nil {
 		return err
 	}
-	if err = show(c.JSON, t, func(w io.Writer, t router.ToolTable) {
-		_, _ = fmt.Fprintln(w, turnWords(t))
+	t, err := request[router.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{Tool: c.Tool, Session: key, Agent: c.Agent, ChatType: c.ChatType, Sender: c.Sender, Subagent: c.Subagent, Sandboxed: c.Sandboxed})
+	if err != nil {
+		return err
+	}
+	if err = tell(e, c.asJSON, t, func(p *page, t router.ToolTable) {
+		p.printf("%s\n", turnWords(t))
 		if c.Tool != "" && len(t.Tools) == 1 {
-			explainTool(w, t.Tools[0])
+			explainTool(p, t.Tools[0])
 			return
 		}
-		table(w, "TOOL\t\tDECIDED BY", func(out io.Writer) {
-			for _, x := range t.Tools {
-				_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", x.Name, x.Verdict.Action, x.Verdict.Rule)
-			}
-		})
+		g := p.grid("TOOL", "MAY", "~DECIDED BY")
+		for _, x := range t.Tools {
+			g.row(x.Name, x.Verdict.Action, x.Verdict.Rule)
+		}
+		g.print("There are no tools.")
 	}); err != nil {
 		return err
 	}
 	if c.Tool != "" && len(t.Tools) == 1 && !t.Tools[0].Known {
-		return fmt.Errorf("there is no such tool now: %s", c.Tool)
+		return failed(exitMissing, "not_found", "there is no such tool now: %s", c.Tool)
 	}
 	return nil
 }
@@ -117,15 +104,15 @@ func list[T ~string](all []T) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-func explainTool(w io.Writer, x router.ToolVerdict) {
+func explainTool(p *page, x router.ToolVerdict) {
 	unknown := ""
 	if !x.Known {
 		unknown = " (there is no such tool now)"
 	}
-	_, _ = fmt.Fprintf(w, "%s: %s%s\n%s: %s\n\n", x.Name, strings.ToUpper(string(x.Verdict.Action)), unknown, x.Verdict.Rule, x.Verdict.Reason)
-	table(w, "LAYER\t\tWHY", func(out io.Writer) {
-		for _, l := range x.Layers {
-			_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", l.Rule, l.Action, l.Reason)
-		}
-	})
+	p.printf("%s: %s%s\n%s: %s\n\n", x.Name, strings.ToUpper(string(x.Verdict.Action)), unknown, x.Verdict.Rule, oneLine(x.Verdict.Reason))
+	g := p.grid("LAYER", "SAYS", "~WHY")
+	for _, l := range x.Layers {
+		g.row(l.Rule, l.Action, l.Reason)
+	}
+	g.print("No layer says anything.")
 }

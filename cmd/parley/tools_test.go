@@ -88,7 +88,7 @@ func TestToolPolicy(t *testing.T) {
 			t.Errorf("explain %v: %s", c.args, out)
 		}
 	}
-	if out, code := w.cli("tools", "explain", "git_log"); code != 1 || strings.Contains(out, "ALLOW") {
+	if out, code := w.cli("tools", "explain", "git_log"); code != exitMissing || strings.Contains(out, "ALLOW") {
 		t.Errorf("a tool that there is not: exit %d: %s", code, out)
 	}
 	if out, code := w.cli("tools"); code != 0 || !strings.Contains(out, "fetch") || !strings.Contains(out, "parley") {

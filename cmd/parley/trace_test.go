@@ -79,7 +79,7 @@ func TestWhyOfARepeat(t *testing.T) {
 // Deliveries name their files, by names that cannot break the line, in `parley deliveries show` and in traces.
 func TestDeliveryNamesItsFiles(t *testing.T) {
 	var b strings.Builder
-	printTrace(&b, sessions.Trace{Deliveries: []sessions.Delivery{{ID: "d1", Files: []sessions.File{
+	printTrace(&page{out: &b}, sessions.Trace{Deliveries: []sessions.Delivery{{ID: "d1", Files: []sessions.File{
 		{Name: "report.pdf", MIME: "application/pdf", Size: 12_000}, {Name: "../a\n  part 1 arrived", Kind: "document"}}}}})
 	if got := b.String(); !strings.Contains(got, "\n  file report.pdf, application/pdf, 12 kB\n  file a   part 1 arrived\n") {
 		t.Errorf("%s", got)

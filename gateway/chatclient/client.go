@@ -23,7 +23,8 @@ import (
 type Options struct {
 	BaseURL     string          // http://127.0.0.1:18790
 	Token       channels.Secret // the gateway token
-	Chat        string          // empty = the owner's chat, which is the page's too
+	Chat        string          // of the web chat; empty = the owner's, which is the page's too
+	Session     string          // instead: the key of any session
 	In          io.Reader
 	Out         io.Writer
 	Interactive bool          // In and Out are a terminal: a screen with live answers; otherwise lines in, answers out
@@ -49,7 +50,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{}
 	}
-	err := (&client{o: o}).run(ctx)
+	err := newClient(o).run(ctx)
 	if _, ok := errors.AsType[*interrupted](err); err != nil && ctx.Err() != nil && !ok {
 		return &interrupted{cause: ctx.Err()}
 	}
@@ -67,8 +68,26 @@ func (c *client) run(ctx context.Context) error {
 	return c.lines(ctx)
 }
 
-// client is the host's chat API.
-type client struct{ o Options }
+// client is a chat.
+type client struct {
+	o Options
+	backend
+}
+
+// backend is where a chat is: the web chat, or a session of any kind.
+type backend interface {
+	info(ctx context.Context) (web.Info, error)
+	history(ctx context.Context) ([]web.Line, error)                // the newest lines, oldest first
+	post(ctx context.Context, id, text string) error                // hands over one message; the same id again is the same message
+	stream(ctx context.Context, on func(webchat.Event)) (err error) // one connection, to its end
+}
+
+func newClient(o Options) *client {
+	if o.Session != "" {
+		return &client{o, newSession(hostAPI{o}, o.Session)}
+	}
+	return &client{o, webChat{hostAPI{o}}}
+}
 
 // interrupted is the end of ctx in words. It unwraps to the context's error.
 type interrupted struct {
@@ -108,26 +127,29 @@ func again(err error) bool {
 	return !errors.Is(err, ErrToken)
 }
 
-func (c *client) request(ctx context.Context, method, what string, q url.Values, body []byte) (*http.Response, error) {
-	if q == nil {
-		q = url.Values{}
-	}
-	if c.o.Chat != "" {
-		q.Set("chat", c.o.Chat)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.o.BaseURL, "/")+"/api/chat/"+what+"?"+q.Encode(), bytes.NewReader(body))
+// hostAPI is the host's API.
+type hostAPI struct{ o Options }
+
+// open does one request and gives its answer when it is a success. key is the idempotency key, if any.
+func (w hostAPI) open(ctx context.Context, method, path string, q url.Values, key string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(w.o.BaseURL, "/")+path+"?"+q.Encode(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("the host's address %q: %w", c.o.BaseURL, err)
+		return nil, fmt.Errorf("the host's address %q: %w", w.o.BaseURL, err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.o.Token.Reveal())
+	if !w.o.Token.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+w.o.Token.Reveal())
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := c.o.Client.Do(req)
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	res, err := w.o.Client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrNoHost, err)
 	}
-	if res.StatusCode == http.StatusOK {
+	if res.StatusCode/100 == 2 {
 		return res, nil
 	}
 	defer res.Body.Close()
@@ -144,41 +166,19 @@ func (c *client) request(ctx context.Context, method, what string, q url.Values,
 	return nil, e
 }
 
-func (c *client) call(ctx context.Context, method, what string, q url.Values, body []byte, out any) error {
+// do is open for an answer that is read whole.
+func (w hostAPI) do(ctx context.Context, method, path string, q url.Values, key string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	res, err := c.request(ctx, method, what, q, body)
+	res, err := w.open(ctx, method, path, q, key, body)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		return fmt.Errorf("%w (%s: %w)", ErrNoHost, what, err)
+		return fmt.Errorf("%w (%s: %w)", ErrNoHost, path, err)
 	}
 	return nil
-}
-
-func (c *client) info(ctx context.Context) (info web.Info, err error) {
-	return info, c.call(ctx, http.MethodGet, "info", nil, nil, &info)
-}
-
-// history gives the newest lines of the chat, oldest first.
-func (c *client) history(ctx context.Context) ([]web.Line, error) {
-	var page struct {
-		Lines []web.Line `json:"lines"`
-	}
-	err := c.call(ctx, http.MethodGet, "history", nil, nil, &page)
-	return page.Lines, err
-}
-
-// post hands over one message, once.
-func (c *client) post(ctx context.Context, id, text string) error {
-	body, err := json.Marshal(map[string]string{"id": id, "text": text})
-	if err != nil {
-		return err
-	}
-	var ok struct{}
-	return c.call(ctx, http.MethodPost, "messages", nil, body, &ok)
 }
 
 // deliver posts until the host has the message, for at most the time given; the id makes all tries one message.

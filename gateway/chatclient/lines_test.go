@@ -170,7 +170,7 @@ func TestLookAfterCommand(t *testing.T) {
 	h.Put(web.Line{ID: "m", Role: web.Assistant, Text: "by the way", Deliveries: []string{"d1"}, State: sessions.Sent})
 	o := options(h, nil, io.Discard)
 	o.Client = http.DefaultClient
-	d := dialog{c: &client{o: o}, seen: map[string]bool{}, old: map[string]bool{}}
+	d := dialog{c: newClient(o), seen: map[string]bool{}, old: map[string]bool{}}
 	for came, want := range map[string]bool{"d1.0": false, "d2.0": true, "": false} {
 		if done, err := d.look(t.Context(), "posted", came); done != want || err != nil {
 			t.Errorf("came %q: done %v, %v", came, done, err)

@@ -3,10 +3,9 @@ package chatclient
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"strings"
 	"time"
 
@@ -42,43 +41,36 @@ func (c *client) follow(ctx context.Context, on func(webchat.Event)) {
 	}
 }
 
-// stream reads one connection to its end.
-func (c *client) stream(ctx context.Context, on func(webchat.Event)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	dead := time.AfterFunc(silence, cancel)
-	defer dead.Stop()
-	res, err := c.request(ctx, http.MethodGet, "events", nil, nil)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	in := bufio.NewScanner(res.Body)
+// errReload ends a stream that begins anew: the reader was too slow.
+var errReload = errors.New("the stream begins anew")
+
+// events reads server-sent events until they end. alive is called for each line. Pings are left out.
+func events(r io.Reader, alive func(), on func(name string, data []byte) error) error {
+	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), maxEvent)
-	var e webchat.Event
+	var kind string
+	var data []byte
 	for in.Scan() {
-		dead.Reset(silence)
+		alive()
 		line := in.Text()
 		if line == "" {
-			switch e.Kind {
-			case "", "ping":
-			case webchat.ReloadEvent:
-				return nil
-			default:
-				on(e)
+			if kind != "" && kind != "ping" {
+				if err := on(kind, data); errors.Is(err, errReload) {
+					return nil
+				} else if err != nil {
+					return fmt.Errorf("an event of the host: %w", err)
+				}
 			}
-			e = webchat.Event{}
+			kind, data = "", nil
 			continue
 		}
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "event":
-			e.Kind = webchat.EventKind(value)
+			kind = value
 		case "data":
-			if err := json.Unmarshal([]byte(value), &e); err != nil {
-				return fmt.Errorf("an event of the host: %w", err)
-			}
+			data = []byte(value)
 		}
 	}
 	return in.Err()

@@ -53,7 +53,7 @@ func TestFollowNoticesSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{beats: 100}
-		c := &client{o: Options{BaseURL: "http://host", Client: &http.Client{Transport: w}, Out: io.Discard}}
+		c := newClient(Options{BaseURL: "http://host", Client: &http.Client{Transport: w}, Out: io.Discard})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		events := make(chan webchat.Event, 10)
@@ -78,7 +78,7 @@ func TestLateEventIsNotShownAgain(t *testing.T) {
 	late := webchat.Event{Kind: webchat.MessageEvent, ID: "d1.0", Text: "hi"}
 
 	var out bytes.Buffer
-	d := dialog{c: &client{o: Options{Out: &out}}, seen: map[string]bool{"d1": true}}
+	d := dialog{c: newClient(Options{Out: &out}), seen: map[string]bool{"d1": true}}
 	if err := d.show(late); err != nil || out.Len() != 0 {
 		t.Errorf("line mode printed %q, %v", out.String(), err)
 	}

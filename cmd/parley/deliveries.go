@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+type deliveriesCmd struct {
+	List  deliveriesListCmd `cmd:"" default:"withargs" help:"List deliveries, newest first (the default)."`
+	Show  deliveryShowCmd   `cmd:"" help:"Show one delivery."`
+	Retry deliveryRetryCmd  `cmd:"" help:"Send a failed, expired, held or dropped delivery again."`
+	Drop  deliveryDropCmd   `cmd:"" help:"Give up on a delivery."`
+}
+
+type deliveriesListCmd struct {
+	State   string `enum:"pending,sending,sent,withheld,failed,expired,dropped,held," default:"" help:"Only in this state: pending, sending, sent, withheld, failed, expired, dropped or held." placeholder:"STATE"`
+	Session string `help:"Only of this session." placeholder:"SESSION"`
+	Run_    string `name:"run" help:"Only of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
+	Before  int64  `help:"Only those before this number: the next page." placeholder:"SEQ"`
+	Limit   int    `default:"50" help:"At most this many."`
+	asJSON
+}
+
+// Help shows examples.
+func (deliveriesListCmd) Help() string {
+	return "Examples:\n\n  parley deliveries list --state withheld\n  parley deliveries list --session garden --limit 5\n  parley deliveries list --state failed --json | jq -r '.[].id' | xargs -n1 parley deliveries retry"
+}
+
+func (c deliveriesListCmd) Run(e *env) error {
+	key, err := optionalSession(e, c.Session)
+	if err != nil {
+		return err
+	}
+	list, err := request[[]sessions.Delivery](e, "GET /api/deliveries", api.DeliveriesQuery{State: sessions.DeliveryState(c.State), Session: key, Run: sessions.RunID(c.Run_), Before: c.Before, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, list, func(p *page, list []sessions.Delivery) {
+		g := p.grid("ID", "STATE", "KIND", "TO", "CREATED", "~WHY")
+		for _, d := range list {
+			g.row(d.ID, d.State, d.Kind, d.To, p.ago(d.Created), why(d))
+		}
+		g.print("There is no such delivery.")
+		if n := len(list); n > 0 && n == c.Limit {
+			p.note("older ones: --before %d\n", list[n-1].Seq)
+		}
+	})
+}
+
+// why says in a few words what decided a delivery.
+func why(d sessions.Delivery) string {
+	s := d.Error
+	if d.Verdict != nil && d.State == sessions.Withheld {
+		s = d.Verdict.Rule
+	}
+	if d.Repeat {
+		s = strings.TrimSuffix("may show twice; "+s, "; ")
+	}
+	return s
+}
+
+type deliveryArg struct {
+	ID string `arg:"" help:"Delivery id."`
+	asJSON
+}
+
+// do does one operation on the delivery and shows what it is then.
+func (a deliveryArg) do(e *env, route string) error {
+	d, err := request[sessions.Delivery](e, route, api.DeliveryCall{ID: sessions.DeliveryID(a.ID)})
+	if err != nil {
+		return err
+	}
+	return tell(e, a.asJSON, d, func(p *page, d sessions.Delivery) { printDelivery(p, d) })
+}
+
+type deliveryShowCmd struct {
+	deliveryArg
+}
+
+func (c deliveryShowCmd) Run(e *env) error { return c.do(e, "GET /api/deliveries/{delivery}") }
+
+type deliveryRetryCmd struct {
+	deliveryArg
+}
+
+func (c deliveryRetryCmd) Run(e *env) error { return c.do(e, "POST /api/deliveries/{delivery}/retry") }
+
+type deliveryDropCmd struct {
+	deliveryArg
+}
+
+func (c deliveryDropCmd) Run(e *env) error { return c.do(e, "POST /api/deliveries/{delivery}/drop") }
+
+func printDelivery(p *page, d sessions.Delivery) {
+	_, _ = fmt.Fprintf(p.out, "delivery %s: %s %s to %s\n", oneLine(string(d.ID)), oneLine(string(d.Kind)), p.paint(moods[string(d.State)], oneLine(string(d.State))), oneLine(d.To.String())) // cleaned word by word
+	p.printf("  created %s, expires %s, session %s, run %s\n", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run)
+	if d.Verdict != nil {
+		p.printf("  policy: %s by %s: %s\n", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason)
+	}
+	if d.Error != "" {
+		p.printf("  %s\n", oneLine(d.Error))
+	}
+	if d.Repeat {
+		p.printf("  may show twice: an earlier try ended without an answer of the platform\n")
+	}
+	for _, f := range d.Files {
+		p.printf("  file %s\n", f)
+	}
+	for i, r := range d.Receipts {
+		p.printf("  part %d arrived as %s at %s\n", i+1, r.ID, p.stamp(r.At))
+	}
+}

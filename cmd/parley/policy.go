@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"parley/gateway/api"
+)
+
+type policyCmd struct {
+	Explain explainCmd     `cmd:"" help:"Say which rule decides about sending, and why."`
+	Rules   policyRulesCmd `cmd:"" help:"List the rules of the send policy as they are in force."`
+}
+
+type explainCmd struct {
+	Session string `arg:"" optional:"" help:"Key, id, main, or a part of the title or label that only one has."`
+	To      string `help:"Address: channel/account/direct|group|channel/chat[/thread]. Without it, the session's own chat." placeholder:"ADDRESS"`
+	asJSON
+}
+
+// Help shows examples.
+func (explainCmd) Help() string {
+	return "Examples:\n\n  parley policy explain main\n  parley policy explain garden --to telegram/default/group/-100500\n  parley policy explain --to telegram/default/direct/1001"
+}
+
+func (c explainCmd) Run(e *env) error {
+	key, err := optionalSession(e, c.Session)
+	if err != nil {
+		return err
+	}
+	if key == "" && c.To == "" {
+		return misuse("name a session, an address (--to), or both")
+	}
+	x, err := request[api.Explanation](e, "GET /api/policy/explain", api.ExplainQuery{Session: key, To: c.To})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, x, printExplanation)
+}
+
+func printExplanation(p *page, x api.Explanation) {
+	word := strings.ToUpper(string(x.Verdict.Action))
+	_, _ = fmt.Fprintf(p.out, "%s → %s: %s\n", oneLine(firstOf(string(x.Session), "(no session)")), oneLine(firstOf(x.To, "(no chat yet)")), p.paint(moods[word], oneLine(word))) // cleaned word by word
+	p.printf("%s\n%s\n\n", x.Verdict.Rule, x.Verdict.Reason)
+	for _, s := range x.Steps {
+		if s.Verdict {
+			continue // it stands above
+		}
+		mark := " "
+		if s.Matched {
+			mark = "*"
+		}
+		p.printf("%s %s: %s\n", mark, oneLine(s.Rule), oneLine(s.Why))
+	}
+}
+
+type policyRulesCmd struct {
+	asJSON
+}
+
+func (c policyRulesCmd) Run(e *env) error {
+	r, err := request[api.SendRules](e, "GET /api/policy/rules", api.None{})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, r, func(p *page, r api.SendRules) {
+		g := p.grid("RULE", "ACTION", "~APPLIES TO")
+		for _, x := range r.Rules {
+			g.row(x.Rule, x.Action, x.Applies)
+		}
+		why := "as configured"
+		if !r.Set {
+			why = "nothing else is configured"
+		}
+		g.row("otherwise", r.Default, why)
+		g.print("")
+		p.note("\nAny deny that matches wins over any allow. A session's own setting comes first: parley policy explain SESSION.\n")
+	})
+}

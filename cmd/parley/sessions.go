@@ -1,0 +1,354 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+type sessionsCmd struct {
+	List    sessionsListCmd    `cmd:"" default:"withargs" help:"List sessions, newest first (the default)."`
+	Show    sessionsShowCmd    `cmd:"" help:"Show one session: its settings, its figures, what the send policy says."`
+	History sessionsHistoryCmd `cmd:"" help:"Print what was said in a session."`
+	Search  sessionsSearchCmd  `cmd:"" help:"Find messages by their words."`
+	Patch   sessionsPatchCmd   `cmd:"" help:"Change a session's settings."`
+	Reset   sessionsResetCmd   `cmd:"" help:"Start a session over; settings and the old transcript stay."`
+	Archive sessionsArchiveCmd `cmd:"" help:"Put a session away; the next message brings it back."`
+	Delete  sessionsDeleteCmd  `cmd:"" help:"Delete a session with its transcript."`
+	Compact sessionsCompactCmd `cmd:"" help:"Sum up the older part of a session now."`
+}
+
+type sessionsListCmd struct {
+	Search    string `help:"Part of key, title or label." placeholder:"TEXT"`
+	Agent     string `help:"Only of this agent." placeholder:"AGENT"`
+	Kind      string `enum:"main,group,cron,hook,node,other," default:"" help:"Only of this kind: main, group, cron, hook, node or other." placeholder:"KIND"`
+	SpawnedBy string `help:"Only sub-agents of this session." placeholder:"SESSION"`
+	Active    int    `help:"Only those that were active in the last minutes." placeholder:"MINUTES"`
+	Archived  bool   `help:"Only archived ones."`
+	Limit     int    `default:"50" help:"At most this many."`
+	asJSON
+}
+
+// Help shows examples.
+func (sessionsListCmd) Help() string {
+	return "Examples:\n\n  parley sessions list --active 60\n  parley sessions list --search garden --json\n  parley sessions list --spawned-by main"
+}
+
+func (c sessionsListCmd) Run(e *env) error {
+	by, err := optionalSession(e, c.SpawnedBy)
+	if err != nil {
+		return err
+	}
+	rows, err := request[[]api.Session](e, "GET /api/sessions", api.SessionsQuery{Search: c.Search, Agent: c.Agent, Kind: c.Kind, SpawnedBy: by, Minutes: c.Active, Archived: c.Archived, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, rows, printSessions)
+}
+
+func printSessions(p *page, rows []api.Session) {
+	g := p.grid("KEY", "KIND", "~NAME", "TOKENS", "COST", "POLICY", "STATE", "ACTIVE")
+	for _, r := range rows {
+		state := ""
+		switch {
+		case r.Working:
+			state = "at work"
+		case r.Archived:
+			state = "archived"
+		}
+		g.row(r.Key, r.Kind, nameOf(r), short(r.Tokens), cost(r.Cost), firstOf(string(r.SendPolicy), "inherit"), state, p.ago(r.Updated))
+	}
+	g.print("There is no such session yet.")
+}
+
+type sessionArg struct {
+	Session string `arg:"" help:"Key, id, main, or a part of the title or label that only one has."`
+}
+
+type sessionsShowCmd struct {
+	sessionArg
+	asJSON
+}
+
+func (c sessionsShowCmd) Run(e *env) error {
+	key, err := pick(e, c.Session, false)
+	if err != nil {
+		return err
+	}
+	s, err := request[api.SessionDetail](e, "GET /api/sessions/{session}", api.SessionCall{Session: key})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, s, printSession)
+}
+
+func printSession(p *page, s api.SessionDetail) {
+	p.painted(bold, string(s.Key))
+	line := func(name, value string) {
+		if value != "" {
+			p.printf("  %-12s %s\n", name, value)
+		}
+	}
+	line("title", oneLine(s.Title))
+	line("label", oneLine(s.Label))
+	line("kind", string(s.Kind)+", agent "+string(s.Agent))
+	line("id", string(s.ID))
+	line("chat", s.Last)
+	line("started by", string(s.SpawnedBy))
+	verdict := "send policy " + firstOf(string(s.SendPolicy), "inherit")
+	if s.Verdict.Action != "" {
+		verdict += " → " + string(s.Verdict.Action) + " (" + s.Verdict.Rule + ")"
+	}
+	line("policy", verdict)
+	line("model", firstOf(s.ModelUsed, s.Model)+map[bool]string{true: " (its own)"}[s.Model != ""])
+	for _, x := range [][2]string{{"thinking", s.Thinking}, {"verbose", s.Verbose}, {"activation", s.Activation}, {"footer", s.Footer}, {"queue", s.Queue}} {
+		line(x[0], x[1])
+	}
+	fill := short(s.Context)
+	if s.Window > 0 {
+		fill += " of " + short(s.Window)
+	}
+	line("tokens", short(s.Tokens)+", "+fill+" in the window")
+	line("cost", cost(s.Cost))
+	switch {
+	case s.Working:
+		line("state", "at work")
+	case s.Archived:
+		line("state", "archived")
+	}
+	if s.Waiting > 0 {
+		p.printf("  %-12s %d runs\n", "waiting", s.Waiting)
+	}
+	line("active", p.ago(s.Updated))
+	if !s.Created.IsZero() {
+		line("created", p.ago(s.Created))
+	}
+	if !s.ArchiveAt.IsZero() {
+		line("archived at", p.ago(s.ArchiveAt))
+	}
+	line("transcript", s.Transcript)
+}
+
+type sessionsHistoryCmd struct {
+	sessionArg
+	Tools  bool   `help:"Tool calls and their results too."`
+	Before int64  `help:"Only messages before this number: the page before." placeholder:"SEQ"`
+	ID     string `name:"session-id" help:"An earlier transcript of the session." placeholder:"ID"`
+	Limit  int    `default:"20" help:"At most this many, the newest."`
+	asJSON
+}
+
+// Help shows examples.
+func (sessionsHistoryCmd) Help() string {
+	return "Examples:\n\n  parley sessions history main\n  parley sessions history garden --limit 5 --tools\n  parley sessions history main --json | jq -r '.messages[].content[].text'"
+}
+
+func (c sessionsHistoryCmd) Run(e *env) error {
+	key, err := pick(e, c.Session, false)
+	if err != nil {
+		return err
+	}
+	h, err := request[api.History](e, "GET /api/sessions/{session}/messages", api.HistoryQuery{Session: key, Tools: c.Tools, Before: c.Before, SessionID: c.ID, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, h, func(p *page, h api.History) { printHistory(p, h, c.Tools) })
+}
+
+func printHistory(p *page, h api.History, calls bool) {
+	if len(h.Messages) == 0 {
+		p.note("Nothing was said in %s yet.\n", h.Key)
+	}
+	if h.More {
+		p.note("… older ones: --before %d\n\n", h.Messages[0].Seq)
+	}
+	for _, m := range h.Messages {
+		printMessage(p, m, calls)
+	}
+}
+
+func printMessage(p *page, m sessions.Message, calls bool) {
+	who, paint := string(m.Role), green
+	switch m.Role {
+	case sessions.User:
+		who, paint = "user", blue
+		if v := m.Provenance; v != nil {
+			who = firstOf(v.Name, v.User, v.Sender, string(v.Source), v.Kind)
+		}
+	case sessions.Assistant:
+		who = firstOf(m.Model, "agent")
+	case sessions.ToolResult:
+		who, paint = "tool "+m.ToolName, faint
+	}
+	p.painted(paint, who+"  "+p.ago(m.Time))
+	if text := strings.TrimSpace(m.Text()); text != "" {
+		p.printf("%s\n", text)
+	}
+	for _, b := range m.Content {
+		if b.Media != nil {
+			p.printf("[%s]\n", firstOf(b.Media.Name, b.Type))
+		}
+	}
+	if calls {
+		for _, b := range m.ToolCalls() {
+			p.painted(faint, "→ "+b.Name+" "+string(b.Arguments))
+		}
+	}
+	if m.Error != "" {
+		p.painted(red, m.Error)
+	}
+	for _, d := range m.Deliveries {
+		if d.State != sessions.Sent {
+			p.painted(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+d.Rule))
+		}
+	}
+	p.printf("\n")
+}
+
+type sessionsSearchCmd struct {
+	Text    string `arg:"" help:"Words."`
+	Session string `help:"Only in this session." placeholder:"SESSION"`
+	Agent   string `help:"Only of this agent." placeholder:"AGENT"`
+	Limit   int    `default:"20" help:"At most this many."`
+	asJSON
+}
+
+func (c sessionsSearchCmd) Run(e *env) error {
+	key, err := optionalSession(e, c.Session)
+	if err != nil {
+		return err
+	}
+	hits, err := request[[]api.Hit](e, "GET /api/search", api.SearchQuery{Text: c.Text, Session: key, Agent: c.Agent, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, hits, func(p *page, hits []api.Hit) {
+		g := p.grid("SESSION", "WHO", "WHEN", "~TEXT")
+		for _, h := range hits {
+			g.row(h.Key, h.Role, p.ago(h.Time), h.Snippet)
+		}
+		g.print("Nothing was found.")
+	})
+}
+
+type sessionsPatchCmd struct {
+	sessionArg
+	SendPolicy string `enum:"allow,deny,inherit," default:"" help:"allow, deny or inherit." placeholder:"POLICY"`
+	Model      string `help:"provider/model; none clears." placeholder:"MODEL"`
+	Thinking   string `enum:"off,minimal,low,medium,high,none," default:"" help:"off, minimal, low, medium or high; none clears." placeholder:"LEVEL"`
+	Verbose    string `enum:"off,on,full,none," default:"" help:"off, on or full; none clears." placeholder:"LEVEL"`
+	Activation string `enum:"mention,always,none," default:"" help:"mention or always; none clears." placeholder:"WHEN"`
+	Footer     string `enum:"tokens,full,none," default:"" help:"tokens or full; none clears." placeholder:"WHAT"`
+	Label      string `help:"Label; none clears." placeholder:"TEXT"`
+	asJSON
+}
+
+// Help shows examples.
+func (sessionsPatchCmd) Help() string {
+	return "Examples:\n\n  parley sessions patch main --send-policy deny\n  parley sessions patch garden --model openai/gpt-5 --thinking low\n  parley sessions patch main --label none"
+}
+
+func (c sessionsPatchCmd) Run(e *env) error {
+	q := api.SessionPatch{SendPolicy: setting(c.SendPolicy, "inherit"), Model: setting(c.Model, "none"), Thinking: setting(c.Thinking, "none"), Verbose: setting(c.Verbose, "none"),
+		Activation: setting(c.Activation, "none"), Footer: setting(c.Footer, "none"), Label: setting(c.Label, "none")}
+	if q == (api.SessionPatch{}) {
+		return misuse("nothing to change: name --send-policy, --model, --thinking, --verbose, --activation, --footer or --label")
+	}
+	var err error
+	if q.Session, err = pick(e, c.Session, false); err != nil {
+		return err
+	}
+	row, err := request[api.Session](e, "PATCH /api/sessions/{session}", q)
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, row, func(p *page, r api.Session) {
+		p.note("%s: send policy %s, model %s, label %s\n", r.Key, firstOf(string(r.SendPolicy), "inherit"), firstOf(r.Model, "the agent's"), firstOf(oneLine(r.Label), "none"))
+	})
+}
+
+// setting is a flag as a patch has it: empty stays, clear clears.
+func setting(v, clear string) (o api.Optional[string]) {
+	switch v {
+	case "":
+		return o
+	case clear:
+		return api.Clear[string]()
+	}
+	return api.Some(v)
+}
+
+type sessionsResetCmd struct {
+	sessionArg
+	asJSON
+}
+
+func (c sessionsResetCmd) Run(e *env) error {
+	return onSession(e, c.Session, "POST /api/sessions/{session}/reset", c.asJSON, "%s starts over; its settings stay.\n")
+}
+
+type sessionsArchiveCmd struct {
+	sessionArg
+	asJSON
+}
+
+func (c sessionsArchiveCmd) Run(e *env) error {
+	return onSession(e, c.Session, "POST /api/sessions/{session}/archive", c.asJSON, "%s is put away (parley sessions list --archived shows it).\n")
+}
+
+// onSession does what answers with the session's row.
+func onSession(e *env, name, route string, j asJSON, done string) error {
+	key, err := pick(e, name, false)
+	if err != nil {
+		return err
+	}
+	row, err := request[api.Session](e, route, api.SessionCall{Session: key})
+	if err != nil {
+		return err
+	}
+	return tell(e, j, row, func(p *page, r api.Session) { p.note(done, r.Key) })
+}
+
+type sessionsDeleteCmd struct {
+	sessionArg
+	Yes bool `short:"y" help:"Do not ask."`
+	asJSON
+}
+
+func (c sessionsDeleteCmd) Run(e *env) error {
+	key, err := pick(e, c.Session, false)
+	if err != nil {
+		return err
+	}
+	if err := e.confirm(c.Yes, "Delete %s with its transcript?", key); err != nil {
+		return err
+	}
+	d, err := requestOnce[api.Deleted](e, "DELETE /api/sessions/{session}", api.SessionCall{Session: key}, "", time.Minute) // what is at work there is stopped first
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, d, func(p *page, d api.Deleted) { p.note("%s is deleted.\n", d.Key) })
+}
+
+type sessionsCompactCmd struct {
+	sessionArg
+	Instructions string `arg:"" optional:"" help:"What to look at."`
+	asJSON
+}
+
+func (c sessionsCompactCmd) Run(e *env) error {
+	key, err := pick(e, c.Session, false)
+	if err != nil {
+		return err
+	}
+	said, err := request[api.Said](e, "POST /api/sessions/{session}/compact", api.CompactCall{Session: key, Instructions: c.Instructions})
+	if err != nil {
+		return err
+	}
+	if said.Run == "" {
+		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.printf("%s\n", firstOf(s.Answer, "There is nothing to sum up.")) })
+	}
+	return waitAndTell(e, said.Run, 10*time.Minute, c.asJSON)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/gateway"
+	"parley/gateway/api"
+	"parley/sessions"
+)
+
+type openCmd struct {
+	asJSON
+}
+
+// Run prints the link with the token: standard output only, for people.
+func (c openCmd) Run(e *env) error {
+	h, err := e.reach()
+	if err != nil {
+		return err
+	}
+	link := map[string]string{"url": gateway.LinkTo(h.base, h.token.Reveal())}
+	return tell(e, c.asJSON, link, func(p *page, link map[string]string) { p.printf("%s\n", link["url"]) })
+}
+
+type statusCmd struct {
+	asJSON
+}
+
+// Help shows examples.
+func (statusCmd) Help() string {
+	return "Examples:\n\n  parley status\n  parley status --json | jq .ready"
+}
+
+func (c statusCmd) Run(e *env) error {
+	s, err := request[api.HostStatus](e, "GET /api/status", api.None{})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, s, printStatus)
+}
+
+func printStatus(p *page, s api.HostStatus) {
+	ready := p.paint(green, "ready")
+	if !s.Ready {
+		ready = p.paint(red, "not ready: "+oneLine(s.Why))
+	}
+	_, _ = fmt.Fprintf(p.out, "parley %s, up %s, %s\n", oneLine(s.Version), p.now.Sub(s.Started).Round(time.Second), ready) // cleaned word by word
+	p.printf("model %s (%s)\nstore %s, %s\nconfiguration %s\n", s.Model, s.ModelWhy, s.Store, s.State, firstOf(s.Config, "none (the defaults)"))
+	for _, a := range s.Accounts {
+		p.printf("%s\n", oneLine(a.Line()))
+	}
+	for _, m := range s.Servers {
+		p.printf("%s, %d tools\n", oneLine(fmt.Sprint(m)), m.Tools)
+	}
+	for _, m := range s.Sandbox {
+		p.printf("MCP servers of sandboxed sessions run %s\n", m)
+	}
+	for _, state := range slices.Sorted(maps.Keys(s.Deliveries)) {
+		p.printf("deliveries %s: %d\n", state, s.Deliveries[state])
+	}
+	if len(s.Working) > 0 {
+		p.printf("at work: %d sessions (parley runs list --status running)\n", len(s.Working))
+	}
+	if s.Waiting > 0 {
+		p.printf("waiting for their turn: %d sessions\n", s.Waiting)
+	}
+	if s.Version != version {
+		p.painted(yellow, versions(s.Version))
+	}
+}
+
+type agentsCmd struct {
+	asJSON
+}
+
+func (c agentsCmd) Run(e *env) error {
+	list, err := request[[]api.Agent](e, "GET /api/agents", api.None{})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, list, func(p *page, list []api.Agent) {
+		g := p.grid("AGENT", "NAME", "MODEL", "SESSIONS", "AT WORK", "~MAY START")
+		for _, a := range list {
+			g.row(string(a.ID)+mark(a.Default, " (default)"), a.Name, a.Model, a.Sessions, a.Working, strings.Join(a.Spawns, ", "))
+		}
+		g.print("There are no agents.")
+	})
+}
+
+// mark is a word that is there or not.
+func mark(on bool, word string) string {
+	if on {
+		return word
+	}
+	return ""
+}
+
+type modelsCmd struct {
+	asJSON
+}
+
+func (c modelsCmd) Run(e *env) error {
+	list, err := request[[]api.Model](e, "GET /api/models", api.None{})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, list, func(p *page, list []api.Model) {
+		g := p.grid("MODEL", "WINDOW", "PICTURES", "~TROUBLE")
+		for _, m := range list {
+			window := ""
+			if m.Window > 0 {
+				window = short(m.Window)
+			}
+			g.row(m.Name+mark(m.Default, " (default)"), window, mark(m.Images, "yes"), m.Trouble)
+		}
+		g.print("There are no models.")
+	})
+}
+
+type skippedCmd struct {
+	Limit int `default:"50" help:"At most this many."`
+	asJSON
+}
+
+func (c skippedCmd) Run(e *env) error {
+	list, err := request[[]sessions.SkippedEvent](e, "GET /api/skipped", api.Limit{Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, list, func(p *page, list []sessions.SkippedEvent) {
+		g := p.grid("WHEN", "FROM", "ID", "~WHY")
+		for _, s := range list {
+			g.row(p.ago(s.Time), s.Address, s.ID, s.Reason)
+		}
+		g.print("Every update could be read.")
+	})
+}
+
+type versionCmd struct {
+	asJSON
+}
+
+// versionOf is what parley version prints as JSON.
+type versionOf struct {
+	Version string `json:"version"`
+	Host    string `json:"host,omitempty"` // of the host that is running
+}
+
+// Run prints the version, and that of the running host where it is another one.
+func (c versionCmd) Run(e *env) error {
+	v := versionOf{Version: version}
+	if h, err := e.reach(); err == nil {
+		var s api.HostStatus
+		if h.callWithin(e.ctx, 2*time.Second, http.MethodGet, "/api/status", nil, nil, &s) == nil {
+			v.Host = s.Version
+		}
+	}
+	return tell(e, c.asJSON, v, func(p *page, v versionOf) {
+		p.printf("parley %s\n", v.Version)
+		if v.Host != "" && v.Host != v.Version {
+			p.note("%s\n", versions(v.Host))
+		}
+	})
+}
