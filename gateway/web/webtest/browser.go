@@ -110,7 +110,7 @@ func Screenshots(t testing.TB, tab context.Context, prefix string) {
 		if l.mobile {
 			view = append(view, mobile)
 		}
-		Do(t, tab, media(l.scheme), chromedp.EmulateViewport(l.width, l.height, view...),
+		Do(t, tab, Scheme(l.scheme), chromedp.EmulateViewport(l.width, l.height, view...),
 			chromedp.Sleep(400*time.Millisecond)) // new lines move into place
 		png, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
 		if err != nil {
@@ -120,14 +120,15 @@ func Screenshots(t testing.TB, tab context.Context, prefix string) {
 			t.Fatal(err)
 		}
 	}
-	Do(t, tab, chromedp.ResetViewport(), media(""))
+	Do(t, tab, chromedp.ResetViewport(), Scheme(""))
 }
 
 func mobile(p *emulation.SetDeviceMetricsOverrideParams, touch *emulation.SetTouchEmulationEnabledParams) {
 	p.Mobile, touch.Enabled = true, true
 }
 
-func media(scheme string) chromedp.Action[chromedp.Void] {
+// Scheme has a page believe that the system is light or dark; empty = as it is.
+func Scheme(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 		p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, p)
