@@ -21,7 +21,11 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]byte{"config.schema.json": schema, "config.md": config.Reference(table)} {
+	openAPI, err := gateway.OpenAPI("dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{"openapi.json": openAPI, "config.schema.json": schema, "config.md": config.Reference(table)} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {
 			if err := os.WriteFile(path, want, 0o644); err != nil {

@@ -148,7 +148,7 @@ func (b *browser) stream(path string) <-chan []string {
 		b.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+b.token)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // closed where it is read
 	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		b.t.Fatalf("%v %v", resp, err)
 	}
