@@ -39,7 +39,7 @@ type Config struct {
 	Page func(w http.ResponseWriter, status int, why, next string)
 	// Refuse answers requests of an API whose errors have a shape of their own, and says whether it did; nil = there is none.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, why string) bool
-	Log  *slog.Logger // one line for each request, at debug level; nil = none
+	Log    *slog.Logger // one line for each request, at debug level; nil = none
 }
 
 // Door checks requests. A request passes with `Authorization: Bearer <token>` or with the cookie that signing in sets. It also
