@@ -1,0 +1,321 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/gateway/api"
+)
+
+type cronCmd struct {
+	List    cronListCmd    `cmd:"" default:"withargs" help:"List scheduled jobs, next first (the default)."`
+	Add     cronAddCmd     `cmd:"" help:"Make a job: at its times an agent is told the message."`
+	Show    cronShowCmd    `cmd:"" help:"Show one job."`
+	Update  cronUpdateCmd  `cmd:"" help:"Change a job."`
+	On      cronOnCmd      `cmd:"" help:"Switch a job on again."`
+	Off     cronOffCmd     `cmd:"" help:"Switch a job off: it is kept and does not begin."`
+	Run     cronRunCmd     `cmd:"" help:"Begin a job now; its next time stays."`
+	Rm      cronRmCmd      `cmd:"" help:"Remove a job. Its history stays for 90 days."`
+	History cronHistoryCmd `cmd:"" help:"What became of the times of a job, or of all, newest first."`
+}
+
+// cronSchedule says when a job is due.
+type cronSchedule struct {
+	At    string `help:"Once: 2026-12-01 09:00, tomorrow 9:00 or 18:30." placeholder:"TIME"`
+	In    string `help:"Once, after this time: 90m, 36h." placeholder:"SPAN"`
+	Every string `help:"Again and again, after this time each: 24h." placeholder:"SPAN"`
+	Cron  string `help:"Five fields: minute hour day month weekday, such as 0 9 * * 1-5." placeholder:"FIELDS"`
+	Zone  string `help:"IANA time zone of --at and --cron, such as Europe/Berlin. Without it the host's." placeholder:"ZONE"`
+}
+
+// cronTurn says how a job's turns are.
+type cronTurn struct {
+	Name     string        `help:"A short name." placeholder:"NAME"`
+	Model    string        `help:"Model of its turns, provider/model." placeholder:"MODEL"`
+	Thinking string        `enum:"off,minimal,low,medium,high," default:"" help:"How much the model thinks: off, minimal, low, medium, high." placeholder:"LEVEL"`
+	Timeout  time.Duration `help:"Longest time of one turn." placeholder:"SPAN"`
+}
+
+type cronListCmd struct {
+	Agent string `help:"Only of this agent." placeholder:"AGENT"`
+	asJSON
+}
+
+func (c cronListCmd) Run(e *env) error {
+	jobs, err := request[[]api.Job](e, "GET /api/cron", api.JobsQuery{Agent: c.Agent})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, jobs, func(p *page, jobs []api.Job) {
+		g := p.grid("ID", "~NAME", "WHEN", "NEXT", "LAST", "STATUS", "AGENT", "~TO", "~MESSAGE")
+		for _, j := range jobs {
+			next := p.ago(j.Next)
+			if j.Off {
+				next = "off"
+			}
+			g.row(idOf(j), j.Name, j.When, next, p.ago(j.Last), firstOf(j.Status, "–"), j.Agent, firstOf(j.To, "–"), j.Message)
+		}
+		g.print("There are no scheduled jobs. parley cron add makes one.")
+	})
+}
+
+// idOf is the beginning of a job's id: every command takes it.
+func idOf(j api.Job) string { return cutRunes(j.ID, 8) }
+
+// pickJob finds a job by its id, the beginning of that, or its name.
+func pickJob(e *env, ref string) (api.Job, error) {
+	jobs, err := request[[]api.Job](e, "GET /api/cron", api.JobsQuery{})
+	if err != nil {
+		return api.Job{}, err
+	}
+	var found []api.Job
+	for _, fits := range []func(api.Job) bool{
+		func(j api.Job) bool { return j.ID == ref },
+		func(j api.Job) bool { return strings.EqualFold(j.Name, ref) },
+		func(j api.Job) bool { return len(ref) >= 4 && strings.HasPrefix(j.ID, ref) },
+	} {
+		if found = slices.DeleteFunc(slices.Clone(jobs), func(j api.Job) bool { return !fits(j) }); len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return api.Job{}, failed(exitMissing, "not_found", "there is no scheduled job %.100q: parley cron list shows them, and parley cron history those that are over", ref)
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, j := range found {
+		ids = append(ids, j.ID)
+	}
+	return api.Job{}, misuse("%d jobs are called %.100q: name one by its id (%s)", len(found), ref, strings.Join(ids, ", "))
+}
+
+type cronAddCmd struct {
+	Message []string `arg:"" help:"What the agent is told."`
+	cronSchedule
+	cronTurn
+	Agent string `help:"Who does it. Without it the default agent." placeholder:"AGENT"`
+	To    string `help:"Where the answer goes: the address of a chat that has written before, or last for the chat of the main session. Without it nowhere: it stays in the job's session." placeholder:"ADDRESS"`
+	Off   bool   `help:"Make it switched off."`
+	asJSON
+}
+
+// Help shows examples.
+func (cronAddCmd) Help() string {
+	return "Examples:\n\n  parley cron add --cron '0 9 * * 1-5' --zone Europe/Berlin --to last 'Say what is in my calendar today.'\n  parley cron add --in 90m --to telegram/default/direct/1001 'Remind me of the cake.'\n  parley cron add --every 24h --name disks 'Look whether the disks are full.'"
+}
+
+func (c cronAddCmd) Run(e *env) error {
+	j, err := request[api.Job](e, "POST /api/cron", api.JobAdd{Name: c.Name, Agent: c.Agent, Message: strings.Join(c.Message, " "), At: c.At, In: c.In, Every: c.Every, Cron: c.Cron, Zone: c.Zone,
+		To: c.To, Model: c.Model, Thinking: c.Thinking, Timeout: int(c.Timeout.Seconds()), Off: c.Off})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, j, printJob)
+}
+
+type cronShowCmd struct {
+	Job string `arg:"" help:"Id, its beginning, or name."`
+	asJSON
+}
+
+func (c cronShowCmd) Run(e *env) error {
+	j, err := pickJob(e, c.Job)
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, j, printJob)
+}
+
+func printJob(p *page, j api.Job) {
+	p.printf("job %s", j.ID)
+	if j.Name != "" {
+		p.printf("  %s", oneLine(j.Name))
+	}
+	p.printf("\n  when     %s", j.When)
+	if j.Off {
+		p.printf(", switched off")
+	}
+	for i, at := range j.Coming {
+		p.printf("\n  %-8s %s  (%s)", map[bool]string{true: "next"}[i == 0], p.stamp(at), p.ago(at))
+	}
+	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, firstOf(j.To, "go nowhere: they stay in the session"))
+	if j.From != "" {
+		p.printf("  made by  the agent of %s\n", j.From)
+	}
+	if more := strings.Join(slices.DeleteFunc([]string{labelled("model ", j.Model), labelled("thinking ", j.Thinking), seconds(j.Timeout)}, func(s string) bool { return s == "" }), ", "); more != "" {
+		p.printf("  with     %s\n", more)
+	}
+	if j.Status != "" {
+		p.printf("  last     %s: %s\n", p.stamp(j.Last), strings.TrimSuffix(j.Status+", "+j.Skipped, ", "))
+	}
+	if j.Trouble != "" {
+		p.printf("  trouble  %s\n", oneLine(j.Trouble))
+	}
+	p.printf("  says     %s\n", oneLine(j.Message))
+}
+
+func labelled(label, s string) string {
+	if s == "" {
+		return ""
+	}
+	return label + s
+}
+
+func seconds(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %s", time.Duration(n)*time.Second)
+}
+
+type cronUpdateCmd struct {
+	Job     string `arg:"" help:"Id, its beginning, or name."`
+	Message string `help:"What the agent is told from now on." placeholder:"TEXT"`
+	cronSchedule
+	cronTurn
+	To string `help:"Where the answer goes; none = nowhere." placeholder:"ADDRESS"`
+	asJSON
+}
+
+func (c cronUpdateCmd) Run(e *env) error {
+	q := api.JobPatch{}
+	for _, f := range []struct {
+		text string
+		to   *api.Optional[string]
+	}{{c.Message, &q.Message}, {c.At, &q.At}, {c.In, &q.In}, {c.Every, &q.Every}, {c.Cron, &q.Cron}, {c.Zone, &q.Zone}, {c.Name, &q.Name}, {c.Model, &q.Model}, {c.Thinking, &q.Thinking}, {c.To, &q.To}} {
+		if f.text != "" {
+			*f.to = api.Some(f.text)
+		}
+	}
+	if c.To == "none" {
+		q.To = api.Clear[string]()
+	}
+	if c.Timeout > 0 {
+		q.Timeout = api.Some(int(c.Timeout.Seconds()))
+	}
+	if q == (api.JobPatch{}) {
+		return misuse("nothing is to be changed: name what, for example --every 24h")
+	}
+	return patchJob(e, c.Job, q, c.asJSON)
+}
+
+func patchJob(e *env, ref string, q api.JobPatch, asked asJSON) error {
+	j, err := pickJob(e, ref)
+	if err != nil {
+		return err
+	}
+	q.ID = j.ID
+	if j, err = request[api.Job](e, "PATCH /api/cron/{job}", q); err != nil {
+		return err
+	}
+	return tell(e, asked, j, printJob)
+}
+
+type cronOnCmd struct {
+	Job string `arg:"" help:"Id, its beginning, or name."`
+	asJSON
+}
+
+func (c cronOnCmd) Run(e *env) error {
+	return patchJob(e, c.Job, api.JobPatch{Off: api.Some(false)}, c.asJSON)
+}
+
+type cronOffCmd struct {
+	Job string `arg:"" help:"Id, its beginning, or name."`
+	asJSON
+}
+
+func (c cronOffCmd) Run(e *env) error {
+	return patchJob(e, c.Job, api.JobPatch{Off: api.Some(true)}, c.asJSON)
+}
+
+type cronRunCmd struct {
+	Job string `arg:"" help:"Id, its beginning, or name."`
+	asJSON
+}
+
+func (c cronRunCmd) Run(e *env) error {
+	j, err := pickJob(e, c.Job)
+	if err != nil {
+		return err
+	}
+	run, err := request[api.JobRun](e, "POST /api/cron/{job}/run", api.JobCall{ID: j.ID})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, run, func(p *page, r api.JobRun) {
+		p.printf("run %s\n", r.Run)
+		p.note("parley runs show %s says how it goes.\n", r.Run)
+	})
+}
+
+type cronRmCmd struct {
+	Job string `arg:"" help:"Id, its beginning, or name."`
+	asJSON
+}
+
+func (c cronRmCmd) Run(e *env) error {
+	j, err := pickJob(e, c.Job)
+	if err != nil {
+		return err
+	}
+	if _, err := request[api.None](e, "DELETE /api/cron/{job}", api.JobCall{ID: j.ID}); err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, j, func(p *page, j api.Job) { p.note("Removed: %s\n", firstOf(oneLine(j.Name), j.ID)) })
+}
+
+type cronHistoryCmd struct {
+	Job   string `arg:"" optional:"" help:"Id, its beginning, or name; of one that is over its id. Without it all."`
+	Limit int    `default:"50" help:"At most this many."`
+	asJSON
+}
+
+func (c cronHistoryCmd) Run(e *env) (err error) {
+	var rows []api.JobRun
+	if c.Job == "" {
+		rows, err = request[[]api.JobRun](e, "GET /api/cron-runs", api.Limit{Limit: c.Limit})
+	} else {
+		rows, err = c.ofOne(e)
+	}
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, rows, func(p *page, rows []api.JobRun) {
+		g := p.grid("JOB", "~NAME", "DUE", "BEGUN", "STATUS", "RUN", "~WHAT CAME OF IT")
+		for _, r := range rows {
+			what := firstOf(r.Skipped, r.Error, r.Result)
+			if r.Forced {
+				what = strings.TrimSuffix("asked for: "+what, ": ")
+			}
+			g.row(cutRunes(r.Job, 8), r.Name, p.stamp(r.Due), p.stamp(r.At), r.Status, idShort(r.Run), what)
+		}
+		g.print("Nothing yet.")
+	})
+}
+
+// ofOne gives the history of one job, which may be over.
+func (c cronHistoryCmd) ofOne(e *env) ([]api.JobRun, error) {
+	id := c.Job
+	j, missing := pickJob(e, c.Job)
+	if missing == nil {
+		id = j.ID
+	} else {
+		all, err := request[[]api.JobRun](e, "GET /api/cron-runs", api.Limit{Limit: 1000})
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(all, func(r api.JobRun) bool {
+			return strings.EqualFold(r.Name, c.Job) || len(c.Job) >= 4 && strings.HasPrefix(r.Job, c.Job)
+		})
+		if i < 0 {
+			return nil, missing
+		}
+		id = all[i].Job
+	}
+	return request[[]api.JobRun](e, "GET /api/cron/{job}/runs", api.JobRunsQuery{ID: id, Limit: c.Limit})
+}
