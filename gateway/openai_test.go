@@ -346,6 +346,12 @@ func TestOpenAIEnds(t *testing.T) {
 			t.Fatal("it did not hang up")
 		}
 		if user != "" {
+			select {
+			case err := <-over:
+				t.Errorf("the turn of a kept session ended with %v", err)
+				continue
+			case <-time.After(500 * time.Millisecond): // the host has noticed that nobody listens
+			}
 			close(go1)
 		}
 		select {
