@@ -55,7 +55,7 @@ func (p pen) write(t *testing.T, pieces ...string) {
 
 const (
 	newestLine = `[...document.querySelectorAll('#log .said')].at(-1)`
-	hostile    = `<script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"> {{.}} ${1} ‮evil‬ שלום 👩‍👩‍👧‍👦 `
+	hostile    = `<script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"> {{.}} ${1} ` + "\u202eevil\u202c \u05e9\u05dc\u05d5\u05dd \U0001F469\u200d\U0001F467 "
 )
 
 func typed(text string) chromedp.Action[chromedp.Void] { return chromedp.SendKeys("#text", text+"\r") }
@@ -143,7 +143,7 @@ func shownAsText(t *testing.T, tab context.Context, model pen) {
 	const lines = `[...document.querySelectorAll('#log .said')].slice(-2)`
 	for _, c := range []string{
 		`!window.pwned`, `!document.querySelector('#log :is(script, img, [onerror], [href^=javascript])')`,
-		lines + `.every((el) => el.textContent.includes('<script>window.pwned = 1</script>') && el.textContent.includes('{{.}}') && el.textContent.includes('👩‍👩‍👧‍👦'))`,
+		lines + `.every((el) => el.textContent.includes('<script>window.pwned = 1</script>') && el.textContent.includes('{{.}}') && el.textContent.includes('\u{1F469}\u200d\u{1F467}'))`,
 		`document.documentElement.scrollWidth <= 360 && document.getElementById('scroll').scrollWidth <= 360`,
 	} {
 		if !webtest.Eval[bool](t, tab, c) {
