@@ -23,6 +23,8 @@ import (
 const (
 	envTrace = "PARLEY_TEST_TRACE"
 	envKill  = "PARLEY_TEST_KILL"
+
+	envKillOp = "PARLEY_TEST_KILL_OP" // or the operation and the phase at which it does
 )
 
 // killer makes the trace of a child process; nil where it is not to have one.
@@ -44,7 +46,7 @@ func killer() func(op, phase string) {
 		if _, err := fmt.Fprintln(f, op, phase); err != nil {
 			panic(err)
 		}
-		if calls == at {
+		if calls == at || op+" "+phase == os.Getenv(envKillOp) {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
 				err = self.Kill()
