@@ -33,6 +33,8 @@ type Adapter struct {
 	config.Adapter
 	// Open makes the channel of an account. No I/O.
 	Open func(a config.Account, env AdapterEnv) (channels.Channel, error)
+	// Platform gives the address of the platform's server; nil = there is none to reach.
+	Platform func(a config.Account) string
 }
 
 // AdapterEnv is what the host gives an adapter.
@@ -158,6 +160,7 @@ func (h *Host) Run(ctx context.Context) error {
 	adapters, stopAdapters := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdapters()
 	h.startAccounts(adapters)
+	h.accounts.wg.Go(func() { h.tellAccounts(work) })
 	close(h.started)
 	served := make(chan error, 1)
 	go func() { served <- h.serve() }()

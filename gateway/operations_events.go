@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/router"
 )
@@ -91,6 +93,41 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+}
+
+// accountsEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
+const accountsEvery = time.Second
+
+// tellAccounts tells those who watch of each account whose state changes.
+func (h *Host) tellAccounts(ctx context.Context) {
+	tick := time.NewTicker(accountsEvery)
+	defer tick.Stop()
+	var was map[router.AccountRef]string
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !h.router.Watched() {
+			was = nil // whoever comes reads how they are
+			continue
+		}
+		now := map[router.AccountRef]string{}
+		for _, s := range h.statuses() {
+			ref := router.AccountRef{Channel: s.Channel, Account: s.Account}
+			now[ref] = s.Line()
+			if line, known := was[ref]; was != nil && (!known || line != now[ref]) {
+				h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(s.State), Channel: s.Channel, Account: s.Account})
+			}
+		}
+		for ref := range was {
+			if _, there := now[ref]; !there {
+				h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
+			}
+		}
+		was = now
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/channels"
 	"parley/router"
 )
 
@@ -136,5 +137,48 @@ func TestEventsEnd(t *testing.T) {
 				t.Errorf("%s: %q", target, bad.String())
 			}
 		}
+	})
+}
+
+// Who watches is told of an account whose state changes, once, whatever said so: its supervisor or its adapter.
+func TestEventsOfAccounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out reader
+		h, ended, leave := watched(t, "/api/events?kinds=account", &out)
+		s := &scripted{}
+		a := testAccount(s)
+		a.state = channels.Connected
+		accounts := func(list ...*account) {
+			h.accounts.mu.Lock()
+			defer h.accounts.mu.Unlock()
+			h.accounts.list = list
+		}
+		accounts(a)
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			h.tellAccounts(ctx)
+		}()
+		for _, change := range []func(){func() {}, func() { s.set(channels.Health{State: channels.Connected, LastSeen: time.Now(), Stale: time.Hour}) },
+			func() { a.set(channels.LoggedOut, "gone") }, func() {}, func() { accounts() }} {
+			change()
+			time.Sleep(3 * accountsEvery)
+		}
+		var phases []string
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if _, rest, ok := strings.Cut(line, `"phase":"`); ok {
+				phase, _, _ := strings.Cut(rest, `"`)
+				phases = append(phases, phase)
+			}
+		}
+		if got := strings.Join(phases, " "); got != "connected logged_out stopped" {
+			t.Errorf("%s\n%s", got, out.String())
+		}
+		leave()
+		<-ended
+		stop()
+		<-over
 	})
 }

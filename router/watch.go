@@ -86,6 +86,9 @@ const watchMost = 1000
 // is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
 func (r *Router) Watch(w Watching) (events <-chan Event, cancel func()) { return r.watchers.add(w) }
 
+// Watched reports whether anybody watches: without that nothing needs to be found out for them.
+func (r *Router) Watched() bool { return r.watchers.watched() }
+
 // Tell emits an event of somebody else's: what accounts do is known to the gateway.
 func (r *Router) Tell(e Event) { r.watchers.tell(e) }
 

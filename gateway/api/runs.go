@@ -170,7 +170,7 @@ type EventsQuery struct {
 // could not keep up begins anew with the event reload.
 type Event struct {
 	Kind     string                 `json:"kind"`
-	Phase    string                 `json:"phase,omitempty"` // tool: begin, progress, end, error; session: new, patched, reset, archived, deleted; pairing: asked, decided; job: fired, skipped, changed
+	Phase    string                 `json:"phase,omitempty"` // tool: begin, progress, end, error; session: new, patched, reset, archived, deleted; account: its state; pairing: asked, decided; job: fired, skipped, changed
 	Time     time.Time              `json:"time"`
 	Session  sessions.Key           `json:"session,omitempty"`
 	Run      sessions.RunID         `json:"runId,omitempty"`
