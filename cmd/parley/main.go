@@ -44,6 +44,7 @@ type cli struct {
 	Policy     policyCmd     `cmd:"" help:"About the send policy."`
 	Tools      toolsCmd      `cmd:"" help:"Which tools there are, and who may use them."`
 	Mcp        mcpCmd        `cmd:"" help:"The running host's MCP server on standard input and output, for programs that start such servers."`
+	Cron       cronCmd       `cmd:"" help:"Jobs that begin by themselves at a time."`
 	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
 	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
@@ -53,6 +54,7 @@ type cli struct {
 	Doctor     doctorCmd     `cmd:"" help:"Look for what keeps the host from working, and say how to mend it."`
 	Backup     backupCmd     `cmd:"" help:"Back up all that the host keeps."`
 	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of the state of a host that is stopped."`
+	Import     importCmd     `cmd:"" help:"Take over what another program kept."`
 	Bench      benchCmd      `cmd:"" help:"Measure this program as a whole against stand-in servers."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in a shell."`
 	Complete   completeCmd   `cmd:"" hidden:"" help:"What could come next on a command line."`

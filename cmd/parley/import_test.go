@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"parley/gateway/api"
+)
+
+// TestImport takes a made-up OpenClaw over: dry first, then for good, beside what there is; the host then has the sessions, and sends
+// nothing because of them.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("", "")
+	from, err := filepath.Abs(filepath.Join("..", "..", "gateway", "openclaw", "testdata", "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.start()
+	w.tg.Say(owner, owner, "hello")
+	w.sent(owner, 1)
+	w.quiet()
+	out, code := w.cli("import", "openclaw", from)
+	if code != 0 || !strings.Contains(out, "Nothing was written") || strings.Contains(out, "made-up-secret") {
+		t.Errorf("dry: exit %d, %s", code, out)
+	}
+	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitRefused || !strings.Contains(out, "stopped") {
+		t.Errorf("below a host that runs: exit %d, %s", code, out)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "openclaw-import.yaml")); !os.IsNotExist(err) {
+		t.Errorf("a configuration was written: %v", err)
+	}
+	p.stop()
+	got := fromCLI[imported](w, "import", "openclaw", from, "--write")
+	if got.Sessions < 20 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0], "agent:main:main") {
+		t.Errorf("%d sessions, skipped %q", got.Sessions, got.Skipped)
+	}
+	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); len(again.Skipped) != again.Sessions {
+		t.Errorf("once more: %d of %d were there", len(again.Skipped), again.Sessions)
+	}
+	if out, code := w.cli("import", "openclaw", from, "--write"); code != exitUsage || !strings.Contains(out, "--config-out") {
+		t.Errorf("over a file: exit %d, %s", code, out)
+	}
+	env, err := os.ReadFile(filepath.Join(w.dir, ".env"))
+	if info, e := os.Stat(filepath.Join(w.dir, ".env")); err != nil || e != nil || info.Mode().Perm() != 0o600 || strings.Count(string(env), "TELEGRAM_TOKEN='123456:made-up-secret'\n") != 1 {
+		t.Errorf("the secrets: %v, %v\n%s", err, e, env)
+	}
+	check := w.command("--config", "openclaw-import.yaml", "check")
+	check.Env = append(check.Env, "DISCORD_BOT_TOKEN=x")
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("its configuration: %v, %s", err, out)
+	}
+	w.start()
+	w.quiet()
+	rows := fromCLI[[]api.Session](w, "sessions", "list", "--limit", "100")
+	for _, key := range []string{"agent:main:telegram:group:-100500", "agent:helper:main", "agent:main:whatsapp:direct:+4915123456789"} {
+		if !slices.ContainsFunc(rows, func(s api.Session) bool { return string(s.Key) == key }) {
+			t.Errorf("no session %s in %+v", key, rows)
+		}
+	}
+	if n := w.tg.SentCount(); n != 1 {
+		t.Errorf("%d messages were sent", n)
+	}
+}

@@ -1,0 +1,270 @@
+package openclaw
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"parley/channels"
+	"parley/gateway/config"
+	"parley/policy"
+	"parley/sessions"
+	"parley/sessions/sqlstore"
+)
+
+// The channels of the tests. The adapters' own are tried in cmd/parley.
+type fields struct {
+	Token        channels.Secret `yaml:"token"`
+	ReadReceipts bool            `yaml:"readReceipts" default:"true"`
+}
+
+func table() config.Table {
+	var t config.Table
+	for _, k := range []channels.Kind{"telegram", "discord", "whatsapp"} {
+		t = append(t, config.Adapter{Kind: k, New: func() any { return &fields{} }, Chat: func(s string) (channels.ChatID, error) {
+			if strings.Trim(s, "-0123456789") != "" && !strings.HasSuffix(s, "@g.us") {
+				return "", fmt.Errorf("%q is no chat", s)
+			}
+			return channels.ChatID(s), nil
+		}})
+	}
+	return t
+}
+
+func none(string) string { return "" }
+
+func fixture(t *testing.T) *Result {
+	t.Helper()
+	r, err := Read("testdata/state", table(), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestKeys: every form of key there is.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	got := map[sessions.Key]bool{}
+	for _, s := range fixture(t).Sessions {
+		got[s.Session.Key] = true
+	}
+	u := func(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", n) }
+	want := []sessions.Key{
+		"agent:main:main", "agent:main:main:thread:9", "agent:main:direct:1001", "agent:main:telegram:direct:1001", "agent:main:telegram:work:direct:1001",
+		"agent:main:telegram:group:-100500", "agent:main:telegram:group:-100500:topic:7", "agent:main:discord:channel:41771983423143937", "agent:main:discord:group:41771983423143939",
+		"agent:main:slack:channel:c123:thread:1700000000.0001", "agent:main:whatsapp:group:120363000000000001@g.us", "agent:main:whatsapp:direct:+4915123456789",
+		"agent:main:cron:daily", "agent:main:cron:daily%3Arun%3Ar1", sessions.Key("agent:main:hook:" + u(70)), "agent:main:node-kitchen", "agent:main:node-hall",
+		sessions.SubagentKey("main", u(71)), sessions.SubagentKey("main", u(72)), sessions.Key("agent:main:openai:owner/" + u(73)), "agent:main:openai:owner/ada",
+		"agent:main:cron:weekly", "agent:helper:main",
+	}
+	for _, k := range want {
+		if !got[k] {
+			t.Errorf("there is no %s", k)
+		}
+		delete(got, k)
+		if _, err := k.Parse(); err != nil {
+			t.Error(err)
+		}
+	}
+	for k := range got {
+		t.Errorf("there is %s", k)
+	}
+}
+
+// FuzzKey: whatever a key says, what is made of it is one of parley's, or none with a reason.
+func FuzzKey(f *testing.F) {
+	for _, s := range []string{"agent:main:main", "agent:A b:telegram:group:-1:topic:7", "main", "agent:x:cron:y:run:z", "a:b:c:dm:e", "subagent:x:subagent:y", ":::", "agent::telegram:dm:", "node-", "hook:"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		m := keyFor(raw, "main", "main", ids{table()})
+		if (m.key == "") == (m.left == "") {
+			t.Fatalf("%q: %+v", raw, m)
+		}
+		if m.key == "" {
+			return
+		}
+		if _, err := m.key.Parse(); err != nil {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if again := keyFor(raw, "main", "main", ids{table()}); again != m {
+			t.Errorf("%q: %+v and %+v", raw, m, again)
+		}
+	})
+}
+
+func find(t *testing.T, r *Result, k sessions.Key) Imported {
+	t.Helper()
+	i := slices.IndexFunc(r.Sessions, func(x Imported) bool { return x.Session.Key == k })
+	if i < 0 {
+		t.Fatalf("there is no %s", k)
+	}
+	return r.Sessions[i]
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	r := fixture(t)
+	x := find(t, r, "agent:main:main")
+	want := sessions.Session{Key: "agent:main:main", ID: "00000001-0000-4000-8000-000000000000", Agent: "main", Label: "My home", Updated: time.UnixMilli(1700000000000).UTC(),
+		Last:     channels.Address{Channel: "telegram", Account: "default", Chat: "1001", Type: channels.Direct},
+		Settings: sessions.Settings{SendPolicy: policy.Override("deny"), Model: "openai/gpt-5.1", Thinking: "high", Queue: sessions.Queue{Mode: "steer"}}}
+	if d := cmp.Diff(want, x.Session); d != "" {
+		t.Error(d)
+	}
+	var lines []string
+	for _, m := range x.Messages {
+		line := string(m.Role) + " " + m.Text()
+		for _, c := range m.ToolCalls() {
+			line += fmt.Sprintf(" %s(%s)", c.Name, c.Arguments)
+		}
+		lines = append(lines, fmt.Sprintf("%s @%d", line, m.Time.Unix()-1700000000))
+	}
+	story := []string{"user What grows in the garden? @0", `assistant Let me look. read({"path": "garden.md"}) @1`, "toolResult beans @2", "assistant Beans. @3", "user Tell the others. @4",
+		"assistant  say({}) @5", "toolResult No result was recorded. @8", "user Thanks @8"}
+	if d := cmp.Diff(story, lines); d != "" {
+		t.Error(d)
+	}
+	if p := x.Messages[4].Provenance; p == nil || p.Kind != sessions.InterSession || p.Source != "agent:main:telegram:group:-100500" || p.Tool != "sessions_send" {
+		t.Errorf("provenance: %+v", p)
+	}
+	if u := x.Messages[1].Usage; u == nil || u.Input != 13 || u.Output != 5 || x.Messages[1].Model != "anthropic/claude" {
+		t.Errorf("usage: %+v of %s", u, x.Messages[1].Model)
+	}
+	if s := find(t, r, sessions.SubagentKey("main", "00000048-0000-4000-8000-000000000000")).Session; s.SpawnedBy != sessions.SubagentKey("main", "00000047-0000-4000-8000-000000000000") {
+		t.Errorf("a sub-agent of %q", s.SpawnedBy)
+	}
+	if slices.ContainsFunc(r.Report.Left, func(i Item) bool { return strings.Contains(i.What, "topic-7.jsonl") }) {
+		t.Error("the file of a topic was not found")
+	}
+	if s := find(t, r, "agent:main:telegram:group:-100500:topic:7").Session; s.Last.String() != "telegram/default/group/-100500/7" {
+		t.Errorf("the chat of a topic: %s", s.Last)
+	}
+}
+
+func TestConfiguration(t *testing.T) {
+	t.Parallel()
+	r := fixture(t)
+	lookup := func(n string) string {
+		if n == "DISCORD_BOT_TOKEN" {
+			return "d"
+		}
+		return r.Secrets[n].Reveal()
+	}
+	c, _, err := config.Parse("x.yaml", r.Config, table(), lookup)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, r.Config)
+	}
+	byKind := map[channels.Kind]config.Account{}
+	for _, a := range c.Channels {
+		byKind[a.Kind] = a
+	}
+	tg := byKind["telegram"]
+	if tg.Adapter.(*fields).Token.Reveal() != "123456:made-up-secret" || !slices.Equal(tg.Access.AllowFrom, []string{"1001", "2002", "@Grace", "3003"}) {
+		t.Errorf("telegram: %+v", tg.Access.AllowFrom)
+	}
+	if g := tg.Access.Groups; len(g) != 2 || *g["-100500"].RequireMention || g["-100500"].Topics["7"].SystemPrompt != "About bees." {
+		t.Errorf("groups: %+v", g)
+	}
+	if d := byKind["discord"]; d.Access.DMPolicy != policy.DMAllowlist || len(d.Access.Groups) != 1 || d.Adapter.(*fields).Token.Reveal() != "d" {
+		t.Errorf("discord: %+v", d)
+	}
+	if w := byKind["whatsapp"]; w.ID != "home" || w.Adapter.(*fields).ReadReceipts || len(w.Access.Groups) != 1 {
+		t.Errorf("whatsapp: %+v", w)
+	}
+	if c.Session.DMScope != "per-peer" || c.Session.Reset.AtHour != 5 || c.Session.ResetByType["direct"].IdleMinutes != 120 || len(c.Session.SendPolicy.Rules) != 2 || len(c.Session.IdentityLinks["ada"]) != 2 {
+		t.Errorf("session: %+v", c.Session)
+	}
+	if len(c.Agents.List) != 2 || c.Agents.List[0].Name != "Ada" || c.Agents.List[1].ID != "helper-two" || c.Agents.Defaults.Subagents.ArchiveAfterMinutes != 30 {
+		t.Errorf("agents: %+v", c.Agents)
+	}
+	if len(c.Bindings) != 1 || c.Bindings[0].AgentID != "helper-two" || c.Bindings[0].Match.Peer.Kind != channels.Direct {
+		t.Errorf("bindings: %+v", c.Bindings)
+	}
+}
+
+// TestReport: everything is in one of its three parts, and no secret is.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	r := fixture(t)
+	b, err := json.Marshal(r.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(b, []byte("made-up-secret")) || bytes.Contains(r.Config, []byte("made-up-secret")) {
+		t.Errorf("a secret is shown: %s", b)
+	}
+	has := func(part []Item, what, why string) {
+		t.Helper()
+		if !slices.ContainsFunc(part, func(i Item) bool { return strings.Contains(i.What, what) && strings.Contains(i.Why, why) }) {
+			t.Errorf("no %q (%s) in %+v", what, why, part)
+		}
+	}
+	has(r.Report.Carried, "session agent:main:home → agent:main:main, 8 messages", "")
+	has(r.Report.Carried, "channels.telegram.botToken", "")
+	has(r.Report.Different, "openai-user:ada", "own token")
+	has(r.Report.Different, "credentials/telegram-allowFrom.json: 2 people", "allowFrom")
+	has(r.Report.Different, "1 summaries", "messages")
+	has(r.Report.Different, "1 tool calls without", "")
+	for what, why := range map[string]string{
+		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "token of its own", "tools.exec": "other tools", "channels.discord.groups.general": "does not take it",
+		"session agent:main:acp:y": "ACP", "session telegram:slash:77": "slash", "session unknown": "nobody", "session global": "not global", "session broken row": "cannot be read", "session agent:main:something": "no key",
+		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider", "workspace": "AGENTS.md",
+		"agents.defaults.model": "name a model", "messages.queue.byProvider": "", "agents.list.Helper Two.workspace": "",
+	} {
+		has(r.Report.Left, what, why)
+	}
+}
+
+// TestIntoTheStore: sessions come in with their times, without work, once.
+func TestIntoTheStore(t *testing.T) {
+	t.Parallel()
+	s, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r := fixture(t)
+	for _, x := range r.Sessions {
+		if err := s.Import(t.Context(), x.Session, x.Messages); err != nil {
+			t.Fatalf("%s: %v", x.Session.Key, err)
+		}
+	}
+	x := find(t, r, "agent:main:main")
+	if err := s.Import(t.Context(), x.Session, x.Messages); err == nil {
+		t.Error("a session came in twice")
+	}
+	got, err := s.Get(t.Context(), "agent:main:main")
+	if err != nil || !got.Updated.Equal(x.Session.Updated) || got.Settings.Model != "openai/gpt-5.1" || got.ID != x.Session.ID {
+		t.Errorf("%+v, %v", got, err)
+	}
+	msgs, err := s.Tail(t.Context(), got.ID, sessions.TailQuery{IncludeTool: true})
+	if err != nil || len(msgs) != 8 || !msgs[0].Time.Equal(time.UnixMilli(1700000000000)) {
+		t.Errorf("%d messages, %v", len(msgs), err)
+	}
+	hits, err := s.Search(t.Context(), sessions.SearchQuery{Text: "beans"})
+	if err != nil || len(hits) == 0 {
+		t.Errorf("found: %v, %v", hits, err)
+	}
+	keys, open, err := s.Recover(t.Context())
+	if err != nil || len(keys)+len(open) > 0 {
+		t.Errorf("work came with them: %v, %v, %v", keys, open, err)
+	}
+	if n, err := s.CountDeliveries(t.Context()); err != nil || len(n) > 0 {
+		t.Errorf("something is to be sent: %v, %v", n, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := Read(t.TempDir(), table(), none); err == nil || !strings.Contains(err.Error(), "no state folder") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}

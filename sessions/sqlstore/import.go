@@ -1,0 +1,34 @@
+package sqlstore
+
+import (
+	"context"
+
+	"parley/sessions"
+)
+
+// Import commits a session of another program with its transcript, all at once: no work comes with it, nothing is sent, and what its
+// turns cost is not charged. The session's ID and Updated are kept. ErrConflict when there is a session with its key or its ID.
+func (s *Store) Import(ctx context.Context, x sessions.Session, msgs []sessions.Message) error {
+	bodies, err := writeAll("", msgs)
+	if err != nil {
+		return err
+	}
+	for i := range bodies {
+		bodies[i].usage = nil
+	}
+	return s.write(ctx, "Import", func(t *tx) error {
+		taken, err := t.one("SELECT 1 FROM sessions WHERE key = ? UNION SELECT 1 FROM aliases WHERE key = ? UNION SELECT 1 FROM transcripts WHERE id = ?",
+			[]any{string(x.Key), string(x.Key), string(x.ID)}, func(row) error { return nil })
+		if err != nil {
+			return err
+		}
+		if taken {
+			return wrong("there is a session %s already", x.Key)
+		}
+		k, err := t.create(x)
+		if err != nil {
+			return err
+		}
+		return t.append(shelf{transcript: k.transcript, key: k.Key, agent: k.Agent, session: k.ID}, bodies, nil)
+	})
+}
