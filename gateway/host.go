@@ -160,6 +160,7 @@ func (h *Host) Run(ctx context.Context) error {
 	adapters, stopAdapters := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdapters()
 	h.startAccounts(adapters)
+	h.accounts.wg.Go(func() { h.tellAccounts(work) })
 	close(h.started)
 	served := make(chan error, 1)
 	go func() { served <- h.serve() }()
