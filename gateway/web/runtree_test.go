@@ -50,10 +50,12 @@ func TestRunTree(t *testing.T) {
 		run("deep", "sub2", 25, 26, 39, chain("deep", "sub1")),
 		run("child", "sub1", 15, 20, 40, chain("child", "main")),
 		run("turn", "main", 10, 11, 30, nil),
+		run("stray", "sub8", 8, 9, 10, chain("stray", "idle")),
+		run("idle", "idle", 4, 6, 7, nil),
 		run("orphan", "sub9", 5, 6, 7, chain("orphan", "gone")),
 		run("before", "main", 1, 2, 9, nil),
 	}
-	want := "later\nturn\n  child\n    deep\n  +announce\norphan\nbefore\n"
+	want := "later\nturn\n  child\n    deep\n  +announce\nstray\norphan\nidle\nbefore\n"
 	if got := drawn(runTree(list, at(99)), 0); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

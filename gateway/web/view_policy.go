@@ -64,7 +64,7 @@ func (s site) tryPolicy(r *http.Request) (t policyTry, err error) {
 	}
 	t.Explanation, err = call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: t.Session, To: t.To})
 	if f, ok := refusedBy(err, "session", "to"); ok {
-		t.Refused, err = f, nil
+		t.Refused = f
 		return t, nil
 	}
 	t.Asked = err == nil

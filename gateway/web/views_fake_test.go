@@ -12,13 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"parley/channels"
 	"parley/gateway/access"
 	"parley/gateway/api"
 	"parley/gateway/web"
-	"parley/gateway/web/webtest"
 	"parley/policy"
 	"parley/router"
 	"parley/sessions"
@@ -65,7 +62,11 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 			return api.Call[any](ctx, table, name, in)
 		},
 		Info: func(context.Context) web.Info {
-			return web.Info{Agent: "Ada", Model: w.status.Model, Channels: []web.ChannelInfo{{Name: "telegram", State: channels.Connected}, {Name: "webchat", State: channels.Connected}}}
+			info := web.Info{Agent: "Ada", Model: w.status.Model}
+			for _, a := range w.status.Accounts {
+				info.Channels = append(info.Channels, web.ChannelInfo{Name: string(a.Channel), State: a.State})
+			}
+			return info
 		},
 	}))
 	srv := httptest.NewServer(door.Guard(mux))
@@ -356,53 +357,4 @@ func (w *works) jobOperations() api.Table {
 			return api.None{}, nil
 		}),
 	}
-}
-
-// waitListener waits until a page listens to the events.
-func (w *works) waitListener(t testing.TB) {
-	t.Helper()
-	limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
-	defer tick.Stop()
-	for {
-		w.mu.Lock()
-		n := len(w.listening)
-		w.mu.Unlock()
-		if n > 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatal("no page listens")
-		}
-	}
-}
-
-// fits checks that a page is not wider than the window.
-func fits(t testing.TB, tab context.Context, path string) {
-	t.Helper()
-	if over := webtest.Eval[string](t, tab, `(() => {
-		const main = document.querySelector('main');
-		if (document.documentElement.scrollWidth <= innerWidth && main.scrollWidth <= main.clientWidth) return '';
-		const wide = [...main.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.table, pre, .tabs, svg'));
-		return innerWidth + ' px: ' + main.scrollWidth + ' ' + wide.slice(0, 3).map((e) => e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 40)).join('; ');
-	})()`); over != "" {
-		t.Errorf("%s is wider than %s", path, over)
-	}
-}
-
-// enter comes in and has the test fail when the browser complains from then on; of the answers with the status refused it may.
-func enter(t testing.TB, w *works, tab context.Context, refused string) {
-	t.Helper()
-	webtest.Do(t, tab, chromedp.Navigate(w.login())) // leads to the chat, which this host has not
-	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/channels"))
-	webtest.Quiet(t, tab, func(c string) bool {
-		return refused != "" && (strings.Contains(c, refused) || strings.HasPrefix(c, "console.error"))
-	})
-}
-
-// until waits for a condition, and until the parts that were loaded can be used.
-func until(t testing.TB, tab context.Context, expression string) {
-	t.Helper()
-	webtest.Until(t, tab, `!document.querySelector('.htmx-request, .htmx-settling, .htmx-added') && `+expression)
 }
