@@ -48,7 +48,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (tools.PostResult, ses
 	if err != nil {
 		return tools.PostResult{}, "", err
 	}
-	if s, err = r.hasSay(ctx, s, q.To); err != nil {
+	if s, err = r.strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return tools.PostResult{}, "", err
 	}
 	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
@@ -56,15 +56,6 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (tools.PostResult, ses
 		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(s)}, s.Key, err
-}
-
-// hasSay gives the session whose policy decides about a text for a chat: the one that sends it, when that is held back, else the strictest
-// of those that the chat has written to, else the one that sends it.
-func (r *Router) hasSay(ctx context.Context, own sessions.Session, to channels.Address) (sessions.Session, error) {
-	if !r.gate.decide(to)(own).Allowed() {
-		return own, nil
-	}
-	return r.strictest(ctx, own, to)
 }
 
 // saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
