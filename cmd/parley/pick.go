@@ -26,6 +26,9 @@ func pick(e *env, name string, mayBeNew bool) (string, error) {
 	if !ok || f.exit != exitMissing && f.exit != exitUsage {
 		return "", err
 	}
+	if name == "main" { // not yet there: the host makes it when it is spoken to, and says no to all else
+		return name, nil
+	}
 	list, searched := request[[]api.Session](e, "GET /api/sessions", api.SessionsQuery{Search: name, Limit: 200})
 	if searched != nil {
 		return "", searched

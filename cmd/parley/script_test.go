@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs the program as people do, by the scripts in testdata: a host in the background with the offline model, and commands
+// against it, those that fail included.
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program as a child process: not in -short")
+	}
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:             filepath.Join("testdata", "script"),
+		ContinueOnError: true,
+		Setup: func(e *testscript.Env) error {
+			bin := filepath.Join(e.WorkDir, "bin")
+			if err := os.MkdirAll(bin, 0o700); err != nil {
+				return err
+			}
+			if err := os.Symlink(self, filepath.Join(bin, "parley")); err != nil {
+				return err
+			}
+			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PARLEY_TEST_MAIN", "1")
+			e.Setenv("TZ", "UTC")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up},
+	})
+}
+
+// code runs a command and holds it to its exit code: code 3 parley status.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = exitCode(err)
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// up waits until the host of the script answers: the commands find it by its state folder.
+func up(ts *testscript.TestScript, _ bool, _ []string) {
+	for range 1000 {
+		if ts.Exec("parley", "status") == nil {
+			return
+		}
+	}
+	ts.Fatalf("the host does not come up")
+}
+
+func exitCode(err error) string {
+	if x, ok := errors.AsType[*exec.ExitError](err); ok {
+		return strconv.Itoa(x.ExitCode())
+	}
+	return err.Error()
+}
