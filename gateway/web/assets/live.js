@@ -80,7 +80,7 @@ function ring(el) {
     rung.set(el, Date.now());
     if (!el.isConnected) return;
     // What a person is using does not change under their hands.
-    if (el.querySelector('dialog[open]') || el.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) {
+    if (document.querySelector('dialog[open]') || el.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) {
       setTimeout(() => ring(el), 2000);
       return;
     }
