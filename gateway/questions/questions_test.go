@@ -34,7 +34,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		plain := rapid.StringMatching(`[ -~äé€😀]{1,20}`)
-		a := Answers{Agent: plain.Draw(t, "agent"), State: filepath.Join(dir, "state"), Env: rapid.Bool().Draw(t, "env"),
+		a := Answers{Agent: plain.Draw(t, "agent") + rapid.SampledFrom([]string{"", "${HOME}"}).Draw(t, "variable"), State: filepath.Join(dir, "state"), Env: rapid.Bool().Draw(t, "env"),
 			Channels: []Channel{{Kind: "fake", Token: channels.NewSecret(strings.TrimSpace(rapid.StringMatching(`[!#-&(-~]{1,20}`).Draw(t, "token"))), Name: plain.Draw(t, "name")}},
 			Model:    Model{Name: "p/m", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("k" + rapid.StringMatching(`[a-z$]{0,9}`).Draw(t, "key"))}}
 		text, vars := a.Files()
