@@ -129,7 +129,7 @@ func TestRunsView(t *testing.T) {
 
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/runs/r9"), chromedp.WaitVisible("#cancel"), chromedp.Evaluate[chromedp.Void](`document.querySelector('#tool-c1').open = true`), chromedp.Click("#cancel"))
 	until(t, tab, `document.getElementById('ask').open && `+shows("#ask-title", "Stop this run?"))
-	w.tell(api.Event{Kind: "run", Run: "r9", Session: anna}) // what happens in the meantime takes nothing away from under the question
+	w.tell(api.Event{Kind: "run", Run: "r9", Session: anna})                                                            // what happens in the meantime takes nothing away from under the question
 	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`setTimeout(() => { document.body.dataset.later = 1 }, 1200)`)) // beyond the pause of live.js
 	until(t, tab, `!!document.body.dataset.later`)
 	webtest.Do(t, tab, sure())
