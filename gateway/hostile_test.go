@@ -11,7 +11,7 @@ import (
 )
 
 // raw sends a request line and headers as they are, which no client library would.
-func (h *host) raw(target string, head ...string) (*http.Response, string) {
+func (h *host) raw(target string, head ...string) (status int, header http.Header, body string) {
 	h.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(h.t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
 	if err != nil {
@@ -26,7 +26,7 @@ func (h *host) raw(target string, head ...string) (*http.Response, string) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	b, _ := io.ReadAll(resp.Body)
-	return resp, string(b)
+	return resp.StatusCode, resp.Header, string(b)
 }
 
 // Paths lead nowhere outside, nothing that a client sends becomes a header or a line of the log of its own, and what is broken is said
@@ -42,17 +42,17 @@ func TestHostileRequests(t *testing.T) {
 		"GET /api/runs/..%2f..%2ftoken", "GET /api/deliveries/%00", "GET /login?token=x%0d%0aX-Forged:%201", "GET /x%0d%0aX-Forged:%201/..", "GET /sessions/%0d%0aX-Forged:%201", "GET /a/%2e%2e//%0d%0aX-Forged:1",
 		"GET http://evil.example/api/status", "CONNECT evil.example:80", "GET /api/status?a=%zz", "GET /api/policy/explain?to=%0a" + strings.ReplaceAll(forged, " ", "%20"),
 	} {
-		resp, body := h.raw(target, "User-Agent: x\ty", "X-Forwarded-For: %0a"+forged)
-		if resp.Header.Get("X-Forged") != "" || strings.ContainsAny(resp.Header.Get("Location")+resp.Header.Get("Retry-After"), "\r\n") {
-			t.Errorf("%s: forged %v", target, resp.Header)
+		status, header, body := h.raw(target, "User-Agent: x\ty", "X-Forwarded-For: %0a"+forged)
+		if header.Get("X-Forged") != "" || strings.ContainsAny(header.Get("Location")+header.Get("Retry-After"), "\r\n") {
+			t.Errorf("%s: forged %v", target, header)
 		}
-		if resp.StatusCode == 200 || resp.StatusCode >= 500 || strings.Contains(body, "root:") || strings.Contains(body, h.token) {
-			t.Errorf("%s: %d %s", target, resp.StatusCode, body)
+		if status == 200 || status >= 500 || strings.Contains(body, "root:") || strings.Contains(body, h.token) {
+			t.Errorf("%s: %d %s", target, status, body)
 		}
 	}
 	for name, head := range map[string]string{"a bare CR": "X: a\rb", "a null": "X: a\x00b", "a line without a name": ": a", "a name with a space": "X Y: a"} {
-		if resp, _ := h.raw("GET /api/status", head); resp.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %s", name, resp.Status)
+		if status, _, _ := h.raw("GET /api/status", head); status != http.StatusBadRequest {
+			t.Errorf("%s: %d", name, status)
 		}
 	}
 	h.stop()

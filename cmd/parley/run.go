@@ -9,10 +9,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // zones by name on hosts without a zone database
+	"unicode"
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
@@ -115,12 +117,21 @@ func load(e *env) (*config.Config, error) {
 	return c, nil
 }
 
+// onlyLine quotes a message with line ends or other control characters in it: what somebody sent is no line of its own. Attributes are
+// quoted anyway.
+func onlyLine(groups []string, a slog.Attr) slog.Attr {
+	if text := a.Value.String(); len(groups) == 0 && a.Key == slog.MessageKey && strings.ContainsFunc(text, unicode.IsControl) {
+		return slog.String(a.Key, strconv.Quote(text))
+	}
+	return a
+}
+
 // logger makes the log: text on a terminal, JSON otherwise.
 func logger(c config.Log, f *os.File) *slog.Logger {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(c.Level)) // checked with the configuration
 	if c.Format == "text" || c.Format == "auto" && term.IsTerminal(int(f.Fd())) {
-		return slog.New(tint.NewTextHandler(f, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(f.Fd()))}))
+		return slog.New(tint.NewTextHandler(f, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(f.Fd())), ReplaceAttr: onlyLine}))
 	}
 	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level}))
 }

@@ -79,44 +79,39 @@ func (d *Door) Failures() *Failures { return &d.failures }
 
 // Guard puts the door in front of a handler that the network reaches.
 func (d *Door) Guard(next http.Handler) http.Handler {
-	return d.timed(func(w http.ResponseWriter, r *http.Request) *http.Request {
+	return d.timed(func(w *answer, r *http.Request) {
 		s := d.state.Load()
 		secure(w.Header())
 		r = s.locate(r)
 		switch {
 		case !s.ours(r.Host):
 			d.refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("This host does not go by the name %.100q. Use 127.0.0.1, or add the name, without port, to gateway.hosts in the configuration.", r.Host))
-			return r
+			return
 		case d.csrf.Check(r) != nil || foreign(r):
 			d.refuse(w, r, http.StatusForbidden, "Another site sent this request: refused.")
-			return r
+			return
 		case r.URL.Path == "/login":
 			d.login(s, w, r)
-			return r
+			return
 		case r.URL.Path == "/logout":
 			d.logout(w, r)
-			return r
+			return
 		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path):
+			w.pass(next, r)
 		default:
-			p, ok := d.enter(s, w, r)
-			if !ok {
-				return r
+			if p, ok := d.enter(s, w, r); ok {
+				w.passAs(next, r, p)
 			}
-			known(r.Context())
-			r = r.WithContext(api.With(r.Context(), p))
 		}
-		next.ServeHTTP(w, r)
-		return r
 	})
 }
 
 // Local serves whoever reaches the socket in the state folder: the host's own user, and so its owner.
 func (d *Door) Local(next http.Handler) http.Handler {
-	return d.timed(func(w http.ResponseWriter, r *http.Request) *http.Request {
+	return d.timed(func(w *answer, r *http.Request) {
 		secure(w.Header())
 		r = r.WithContext(api.With(r.Context(), api.Principal{Name: api.Owner, Scope: api.Admin}))
-		next.ServeHTTP(w, r)
-		return r
+		w.pass(next, r)
 	})
 }
 

@@ -154,6 +154,7 @@ func TestSlowReaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = resp.Body.Close() }()
 		if got, err := io.ReadAll(resp.Body); err != nil || resp.ProtoMajor != 2 || strings.Count(string(got), "event") != 3 || !strings.Contains(string(got), "end") {
 			t.Errorf("HTTP/%d: %q (%v)", resp.ProtoMajor, got, err)
 		}
@@ -183,8 +184,12 @@ func TestBadRequests(t *testing.T) {
 				c := p.dial()
 				go func() { _, _ = io.WriteString(c, tt.send) }()
 				resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-				if err != nil || !strings.HasPrefix(resp.Status, tt.want) {
-					t.Errorf("%v, %v", resp, err)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = resp.Body.Close()
+				if !strings.HasPrefix(resp.Status, tt.want) {
+					t.Errorf("%s, want %s", resp.Status, tt.want)
 				}
 				_ = c.Close()
 				stop()
@@ -210,6 +215,7 @@ func TestStrangers(t *testing.T) {
 			if err != nil {
 				return err.Error()
 			}
+			defer func() { _ = resp.Body.Close() }()
 			b, _ := io.ReadAll(resp.Body)
 			return string(b)
 		}

@@ -15,19 +15,19 @@ const (
 	writeWithin = 30 * time.Second // a reader that takes nothing for so long is gone; streams may be silent for longer
 )
 
-// timed serves a request with limits for slow clients, and notes it in the log. serve gives the request as it went on, with the pattern
-// that it met.
-func (d *Door) timed(serve func(http.ResponseWriter, *http.Request) *http.Request) http.Handler {
+// timed serves a request with limits for slow clients, and notes it in the log. serve notes the request that went on, which gets
+// the pattern that it meets.
+func (d *Door) timed(serve func(*answer, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w)}
 		if r.Body != nil && r.Body != http.NoBody {
 			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // net/http lifts it once the body is read; a recorder has none
 		}
-		r = serve(out, r)
+		serve(out, r)
 		if d.cfg.Log.Enabled(r.Context(), slog.LevelDebug) {
-			d.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", slog.String("method", method(r)), slog.String("path", template(r.Pattern)),
-				slog.Int("status", max(out.status, http.StatusOK)), slog.Duration("took", time.Since(began)), slog.String("principal", api.Caller(r.Context()).Name))
+			d.cfg.Log.DebugContext(r.Context(), "request", "method", method(r), "path", template(out.pattern()), "status", max(out.status, http.StatusOK),
+				"took", time.Since(began).Round(time.Microsecond).String(), "principal", out.who.Name)
 		}
 	})
 }
@@ -53,6 +53,27 @@ type answer struct {
 	http.ResponseWriter
 	rc     *http.ResponseController
 	status int
+	who    api.Principal
+	onward *http.Request // as it went through the door; nil = it did not
+}
+
+// pass lets a request through.
+func (a *answer) pass(next http.Handler, r *http.Request) {
+	a.who, a.onward = api.Caller(r.Context()), r
+	next.ServeHTTP(a, r)
+}
+
+// passAs lets a request through as somebody's, on whose connection no strangers are any more.
+func (a *answer) passAs(next http.Handler, r *http.Request, p api.Principal) {
+	known(r.Context())
+	a.pass(next, r.WithContext(api.With(r.Context(), p)))
+}
+
+func (a *answer) pattern() string {
+	if a.onward == nil {
+		return ""
+	}
+	return a.onward.Pattern
 }
 
 func (a *answer) WriteHeader(status int) {
