@@ -81,7 +81,7 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 	}
 	spec := r.tools[i].Spec()
 	args := c.Args
-	if len(bytes.TrimSpace(args)) == 0 {
+	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
 		args = json.RawMessage("{}")
 	}
 	if err := fits(spec.Schema, args); err != nil {

@@ -188,6 +188,11 @@ func TestOutsideHostile(t *testing.T) {
 				t.Errorf("%s got %s", tool, text)
 			}
 		}
+		for _, args := range []string{"", "null"} {
+			if m, text := o.calls(desk, "", "agents_list", args); m["requester"] != "main" {
+				t.Errorf("without arguments agents_list got %s", text)
+			}
+		}
 		for _, args := range []string{`{"sessionKey":"main","message":"x","as":"agent:main:main"}`, `[]`, `{`, `"x"`, `{"sessionKey":5}`} {
 			if _, text := o.calls(desk, "", "sessions_send", args); !strings.Contains(text, "do not fit its schema") {
 				t.Errorf("the arguments %s got %s", args, text)

@@ -118,6 +118,9 @@ func (b *bridge) forward(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// notSent is the code of the library's own error for a request that the host did not take.
+const notSent = -32005
+
 // again makes a call, and once more when the host says that it does not know the connection: then nothing of it was done.
 func again[R sdk.Result](ctx context.Context, b *bridge, call func(*sdk.ClientSession) (R, error)) (out R, err error) {
 	s, err := b.session(ctx, nil)
@@ -125,8 +128,8 @@ func again[R sdk.Result](ctx context.Context, b *bridge, call func(*sdk.ClientSe
 		return out, err
 	}
 	out, err = call(s)
-	if _, said := errors.AsType[*jsonrpc.Error](err); err == nil || ctx.Err() != nil || said && !errors.Is(err, sdk.ErrSessionMissing) {
-		return out, err
+	if said, ok := errors.AsType[*jsonrpc.Error](err); err == nil || ctx.Err() != nil || ok && said.Code != notSent && !errors.Is(err, sdk.ErrSessionMissing) {
+		return out, err // the host's own word
 	}
 	fresh, gone := b.session(ctx, s)
 	switch {
