@@ -225,7 +225,7 @@ func TestHarmedArchives(t *testing.T) {
 			t.Errorf("%s at %d: %v", what, at, err)
 		}
 	}
-	const steps, header = 60, 10 // the header of gzip names a time and a system: nothing depends on it
+	const steps, header = 20, 10 // the header of gzip names a time and a system: nothing depends on it
 	for i := range steps {
 		at := header + i*(len(b)-header)/steps
 		refused("cut off", at, b[:at])
@@ -236,7 +236,7 @@ func TestHarmedArchives(t *testing.T) {
 	if harmless > steps/4 {
 		t.Errorf("%d of %d bits stand for nothing", harmless, steps)
 	}
-	for at := len(b) - 8; at < len(b); at++ { // the sum and the size
+	for at := len(b) - 8; at < len(b); at += 3 { // the sum and the size
 		refused("cut off", at, b[:at])
 	}
 	if _, err := Restore(t.Context(), bytes.NewReader(b[:len(b)/2]), Options{State: dir, Now: time.Now()}); !errors.Is(err, ErrArchive) {
