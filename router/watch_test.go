@@ -221,7 +221,7 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 // An event that nobody watches for costs nothing: not even a lock is taken.
 func TestWatchCostsNothing(t *testing.T) {
 	r := &Router{}
-	run, d := sessions.Run{ID: "r", Key: hookKey}, sessions.Delivery{ID: "d"}
+	run, d, o := sessions.Run{ID: "r", Key: hookKey}, sessions.Delivery{ID: "d"}, sessions.Outcome{Messages: []sessions.Message{{}}}
 	var turn agent.Turn
 	r.watchText(run, &turn)
 	r.watchers.mu.Lock()
@@ -231,7 +231,7 @@ func TestWatchCostsNothing(t *testing.T) {
 		done <- testing.AllocsPerRun(100, func() {
 			r.tellRun(run, sessions.Done)
 			r.watchers.tellDelivery(d)
-			r.tellEnd(run, sessions.Outcome{Messages: []sessions.Message{{}}}, sessions.Accepted{})
+			r.tellEnd(run, o, sessions.Accepted{})
 			turn.OnText("so far")
 		})
 	}()
