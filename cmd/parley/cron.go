@@ -300,7 +300,7 @@ func (c cronHistoryCmd) Run(e *env) (err error) {
 
 // ofOne gives the history of one job, which may be over.
 func (c cronHistoryCmd) ofOne(e *env) ([]api.JobRun, error) {
-	id := c.Job
+	var id string
 	j, missing := pickJob(e, c.Job)
 	if missing == nil {
 		id = j.ID
