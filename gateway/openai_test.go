@@ -43,6 +43,7 @@ func TestOpenAIChat(t *testing.T) {
 	}
 
 	half := make(chan bool)
+	goOn := sync.OnceFunc(func() { close(half) })
 	o.model.does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
 		yield("The first half, ")
 		<-half
@@ -61,9 +62,8 @@ func TestOpenAIChat(t *testing.T) {
 			if ch.Delta.Content != "" {
 				got = append(got, ch.Delta.Content)
 			}
-			if len(got) == 1 && half != nil { // it came before the second half was said
-				close(half)
-				half = nil
+			if len(got) == 1 { // it came before the second half was said
+				goOn()
 			}
 		}
 	}
@@ -151,9 +151,9 @@ func TestOpenAIConcurrent(t *testing.T) {
 	}
 	all.Wait()
 	once := option.WithHeader("Idempotency-Key", "k1")
-	before := len(o.model.asked)
+	before := o.model.count()
 	a, b := o.chat(annsToken, talk("parley", "", "once"), once), o.chat(annsToken, talk("parley", "", "once"), once)
-	if n := len(o.model.asked) - before; a != b || n != 1 {
+	if n := o.model.count() - before; a != b || n != 1 {
 		t.Errorf("the same key: %q and %q, %d model calls", a, b, n)
 	}
 	if c := o.chat(bobsToken, talk("parley", "", "bob's"), once); c != "echo: bob's" {
@@ -254,7 +254,7 @@ func TestOpenAIErrors(t *testing.T) {
 			t.Errorf("%s is answered with %d %q %q %q", name, e.StatusCode, e.Param, e.Type, e.Message)
 		}
 	}
-	if n := len(o.model.asked); n != 0 {
+	if n := o.model.count(); n != 0 {
 		t.Errorf("%d turns were begun all the same", n)
 	}
 	for token, want := range map[string]int{"wrong": 401, readToken: 403} {

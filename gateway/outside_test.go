@@ -66,6 +66,13 @@ func (s *script) last() agent.Prompt {
 	return s.asked[len(s.asked)-1]
 }
 
+// count is how often it was asked.
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
+
 // said is what the user said last in a prompt.
 func said(p agent.Prompt) string {
 	for i := len(p.Messages) - 1; i >= 0; i-- {
