@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -109,7 +110,11 @@ func (b *bench) child() (cmd *exec.Cmd, began time.Time, stop func(), err error)
 // start measures from exec to the first poll, the first start on a fresh folder apart.
 func (b *bench) start() error {
 	var took []time.Duration
+	var n atomic.Int64
+	still := spinner("starts", func() int { return int(n.Load()) }, b.Starts+1)
+	defer still()
 	for range b.Starts + 1 {
+		n.Add(1)
 		b.tg.Forget()
 		_, began, stop, err := b.child()
 		if err != nil {
@@ -124,6 +129,7 @@ func (b *bench) start() error {
 			return err
 		}
 	}
+	still()
 	fmt.Printf("exec to first poll      fresh folder %s; then median %s, max %s (%d starts)\n", ms(took[0]), ms(median(took[1:])), ms(slices.Max(took[1:])), b.Starts)
 	return nil
 }
@@ -191,6 +197,9 @@ func (b *bench) backToBack(pid int) error {
 	b.tg.AddUser(telegramtest.User{ID: chat, Name: "One"})
 	var took []time.Duration
 	cpu := cpuTime(pid)
+	first := b.tg.SentCount()
+	stop := spinner("messages back to back", func() int { return b.tg.SentCount() - first }, b.Messages)
+	defer stop()
 	for i := range b.Messages {
 		n := b.tg.SentCount()
 		began := time.Now()
@@ -202,6 +211,7 @@ func (b *bench) backToBack(pid int) error {
 	}
 	cpu = cpuTime(pid) - cpu
 	slices.Sort(took)
+	stop()
 	fmt.Printf("back to back            %d messages: p50 %s, p95 %s, p99 %s; CPU %s a message\n", b.Messages,
 		ms(quantile(took, .5)), ms(quantile(took, .95)), ms(quantile(took, .99)), ms(cpu/time.Duration(b.Messages)))
 	return nil
@@ -218,7 +228,9 @@ func (b *bench) burst(pid int) error {
 		id := int64(1000 + i%b.Chats)
 		b.tg.Say(id, id, fmt.Sprintf("message %06d", i))
 	}
+	stop := spinner("messages of the burst", b.tg.SentCount, b.Burst)
 	sent, err := b.tg.WaitSent(b.ctx, b.Burst)
+	stop()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -57,7 +58,26 @@ func (p *page) Write(b []byte) (int, error) {
 }
 
 // printf prints for people. A write that fails is a reader who has gone: there is nobody to tell.
-func (p *page) printf(format string, a ...any) { _, _ = fmt.Fprintf(p, format, a...) }
+// What is put in makes no line of its own: body is for texts of several.
+func (p *page) printf(format string, a ...any) {
+	for i, x := range a {
+		if err, ok := x.(error); ok {
+			a[i] = flat(err.Error())
+		} else if s, ok := x.(fmt.Stringer); ok {
+			a[i] = flat(s.String())
+		} else if v := reflect.ValueOf(x); v.Kind() == reflect.String {
+			a[i] = flat(v.String())
+		}
+	}
+	_, _ = fmt.Fprintf(p, format, a...)
+}
+
+var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
+
+func flat(s string) string { return lineEnds.Replace(s) }
+
+// body prints a text with its lines.
+func (p *page) body(text string) { _, _ = io.WriteString(p, strings.TrimRight(text, "\n")+"\n") }
 
 // note prints what is not the result: nothing with --quiet.
 func (p *page) note(format string, a ...any) {

@@ -114,7 +114,7 @@ func printRunDetail(p *page, r sessions.Run) {
 		if text := strings.TrimSpace(x.text); text != "" {
 			p.printf("\n")
 			p.painted(blue, x.head)
-			p.printf("%s\n", text)
+			p.body(text)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	}
 	p.painted(paint, who+"  "+p.ago(m.Time))
 	if text := strings.TrimSpace(m.Text()); text != "" {
-		p.printf("%s\n", text)
+		p.body(text)
 	}
 	for _, b := range m.Content {
 		if b.Media != nil {
@@ -348,7 +348,7 @@ func (c sessionsCompactCmd) Run(e *env) error {
 		return err
 	}
 	if said.Run == "" {
-		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.printf("%s\n", firstOf(s.Answer, "There is nothing to sum up.")) })
+		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.body(firstOf(s.Answer, "There is nothing to sum up.")) })
 	}
 	return waitAndTell(e, said.Run, 10*time.Minute, c.asJSON)
 }

@@ -96,7 +96,7 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 	}
 	if err := tell(e, j, w, func(p *page, w api.Waited) {
 		if w.Reply != "" {
-			p.printf("%s\n", strings.TrimRight(w.Reply, "\n"))
+			p.body(w.Reply)
 		}
 	}); err != nil {
 		return err
