@@ -14,6 +14,6 @@ func (h *Host) mountOutside(mux *http.ServeMux) {
 	mux.Handle("/v1/", openai.Handler(openai.Deps{Host: h.router, Store: h.store, Log: h.log, Done: h.done, Since: h.deps.Began,
 		On:     func() bool { return h.deps.Config.Config().Gateway.OpenAI.Enabled },
 		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() }}))
-	mux.Handle("/mcp", mcpserver.Handler(mcpserver.Deps{Router: h.router, Log: h.log, Version: h.deps.Version,
+	mux.Handle("/mcp", mcpserver.Handler(mcpserver.Deps{Router: h.router, Log: h.log, Version: h.deps.Version, Done: h.done,
 		On: func() bool { return h.deps.Config.Config().Gateway.MCP.Enabled }}))
 }

@@ -33,7 +33,8 @@ type Router interface {
 // Deps are what the handler works with.
 type Deps struct {
 	Router  Router
-	On      func() bool // gateway.mcp.enabled, asked at each request
+	On      func() bool     // gateway.mcp.enabled, asked at each request
+	Done    <-chan struct{} // closed when the host begins to stop: streams end, and nobody waits for a tool any more
 	Log     *slog.Logger
 	Version string
 }
@@ -41,7 +42,7 @@ type Deps struct {
 const (
 	bodyMost     = 1 << 20
 	idleFor      = time.Hour // a connection that nobody uses is forgotten
-	connsMost    = 64        // connections of one principal
+	connsMost    = 64        // connections of one principal; for one more the one is closed that was used least lately
 	connHeader   = "Mcp-Session-Id"
 	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request
 	ownerHeader  = "X-Parley-Owner"
@@ -54,12 +55,18 @@ type handler struct {
 	next *sdk.StreamableHTTPHandler
 
 	mu      sync.Mutex
-	servers map[string]*sdk.Server // by principal
+	servers map[string]*client // by principal
+}
+
+// client is the server of one principal, with its connections.
+type client struct {
+	*sdk.Server
+	used map[string]time.Time // when each connection was used last; handler.mu
 }
 
 // Handler serves /mcp. Put what knows the principal (api.With), and what keeps other sites out, in front.
 func Handler(d Deps) http.Handler {
-	h := &handler{Deps: d, servers: map[string]*sdk.Server{}}
+	h := &handler{Deps: d, servers: map[string]*client{}}
 	// Which names the host goes by is checked in front, also behind a reverse proxy on this machine, where the library's own check is wrong.
 	h.next = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{SessionTimeout: idleFor, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
 	return h
@@ -82,7 +89,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			api.WriteError(w, err)
 			return
 		}
-		h.next.ServeHTTP(w, r)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-h.Done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		h.next.ServeHTTP(w, r.WithContext(ctx))
 	}
 }
 
@@ -124,29 +140,62 @@ func callID(body []byte) string {
 	return url.QueryEscape(string(call.ID))
 }
 
-// server gives the server of the request's principal; nil when it has too many connections.
+// server gives the server of the request's principal. Clients often leave without a word: the connection that has been used least lately
+// makes room for a new one when there are too many.
 func (h *handler) server(r *http.Request) *sdk.Server {
-	name := api.Caller(r.Context()).Name
+	name, conn := api.Caller(r.Context()).Name, r.Header.Get(connHeader)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.servers[name]
-	if s == nil {
-		s = sdk.NewServer(&sdk.Implementation{Name: "parley", Version: h.Version}, &sdk.ServerOptions{Instructions: instructions,
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, GetSessionID: func() string { return prefix(name) + rand.Text() }})
-		s.AddReceivingMiddleware(h.tools(name))
-		h.servers[name] = s
+	c := h.servers[name]
+	if c == nil {
+		c = &client{used: map[string]time.Time{}}
+		c.Server = sdk.NewServer(&sdk.Implementation{Name: "parley", Version: h.Version}, &sdk.ServerOptions{Instructions: instructions,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, GetSessionID: func() string { return h.begun(c, prefix(name)+rand.Text()) }})
+		c.AddReceivingMiddleware(h.tools(name))
+		h.servers[name] = c
 	}
-	if r.Header.Get(connHeader) == "" {
-		n := 0
-		for range s.Sessions() {
-			n++
+	if conn == "" {
+		c.makeRoom()
+	} else if _, open := c.used[conn]; open {
+		c.used[conn] = time.Now()
+	}
+	return c.Server
+}
+
+// begun notes a connection that is made now.
+func (h *handler) begun(c *client, conn string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.used[conn] = time.Now()
+	return conn
+}
+
+// makeRoom closes the connection that was used least lately, when there are too many, and forgets those that have ended. handler.mu is
+// held, and so nothing waits for the end of a connection here.
+func (c *client) makeRoom() {
+	used, n := map[string]time.Time{}, 0
+	var oldest *sdk.ServerSession
+	for s := range c.Sessions() {
+		at, open := c.used[s.ID()]
+		if !open { // it is being closed
+			continue
 		}
-		if n >= connsMost {
-			h.Log.Warn("too many MCP connections", "principal", name)
-			return nil
+		used[s.ID()] = at
+		delete(c.used, s.ID())
+		if n++; oldest == nil || at.Before(used[oldest.ID()]) {
+			oldest = s
 		}
 	}
-	return s
+	if n >= connsMost {
+		delete(used, oldest.ID())
+		go func() { _ = oldest.Close() }()
+	}
+	for conn, at := range c.used {
+		if time.Since(at) < time.Minute { // it is being made
+			used[conn] = at
+		}
+	}
+	c.used = used
 }
 
 // tools answers what is asked about tools; everything else the library does.
