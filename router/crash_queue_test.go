@@ -34,7 +34,7 @@ func TestKillWhileBusy(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			for _, im := range tellBusy(t, sc, base, true) {
-				if racing && im.n%4 > 0 {
+				if racing && im.n%8 > 0 {
 					continue
 				}
 				t.Run(im.name(), func(t *testing.T) {

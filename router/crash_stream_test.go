@@ -81,7 +81,7 @@ func TestKillWhileStreaming(t *testing.T) {
 						at.there = false // what is under way now is another message
 					}
 				}
-				if racing && im.n%4 > 0 {
+				if racing && im.n%8 > 0 {
 					continue
 				}
 				at := at

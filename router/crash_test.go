@@ -45,7 +45,7 @@ func TestKillAtEveryCommit(t *testing.T) {
 			images, all, _ := tell(t, sc, base, repeats, true)
 			t.Logf("%d images, %d of them different", all, len(images))
 			for _, im := range images {
-				if racing && im.n%8 > 0 {
+				if racing && im.n%16 > 0 {
 					continue
 				}
 				t.Run(im.name(), func(t *testing.T) {

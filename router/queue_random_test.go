@@ -21,7 +21,7 @@ import (
 // message. A failure names its seed.
 func TestQueueAtRandom(t *testing.T) {
 	for seed := range uint64(24) {
-		if racing && seed%4 > 0 {
+		if racing && seed%8 > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
