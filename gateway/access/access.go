@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"parley/channels"
@@ -50,6 +51,7 @@ type Door struct {
 	state    atomic.Pointer[state]
 	csrf     http.CrossOriginProtection
 	failures Failures
+	applying sync.Mutex
 }
 
 // state is Settings, prepared.
@@ -68,10 +70,33 @@ func New(cfg Config) *Door {
 	return d
 }
 
-// Apply puts other settings in force at once: a token that is not there any more opens nothing, and neither do its cookies.
+// Apply puts other settings in force at once: a token that is not there any more opens nothing, and neither do its cookies. What goes on
+// in its name ends, streams too.
 func (d *Door) Apply(s Settings) {
+	d.applying.Lock()
+	defer d.applying.Unlock()
 	s.Open = append([]string{"/static/"}, s.Open...)
-	d.state.Store(&state{Settings: s, keys: keys(s.Tokens)})
+	next := &state{Settings: s, keys: keys(s.Tokens)}
+	gone := next.takeOver(d.state.Load())
+	d.state.Store(next)
+	for _, k := range gone {
+		close(k.over)
+	}
+}
+
+// takeOver has tokens that stay as they are stay the same keys, and gives those that are gone. was may be nil.
+func (s *state) takeOver(was *state) (gone []key) {
+	if was == nil {
+		return nil
+	}
+	for _, k := range was.keys {
+		if i := slices.IndexFunc(s.keys, k.same); i >= 0 {
+			s.keys[i].over = k.over
+		} else {
+			gone = append(gone, k)
+		}
+	}
+	return gone
 }
 
 // Failures counts wrong tokens by address. Other checks of secrets behind the door use it too (Client says who asks).
@@ -99,8 +124,8 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path):
 			w.pass(next, r)
 		default:
-			if p, ok := d.enter(s, w, r); ok {
-				w.passAs(next, r, p)
+			if k, ok := d.enter(s, w, r); ok {
+				w.passAs(next, r, k)
 			}
 		}
 	})
@@ -119,20 +144,19 @@ func (s *state) open(path string) bool {
 	return slices.ContainsFunc(s.Open, func(p string) bool { return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) })
 }
 
-// enter gives who carries a right cookie or token, or refuses.
-func (d *Door) enter(s *state, w http.ResponseWriter, r *http.Request) (p api.Principal, ok bool) {
+// enter gives the key of the cookie or token that a request carries, or refuses.
+func (d *Door) enter(s *state, w http.ResponseWriter, r *http.Request) (k key, ok bool) {
 	if k, renew, ok := s.session(r); ok {
 		if renew {
 			s.setCookie(w, r, k)
 		}
-		return k.principal(), true
+		return k, true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "bearer") {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		d.refuse(w, r, http.StatusUnauthorized, "This needs a token: send it as Authorization: Bearer …")
-		return p, false
+		return k, false
 	}
-	k, ok := d.check(s, w, r, strings.TrimSpace(token))
-	return k.principal(), ok
+	return d.check(s, w, r, strings.TrimSpace(token))
 }

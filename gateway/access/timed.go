@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -63,10 +64,19 @@ func (a *answer) pass(next http.Handler, r *http.Request) {
 	next.ServeHTTP(a, r)
 }
 
-// passAs lets a request through as somebody's, on whose connection no strangers are any more.
-func (a *answer) passAs(next http.Handler, r *http.Request, p api.Principal) {
+// passAs lets a request through as that of whoever has a key, on whose connection no strangers are any more. It ends with the key.
+func (a *answer) passAs(next http.Handler, r *http.Request, k key) {
 	known(r.Context())
-	a.pass(next, r.WithContext(api.With(r.Context(), p)))
+	ctx, cancel := context.WithCancel(api.With(r.Context(), k.principal()))
+	defer cancel()
+	go func() {
+		select {
+		case <-k.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	a.pass(next, r.WithContext(ctx))
 }
 
 func (a *answer) pattern() string {

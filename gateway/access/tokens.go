@@ -16,6 +16,12 @@ type key struct {
 	scope api.Scope
 	sum   [sha256.Size]byte // of the token: what is compared has one length
 	sign  [sha256.Size]byte // signs its cookies: a restart keeps people signed in, another token does not
+	over  chan struct{}     // closed when it opens nothing any more
+}
+
+// same reports whether another key opens the same, as the same.
+func (k key) same(other key) bool {
+	return k.name == other.name && k.scope == other.scope && k.sum == other.sum
 }
 
 func keys(ts []Token) []key {
@@ -23,7 +29,7 @@ func keys(ts []Token) []key {
 	for _, t := range ts {
 		if !t.Token.IsZero() {
 			text := t.Token.Reveal()
-			out = append(out, key{t.Name, t.Scope, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text))})
+			out = append(out, key{t.Name, t.Scope, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text)), make(chan struct{})})
 		}
 	}
 	return out

@@ -2,12 +2,14 @@ package access
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,6 +74,51 @@ func TestTokensAndTheirCookies(t *testing.T) {
 			t.Errorf("%s: %d %s", what, w.Code, w.Body)
 		}
 	}
+}
+
+// What goes on in the name of a token ends with it, a stream that somebody watches too; what others are at goes on.
+func TestStreamsEndWithTheirToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ended := map[string]bool{}
+		var mu sync.Mutex
+		d := New(Config{Settings: Settings{Tokens: three()}})
+		h := d.Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			mu.Lock()
+			defer mu.Unlock()
+			ended[api.Caller(r.Context()).Name] = true
+		}))
+		ctx, leave := context.WithCancel(t.Context())
+		cookie := cookieOf(ask(h, "GET", "/login?token="+three()[2].Token.Reveal()))
+		for _, head := range []string{bearer("token-of-the-owner"), bearer("token-of-who-reads"), cookie} {
+			r := httptest.NewRequestWithContext(ctx, "GET", "/stream", nil)
+			name, value, _ := strings.Cut(head, ": ")
+			r.Host = "127.0.0.1:18790"
+			r.Header.Set(name, value)
+			go h.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		over := func() int {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return len(ended)
+		}
+		d.Apply(Settings{Tokens: three()})
+		if n := over(); n > 0 {
+			t.Fatalf("%d ended although nothing changed: %v", n, ended)
+		}
+		fewer := three()
+		fewer[1].Scope = api.Write
+		d.Apply(Settings{Tokens: fewer[:2]})
+		if n := over(); n != 2 || ended[api.Owner] {
+			t.Errorf("ended: %v", ended)
+		}
+		leave()
+		if n := over(); n != 3 {
+			t.Errorf("ended: %v", ended)
+		}
+	})
 }
 
 // A person signs in by the form and goes on to where they wanted, which is never another site; and signs out again.
