@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,27 +18,72 @@ import (
 // patience bounds one test's whole use of the browser, so that a page that never shows what is waited for fails the test.
 const patience = 90 * time.Second
 
-// Browser starts a headless Chromium with a profile of its own and gives the context of its first tab. The browser ends with the
-// test. The test is skipped when there is no Chromium; PARLEY_CHROMIUM names one that is not in PATH.
+// shared is the browser of all tests that run at the same time: starting one costs more than most tests.
+var shared struct {
+	mu    sync.Mutex
+	users int
+	ctx   context.Context
+	stop  func()
+}
+
+// Browser gives the context of the first tab of a profile of its own, in a headless Chromium that tests share: it starts with the first
+// and ends with the last. The test is skipped when there is no Chromium; PARLEY_CHROMIUM names one that is not in PATH.
 func Browser(t testing.TB) context.Context {
 	t.Helper()
+	path := find(t)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.users == 0 {
+		shared.ctx, shared.stop = start(t, path)
+	}
+	shared.users++
+	t.Cleanup(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		if shared.users--; shared.users == 0 {
+			shared.stop()
+		}
+	})
+	ctx, cancel := context.WithTimeout(shared.ctx, patience)
+	t.Cleanup(cancel)
+	tab, closeTab := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(closeTab)
+	Do(t, tab, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error { // each tab believes that it is in front
+		_, err := cdp.Call(ctx, tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	}))
+	return tab
+}
+
+// start starts a browser.
+func start(t testing.TB, path string) (ctx context.Context, stop func()) {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "parley-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	opts := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(find(t)), chromedp.UserDataDir(t.TempDir()),
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-background-timer-throttling", true),
 	}
 	if os.Geteuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // Chromium refuses root otherwise
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(stop)
-	tab, closeTab := chromedp.NewContext(ctx)
-	t.Cleanup(closeTab)
-	Do(t, tab)
-	return tab
+	ctx, end := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, closeTab := chromedp.NewContext(ctx)
+	stop = func() {
+		closeTab()
+		end()
+		_ = os.RemoveAll(profile) // what the system cleans up otherwise
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	return ctx, stop
 }
 
 func find(t testing.TB) string {
