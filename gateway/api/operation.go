@@ -125,6 +125,16 @@ func (o Operation) mayUse(p Principal) error {
 
 type sourceKey struct{}
 
+type onceKey struct{}
+
+// Once gives the writes that Call does with the context an idempotency key. The store dedupes by it; answers are not replayed.
+func Once(ctx context.Context, key string) (context.Context, error) {
+	if err := properKey(key); err != nil {
+		return nil, err
+	}
+	return context.WithValue(ctx, onceKey{}, key), nil
+}
+
 // Source is the dedupe key of a request with an idempotency key, for what is kept in the store: unique per principal, operation and
 // key; "" without one.
 func Source(ctx context.Context) string {

@@ -222,6 +222,30 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// A write inside the process has the key of its request, as one over HTTP; a read, and a write without a key, have none.
+func TestCallOnce(t *testing.T) {
+	t.Parallel()
+	source := func(ctx context.Context, _ None) (string, error) { return Source(ctx), nil }
+	table := Table{Op("put", "POST /api/put", Write, "Put it.", source), Op("get", "GET /api/get", Read, "Get it.", source)}
+	ctx := With(t.Context(), Principal{Name: "x", Scope: Write})
+	once, err := Once(ctx, "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		op   string
+		want string
+	}{"write": {once, "put", "page:x:put:k1"}, "read": {once, "get", ""}, "no key": {ctx, "put", ""}} {
+		if got, err := Call[string](c.ctx, table, c.op, &None{}); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+	if _, err := Once(ctx, "a b"); err == nil {
+		t.Error("a key with a space is taken")
+	}
+}
+
 // FuzzRead: no request crashes the decoder, and what it takes holds to the bounds.
 func FuzzRead(f *testing.F) {
 	for _, s := range []struct{ query, body string }{{"limit=3&mode=on", `{"text":"x","count":3}`}, {"limit=%zz", `{"text":null,"label":null}`}, {"", `{"text":"x","nest":{"a":1},"idempotencyKey":"k"}`},

@@ -46,10 +46,14 @@ func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (k
 		}
 		key = h
 	}
+	return key, properKey(key)
+}
+
+func properKey(key string) error {
 	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return "", Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
+		return Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
 	}
-	return key, nil
+	return nil
 }
 
 func (p *plan) readQuery(r *http.Request, in reflect.Value, given map[string]bool) error {

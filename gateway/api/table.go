@@ -56,6 +56,9 @@ func Call[Out any](ctx context.Context, t Table, name string, in any) (out Out, 
 	if err := o.plan.fill(reflect.ValueOf(in).Elem()); err != nil {
 		return out, err
 	}
+	if key, ok := ctx.Value(onceKey{}).(string); ok && o.Writes() {
+		ctx = context.WithValue(ctx, sourceKey{}, "page:"+Caller(ctx).Name+":"+o.Name+":"+key)
+	}
 	v, err := o.do(ctx, in)
 	if err != nil {
 		return out, err

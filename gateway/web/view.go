@@ -98,6 +98,14 @@ func (s site) mount(mux *http.ServeMux, v view) {
 				s.fail(w, r, api.Bad("the form could not be read: %v", err))
 				return
 			}
+			if key := r.Header.Get("Idempotency-Key"); key != "" { // frame.js: a change whose answer got lost is asked for again with it
+				ctx, err := api.Once(r.Context(), key)
+				if err != nil {
+					s.fail(w, r, err)
+					return
+				}
+				r = r.WithContext(ctx)
+			}
 		}
 		data, err := v.load(s, r)
 		if err != nil {

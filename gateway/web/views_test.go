@@ -237,6 +237,31 @@ func TestCronView(t *testing.T) {
 	until(t, tab, `location.pathname === '/cron' && document.querySelectorAll('#jobs tbody tr').length === 3`)
 }
 
+// A job that is begun by a double click is begun once, although the first click has put a new button in the place of the old one.
+func TestDoubleClick(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	tab := webtest.Browser(t)
+	enter(t, tab, w, "")
+	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/cron"), chromedp.WaitVisible("#now-j1"))
+	until(t, tab, `!!document.getElementById('theme').title`)
+	w.mu.Lock()
+	before := len(w.history["j1"])
+	w.mu.Unlock()
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`(() => {
+		const button = () => document.getElementById('now-j1');
+		document.addEventListener('toast', () => document.addEventListener('htmx:afterSettle', () => { button().click(); document.body.dataset.again = 1; }, { once: true }), { once: true });
+		button().click();
+		button().click();
+	})()`))
+	until(t, tab, `!!document.body.dataset.again`)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := len(w.history["j1"]) - before; n != 1 {
+		t.Errorf("it was begun %d times", n)
+	}
+}
+
 // The bars of the chart say what the table says, for each range and measure.
 func TestUsageView(t *testing.T) {
 	t.Parallel()

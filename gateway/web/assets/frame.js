@@ -1,6 +1,7 @@
 // The frame of every view: menu, colours, toasts, questions, keys, times.
 import './live.js';
 import './keys.js';
+import { newID } from './outbox.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -45,6 +46,30 @@ for (const kind of ['htmx:sendError', 'htmx:timeout']) {
 document.addEventListener('htmx:configRequest', (e) => {
   if (e.detail.verb !== 'get') return;
   for (const [name, value] of [...e.detail.formData.entries()]) if (value === '') e.detail.formData.delete(name);
+});
+
+// ---- a change is asked for once: a double click is one click, also when the first has changed the page below the pointer; and what was
+// not answered goes with the same key again, so that the host does it once
+
+const asked = new Map(); // what → {key, at}
+const whatOf = ({ verb, path, elt }) => [verb, path, elt.id, new URLSearchParams(elt.matches('form') ? new FormData(elt) : { value: elt.value || '' })].join('\n');
+
+document.addEventListener('htmx:confirm', (e) => {
+  if (e.detail.verb === 'get' || e.detail.question) return;
+  const before = asked.get(whatOf(e.detail));
+  if (e.detail.elt.matches('.htmx-request') || before && Date.now() - before.at < 700) e.preventDefault();
+});
+document.addEventListener('htmx:configRequest', (e) => {
+  if (e.detail.verb === 'get') return;
+  const what = whatOf(e.detail), x = asked.get(what) || {};
+  if (asked.size > 200) asked.clear();
+  asked.set(what, { key: x.key || newID(), at: Date.now() });
+  e.detail.headers['Idempotency-Key'] = asked.get(what).key;
+});
+document.addEventListener('htmx:beforeOnLoad', (e) => { // it is answered: the next one is another
+  const { verb, path } = e.detail.requestConfig;
+  if (verb !== 'get') for (const [what, x] of asked) if (what.startsWith(`${verb}\n${path}\n`)) Object.assign(x, { key: '', at: Date.now() });
+  if (e.detail.xhr.getResponseHeader('HX-Redirect')) document.body.inert = true; // this page is over
 });
 
 // ---- questions before what cannot be undone: hx-confirm, with data-title and data-yes for the dialog

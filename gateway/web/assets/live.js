@@ -31,8 +31,7 @@ class Stream {
     const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }) })}`);
     es.onopen = () => {
       this.retry = 0;
-      if (this.missed) this.all();
-      this.missed = true; // whatever comes after a break is read anew
+      this.all(); // what happened since the page was made, or in a break, is read anew
     };
     for (const k of [...kinds.split(','), 'message']) es.addEventListener(k, (e) => this.take(e));
     es.addEventListener('reload', () => this.again(es));

@@ -115,6 +115,6 @@ function parse(text) {
 }
 
 // newID works without crypto.randomUUID, which browsers keep to secure pages.
-function newID() {
+export function newID() {
   return 'w' + [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 }

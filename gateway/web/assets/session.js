@@ -1,5 +1,6 @@
 // One session: its transcript as it grows, what its agent is writing, and words to it.
 import { listen } from './live.js';
+import { newID } from './outbox.js';
 import { times, toast } from './frame.js';
 
 const $ = (id) => document.getElementById(id);
@@ -68,7 +69,14 @@ function dress(root) {
     const code = pre.textContent;
     const b = make('button', '', 'Copy');
     b.type = 'button';
-    b.onclick = () => navigator.clipboard.writeText(code).then(() => { b.textContent = 'Copied'; }, () => { b.textContent = 'Not allowed'; });
+    b.onclick = async () => {
+      try {
+        await navigator.clipboard.writeText(code); // browsers keep the clipboard to secure pages
+        b.textContent = 'Copied';
+      } catch {
+        b.textContent = 'Not allowed';
+      }
+    };
     pre.append(b);
   }
 }
@@ -265,7 +273,7 @@ function line(words, cls, who) {
 }
 
 async function post(what, body) {
-  const id = crypto.randomUUID();
+  const id = newID();
   for (let n = 0; ; n++) {
     try {
       const res = await fetch(api(what), { method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': id }, body: JSON.stringify(body), signal: AbortSignal.timeout(30000) });
