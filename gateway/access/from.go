@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -96,8 +97,12 @@ func (s *state) ours(host string) bool {
 // this machine is "same-site" to a browser, so its cookies alone do not keep it out.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "none", "same-origin":
+	case "none", "same-origin":
 		return false
+	case "": // no browser of today, or a program: a page that is not ours gives itself away by its origin, whatever the method
+		o := r.Header.Get("Origin")
+		u, err := url.Parse(o)
+		return o != "" && (err != nil || !strings.EqualFold(u.Host, r.Host))
 	}
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	return !link || forPrograms(r.URL.Path)
