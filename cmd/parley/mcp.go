@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (mcpCmd) Run(e *env) error {
 	s := sdk.NewServer(&sdk.Implementation{Name: "parley", Version: version}, &sdk.ServerOptions{Instructions: first.InitializeResult().Instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	s.AddReceivingMiddleware(b.forward)
-	if err := s.Run(e.ctx, &sdk.StdioTransport{}); err != nil && e.ctx.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) {
+	if err := s.Run(e.ctx, newLines(os.Stdin, os.Stdout)); err != nil && e.ctx.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) {
 		return fmt.Errorf("standard input: %w", err)
 	}
 	return nil
@@ -107,15 +108,26 @@ func (b *bridge) forward(next sdk.MethodHandler) sdk.MethodHandler {
 		switch q := req.GetParams().(type) {
 		case *sdk.ListToolsParams:
 			return again(ctx, b, func(s *sdk.ClientSession) (*sdk.ListToolsResult, error) {
-				return s.ListTools(ctx, &sdk.ListToolsParams{Cursor: q.Cursor})
+				return s.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursorOf(q)})
 			})
 		case *sdk.CallToolParamsRaw:
+			if q == nil {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "tools/call needs params with a name"}
+			}
 			return again(ctx, b, func(s *sdk.ClientSession) (*sdk.CallToolResult, error) {
 				return s.CallTool(ctx, &sdk.CallToolParams{Name: q.Name, Arguments: q.Arguments})
 			})
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// cursorOf gives where a list goes on. A request without params begins it: then p holds a nil pointer.
+func cursorOf(p sdk.Params) string {
+	if q, ok := p.(*sdk.ListToolsParams); ok && q != nil {
+		return q.Cursor
+	}
+	return ""
 }
 
 // notSent is the code of the library's own error for a request that the host did not take.
