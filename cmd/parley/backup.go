@@ -25,6 +25,7 @@ import (
 type backupCmd struct {
 	File      string `arg:"" optional:"" help:"Where to write: a file, a folder, or - for standard output. Without it a new file in this folder."`
 	WithMedia bool   `help:"With the files that people sent."`
+	Force     bool   `help:"Replace a file that is there."`
 	Keep      int    `placeholder:"N" help:"Afterwards keep only the newest N backups in that folder."`
 	asJSON
 }
@@ -57,6 +58,9 @@ func (c backupCmd) Run(e *env) error {
 	if c.Keep > 0 && !backupNames.MatchString(filepath.Base(path)) {
 		return misuse("--keep goes with a folder: the name of each file is then made of its time")
 	}
+	if _, err := os.Lstat(path); err == nil && !c.Force {
+		return failed(exitFailed, "conflict", "%s is there already: name another file, or replace it with --force", path)
+	}
 	m, size, err := c.toFile(e, conf, path)
 	if err != nil {
 		return err
@@ -76,6 +80,9 @@ func (c backupCmd) Run(e *env) error {
 		}
 		for _, r := range removed {
 			p.note("removed: %s\n", r)
+		}
+		if slices.ContainsFunc(m.Files, func(f backup.File) bool { return f.Path == config.EnvName }) {
+			p.note("The configuration and the %s beside it are in it.\n", config.EnvName)
 		}
 		p.note("It holds the tokens of your accounts: keep it where only you can read it.\n")
 	})
@@ -211,7 +218,7 @@ func (c restoreCmd) Run(e *env) error {
 		if errors.Is(err, backup.ErrArchive) {
 			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
 		} else if errors.Is(err, sessions.ErrOwned) {
-			err = failed(exitRefused, "conflict", "%w; nothing was changed", err)
+			err = failed(exitFailed, "conflict", "%w; nothing was changed", err)
 		}
 		return err
 	}
@@ -232,19 +239,45 @@ func restoreWords(p *page, conf *config.Config, r backup.Report) {
 		p.printf("Nothing was changed. Without --dry-run these would be replaced in %s: %s\n", conf.State, cmp.Or(strings.Join(r.Replaced, ", "), "nothing"))
 		return
 	}
-	p.printf("\nIt is in place in %s. What was there is in\n  %s\n", conf.State, r.Aside)
+	p.printf("\nIt is in place in %s. ", conf.State)
+	if len(r.Replaced) > 0 {
+		p.printf("What was there is in\n  %s\n", r.Aside)
+	} else {
+		p.printf("Nothing was there before.\n")
+	}
 	if len(r.Kept) > 0 {
 		p.printf("Not in the backup, left as it was: %s\n", strings.Join(r.Kept, ", "))
 	}
-	if r.Config != "" {
-		p.printf("The configuration in force was not changed. That of the backup is in\n  %s\n", r.Config)
-	}
+	notInForce(p, conf, r)
 	p.printf("\nWhat to know: the host goes on where it was %s.\n", p.ago(r.Manifest.Made))
 	p.printf("- Messages, settings and jobs from after that time are not in it, and platforms may not give those messages again.\n")
 	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
 		p.printf("- %d messages were not sent yet and %d runs were open then. What is still in time is done when the host starts,\n  even if that had happened after the backup: look at the list with `parley deliveries list`.\n", r.Backup.Unsent, r.Backup.Queued)
 	}
 	p.printf("- Accounts with keys of their own (WhatsApp) go on with the keys of that time; if messages cannot be read, link them anew.\n")
+}
+
+// notInForce says where the configuration of the backup is and its secrets are, and how they come into force.
+func notInForce(p *page, conf *config.Config, r backup.Report) {
+	if r.Config == "" && r.Env == "" {
+		return
+	}
+	p.printf("The configuration in force was not changed. These come into force with\n")
+	path := cmp.Or(conf.Path, "config.yaml")
+	if r.Config != "" {
+		p.printf("  cp %s %s\n", quoted(r.Config), quoted(path))
+	}
+	if r.Env != "" {
+		p.printf("  cp %s %s   # the secrets that the configuration names\n", quoted(r.Env), quoted(filepath.Join(filepath.Dir(path), config.EnvName)))
+	}
+}
+
+// quoted is a path as a shell reads it.
+func quoted(path string) string {
+	if !strings.ContainsAny(path, " \t'\"\\$&;()<>|*?[]#~`") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // bytesOf is a size for people.

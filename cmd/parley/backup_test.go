@@ -68,7 +68,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the backup's mode: %v, %v", info, err)
 	}
-	if out, code := w.cli("restore", file); code != exitRefused || !strings.Contains(out, "stop it") {
+	if out, code := w.cli("restore", file); code != exitFailed || !strings.Contains(out, "stop it") {
 		t.Errorf("a restore below a host that runs: exit %d, %s", code, out)
 	}
 	p.kill()
@@ -131,6 +131,12 @@ func TestBackupWithoutHost(t *testing.T) {
 	list, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(list) != 3 || len(made.Removed) != 1 || !strings.HasSuffix(made.Removed[0], "parley-20200101T000000Z.tar.gz") {
 		t.Errorf("kept: %q, removed: %q, %v", list, made.Removed, err)
+	}
+	if out, code := w.cli("backup", made.File); code != exitFailed || !strings.Contains(out, "--force") {
+		t.Errorf("onto a backup that is there: exit %d, %s", code, out)
+	}
+	if out, code := w.cli("backup", made.File, "--force"); code != 0 {
+		t.Errorf("with --force: exit %d, %s", code, out)
 	}
 	if out, code := w.cli("backup", "here.tar.gz", "--keep", "1"); code != exitUsage || !strings.Contains(out, "folder") {
 		t.Errorf("--keep with a file: exit %d, %s", code, out)

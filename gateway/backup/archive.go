@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/gateway/config"
 	"parley/sessions/sqlstore"
 )
 
@@ -33,6 +34,7 @@ const (
 	manifestName = "manifest.json"
 	stateFolder  = "state/"      // in the archive: the files of the state folder
 	configName   = "config.yaml" // in the archive: the configuration file
+	envName      = ".env"        // in the archive: the file of variables beside the configuration
 	maxManifest  = 64 << 20
 )
 
@@ -66,7 +68,7 @@ func (m Manifest) Bytes() (n int64) {
 // Source is what is backed up.
 type Source struct {
 	State   string // the folder
-	Config  string // the configuration file; "" = there is none
+	Config  string // the configuration file, with which goes the file of variables beside it; "" = there is none
 	Media   bool   // with the files that people sent
 	Program string // version
 
@@ -172,6 +174,9 @@ func (x *writer) all(ctx context.Context) error {
 	}
 	if x.Config != "" {
 		if err := x.add(configName, filepath.Dir(x.Config), filepath.Base(x.Config)); err != nil {
+			return err
+		}
+		if err := x.add(envName, filepath.Dir(x.Config), config.EnvName); err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,7 @@ func read(ctx context.Context, r io.Reader, root *os.Root) (m Manifest, err erro
 // properName refuses every name that the writer does not write.
 func properName(name string) error {
 	rest, in := strings.CutPrefix(name, stateFolder)
-	if name == configName {
+	if name == configName || name == envName {
 		return nil
 	}
 	top, _, _ := strings.Cut(rest, "/")

@@ -30,8 +30,9 @@ type Report struct {
 	Manifest Manifest         `json:"manifest"`
 	Backup   *sqlstore.Inside `json:"backup,omitempty"`   // what the archive's database holds
 	Before   *sqlstore.Inside `json:"before,omitempty"`   // what the database held that was there; nil = there was none that can be read
-	Aside    string           `json:"aside,omitempty"`    // where the state before is now
+	Aside    string           `json:"aside,omitempty"`    // where the state before is now, and what of the archive is not put in force
 	Config   string           `json:"config,omitempty"`   // where the archive's configuration file is now
+	Env      string           `json:"env,omitempty"`      // where the archive's file of variables (.env) is now
 	Replaced []string         `json:"replaced,omitempty"` // names in the state folder that were moved aside
 	Kept     []string         `json:"kept,omitempty"`     // names in the state folder that stay: they are in no backup
 	Restored []string         `json:"restored"`           // names in the state folder that come from the archive
@@ -160,17 +161,25 @@ func (x *restore) move() (err error) {
 			return fmt.Errorf("putting the backup in place: %w (the old state is in %s)", err, x.Aside)
 		}
 	}
-	if staged := filepath.Join(x.stage, configName); exists(staged) {
-		x.Config = filepath.Join(x.Aside, "config-of-the-backup.yaml")
-		if err := os.Rename(staged, x.Config); err != nil {
-			return fmt.Errorf("putting the configuration of the backup aside: %w", err)
+	for staged, p := range map[string]*string{configName: &x.Config, envName: &x.Env} {
+		if from := filepath.Join(x.stage, staged); exists(from) {
+			*p = filepath.Join(x.Aside, asideNames[staged])
+			if err := os.Rename(from, *p); err != nil {
+				return fmt.Errorf("putting %s of the backup aside: %w", staged, err)
+			}
 		}
 	}
 	if err := errors.Join(syncFolder(x.Aside), syncFolder(x.State)); err != nil {
 		return err
 	}
+	if len(x.Replaced) == 0 && os.Remove(x.Aside) == nil { // nothing was there: the folder is empty
+		x.Aside = ""
+	}
 	return os.Remove(mark)
 }
+
+// asideNames are the names beside the old state of what is not put in force.
+var asideNames = map[string]string{configName: "config-of-the-backup.yaml", envName: "env-of-the-backup"}
 
 // makeAside makes the folder for the old state: beside the state folder, or in it where that is not possible (a mount point, a parent
 // that belongs to somebody else).
