@@ -72,9 +72,13 @@ func (h *Host) resolve(ref string) (sessions.Ref, error) {
 }
 
 func (h *Host) sessionRow(s sessions.Session, working []sessions.Key) api.Session {
-	return api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Agent: s.Agent, Title: s.Title, Label: s.Label, Channel: string(s.Last.Channel), Last: s.Last.String(), SpawnedBy: s.SpawnedBy,
+	row := api.Session{Key: s.Key, ID: s.ID, Kind: s.Key.Kind(), Agent: s.Agent, Title: s.Title, Label: s.Label, Channel: string(s.Last.Channel), Last: s.Last.String(), SpawnedBy: s.SpawnedBy,
 		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Context: s.Context, Cost: s.Usage.Cost, Turns: s.Turns,
 		Working: slices.Contains(working, s.Key), Aborted: s.Aborted, Archived: s.Archived, Updated: s.Updated, Created: s.Created}
+	if !s.Last.IsZero() {
+		row.Verdict = h.router.Decide(s) // rules in memory: nothing is read
+	}
+	return row
 }
 
 func (h *Host) rowOf(s sessions.Session) api.Session {
@@ -147,9 +151,6 @@ func (h *Host) getSession(ctx context.Context, c api.SessionCall) (d api.Session
 		Queue: h.router.QueueWords(s), ModelUsed: set.ModelOf(s), Transcript: h.store.TranscriptPath(s.Agent, s.ID), ArchiveAt: s.ArchiveAt}
 	if m, err := h.models.find(d.ModelUsed); err == nil {
 		d.Window = m.Facts.ContextWindow
-	}
-	if !s.Last.IsZero() {
-		d.Verdict = h.router.Decide(s)
 	}
 	if d.Waiting, err = h.router.Waiting(ctx, s.Key); err != nil {
 		return d, err

@@ -90,11 +90,11 @@ func (p SendPolicy) Explain(s Subject) []Step {
 		}
 		steps = append(steps, st)
 	}
-	d := Step{Rule: defaultRule, Action: p.Default, Matched: true, Why: "applies where no rule matches"}
-	if d.Action == "" {
-		d.Action, d.Why = Allow, "not set, which means allow; applies where no rule matches"
-	}
 	v := p.Decide(s)
+	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "counts where nothing above applies"}
+	if d.Action == "" {
+		d.Action, d.Why = Allow, "not set, which means allow; counts where nothing above applies"
+	}
 	return append(steps, d, Step{Rule: v.Rule, Action: v.Action, Matched: true, Why: v.Reason, Verdict: true})
 }
 

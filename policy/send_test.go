@@ -146,6 +146,9 @@ func TestDecideIsTheContract(t *testing.T) {
 		if !last.Verdict || last.Rule != v.Rule || last.Action != v.Action || len(steps) != len(p.Rules)+3 {
 			t.Fatalf("explanation %+v does not end in %+v", steps, v)
 		}
+		if d := steps[len(steps)-2]; d.Matched != (v.Rule == defaultRule) { // it does not apply beside a rule
+			t.Fatalf("step %+v of the default, where %+v decides", d, v)
+		}
 		for i, r := range p.Rules {
 			if steps[i+1].Matched != modelMatches(r.Match, s) || steps[i+1].Why == "" {
 				t.Fatalf("step %+v of rule %+v on %+v", steps[i+1], r, s)

@@ -20,6 +20,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/gateway/config"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -328,5 +329,21 @@ func TestProgress(t *testing.T) {
 	spin(&b, "x", nil, 0, time.Hour)()
 	if b.Len() != 0 {
 		t.Errorf("a short wait shows %q", b.String())
+	}
+}
+
+// The list of sessions says what holds for each: its own setting, or the rule that keeps it back.
+func TestPolicyOf(t *testing.T) {
+	t.Parallel()
+	denied := policy.Verdict{Action: policy.Deny, Rule: "session.sendPolicy.rules[0]"}
+	for want, s := range map[string]api.Session{
+		"allow (its own)": {SendPolicy: policy.Allow, Verdict: policy.Verdict{Action: policy.Allow, Rule: "session override"}},
+		"deny (rules[0])": {Verdict: denied},
+		"allow":           {Verdict: policy.Verdict{Action: policy.Allow, Rule: "session.sendPolicy.default"}},
+		"inherit":         {},
+	} {
+		if got := policyOf(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func printExplanation(p *page, x api.Explanation) {
 			continue // it stands above
 		}
 		mark := " "
-		if s.Matched {
+		if s.Rule == x.Verdict.Rule {
 			mark = "*"
 		}
 		p.printf("%s %s: %s\n", mark, oneLine(s.Rule), oneLine(s.Why))

@@ -48,6 +48,19 @@ func (c sessionsListCmd) Run(e *env) error {
 	return tell(e, c.asJSON, rows, printSessions)
 }
 
+// policyOf says whether what a session says leaves, and in a word what decides. Without a chat of its own there is nothing to decide yet.
+func policyOf(r api.Session) string {
+	switch {
+	case r.SendPolicy != "":
+		return string(r.SendPolicy) + " (its own)"
+	case r.Verdict.Action == "":
+		return "inherit"
+	case r.Verdict.Allowed():
+		return "allow"
+	}
+	return string(r.Verdict.Action) + " (" + strings.TrimPrefix(r.Verdict.Rule, "session.sendPolicy.") + ")"
+}
+
 func printSessions(p *page, rows []api.Session) {
 	g := p.grid("KEY", "KIND", "~NAME", "TOKENS", "COST", "POLICY", "STATE", "ACTIVE")
 	for _, r := range rows {
@@ -58,7 +71,7 @@ func printSessions(p *page, rows []api.Session) {
 		case r.Archived:
 			state = "archived"
 		}
-		g.row(r.Key, r.Kind, nameOf(r), short(r.Tokens), cost(r.Cost), firstOf(string(r.SendPolicy), "inherit"), state, p.ago(r.Updated))
+		g.row(r.Key, r.Kind, nameOf(r), short(r.Tokens), cost(r.Cost), policyOf(r), state, p.ago(r.Updated))
 	}
 	g.print("There is no such session yet.")
 }

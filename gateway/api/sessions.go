@@ -36,8 +36,9 @@ type Session struct {
 	Channel    string           `json:"channel,omitempty"`
 	Last       string           `json:"address,omitempty"`
 	SpawnedBy  sessions.Key     `json:"spawnedBy,omitempty"`
-	SendPolicy policy.Override  `json:"sendPolicy,omitempty"`
-	Model      string           `json:"model,omitempty"` // its own, provider/model; empty = the agent's
+	SendPolicy policy.Override  `json:"sendPolicy,omitempty"` // its own; empty = the rules decide
+	Verdict    policy.Verdict   `json:"verdict,omitzero"`     // of the send policy, for its own chat
+	Model      string           `json:"model,omitempty"`      // its own, provider/model; empty = the agent's
 	Tokens     int              `json:"totalTokens"`
 	Context    int              `json:"contextTokens,omitempty"` // of the last model call
 	Cost       int64            `json:"cost,omitempty"`          // millionths of a dollar
@@ -52,17 +53,16 @@ type Session struct {
 // SessionDetail is sessions.get.
 type SessionDetail struct {
 	Session
-	Thinking   string         `json:"thinking,omitempty"`
-	Verbose    string         `json:"verbose,omitempty"`
-	Activation string         `json:"activation,omitempty"`
-	Footer     string         `json:"footer,omitempty"`
-	Queue      string         `json:"queue,omitempty"`    // in words, as /queue has it; empty = as configured
-	ModelUsed  string         `json:"modelUsed"`          // the one that answers
-	Window     int            `json:"window,omitempty"`   // tokens that it takes; 0 = unknown
-	Verdict    policy.Verdict `json:"verdict,omitzero"`   // of the send policy, for its own chat
-	Waiting    int            `json:"waiting"`            // runs that are queued
-	Transcript string         `json:"transcript"`         // the file on the host
-	ArchiveAt  time.Time      `json:"archiveAt,omitzero"` // of a sub-agent's session
+	Thinking   string    `json:"thinking,omitempty"`
+	Verbose    string    `json:"verbose,omitempty"`
+	Activation string    `json:"activation,omitempty"`
+	Footer     string    `json:"footer,omitempty"`
+	Queue      string    `json:"queue,omitempty"`    // in words, as /queue has it; empty = as configured
+	ModelUsed  string    `json:"modelUsed"`          // the one that answers
+	Window     int       `json:"window,omitempty"`   // tokens that it takes; 0 = unknown
+	Waiting    int       `json:"waiting"`            // runs that are queued
+	Transcript string    `json:"transcript"`         // the file on the host
+	ArchiveAt  time.Time `json:"archiveAt,omitzero"` // of a sub-agent's session
 
 	Earlier []sessions.Transcript `json:"earlier,omitempty"` // conversations that resets ended, newest first; sessions.history shows them
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/gateway/api"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -36,6 +37,8 @@ func TestSessionsView(t *testing.T) {
 	if want := (api.SessionsQuery{Search: "nobody", Kind: "group", Agent: "main", SpawnedBy: "x", Minutes: 60, Archived: true, Limit: 51}); w.listed != want {
 		t.Errorf("asked for %+v, want %+v", w.listed, want)
 	}
+	w.rows[0].SendPolicy, w.rows[0].Verdict = policy.Inherit, policy.Verdict{Action: policy.Deny, Rule: "session.sendPolicy.rules[0]"}
+	has(t, w.ask("GET", "/sessions", "rows", ""), 200, "by session.sendPolicy.rules[0]")
 	for i := range 120 {
 		w.rows = append(w.rows, api.Session{Key: sessions.Key(fmt.Sprint("agent:main:x:", i)), ID: sessions.ID(fmt.Sprint("x", i)), Updated: time.Now()})
 	}
