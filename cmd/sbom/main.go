@@ -30,7 +30,7 @@ func main() {
 func run(program, version, output string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return fmt.Errorf("%s: %w", program, err) // "not a Go executable", for one
+		return err // it names the file
 	}
 	text, err := bill(info, version)
 	if err != nil {
