@@ -58,6 +58,9 @@ func (c backupCmd) Run(e *env) error {
 	if c.Keep > 0 && !backupNames.MatchString(filepath.Base(path)) {
 		return misuse("--keep goes with a folder: the name of each file is then made of its time")
 	}
+	if within(conf.State, filepath.Dir(path)) {
+		return misuse("%s is in the state folder: each backup there would be a part of the next one, and lost with it; name a place outside", path)
+	}
 	if _, err := os.Lstat(path); err == nil && !c.Force {
 		return failed(exitFailed, "conflict", "%s is there already: name another file, or replace it with --force", path)
 	}
@@ -88,13 +91,33 @@ func (c backupCmd) Run(e *env) error {
 	})
 }
 
+// within reports whether a folder is another one or is in it, whatever links lead there.
+func within(outer, folder string) bool {
+	top, err := os.Stat(outer)
+	if err != nil {
+		return false // there is nothing that it could be in
+	}
+	folder, err = filepath.Abs(folder)
+	if real, e := filepath.EvalSymlinks(folder); err == nil && e == nil {
+		folder = real
+	}
+	for ; ; folder = filepath.Dir(folder) {
+		if here, err := os.Stat(folder); err == nil && os.SameFile(top, here) {
+			return true
+		}
+		if filepath.Dir(folder) == folder {
+			return false
+		}
+	}
+}
+
 // toFile writes a backup beside the file that it becomes, and reads it back first.
 func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Manifest, size int64, err error) {
-	part := path + ".part"
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // nobody else's, and only its owner can read it
 	if err != nil {
 		return m, 0, err
 	}
+	part := f.Name()
 	defer func() {
 		_ = f.Close() // it was synced, or is removed
 		if err != nil {

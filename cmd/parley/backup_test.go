@@ -138,6 +138,14 @@ func TestBackupWithoutHost(t *testing.T) {
 	if out, code := w.cli("backup", made.File, "--force"); code != 0 {
 		t.Errorf("with --force: exit %d, %s", code, out)
 	}
+	if err := os.Symlink("state", filepath.Join(w.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"state", "state/", "link", "state/b.tar.gz"} {
+		if out, code := w.cli("backup", to); code != exitUsage || !strings.Contains(out, "outside") {
+			t.Errorf("a backup into the state folder, %s: exit %d, %s", to, code, out)
+		}
+	}
 	if out, code := w.cli("backup", "here.tar.gz", "--keep", "1"); code != exitUsage || !strings.Contains(out, "folder") {
 		t.Errorf("--keep with a file: exit %d, %s", code, out)
 	}
