@@ -101,17 +101,9 @@ func (h *Host) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 		return h.said(ctx, w)
 	}
 	switch {
-	case c.To == "last":
-		main, err := h.store.Get(ctx, sessions.MainKey(s.Agent))
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return api.Said{}, err
-		}
-		if w.Reply = main.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("to: nobody has written to the main session of agent %s yet, so that it has no last chat", s.Agent)
-		}
 	case c.To != "":
-		if w.Reply, err = channels.ParseAddress(c.To); err != nil {
-			return api.Said{}, api.Bad("to: %v", err)
+		if w.Reply, err = h.router.ChatOf(ctx, s.Agent, c.To); err != nil {
+			return api.Said{}, told(err)
 		}
 	case c.Deliver != nil:
 		if w.Reply = s.Last; w.Reply.IsZero() {
@@ -163,7 +155,7 @@ func (h *Host) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // how it stands, then
 		look, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		run, err = h.store.GetRun(look, q.ID)
+		run, err = h.standing(look, q.ID)
 	}
 	if err != nil {
 		return api.Waited{}, err
@@ -183,6 +175,22 @@ func (h *Host) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 	x.Error, x.Usage = run.Error, run.Usage
 	x.Reply, _ = reply(run.Result)
 	return x, nil
+}
+
+// standing gives a run as it stands, or the one whose turn answers its message.
+func (h *Host) standing(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	run, err := h.store.GetRun(ctx, id)
+	for range 1000 { // each of them came later
+		if err != nil || run.Batch == "" {
+			break
+		}
+		next, gone := h.store.GetRun(ctx, run.Batch)
+		if errors.Is(gone, sessions.ErrNotFound) {
+			break
+		}
+		run, err = next, gone
+	}
+	return run, err
 }
 
 // reply is what an agent said for others to read; silent is the control word that it ended with instead.

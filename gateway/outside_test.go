@@ -145,9 +145,13 @@ tools: {sessions: {visibility: agent}}
 // outsideOn is the gateway section of a host with everything on.
 const outsideOn = "openai: {enabled: true}\n  mcp: {enabled: true}\n  hosts: [box.example]"
 
-// client is the official client with a token.
-func (o *open) client(token string) openai.Client {
-	return openai.NewClient(option.WithBaseURL(o.url+"/v1/"), option.WithAPIKey(token), option.WithMaxRetries(0))
+// client is the official client with a token, and with further headers.
+func (o *open) client(token string, header ...string) openai.Client {
+	opts := []option.RequestOption{option.WithBaseURL(o.url + "/v1/"), option.WithAPIKey(token), option.WithMaxRetries(0)}
+	for i := 0; i+1 < len(header); i += 2 {
+		opts = append(opts, option.WithHeader(header[i], header[i+1]))
+	}
+	return openai.NewClient(opts...)
 }
 
 func talk(model, user string, said ...string) openai.ChatCompletionNewParams {

@@ -102,31 +102,28 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 	}
 	if err == nil {
 		key = s.Key
-		stop := sessions.Effects{Stop: []sessions.Key{key}}
-		if source != "" {
-			stop.Source = source + ":stop"
-		}
-		if _, err := r.Submit(ctx, stop); err != nil {
-			return err
-		}
 	}
 	e := aimed(source, key)
 	e.Delete = true
 	wait, cancel := context.WithTimeout(ctx, deleteWithin)
 	defer cancel()
-	for {
+	for idle := false; ; {
 		_, err := r.Submit(ctx, e)
 		if err == nil {
 			r.histories.drop(s.ID)
 		}
-		if !errors.Is(err, sessions.ErrConflict) {
+		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is at work there
+			return err
+		}
+		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
+		if _, err := r.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
 			return err
 		}
 		open, look := r.open(ctx, sessions.RunQuery{Key: key, Limit: 1})
 		if look != nil {
 			return look
 		}
-		if len(open) == 0 {
+		if idle = len(open) == 0; idle {
 			continue
 		}
 		if _, late := r.Wait(wait, open[0].ID); late != nil && !errors.Is(late, sessions.ErrNotFound) {

@@ -201,6 +201,45 @@ func TestOutcomeOfABatch(t *testing.T) {
 	})
 }
 
+// What comes while a session is being deleted is stopped as well, also when the deletion is asked for again with its source.
+func TestDeleteWhileMoreComes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		slow := 5 * time.Second
+		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			<-ctx.Done()
+			<-time.After(slow) // it takes its time to stop
+			return agent.Answer{}, ctx.Err()
+		})
+		begin := func() {
+			t.Helper()
+			n := g.model.count()
+			g.told(me(true))
+			g.until("it is at work", func() bool { return g.model.count() > n })
+		}
+		begin()
+		done := make(chan error)
+		go func() { done <- g.r.Delete(t.Context(), "delete 1", hookKey) }()
+		<-time.After(time.Second)
+		g.told(me(true))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+
+		slow = deleteWithin + time.Second
+		begin()
+		if err := g.r.Delete(t.Context(), "delete 2", hookKey); !errors.Is(err, sessions.ErrConflict) {
+			t.Error(err)
+		}
+		<-time.After(2 * time.Second)
+		slow = 5 * time.Second
+		begin()
+		if err := g.r.Delete(t.Context(), "delete 2", hookKey); err != nil {
+			t.Error("again:", err)
+		}
+	})
+}
+
 // Summing up is a run like any other: its result says what was done, once, and goes into no chat.
 func TestCompactOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {

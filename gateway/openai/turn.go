@@ -33,7 +33,7 @@ const (
 // place is the session that a request speaks in.
 type place struct {
 	key  sessions.Key
-	lone bool // it was made for this request: nobody else waits for its answer
+	lone bool // it was made for this request
 	keep time.Duration
 }
 
@@ -103,7 +103,7 @@ func source(r *http.Request, endpoint string) (string, error) {
 type turn struct {
 	h      *handler
 	run    sessions.Run
-	place  place
+	ours   bool // nobody else waits for its answer, nor asks for it again
 	events <-chan router.Event
 	close  func()
 }
@@ -122,7 +122,7 @@ func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
 		stop()
 		events, stop = h.Host.Watch(router.Watching{Run: heard.Run.ID, Kinds: []string{router.EventText}})
 	}
-	return &turn{h: h, run: heard.Run, place: q.place, events: events, close: stop}, nil
+	return &turn{h: h, run: heard.Run, ours: q.place.lone && q.source == "", events: events, close: stop}, nil
 }
 
 // answer is how a run ended well.
@@ -133,7 +133,7 @@ type answer struct {
 }
 
 // wait follows the run to its end and gives what it says to hear, which may be nil. When the client hangs up, the run of a session of
-// its own is stopped; in a kept session it goes on.
+// its own is stopped; in a kept session it goes on, and so it does when the request has an idempotency key: it may come again.
 func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle func() error) (answer, error) {
 	type end struct {
 		run sessions.Run
@@ -183,7 +183,7 @@ func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle fun
 
 // left does what follows when nobody waits for the answer any more.
 func (t *turn) left(ctx context.Context) {
-	if !t.place.lone {
+	if !t.ours {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
