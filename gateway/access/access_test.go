@@ -99,6 +99,7 @@ func TestGuard(t *testing.T) {
 		"not open below":              {"GET", "/healthz/x", nil, 401, ""},
 		"assets are open":             {"GET", "/static/x", nil, 200, "inside"},
 		"rebound name":                {"GET", "/", []string{cookie, bearer, "Host: evil.example:18790"}, 421, "gateway.hosts"},
+		"rebound name, its code":      {"GET", "/", []string{cookie, bearer, "Host: evil.example:18790"}, 421, `"code":"misdirected"`},
 		"rebound name, open":          {"GET", "/healthz", []string{"Host: evil.example"}, 421, ""},
 		"own name":                    {"GET", "/", []string{bearer, "Host: Parley.Example"}, 200, ""},
 		"localhost":                   {"GET", "/", []string{bearer, "Host: localhost:1"}, 200, ""},

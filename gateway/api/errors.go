@@ -27,7 +27,7 @@ var codes = map[int]string{
 	http.StatusBadRequest: "invalid", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
 	http.StatusMethodNotAllowed: "method", http.StatusConflict: "conflict", http.StatusRequestEntityTooLarge: "too_large",
 	http.StatusUnsupportedMediaType: "media_type", http.StatusUnprocessableEntity: "mismatch", http.StatusTooManyRequests: "too_many",
-	http.StatusBadGateway: "platform", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "timeout", http.StatusRequestTimeout: "slow",
+	http.StatusBadGateway: "platform", http.StatusMisdirectedRequest: "misdirected", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "timeout", http.StatusRequestTimeout: "slow",
 }
 
 // Refuse is an error with the status that it is answered with.

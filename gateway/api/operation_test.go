@@ -108,6 +108,7 @@ func TestParametersAreClosed(t *testing.T) {
 		"method":             {"PUT", "/api/sample/1", `{}`, 405, "use GET or POST"},
 		"path":               {"GET", "/api/sampel", "", 404, "/api/openapi.json"},
 		"key with a blank":   {"POST", "/api/sample/1", `{"text":"x","idempotencyKey":"a b"}`, 400, "an idempotency key is"},
+		"key empty":          {"POST", "/api/sample/1", `{"text":"x","idempotencyKey":""}`, 400, "an idempotency key is"},
 		"key no text":        {"POST", "/api/sample/1", `{"text":"x","idempotencyKey":5}`, 400, "idempotencyKey: want a text"},
 		"key of a read":      {"GET", "/api/sample/1", `{"idempotencyKey":"a"}`, 400, "unknown field"},
 		"too long a body":    {"POST", "/api/sample/1", `{"text":"` + strings.Repeat("x", maxBody) + `"}`, 413, "longer than"},

@@ -40,7 +40,11 @@ func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (k
 			return "", err
 		}
 	}
-	if h := r.Header.Get(idempotencyHeader); h != "" {
+	if hs := r.Header.Values(idempotencyHeader); len(hs) > 0 {
+		h := hs[0]
+		if h == "" {
+			return "", errKey
+		}
 		if key != "" && key != h {
 			return "", Bad("the idempotency keys of the header and the body differ")
 		}
@@ -49,9 +53,11 @@ func (p *plan) read(w http.ResponseWriter, r *http.Request, in reflect.Value) (k
 	return key, properKey(key)
 }
 
+var errKey = Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
+
 func properKey(key string) error {
 	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
+		return errKey
 	}
 	return nil
 }
@@ -115,6 +121,9 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 		if name == idempotencyKey && r.Method != http.MethodGet {
 			if err := json.Unmarshal(v, &key); err != nil {
 				return "", Bad("%s: want a text", idempotencyKey)
+			}
+			if key == "" && string(v) != "null" {
+				return "", errKey
 			}
 			continue
 		}

@@ -69,6 +69,7 @@ func TestReplay(t *testing.T) {
 		{admin, "/api/do", `{"what":"a"}`, nil, 202, `{"n":4}`},
 		{admin, "/api/do", `{"what":"a"}`, nil, 202, `{"n":5}`},
 		{admin, "/api/do", `{"what":"a"}`, []string{"Idempotency-Key", strings.Repeat("k", 201)}, 400, `1 to 200`},
+		{admin, "/api/do", `{"what":"a"}`, []string{"Idempotency-Key", ""}, 400, `1 to 200`},
 	} {
 		if status, body := ask(t, h, c.who, "POST", c.target, c.body, c.header...); status != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%d: %d %s; want %d %s", i, status, body, c.status, c.want)
