@@ -107,7 +107,7 @@ func TestNoHost(t *testing.T) {
 	if err := Run(t.Context(), o); !errors.Is(err, ErrToken) {
 		t.Errorf("got %v", err)
 	}
-	off := httptest.NewServer(web.Off())
+	off := httptest.NewServer(web.New(web.Deps{}))
 	defer off.Close()
 	o.BaseURL = off.URL
 	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "switched off") {

@@ -1,39 +1,28 @@
 package web
 
 import (
-	"net/http"
+	"context"
 	"net/http/httptest"
 	"strings"
 	"testing"
 )
 
-func TestOff(t *testing.T) {
+// A host without the web chat says so, as a page to people and as JSON to programs; its other views and its assets are there.
+func TestWithoutChat(t *testing.T) {
 	t.Parallel()
-	h := Off()
-	ask := func(method, path, accept string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, path, nil)
-		r.Header.Set("Accept", accept)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
-	}
-	page := ask("GET", "/", "text/html")
-	api := ask("POST", "/api/chat/messages", "*/*")
-	for _, w := range []*struct {
-		code       int
-		kind, body string
+	h := New(Deps{Info: func(context.Context) Info { return Info{} }})
+	for name, c := range map[string]struct {
+		method, path, kind, says string
+		code                     int
 	}{
-		{page.Code, page.Header().Get("Content-Type"), page.Body.String()},
-		{api.Code, api.Header().Get("Content-Type"), api.Body.String()},
+		"page":  {"GET", "/", "text/html", "channels.webchat.enabled", 404},
+		"API":   {"POST", "/api/chat/messages", "application/json", "channels.webchat.enabled", 404},
+		"style": {"GET", assets().path + "/style.css", "text/css", "{", 200},
 	} {
-		if w.code != http.StatusNotFound || !strings.Contains(w.body, "switched off") || !strings.Contains(w.body, "channels.webchat.enabled") {
-			t.Errorf("%d %s", w.code, w.body)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		if w.Code != c.code || !strings.HasPrefix(w.Header().Get("Content-Type"), c.kind) || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s: %d %v %.300s", name, w.Code, w.Header(), w.Body)
 		}
-	}
-	if !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") || !strings.HasPrefix(api.Header().Get("Content-Type"), "application/json") {
-		t.Errorf("page %v, API %v", page.Header(), api.Header())
-	}
-	if w := ask("GET", assets().path+"/style.css", "*/*"); w.Code != http.StatusOK {
-		t.Errorf("the page's own style: %d", w.Code)
 	}
 }

@@ -142,7 +142,9 @@ func New(d Deps) http.Handler {
 	}
 	mux.HandleFunc("GET /static/", static)
 	if d.Chat == nil {
-		mux.Handle("/api/chat/", Off())
+		mux.HandleFunc("/api/chat/", func(w http.ResponseWriter, _ *http.Request) {
+			api.WriteError(w, api.Refuse(http.StatusNotFound, switchedOff))
+		})
 	} else {
 		mux.HandleFunc("GET /api/chat/history", s.history)
 		mux.HandleFunc("GET /api/chat/info", s.info)
@@ -163,6 +165,8 @@ func static(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	http.StripPrefix(a.path, http.FileServerFS(a.files)).ServeHTTP(w, r)
 }
+
+const switchedOff = "The web chat of this host is switched off. To use it, set channels.webchat.enabled: true in the configuration and restart the host."
 
 // chatView is what view_chat.html shows.
 type chatView struct {
@@ -200,7 +204,7 @@ func chatOf(r *http.Request) (channels.ChatID, bool) {
 func (s site) history(w http.ResponseWriter, r *http.Request) {
 	chat, ok := chatOf(r)
 	if !ok {
-		refuse(w, r, http.StatusBadRequest, "That is no chat id.")
+		api.WriteError(w, api.Bad("That is no chat id."))
 		return
 	}
 	lines, err := s.History(r.Context(), chat, r.URL.Query().Get("before"))
@@ -208,7 +212,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 		if !errors.Is(err, context.Canceled) {
 			s.Logger.Warn("the history of a web chat could not be read", "chat", string(chat), "error", err)
 		}
-		refuse(w, r, http.StatusServiceUnavailable, "The history could not be read. The host's log says why.")
+		api.WriteError(w, api.Refuse(http.StatusServiceUnavailable, "The history could not be read. The host's log says why."))
 		return
 	}
 	if lines == nil {
