@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ var funcs = template.FuncMap{
 	"tone":     tone,        // of a delivery's state or a run's status: good, warn, bad, accent, off
 	"dict":     dict,        // dict "A" 1 "B" 2: more than one value for a template
 	"cut":      cut,         // cut 80 text
+	"plain":    plainLine,   // plain 120 text: the first line, without its Markdown
 	"name":     sessionName, // label, title, key
 	"words":    func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
 	"list":     func(v ...any) []any { return v },
@@ -143,6 +145,19 @@ func cut(n int, text string) string {
 		return text
 	}
 	return string(r[:n-1]) + "…"
+}
+
+// marks are what Markdown puts around words, and in front of a line.
+var marks = regexp.MustCompile("^(#{1,6}|>|[-*+]|\\d+\\.)\\s+|\\*\\*|__|~~|`+|!?\\[([^\\]]*)\\]\\([^)]*\\)")
+
+// plainLine gives the first line of a text that says something, as a title of at most n characters.
+func plainLine(n int, text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(marks.ReplaceAllString(strings.TrimSpace(line), "$2")); strings.Trim(line, "-=*_ ") != "" {
+			return cut(n, line)
+		}
+	}
+	return cut(n, strings.TrimSpace(text))
 }
 
 func dict(pairs ...any) (map[string]any, error) {

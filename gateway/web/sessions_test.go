@@ -105,3 +105,16 @@ func TestSearchView(t *testing.T) {
 	has(t, w.ask("GET", "/search?q=Cleo", "hits", ""), 200, "<mark>Cleo</mark> took it", "&lt;b&gt;<mark>Cleo</mark>&lt;/b&gt; &amp; the garden", `href="/sessions/agent:main:telegram:group:-1001?transcript=earlier#m-e1"`)
 	has(t, w.ask("GET", "/search?q=took+%5B(", "hits", ""), 200, "Nothing was found") // no pattern of the words gets through
 }
+
+// What the host put into a chat is not drawn as a turn's words: it says where they come from, as far as that is known.
+func TestPostsSayWhoseTheyAre(t *testing.T) {
+	t.Parallel()
+	w := newTalks(t)
+	family(w)
+	post := func(id string, p *sessions.Provenance) sessions.Message {
+		return sessions.Message{ID: id, Role: sessions.Assistant, Model: "parley/post", Content: sessions.TextContent("The bins go out."), Time: time.Now(), Provenance: p}
+	}
+	w.said["s1"] = []sessions.Message{post("p1", nil), post("p2", &sessions.Provenance{Kind: sessions.InternalSystem, Tool: "send"}),
+		post("p3", &sessions.Provenance{Kind: sessions.InterSession, Source: "agent:main:cron:bins", Tool: "cron"})}
+	has(t, w.ask("GET", "/sessions/agent:main:main", "", ""), 200, "the host", "posted through the API", `href="/sessions/agent:main:cron:bins"`, "posted from the job&#39;s session", `class="said host"`, `no class="said agent`)
+}

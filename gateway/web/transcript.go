@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"html/template"
+	"strings"
 	"time"
 
 	"parley/agent"
@@ -114,6 +115,7 @@ func (u *utterance) spoken(m sessions.Message) {
 
 func (u *utterance) answered(m sessions.Message, results map[string]sessions.Message, open bool) {
 	u.Side, u.Who = "agent", "agent"
+	u.posted(m)
 	text := m.Text()
 	if word := agent.Control(text); word != "" && control(text) {
 		u.Silent = string(word)
@@ -132,6 +134,27 @@ func (u *utterance) answered(m sessions.Message, results map[string]sessions.Mes
 			t.Open, t.Failed, t.Result = false, r.IsError, bounded(r.Text())
 		}
 		u.Calls = append(u.Calls, t)
+	}
+}
+
+// hostModels begins the model of what the host wrote into a transcript itself.
+const hostModels = "parley/"
+
+// posted says where words come from that no turn of the session said: the host put them into its chat.
+func (u *utterance) posted(m sessions.Message) {
+	if !strings.HasPrefix(m.Model, hostModels) {
+		return
+	}
+	u.Side, u.Who = "host", "the host"
+	switch p := m.Provenance; {
+	case p == nil:
+	case p.Kind == sessions.InterSession && p.Source != "":
+		u.From, u.Where = p.Source, "posted from this session"
+		if u.From.Kind() == sessions.KindCron {
+			u.Where = "posted from the job's session"
+		}
+	case p.Kind == sessions.InternalSystem && p.Tool == "send":
+		u.Where = "posted through the API"
 	}
 }
 

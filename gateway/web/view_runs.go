@@ -71,7 +71,7 @@ func (v runView) Title() string {
 		return v.Run.Label
 	}
 	if text := v.Run.Input.Text(); text != "" && asks(v.Run.Kind) {
-		return text
+		return plainLine(120, text)
 	}
 	return kindWords(v.Run.Kind)
 }
