@@ -59,6 +59,9 @@ func (h *Host) explain(ctx context.Context, q api.ExplainQuery) (x api.Explanati
 
 func (h *Host) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, error) {
 	ts, err := h.store.Trace(ctx, c.ID)
+	for i := range ts {
+		ts[i].Deliveries = withoutCodes(ctx, ts[i].Deliveries)
+	}
 	if err == nil && len(ts) == 0 {
 		err = api.Refuse(http.StatusNotFound, "%.200s is no message, run or delivery that is known here", c.ID)
 	}
@@ -95,19 +98,36 @@ func (h *Host) listDeliveries(ctx context.Context, q api.DeliveriesQuery) (_ []s
 		}
 	}
 	list, err := h.store.ListDeliveries(ctx, sq)
-	return listed(list), err
+	return listed(withoutCodes(ctx, list)), err
+}
+
+// withoutCodes takes the pairing codes out of deliveries that have not gone out yet, for everybody but who may let people in. The store
+// forgets them when they have.
+func withoutCodes(ctx context.Context, list []sessions.Delivery) []sessions.Delivery {
+	if api.Caller(ctx).Scope.Allows(api.Admin) {
+		return list
+	}
+	for i := range list {
+		if list[i].Kind == sessions.Invite {
+			list[i].Text = "(an answer with a pairing code)"
+		}
+	}
+	return list
 }
 
 func (h *Host) getDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	return h.store.GetDelivery(ctx, c.ID)
+	d, err := h.store.GetDelivery(ctx, c.ID)
+	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 
 func (h *Host) retryDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	return h.router.RetryDelivery(ctx, c.ID)
+	d, err := h.router.RetryDelivery(ctx, c.ID)
+	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 
 func (h *Host) dropDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	return h.router.DropDelivery(ctx, c.ID)
+	d, err := h.router.DropDelivery(ctx, c.ID)
+	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 
 func (h *Host) explainTools(ctx context.Context, q api.ToolsQuery) (x router.ToolTable, err error) {

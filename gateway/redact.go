@@ -27,6 +27,10 @@ func (h *Host) secrets() []channels.Secret {
 	for _, t := range c.Gateway.Tokens {
 		all = append(all, t.Token)
 	}
+	all = append(all, c.Hooks.Token)
+	for _, m := range c.Hooks.Mappings {
+		all = append(all, m.Signature.Secret)
+	}
 	for _, p := range h.models.providers() {
 		all = append(all, p.APIKey)
 	}
