@@ -32,13 +32,13 @@ func (h *Host) Screen(took time.Duration) string {
 	}
 	line("model", "%s (%s)", h.choice.Load().name, h.choice.Load().why)
 	if h.choice.Load().offline() {
-		line("", "Built in, understands a few phrases. For a real one set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or see models in config.example.yaml.")
+		line("", "Built in, understands a few phrases. For a real one set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run parley init.")
 	}
 	line("store", "%s, %s", h.storeName(), c.State)
 	if c.Path != "" {
 		line("config", "%s", c.Path)
 	} else {
-		line("config", "none: the defaults (copy config.example.yaml to ./config.yaml to change them)")
+		line("config", "none: the defaults (parley init writes one by questions)")
 	}
 	seen := map[string]bool{}
 	for _, a := range h.accounts.all() {

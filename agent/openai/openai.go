@@ -169,11 +169,11 @@ func List(ctx context.Context, c Config) ([]string, error) {
 	}
 	var raw []byte
 	if err := m.client.Get(ctx, "models", nil, &raw); err != nil {
-		return nil, fmt.Errorf("listing the models of %s: %w", c.Name, t.Error(err))
+		return nil, fmt.Errorf("listing the models: %w", t.Error(err))
 	}
 	var page struct{ Data []struct{ ID string } }
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&page); err != nil {
-		return nil, fmt.Errorf("listing the models of %s: %w", c.Name, t.Broken("reading the list: %w", err))
+		return nil, fmt.Errorf("listing the models: %w", t.Broken("reading the list: %w", err))
 	}
 	names := make([]string, 0, len(page.Data))
 	for _, d := range page.Data {

@@ -85,6 +85,9 @@ func readFault(raw []byte) fault {
 		Message, Detail any
 	}
 	if json.Unmarshal(raw, &outer) != nil {
+		if start := strings.ToLower(strings.TrimSpace(string(raw))); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
+			return fault{text: "the answer is a web page, no JSON (is baseUrl right?)"}
+		}
 		return fault{text: string(raw)}
 	}
 	var inner struct{ Message, Type, Code any }

@@ -66,7 +66,8 @@ func TestFaults(t *testing.T) {
 		`{"error":"m"}`:            {"", "", "m"},
 		`{"message":"m"}`:          {"", "", "m"},
 		`{"detail":[{"msg":"m"}]}`: {"", "", "[map[msg:m]]"},
-		`<html>`:                   {"", "", "<html>"},
+		`<html><h1>no</h1>`:        {"", "", "the answer is a web page, no JSON (is baseUrl right?)"},
+		`bad gateway`:              {"", "", "bad gateway"},
 		`{"error":{}}`:             {"", "", `{"error":{}}`},
 		`[]`:                       {"", "", "[]"},
 	} {

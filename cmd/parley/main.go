@@ -20,9 +20,10 @@ var version = "dev"
 
 // cli is the command line.
 type cli struct {
-	Config string `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
-	UTC    bool   `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
-	Quiet  bool   `short:"q" help:"Print results only, no words about them."`
+	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
+	UTC    bool             `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
+	Ver    kong.VersionFlag `name:"version" help:"Print the version."`
+	Quiet  bool             `short:"q" help:"Print results only, no words about them."`
 
 	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
 	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
@@ -100,7 +101,8 @@ func parley(trace func(op, phase string)) {
 // grammar is the command line as kong reads it.
 func grammar(c *cli) *kong.Kong {
 	return kong.Must(c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.ShortUsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}), kong.Exit(exit))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}), kong.Exit(exit),
+		kong.Vars{"version": "parley " + version})
 }
 
 // kongUsage is kong's exit code for a wrong command line.

@@ -136,21 +136,35 @@ func logger(c config.Log, f *os.File) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level}))
 }
 
-type checkCmd struct{}
+type checkCmd struct {
+	asJSON
+}
+
+// checked is what parley check prints as JSON.
+type checked struct {
+	File     string `json:"file"` // "" = there is none
+	Accounts int    `json:"accounts"`
+	Agents   int    `json:"agents"`
+}
 
 // Run reports everything that is wrong with the configuration; exit code 2 when it cannot be used.
-func (checkCmd) Run(e *env) error {
+func (c checkCmd) Run(e *env) error {
+	words := func(p *page, v checked) {
+		if v.File == "" {
+			p.printf("There is no configuration file: parley runs with its defaults.\n")
+			return
+		}
+		p.printf("%s is good: %d accounts, %d agents.\n", v.File, v.Accounts, v.Agents)
+	}
 	path, ok := config.Find(e.config, os.Getenv)
 	if !ok {
-		fmt.Println("There is no configuration file: parley runs with its defaults.")
-		return nil
+		return tell(e, c.asJSON, checked{Agents: 1}, words)
 	}
-	c, err := load(e)
+	conf, err := load(e)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s is good: %d accounts, %d agents.\n", path, len(c.Channels), max(len(c.Agents.List), 1))
-	return nil
+	return tell(e, c.asJSON, checked{path, len(conf.Channels), max(len(conf.Agents.List), 1)}, words)
 }
 
 type configCmd struct {
@@ -158,7 +172,9 @@ type configCmd struct {
 	Reference referenceCmd `cmd:"" help:"Print the reference of the configuration."`
 }
 
-type schemaCmd struct{}
+type schemaCmd struct {
+	asJSON // it is JSON either way
+}
 
 func (schemaCmd) Run() error {
 	b, err := config.Schema(gateway.Table(adapters()))

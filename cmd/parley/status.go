@@ -33,7 +33,7 @@ type statusCmd struct {
 
 // Help shows examples.
 func (statusCmd) Help() string {
-	return "Examples:\n\n  parley status\n  parley status --json | jq .ready"
+	return "Exit code 0: the host answers, ready or not. For scripts that wait for it to be ready there are /readyz and the second example.\n\nExamples:\n\n  parley status\n  parley status --json | jq -e .ready"
 }
 
 func (c statusCmd) Run(e *env) error {

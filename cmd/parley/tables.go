@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -72,7 +73,7 @@ func providers() []gateway.Provider {
 				return openai.New(openai.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
 			},
 			List: func(ctx context.Context, p agent.Provider) ([]string, error) {
-				return openai.List(ctx, openai.Config{Name: "list", BaseURL: p.BaseURL, APIKey: p.APIKey})
+				return openai.List(ctx, openai.Config{Name: cmp.Or(p.BaseURL, "openai"), BaseURL: p.BaseURL, APIKey: p.APIKey})
 			},
 		},
 		{

@@ -100,6 +100,9 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 	if said, ok := errors.AsType[*sentence](o.err); ok {
 		return said
 	}
+	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
+		return o.err // words for people: which write it was says nothing to them
+	}
 	if o.err != nil {
 		return fmt.Errorf("%s: %w", name, o.err)
 	}
