@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -37,10 +38,23 @@ func (h *Host) pageKey(chat channels.ChatID) sessions.Key {
 	return h.router.Key(channels.Inbound{Event: channels.Message, Address: h.page.Address(chat), Sender: channels.Sender{ID: pageUser}})
 }
 
-func (h *Host) pageInfo(context.Context) web.Info {
+// pageModel is the model that answers in the main chat of the page: the session's own, else its agent's.
+func (h *Host) pageModel(ctx context.Context) string {
+	_, def := h.deps.Config.Config().Agents.IDs()
+	s := sessions.Session{Agent: def}
+	if h.page != nil {
+		if own, err := h.store.Get(ctx, h.pageKey(webchat.DefaultChat)); err == nil { // before the first message there is none
+			s = own
+		}
+	}
+	return cmp.Or(h.router.Settings().ModelOf(s), h.choice.Load().name)
+}
+
+func (h *Host) pageInfo(ctx context.Context) web.Info {
 	c := h.deps.Config.Config()
 	_, def := c.Agents.IDs()
-	info := web.Info{Agent: string(def), Model: h.choice.Load().name, Offline: h.choice.Load().offline()}
+	model := h.pageModel(ctx)
+	info := web.Info{Agent: string(def), Model: model, Offline: choice{name: model}.offline()}
 	for _, e := range c.Agents.List {
 		if e.ID == def && e.Name != "" {
 			info.Agent = e.Name

@@ -20,6 +20,9 @@ const (
 // postModel is the model of messages that the host puts into a transcript because it posted them.
 const postModel = "parley/post"
 
+// postedByAPI is the Provenance.Tool of what came through the API.
+const postedByAPI = "send"
+
 // handOn adds to a finished run's outcome what its chain does next, so that both are committed together:
 //
 //	ask:   primary run in the target → reply steps, requester first → announce in the target → its chat
@@ -171,6 +174,12 @@ func (r *Router) posted(key sessions.Key, agentID sessions.AgentID, source, text
 		Existing: true, Session: &sessions.Session{Key: key, Agent: agentID},
 		Run: &sessions.Run{ID: id, Kind: sessions.PostRun, Key: key, Agent: agentID, Source: source, Input: postedMessage(id, text)},
 	}
+}
+
+// postedBy notes which session's words a post has.
+func postedBy(e *sessions.Effects, from sessions.Key, tool string) *sessions.Effects {
+	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: tool}
+	return e
 }
 
 func postedMessage(run sessions.RunID, text string) sessions.Message {

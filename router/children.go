@@ -123,7 +123,7 @@ func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.
 		if !ok {
 			return false
 		}
-		o.Next = r.posted(voice.Key, voice.Agent, run.Source, d.Text)
+		o.Next = postedBy(r.posted(voice.Key, voice.Agent, run.Source, d.Text), run.Key, "sessions_spawn")
 		d.Session, d.Message = voice.Key, o.Next.Run.Input.ID
 	}
 	o.Deliveries = append(o.Deliveries, d)

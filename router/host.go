@@ -73,7 +73,7 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	e := r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files))
+	e := postedBy(r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)

@@ -106,7 +106,7 @@ func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, 
 	if speaker.Key == run.Key { // its transcript has it
 		d.Message = o.Messages[len(o.Messages)-1].ID
 	} else {
-		o.Next = r.posted(speaker.Key, speaker.Agent, run.Source, text)
+		o.Next = postedBy(r.posted(speaker.Key, speaker.Agent, run.Source, text), run.Key, "cron")
 		d.Message = o.Next.Run.Input.ID
 	}
 	o.Deliveries = append(o.Deliveries, d)

@@ -52,6 +52,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (tools.PostResult, ses
 		return tools.PostResult{}, "", err
 	}
 	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
+	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: postedByAPI}
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
 		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)

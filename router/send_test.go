@@ -54,7 +54,7 @@ func TestSend(t *testing.T) {
 				d := g.deliveries()[1]
 				msgs := g.transcript(c.in)
 				newest := msgs[len(msgs)-1]
-				if d.ID != id || d.State != c.state || d.Kind != sessions.Posted || d.Session != c.in || newest.Text() != "the bins" || newest.Model != postModel || newest.Deliveries[0].State != c.state {
+				if d.ID != id || d.State != c.state || d.Kind != sessions.Posted || d.Session != c.in || newest.Text() != "the bins" || newest.Model != postModel || newest.Provenance.Tool != postedByAPI || newest.Deliveries[0].State != c.state {
 					t.Errorf("%+v\n%+v", d, newest)
 				}
 			})
