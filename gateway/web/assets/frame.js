@@ -87,6 +87,17 @@ document.addEventListener('htmx:confirm', (e) => {
   dialog.showModal();
 });
 
+// ---- folds
+
+// What is unfolded stays so when its part of the page is loaded again: <details id="…">.
+let unfolded = [];
+document.addEventListener('htmx:beforeSwap', (e) => {
+  unfolded = [...e.detail.target.querySelectorAll('details[open][id]')].map((el) => el.id);
+});
+document.addEventListener('htmx:afterSwap', () => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
+});
+
 // ---- menu of small screens
 
 const side = $('side'), menu = $('menu');

@@ -31,7 +31,9 @@ class Stream {
     const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }) })}`);
     es.onopen = () => {
       this.retry = 0;
-      this.all(); // what happened since the page was made, or in a break, is read anew
+      if (this.missed) this.all(); // whatever comes after a break is read anew
+      else for (const f of this.heard) f({ kind: 'reload' }); // and a transcript also what came since the page was made
+      this.missed = true;
     };
     for (const k of [...kinds.split(','), 'message']) es.addEventListener(k, (e) => this.take(e));
     es.addEventListener('reload', () => this.again(es));

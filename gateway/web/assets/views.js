@@ -1,12 +1,3 @@
-// What is unfolded stays so when its part of the page is loaded again: <details id="…">.
-let open = [];
-document.addEventListener('htmx:beforeSwap', (e) => {
-  open = [...e.detail.target.querySelectorAll('details[open][id]')].map((el) => el.id);
-});
-document.addEventListener('htmx:afterSwap', () => {
-  for (const id of open) document.getElementById(id)?.setAttribute('open', '');
-});
-
 // The example of a time goes with the way that is chosen.
 const hints = { cron: '0 8 * * 1-5', every: '24h', at: '2026-05-04 15:30', in: '90m' };
 document.addEventListener('change', (e) => {
