@@ -290,21 +290,22 @@ func TestCompletions(t *testing.T) {
 	app := grammar(&cli{}).Model
 	ask := func(what string) []option { return []option{{word: what + "-1"}, {word: what + "-2"}} }
 	for line, want := range map[string]string{
-		"parley runs ":                             "list show cancel wait tree",
-		"parley sess":                              "sessions",
-		"parley deliveries list --state s":         "sending sent",
-		"parley sessions show ":                    "session-1 session-2",
-		"parley sessions show x ":                  "",
-		"parley say main hello --w":                "--wait",
-		"parley sessions list --agent ":            "agent-1 agent-2",
-		"parley sessions list --agent=x --sea":     "--search",
-		"parley runs list --session 'a b' --kin":   "--kind",
-		"parley --config /x/y.yaml completion ":    "bash zsh fish",
-		"parley --config ":                         "config-1 config-2",
-		"parley completion b":                      "bash",
-		"parley":                                   "",
-		"parley runs wait run-2":                   "run-2",
-		"parley sessions history main --limit 5 -": "--help --config --utc --quiet --tools --before --session-id --limit --json",
+		"parley runs ":                               "list show cancel wait tree",
+		"parley comp":                                "completion", // complete is hidden
+		"parley sess":                                "sessions",
+		"parley deliveries list --state s":           "sending sent",
+		"parley sessions show ":                      "session-1 session-2",
+		"parley sessions show x ":                    "",
+		"parley say main hello --w":                  "--wait",
+		"parley sessions list --agent ":              "agent-1 agent-2",
+		"parley sessions list --agent=x --sea":       "--search",
+		"parley runs list --session 'a b' --kin":     "--kind",
+		"parley --config /x/y.yaml completion ":      "bash zsh fish",
+		"parley --config ":                           "config-1 config-2",
+		"parley completion b":                        "bash",
+		"parley":                                     "",
+		"parley runs wait run-2":                     "run-2",
+		"parley sessions history main --limit 5 --t": "--tools",
 	} {
 		var got []string
 		for _, o := range completions(app, splitLine(line), ask) {
