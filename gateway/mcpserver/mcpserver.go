@@ -84,7 +84,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
 		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins anew
 	default:
-		r, err := h.marked(w, r, p)
+		call, err := h.marked(w, r, p)
 		if err != nil {
 			api.WriteError(w, err)
 			return
@@ -98,7 +98,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			case <-ctx.Done():
 			}
 		}()
-		h.next.ServeHTTP(w, r.WithContext(ctx))
+		h.next.ServeHTTP(w, call.WithContext(ctx))
 	}
 }
 
