@@ -209,7 +209,7 @@ func TestJobKilledAtEveryCommit(t *testing.T) {
 			g.make(sessions.Job{At: time.Now().Add(time.Hour), To: groupChat("a")})
 			synctest.Wait()
 			dir = g.dir
-			g.trace = func(op, phase string) {
+			g.look(func(op, phase string) {
 				var im image
 				var err error
 				if im.db, err = os.ReadFile(filepath.Join(dir, "parley.db")); err == nil {
@@ -221,7 +221,7 @@ func TestJobKilledAtEveryCommit(t *testing.T) {
 				if im.name = op + " " + phase; op != "Expire" && op != "Forget" {
 					images = append(images, im)
 				}
-			}
+			})
 			<-time.After(time.Hour + time.Minute)
 			g.shown(2)
 			synctest.Wait()

@@ -42,7 +42,7 @@ type rig struct {
 	r     *Router
 	end   context.CancelFunc
 	wg    sync.WaitGroup
-	trace func(op, phase string) // of the store's commits
+	trace atomic.Pointer[func(op, phase string)] // of the commits; nil = nobody looks
 	// models finds a model instead of the script; nil = the script answers for all
 	models func(name string) (agent.Candidate, error)
 	wrap   func(sessions.Store) sessions.Store // puts something between router and store
@@ -126,6 +126,9 @@ func eachAlone(s *Settings) {
 	s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Followup, Cap: 1000}
 }
 
+// look has a func see the store's commits from now on.
+func (g *rig) look(f func(op, phase string)) { g.trace.Store(&f) }
+
 // newRig starts a router. Call it inside a synctest bubble.
 func newRig(t *testing.T, o channeltest.Options, tests ...func(*Settings)) *rig {
 	t.Helper()
@@ -142,8 +145,8 @@ func (g *rig) start() {
 	seed(g.t, g.dir)
 	store, err := sqlstore.Open(ctx, sqlstore.Config{Dir: g.dir, Logger: slog.New(slog.DiscardHandler), Trace: func(op, phase string) {
 		g.commits.Add(1)
-		if g.trace != nil {
-			g.trace(op, phase)
+		if look := g.trace.Load(); look != nil {
+			(*look)(op, phase)
 		}
 	}})
 	if err != nil {

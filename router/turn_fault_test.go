@@ -18,7 +18,10 @@ import (
 
 // rigWith is newRig with something between router and store.
 func rigWith(t *testing.T, o channeltest.Options, trace func(op, phase string), wrap func(sessions.Store) sessions.Store, fs ...func(*Settings)) *rig {
-	g := &rig{t: t, dir: t.TempDir(), set: settingsFor(fs...), fake: channeltest.NewFake(o), model: &script{}, trace: trace, wrap: wrap}
+	g := &rig{t: t, dir: t.TempDir(), set: settingsFor(fs...), fake: channeltest.NewFake(o), model: &script{}, wrap: wrap}
+	if trace != nil {
+		g.look(trace)
+	}
 	g.start()
 	return g
 }
@@ -182,7 +185,7 @@ func TestSpawnRepeatedAtTheLimit(t *testing.T) {
 			}
 			return call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
 		})
-		g.trace = func(op, phase string) {}
+		g.look(func(string, string) {})
 		g.stop()
 		// the process dies between the spawn's commit and the record of its result
 		var rec atomic.Int32

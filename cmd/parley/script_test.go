@@ -1,3 +1,7 @@
+//go:build !race
+
+// Without the race detector: the tour starts the program a hundred times, and each start of a program that is watched costs a second.
+
 package main
 
 import (
