@@ -334,6 +334,7 @@ func TestThreadOfAGuild(t *testing.T) {
 		in := channels.Inbound{Address: thread, Parent: "chan", Guild: "g", Roles: []string{"admin", "x"}, Sender: person(guest), Text: "hello"}
 		asked := g.fake.Say(in) // no mention: the channel needs none
 		answer := g.shown(1)[0]
+		g.until("its receipt is stored", func() bool { return g.deliveries()[0].State == sessions.Sent }) // what is ours is known by it
 		const key = "agent:ops:fake:channel:chan:thread:thread"
 		if s := g.session(key); s.Agent != "ops" {
 			t.Errorf("%+v", s)
