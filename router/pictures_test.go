@@ -50,6 +50,13 @@ func (a *album) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byt
 	return []byte("\x89PNG\x0d\x0a\x1a\x0a" + m.Ref), nil
 }
 
+// times is how often a file was asked for.
+func (a *album) times(ref string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fetched[ref]
+}
+
 // seen gives what the newest prompt shows of pictures: their refs, or the lines that stand for them.
 func seen(p agent.Prompt) (out []string) {
 	for _, m := range p.Messages {
@@ -107,10 +114,10 @@ func TestPictures(t *testing.T) {
 		if got := fmt.Sprint(show("c")); got != "[a image/png b image/png [a picture that could not be loaded] [a picture that could not be loaded]]" {
 			t.Errorf("after a restart, the platform has none any more: %s", got)
 		}
-		if a.fetched["a"] != 1 || a.fetched["b"] != 1 {
+		if a.times("a") != 1 || a.times("b") != 1 {
 			t.Errorf("fetched %v", a.fetched)
 		}
-		if show(); a.fetched["c"] != 1 {
+		if show(); a.times("c") != 1 {
 			t.Errorf("what could not be had a minute ago is fetched again: %v", a.fetched)
 		}
 		a.gone = false
@@ -152,8 +159,8 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		if took := time.Since(began); took < pictureWait || took > pictureWait+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
-		if strings.Count(answer, "could not be loaded") != picturesShown-1 || !strings.Contains(answer, "there image/png") || a.fetched["slow0"] != 1 || a.fetched["slow5"] != 1 {
-			t.Errorf("%s; fetched %v", answer, a.fetched)
+		if strings.Count(answer, "could not be loaded") != picturesShown-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
+			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})
 }
