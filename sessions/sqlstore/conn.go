@@ -91,11 +91,7 @@ func (c *conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary boo
 	if s = c.stmts[q]; s != nil {
 		return s, false, nil
 	}
-	text := q
-	if c.d.postgres {
-		text = numbered(q)
-	}
-	if s, err = c.dc.(driver.ConnPrepareContext).PrepareContext(ctx, text); err != nil {
+	if s, err = c.dc.(driver.ConnPrepareContext).PrepareContext(ctx, c.d.text(q)); err != nil {
 		return nil, false, err
 	}
 	if len(c.stmts) >= maxStmts {
@@ -103,6 +99,15 @@ func (c *conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary boo
 	}
 	c.stmts[q] = s
 	return s, false, nil
+}
+
+// text is a statement as the engine wants it. SQLite plans by the value of a bare LIMIT ?, and so compiles the statement anew each
+// time that it is used (sqlite3ExprIsInteger); by a sum it does not. This took half of the store's time.
+func (d dialect) text(q string) string {
+	if d.postgres {
+		return numbered(q)
+	}
+	return strings.ReplaceAll(q, "LIMIT ?", "LIMIT 0 + ?")
 }
 
 // numbered turns ? into $1, $2, … No statement of ours has a question mark in a literal.
