@@ -1,10 +1,13 @@
 package whatsapp
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+	waLog "go.mau.fi/whatsmeow/util/log"
 
 	"parley/channels"
 )
@@ -106,3 +109,8 @@ func (s Strangers) Lines() int { return s.lines }
 
 // MostUnknown bounds them.
 const MostUnknown = mostUnknown
+
+// LibraryLog is what the library logs to.
+func LibraryLog(ctx context.Context, log *slog.Logger) waLog.Logger {
+	return &libraryLog{ctx: ctx, log: log}
+}

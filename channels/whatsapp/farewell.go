@@ -35,7 +35,7 @@ func (l *link) leaves(n *waBinary.Node) {
 }
 
 // farewell asks the server to send nothing more and waits for its answer: what was acknowledged before has arrived then and does not
-// come again, and the library, which leaves a goroutine behind when it hangs up on a stanza, hangs up on none.
+// come again.
 func (l *link) farewell() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.offering), closePatience)
 	defer cancel()

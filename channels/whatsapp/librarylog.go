@@ -14,13 +14,14 @@ import (
 // cut to their outside, byte strings to their length, and what says a QR code is dropped.
 //
 // The library tells its loggers of every stanza that comes and goes, pongs included, and says so nowhere else. That is how the
-// adapter knows that the server is there, and that a message has left.
+// adapter knows that the server is there, and that a message has left. It also tells them which connection it begins to read.
 type libraryLog struct {
 	ctx      context.Context //nolint:containedctx // the library gives none
 	log      *slog.Logger
 	module   string
 	received func(*waBinary.Node)
 	sending  func(*waBinary.Node)
+	pump     *pump // of one connection: each has a logger of its own
 }
 
 // Sub implements waLog.Logger.
@@ -29,7 +30,7 @@ func (l *libraryLog) Sub(module string) waLog.Logger {
 	if sub.module != "" {
 		module = sub.module + "/" + module
 	}
-	sub.module = module
+	sub.module, sub.pump = module, &pump{}
 	return &sub
 }
 
@@ -42,6 +43,8 @@ func (l *libraryLog) Debugf(format string, args ...any) {
 	case "Send":
 		tell(l.sending, args)
 		return
+	case "Socket":
+		l.pump.note(args)
 	}
 	l.write(format, args)
 }

@@ -33,12 +33,16 @@ type conn struct {
 	pairing *pairing
 	active  bool   // it asked for what is new
 	silent  bool   // nothing is read and nothing sent any more
+	flood   bool   // something is sent all the time
 	ending  bool   // closed once out is empty
 	out     []node // not written yet
 }
 
 // linger is how long a connection stays open after its last stanza.
 const linger = 200 * time.Millisecond
+
+// inFlood is how many stanzas come at once in a flood.
+const inFlood = 30
 
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -126,17 +130,20 @@ func (c *conn) write() {
 		c.s.mu.Lock()
 		out := c.out
 		c.out = nil
-		ending := c.ending
+		ending, flood := c.ending, c.flood
 		c.s.mu.Unlock()
 		for _, n := range out {
-			b, err := waBinary.Marshal(n)
-			if err != nil {
-				c.s.t.Errorf("whatsapptest: stanza that cannot be written: %v: %s", err, n.Tag)
+			if c.put(n, 1) != nil {
 				return
 			}
-			if c.fc.write(c.ctx, b) != nil {
+		}
+		for flood && !ending {
+			if c.put(node{Tag: "ib"}, inFlood) != nil {
 				return
 			}
+			c.s.mu.Lock()
+			flood = len(c.out) == 0
+			c.s.mu.Unlock()
 		}
 		if ending {
 			// The library forgets what it has not handled when the connection ends, so it is left the time to close it itself.
@@ -148,6 +155,16 @@ func (c *conn) write() {
 			return
 		}
 	}
+}
+
+// put writes n, several times as one message of the websocket.
+func (c *conn) put(n node, times int) error {
+	b, err := waBinary.Marshal(n)
+	if err != nil {
+		c.s.t.Errorf("whatsapptest: stanza that cannot be written: %v: %s", err, n.Tag)
+		return err
+	}
+	return c.fc.write(c.ctx, b, times)
 }
 
 func (c *conn) read() {

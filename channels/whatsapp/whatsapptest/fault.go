@@ -101,6 +101,14 @@ func (p *Phone) Disconnect() { p.each((*conn).cut) }
 // Silence makes the connections that stand neither read nor write any more, and leaves them open.
 func (p *Phone) Silence() { p.each(func(c *conn) { c.silent = true }) }
 
+// Flood makes the connections that stand send stanzas of no meaning, many in each message, until they end.
+func (p *Phone) Flood() {
+	p.each(func(c *conn) {
+		c.flood = true
+		c.push(node{Tag: "ib"})
+	})
+}
+
 // Replace tells the account's linked devices that another client took their place, and closes their connections.
 func (p *Phone) Replace() { p.each(func(c *conn) { c.end(replaced) }) }
 

@@ -55,8 +55,13 @@ func (c *frameConn) read(ctx context.Context) ([]byte, error) {
 	return p, err
 }
 
-func (c *frameConn) write(ctx context.Context, p []byte) error {
-	ct := c.send.Seal(nil, nonce(c.sn), p, nil)
-	c.sn++
-	return c.writeRaw(ctx, ct)
+// write writes n equal frames as one message of the websocket.
+func (c *frameConn) write(ctx context.Context, p []byte, n int) error {
+	var out []byte
+	for range n {
+		ct := c.send.Seal(nil, nonce(c.sn), p, nil)
+		c.sn++
+		out = append(append(out, byte(len(ct)>>16), byte(len(ct)>>8), byte(len(ct))), ct...)
+	}
+	return c.ws.Write(ctx, websocket.MessageBinary, out)
 }
