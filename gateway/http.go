@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"parley/gateway/api"
+	"parley/gateway/openai"
 	"parley/sessions"
 )
 
@@ -24,7 +25,13 @@ func (h *Host) handler() http.Handler {
 	h.mountOutside(mux)
 	h.mountHooks(mux)
 	mux.Handle("/", h.pageHandler(table))
-	return mux
+	return api.Shelter{Log: h.log, Done: h.done, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+		if openai.Ours(r) {
+			openai.Fail(w, err)
+			return
+		}
+		api.WriteError(w, err)
+	}}.Over(mux)
 }
 
 // healthz says whether the process does its work: the store answers.

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -38,28 +40,32 @@ func Refuse(status int, format string, a ...any) error {
 // Bad is what the caller got wrong.
 func Bad(format string, a ...any) error { return Refuse(http.StatusBadRequest, format, a...) }
 
-// problem makes an Error of any error. What the host does not expect is told without its details when it comes from inside.
-func problem(err error) *Error {
+// Problem makes an Error of any error that w is to be answered with. What nobody expected is told without its details: those are in the
+// log, under the id that the answer names.
+func Problem(w http.ResponseWriter, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	status := http.StatusInternalServerError
+	s := shelterOf(w)
+	broken := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
-		status = http.StatusNotFound
+		return &Error{Status: http.StatusNotFound, Code: codes[http.StatusNotFound], Message: err.Error()}
 	case errors.Is(err, sessions.ErrConflict):
-		status = http.StatusConflict
+		return &Error{Status: http.StatusConflict, Code: codes[http.StatusConflict], Message: err.Error()}
+	case broken && s.stopping():
+		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stopAgain}
+	case broken:
+		return &Error{Status: http.StatusGatewayTimeout, Code: codes[http.StatusGatewayTimeout], Message: "it took too long and was given up" + s.note(slog.LevelWarn, "err", err)}
 	}
-	code := codes[status]
-	if code == "" {
-		code = "internal"
-	}
-	return &Error{Status: status, Code: code, Message: err.Error()}
+	return inside(s.note(slog.LevelError, "err", err))
 }
+
+const stopAgain = 5 * time.Second
 
 // WriteError answers a request with an error: {"error": "…", "code": "…"}.
 func WriteError(w http.ResponseWriter, err error) {
-	e := problem(err)
+	e := Problem(w, err)
 	if e.After > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.After.Seconds()))))
 	}

@@ -129,7 +129,11 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 		}
 		i := slices.IndexFunc(p.body, func(x param) bool { return x.name == name })
 		if i < 0 {
-			return "", Bad("unknown field %.100q: %s", name, names(p.body))
+			known := p.body
+			if r.Method != http.MethodGet {
+				known = append(slices.Clip(known), param{name: idempotencyKey})
+			}
+			return "", Bad("unknown field %.100q: %s", name, names(known))
 		}
 		given[name] = true
 		dec := json.NewDecoder(bytes.NewReader(v))

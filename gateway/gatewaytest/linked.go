@@ -204,13 +204,16 @@ func (l *Linked) Unpair(context.Context) error {
 	return nil
 }
 
-// Hook implements channels.Hooked: it answers with what it got.
+// Hook implements channels.Hooked: it answers with what it got. It cannot stand the word panic.
 func (l *Linked) Hook() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, "too long", http.StatusRequestEntityTooLarge)
 			return
+		}
+		if string(b) == "panic" {
+			panic("as the hook was asked to")
 		}
 		_, _ = w.Write(append([]byte("got "), b...))
 	})

@@ -9,7 +9,7 @@ import (
 func decodes(t *testing.T, tk talk, err error) {
 	t.Helper()
 	if err != nil {
-		if p := problemOf(err); p.status/100 != 4 || p.Message == "" || p.Type == "" {
+		if p := problemOf(nil, err); p.status/100 != 4 || p.Message == "" || p.Type == "" {
 			t.Fatalf("refused with %+v", p)
 		}
 		return

@@ -96,22 +96,22 @@ func readChat(text []byte) (q chatRequest, t talk, effort string, err error) {
 func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 	body, err := read(w, r, chatMost)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	q, t, effort, err := readChat(body)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	a, err := h.agent(q.Model)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	at, err := h.place(r, a, q.User, loneKept)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	say := ask{place: at, text: t.newest, system: t.system, thinking: effort}
@@ -119,12 +119,12 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 		say.text = t.alone()
 	}
 	if say.source, err = source(r, "chat"); err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	turn, err := h.say(r.Context(), say)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	defer turn.close()
@@ -136,7 +136,7 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	ans, err := turn.wait(r.Context(), nil, nil)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	c.Choices = []choice{{Message: &said{Role: "assistant", Content: &ans.text}, Finish: &ans.finish}}
@@ -204,7 +204,7 @@ func (t *turn) chatStream(w http.ResponseWriter, r *http.Request, c completion, 
 	var g grow
 	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, s.ping)
 	if err != nil {
-		_ = s.data("", map[string]*problem{"error": problemOf(err)}) // a client that went away needs none
+		_ = s.data("", map[string]*problem{"error": problemOf(w, err)}) // a client that went away needs none
 		return
 	}
 	if text(g.last(ans.text)) != nil || chunk(said{}, &ans.finish) != nil {

@@ -8,7 +8,6 @@ import (
 
 	"parley/gateway/api"
 	"parley/router"
-	"parley/sessions"
 )
 
 // problem is an error in the shape that clients of this API read.
@@ -57,30 +56,28 @@ func unsupported(param, format string, a ...any) *problem {
 	return refuse(http.StatusBadRequest, param, "unsupported_parameter", format, a...)
 }
 
-// problemOf makes any error one of this shape.
-func problemOf(err error) *problem {
+// problemOf makes any error that w is answered with one of this shape.
+func problemOf(w http.ResponseWriter, err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
-	}
-	if e, ok := errors.AsType[*api.Error](err); ok {
-		return refuse(e.Status, "", e.Code, "%s", e.Message)
 	}
 	switch {
 	case errors.Is(err, router.ErrWords):
 		return bad("", "%v", err)
 	case errors.Is(err, router.ErrBusy):
 		return refuse(http.StatusTooManyRequests, "", "rate_limit_exceeded", "%v", err)
-	case errors.Is(err, sessions.ErrNotFound):
-		return refuse(http.StatusNotFound, "", "not_found", "%v", err)
-	case errors.Is(err, sessions.ErrConflict):
-		return refuse(http.StatusConflict, "", "conflict", "%v", err)
 	}
-	return refuse(http.StatusInternalServerError, "", "internal_error", "%v", err)
+	e := api.Problem(w, err)
+	code := e.Code
+	if code == "internal" {
+		code = "internal_error"
+	}
+	return refuse(e.Status, "", code, "%s", e.Message)
 }
 
-// fail answers a request with an error.
-func fail(w http.ResponseWriter, err error) {
-	p := problemOf(err)
+// Fail answers a request of this API with an error.
+func Fail(w http.ResponseWriter, err error) {
+	p := problemOf(w, err)
 	if p.final {
 		w.Header().Set("X-Should-Retry", "false") // a client would begin another run
 	}
@@ -89,10 +86,13 @@ func fail(w http.ResponseWriter, err error) {
 
 // Refuse answers for the door in front, in the shape of this API, when the request is for it.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, why string) bool {
-	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+	if !Ours(r) {
 		return false
 	}
 	code := map[int]string{http.StatusUnauthorized: "invalid_api_key", http.StatusTooManyRequests: "rate_limit_exceeded"}[status]
-	fail(w, refuse(status, "", code, "%s", why))
+	Fail(w, refuse(status, "", code, "%s", why))
 	return true
 }
+
+// Ours reports whether a request is for this API.
+func Ours(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/") }

@@ -64,7 +64,7 @@ func (t *turn) responseStream(w http.ResponseWriter, r *http.Request, x *respons
 	}
 	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, e.s.ping)
 	if err != nil {
-		p := problemOf(err)
+		p := problemOf(w, err)
 		x.Status, x.Error = "failed", &responseError{Code: "server_error", Message: p.Message}
 		_ = e.send("response.failed", fields{"response": x}) // a client that went away needs none
 		return

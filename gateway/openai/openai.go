@@ -61,15 +61,15 @@ func Handler(d Deps) http.Handler {
 	for path, allowed := range map[string]string{"/v1/models": "GET", "/v1/models/{model...}": "GET", "/v1/chat/completions": "POST", "/v1/responses": "POST"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", allowed)
-			fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, allowed))
+			Fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, allowed))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, refuse(http.StatusNotFound, "", "unknown_url", "there is no %.200q here: parley has /v1/chat/completions, /v1/responses and /v1/models", r.URL.Path))
+		Fail(w, refuse(http.StatusNotFound, "", "unknown_url", "there is no %.200q here: parley has /v1/chat/completions, /v1/responses and /v1/models", r.URL.Path))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !d.On() {
-			fail(w, refuse(http.StatusNotFound, "", "off", "the OpenAI endpoints are off: set gateway.openai.enabled to true in parley's configuration (kill -HUP makes it read again)"))
+			Fail(w, refuse(http.StatusNotFound, "", "off", "the OpenAI endpoints are off: set gateway.openai.enabled to true in parley's configuration (kill -HUP makes it read again)"))
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -81,9 +81,9 @@ func (h *handler) may(need api.Scope, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch p := api.Caller(r.Context()); {
 		case p.Scope == "":
-			fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "this needs a token of parley as the API key"))
+			Fail(w, refuse(http.StatusUnauthorized, "", "invalid_api_key", "this needs a token of parley as the API key"))
 		case !p.Scope.Allows(need):
-			fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "this needs the scope %s; the token %q has %s", need, p.Name, p.Scope))
+			Fail(w, refuse(http.StatusForbidden, "", "insufficient_permissions", "this needs the scope %s; the token %q has %s", need, p.Name, p.Scope))
 		default:
 			next(w, r)
 		}
@@ -142,7 +142,7 @@ func (h *handler) models(w http.ResponseWriter, _ *http.Request) {
 func (h *handler) model(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("model")
 	if _, err := h.agent(name); err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	api.WriteJSON(w, http.StatusOK, h.card(name))

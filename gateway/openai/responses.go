@@ -132,17 +132,17 @@ func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (pl
 func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
 	body, err := read(w, r, responseMost)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	q, t, effort, err := readResponse(body)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	a, err := h.agent(q.Model)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	keep := respKept
@@ -156,7 +156,7 @@ func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
 		at, err = h.place(r, a, q.User, keep)
 	}
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	say := ask{place: at, text: t.newest, system: t.system, thinking: effort}
@@ -164,12 +164,12 @@ func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
 		say.text = t.alone()
 	}
 	if say.source, err = source(r, "responses"); err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	turn, err := h.say(r.Context(), say)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	defer turn.close()
@@ -180,7 +180,7 @@ func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	ans, err := turn.wait(r.Context(), nil, nil)
 	if err != nil {
-		fail(w, err)
+		Fail(w, err)
 		return
 	}
 	x.done(ans)

@@ -29,7 +29,6 @@ import (
 	"unicode/utf16"
 
 	"parley/gateway/api"
-	"parley/sessions"
 )
 
 // view is one page of the frame, or one change that is made on it.
@@ -171,22 +170,12 @@ func (s site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return // nobody is left to tell
 	}
-	status := http.StatusInternalServerError
-	if e, ok := errors.AsType[*api.Error](err); ok {
-		status = e.Status
-	} else if errors.Is(err, sessions.ErrNotFound) {
-		status = http.StatusNotFound
-	} else if errors.Is(err, sessions.ErrConflict) {
-		status = http.StatusConflict
-	}
-	if status >= http.StatusInternalServerError {
-		s.Logger.Warn("a view failed", "path", r.URL.Path, "error", err)
-	}
+	e := api.Problem(w, err)
 	if partOnly(r) {
-		api.WriteError(w, err)
+		api.WriteError(w, e)
 		return
 	}
-	s.render(w, r, status, "error", trouble{Status: status, Text: err.Error()})
+	s.render(w, r, e.Status, "error", trouble{Status: e.Status, Text: e.Message})
 }
 
 // trouble is what view_error.html shows.
