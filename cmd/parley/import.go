@@ -34,6 +34,7 @@ type imported struct {
 	openclaw.Report
 	Written []string `json:"written"` // files, and the state folder
 	Skipped []string `json:"skipped"` // sessions that were there already
+	Needs   []string `json:"needs"`   // variables that the configuration wants and nothing sets yet
 }
 
 // Run reads everything, and writes it when told to. Nothing is ever sent.
@@ -49,7 +50,13 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	out := imported{Report: r.Report, Written: []string{}, Skipped: []string{}}
+	out := imported{Report: r.Report, Written: []string{}, Skipped: []string{}, Needs: []string{}}
+	there := config.WithEnvFile(c.ConfigOut, os.Getenv)
+	for _, name := range r.Needs {
+		if there(name) == "" {
+			out.Needs = append(out.Needs, name)
+		}
+	}
 	if c.Write {
 		if err := c.write(e, conf, r, &out); err != nil {
 			return err
@@ -59,10 +66,9 @@ func (c importOpenClawCmd) Run(e *env) error {
 }
 
 func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result, out *imported) error {
-	if r.Config != nil {
-		if _, err := os.Stat(c.ConfigOut); err == nil {
-			return misuse("%s is there already: name another file with --config-out", c.ConfigOut)
-		}
+	files, err := c.files(r) // what cannot be written is said before anything is
+	if err != nil {
+		return err
 	}
 	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: conf.State, DSN: conf.Store.DSN.Reveal()})
 	if errors.Is(err, sessions.ErrOwned) {
@@ -76,7 +82,13 @@ func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result
 		return err
 	}
 	out.Written = append(out.Written, conf.State)
-	return c.writeConfig(r, out)
+	for _, f := range files {
+		if err := replaceFile(f.path, f.text); err != nil {
+			return err
+		}
+		out.Written = append(out.Written, f.path)
+	}
+	return nil
 }
 
 func importSessions(ctx context.Context, s *sqlstore.Store, list []openclaw.Imported, out *imported) error {
@@ -93,38 +105,51 @@ func importSessions(ctx context.Context, s *sqlstore.Store, list []openclaw.Impo
 	return nil
 }
 
-// writeConfig writes the configuration, and the secrets beside it.
-func (c importOpenClawCmd) writeConfig(r *openclaw.Result, out *imported) error {
+// written is a file to write.
+type written struct {
+	path string
+	text []byte
+}
+
+// files are the configuration, and the secrets beside it.
+func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
 	if r.Config == nil {
-		return nil
+		return nil, nil
 	}
-	if len(r.Secrets) > 0 {
-		path := filepath.Join(filepath.Dir(c.ConfigOut), config.EnvName)
-		have, err := config.ReadEnv(path)
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(text) > 0 && !strings.HasSuffix(string(text), "\n") {
-			text = append(text, '\n')
-		}
-		for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
-			if old, ok := have[name]; ok && old != r.Secrets[name].Reveal() {
-				return failed(exitRefused, "conflict", "%s has another %s: take it out, or write the configuration into another folder with --config-out", path, name)
-			} else if !ok {
-				text = fmt.Appendf(text, "%s='%s'\n", name, r.Secrets[name].Reveal())
+	if _, err := os.Lstat(c.ConfigOut); err == nil {
+		return nil, misuse("%s is there already: name another file with --config-out", c.ConfigOut)
+	}
+	if info, err := os.Stat(filepath.Dir(c.ConfigOut)); err != nil || !info.IsDir() {
+		return nil, misuse("%s is no folder: name a file in one with --config-out", filepath.Dir(c.ConfigOut))
+	}
+	configuration := written{c.ConfigOut, r.Config}
+	if len(r.Secrets) == 0 {
+		return []written{configuration}, nil
+	}
+	path := filepath.Join(filepath.Dir(c.ConfigOut), config.EnvName)
+	have, err := config.ReadEnv(path)
+	if err != nil {
+		return nil, err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if len(old) > 0 && !strings.HasSuffix(string(old), "\n") {
+		old = append(old, '\n')
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
+		if v, ok := have[name]; ok && v != r.Secrets[name].Reveal() {
+			return nil, failed(exitRefused, "conflict", "%s has another %s: take it out, or write the configuration into another folder with --config-out", path, name)
+		} else if !ok {
+			line, ok := config.EnvLine(name, r.Secrets[name])
+			if !ok {
+				return nil, failed(exitFailed, "failed", "the value of %s has both kinds of quotes or several lines in it: put ${%s} in its place in the configuration that is imported, and set that in the environment", name, name)
 			}
+			old = append(old, line...)
 		}
-		if err := replaceFile(path, text); err != nil {
-			return err
-		}
-		out.Written = append(out.Written, path)
 	}
-	out.Written = append(out.Written, c.ConfigOut)
-	return replaceFile(c.ConfigOut, r.Config)
+	return []written{{path, old}, configuration}, nil
 }
 
 func importWords(p *page, c importOpenClawCmd, out imported) {
@@ -150,5 +175,8 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 		p.printf("left as it was: %s\n", s)
 	}
 	p.printf("Written: %s\n", strings.Join(out.Written, ", "))
-	p.note("Look through the configuration, name a model in it, then: parley --config %s doctor\n", c.ConfigOut)
+	if len(out.Needs) > 0 {
+		p.printf("Set these first, in the environment or as lines NAME='…' in %s: %s\n", filepath.Join(filepath.Dir(c.ConfigOut), config.EnvName), strings.Join(out.Needs, ", "))
+	}
+	p.note("Look through the configuration, then: parley --config %s doctor\n", quoted(c.ConfigOut))
 }

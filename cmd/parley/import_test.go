@@ -39,6 +39,9 @@ func TestImport(t *testing.T) {
 	if got.Sessions < 20 || len(got.Skipped) != 1 || !strings.Contains(got.Skipped[0], "agent:main:main") {
 		t.Errorf("%d sessions, skipped %q", got.Sessions, got.Skipped)
 	}
+	if want := []string{"ANTHROPIC_API_KEY", "DISCORD_BOT_TOKEN", "OPENROUTER_API_KEY"}; !slices.Equal(got.Needs, want) {
+		t.Errorf("it needs %q", got.Needs)
+	}
 	if again := fromCLI[imported](w, "import", "openclaw", from, "--write", "--config-out", "other.yaml"); len(again.Skipped) != again.Sessions {
 		t.Errorf("once more: %d of %d were there", len(again.Skipped), again.Sessions)
 	}
@@ -50,7 +53,9 @@ func TestImport(t *testing.T) {
 		t.Errorf("the secrets: %v, %v\n%s", err, e, env)
 	}
 	check := w.command("--config", "openclaw-import.yaml", "check")
-	check.Env = append(check.Env, "DISCORD_BOT_TOKEN=x")
+	for _, name := range got.Needs {
+		check.Env = append(check.Env, name+"=x")
+	}
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("its configuration: %v, %s", err, out)
 	}

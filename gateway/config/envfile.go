@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"parley/channels"
 )
 
 // EnvName is the file beside the configuration that variables are taken from which the environment has not got.
@@ -47,6 +49,15 @@ func ReadEnv(path string) (map[string]string, error) {
 		out[m[1]] = v
 	}
 	return out, nil
+}
+
+// EnvLine makes a line of such a file. ok is false for a value that it cannot hold: one of several lines, or with both kinds of quotes.
+func EnvLine(name string, value channels.Secret) (line string, ok bool) {
+	v, q := value.Reveal(), "'"
+	if strings.Contains(v, q) {
+		q = `"`
+	}
+	return name + "=" + q + v + q + "\n", !strings.Contains(v, q) && !strings.ContainsAny(v, "\r\n")
 }
 
 // unquoted takes the quotes off a value; without quotes a comment ends it.

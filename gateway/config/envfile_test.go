@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"parley/channels"
 )
 
 func TestReadEnv(t *testing.T) {
@@ -30,6 +32,18 @@ func TestReadEnv(t *testing.T) {
 	get := WithEnvFile(filepath.Join(dir, "config.yaml"), func(n string) string { return map[string]string{"A": "own"}[n] })
 	if get("A") != "own" || get("F") != "a=b" || get("Z") != "" {
 		t.Errorf("the environment comes first: %q %q %q", get("A"), get("F"), get("Z"))
+	}
+	for _, v := range []string{"plain", "it's", `say "x" # y`, " a=b "} {
+		line, ok := EnvLine("A", channels.NewSecret(v))
+		put("B=1\n" + line)
+		if got, err := ReadEnv(path); !ok || err != nil || got["A"] != v {
+			t.Errorf("%q comes back as %q: %v, %v", v, got["A"], ok, err)
+		}
+	}
+	for _, v := range []string{"two\nlines", `'"`} {
+		if line, ok := EnvLine("A", channels.NewSecret(v)); ok {
+			t.Errorf("%q becomes %q", v, line)
+		}
 	}
 	for _, bad := range []string{"sk-secret\n", "A='x\n", "A='x' y\n", "1A=x\n"} {
 		put("B=1\n" + bad)

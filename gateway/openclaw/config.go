@@ -42,15 +42,17 @@ func (x *reader) settle(table config.Table, getenv func(string) string) (found b
 	if !ok {
 		return false, fmt.Errorf("%s: it is no object", name)
 	}
-	c := &conversion{reader: x, out: map[string]any{}}
+	c := &conversion{reader: x, out: map[string]any{}, models: readModels(top), getenv: getenv}
 	c.all(top)
-	return true, c.finish(table, getenv)
+	return true, c.finish(table)
 }
 
 // conversion is one configuration under way.
 type conversion struct {
 	*reader
-	out map[string]any
+	out    map[string]any
+	models models
+	getenv func(string) string
 }
 
 func (c *conversion) all(top map[string]any) {
@@ -67,13 +69,16 @@ func (c *conversion) all(top map[string]any) {
 		case "agents":
 			rest := maps.Clone(m)
 			delete(rest, "list")
-			c.agents(m["list"])
+			delete(rest, "entries")
+			c.agents(m)
 			c.walk(rules, []string{k}, rest, nil, "")
+		case "models":
 		case "meta", "wizard", "$schema":
 		default:
 			c.walk(rules, []string{k}, top[k], nil, "")
 		}
 	}
+	c.providers(top["models"])
 	if s, ok := top["session"].(map[string]any); ok {
 		if k, ok := s["mainKey"].(string); ok && k != "" {
 			c.mainKey = strings.ToLower(strings.TrimSpace(k))
@@ -88,6 +93,9 @@ func (c *conversion) all(top map[string]any) {
 // walk carries over what the rules know, below a place of the new configuration; prefix is what the place is called in the report.
 func (c *conversion) walk(rs []rule, place []string, v any, below []string, prefix string) {
 	what := prefix + strings.Join(place, ".")
+	if c.defaults(what, v) {
+		return
+	}
 	to, why, ok := match(rs, place)
 	if m, deep := v.(map[string]any); deep && !ok && inside(rs, place) {
 		if n := len(place); len(below) > 1 && (n == 2 && place[0] == "groups" || n == 4 && place[2] == "topics") {
@@ -175,30 +183,6 @@ func (c *conversion) secret(to []string, v any) any {
 	return "${" + name + "}"
 }
 
-func (c *conversion) agents(v any) {
-	list, _ := v.([]any)
-	var out []any
-	for i, a := range list {
-		m, _ := a.(map[string]any)
-		raw, _ := m["id"].(string)
-		e := &conversion{reader: c.reader, out: map[string]any{"id": string(agentID(raw))}}
-		what := fmt.Sprintf("agents.list.%s.", raw)
-		if raw == "" {
-			what = fmt.Sprintf("agents.list[%d].", i)
-		}
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if k != "id" {
-				e.walk(inAgent, []string{k}, m[k], nil, what)
-			}
-		}
-		c.Report.carried(strings.TrimSuffix(what, "."), "")
-		out = append(out, e.out)
-	}
-	if out != nil {
-		put(c.out, []string{"agents", "list"}, out)
-	}
-}
-
 func (c *conversion) bindings(v any) {
 	list, _ := v.([]any)
 	var out []any
@@ -238,23 +222,22 @@ func put(m map[string]any, to []string, v any) {
 }
 
 // finish writes the configuration and has it checked as any other; what parley does not take is left out and reported.
-func (c *conversion) finish(table config.Table, getenv func(string) string) error {
-	lookup := func(name string) string {
-		if s, ok := c.Secrets[name]; ok {
-			return s.Reveal()
-		}
-		if v := getenv(name); v != "" {
-			return v
-		}
-		return "0:unset" // a variable that is not set here may be set where the host runs
-	}
+func (c *conversion) finish(table config.Table) error {
 	for range 200 {
 		text, err := yaml.Marshal(scalars(c.out))
 		if err != nil {
 			return err
 		}
-		_, problems, err := config.Parse("config.yaml", text, table, lookup)
+		named := references(text)
+		_, problems, err := config.Parse("config.yaml", text, table, func(name string) string {
+			v := c.valueOf(name)
+			if v == "" && slices.Contains(named, name) {
+				return "0:unset" // it may be set where the host runs
+			}
+			return v
+		})
 		if err == nil {
+			c.Needs = slices.DeleteFunc(named, func(name string) bool { return c.valueOf(name) != "" })
 			c.Config = append([]byte("# Made from an OpenClaw configuration by parley import openclaw.\n"), text...)
 			return nil
 		}
@@ -270,6 +253,25 @@ func (c *conversion) finish(table config.Table, getenv func(string) string) erro
 		}
 	}
 	return errors.New("too much of the configuration is wrong")
+}
+
+// valueOf is what a variable will be where the configuration is used.
+func (c *conversion) valueOf(name string) string {
+	if s, ok := c.Secrets[name]; ok {
+		return s.Reveal()
+	}
+	return c.getenv(name)
+}
+
+var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// references are the variables without which a configuration cannot be read, each once.
+func references(text []byte) (names []string) {
+	for _, m := range reference.FindAllSubmatch(text, -1) {
+		names = append(names, string(m[2]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func brackets(s string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/policy"
@@ -153,7 +154,7 @@ func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	r := fixture(t)
 	lookup := func(n string) string {
-		if n == "DISCORD_BOT_TOKEN" {
+		if slices.Contains(r.Needs, n) {
 			return "d"
 		}
 		return r.Secrets[n].Reveal()
@@ -190,6 +191,40 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+// TestModels: models that parley can ask come over with their providers, keys only as variables.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	r := fixture(t)
+	if want := []string{"ANTHROPIC_API_KEY", "DISCORD_BOT_TOKEN", "OPENROUTER_API_KEY"}; !slices.Equal(r.Needs, want) {
+		t.Errorf("it needs %q", r.Needs)
+	}
+	if got := r.Secrets["HOUSE_API_KEY"].Reveal(); got != "house-made-up-secret" {
+		t.Errorf("the key of a provider: %q", got)
+	}
+	c, problems, err := config.Parse("x.yaml", r.Config, table(), func(n string) string {
+		if slices.Contains(r.Needs, n) {
+			return "key of " + n
+		}
+		return r.Secrets[n].Reveal()
+	})
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v, %v in\n%s", err, problems, r.Config)
+	}
+	d, ps := c.Agents.Defaults, c.Models.Providers
+	if d.Model != "anthropic/claude" || !slices.Equal(d.Fallbacks, []string{"openrouter/bees/b-1"}) || d.Subagents.Model != "house/small" || d.Thinking != "low" {
+		t.Errorf("defaults: %+v", d)
+	}
+	if l := c.Agents.List; l[0].Model != "box/tiny" || l[1].Model != "" || !strings.HasSuffix(l[0].Workspace, "openclaw-workspace") || l[1].Workspace != "/nowhere" {
+		t.Errorf("agents: %+v", l)
+	}
+	if h := ps["house"]; h.API != "openai" || h.BaseURL != "https://models.example/v1" || h.APIKey.Reveal() != "house-made-up-secret" || h.Models["small"] != (agent.ModelFacts{ContextWindow: 32000, Input: 1.5, Output: 3, NoImages: true}) {
+		t.Errorf("house: %+v", h)
+	}
+	if len(ps) != 4 || ps["anthropic"].API != "anthropic" || ps["anthropic"].APIKey.Reveal() != "key of ANTHROPIC_API_KEY" || ps["openrouter"].BaseURL == "" || !ps["box"].APIKey.IsZero() {
+		t.Errorf("providers: %+v", ps)
+	}
+}
+
 // TestReport: everything is in one of its three parts, and no secret is.
 func TestReport(t *testing.T) {
 	t.Parallel()
@@ -211,13 +246,17 @@ func TestReport(t *testing.T) {
 	has(r.Report.Carried, "channels.telegram.botToken", "")
 	has(r.Report.Different, "openai-user:ada", "own token")
 	has(r.Report.Different, "credentials/telegram-allowFrom.json: 2 people", "allowFrom")
+	has(r.Report.Carried, "agents.defaults.model.fallbacks[0] → openrouter/bees/b-1", "")
+	has(r.Report.Different, "agents.list.Helper Two.workspace", "no such folder")
+	has(r.Report.Different, "models.providers.house", "chat completions")
 	has(r.Report.Different, "1 summaries", "messages")
 	has(r.Report.Different, "1 tool calls without", "")
 	for what, why := range map[string]string{
 		"channels.slack": "no such channel", "bindings[1]": "slack", "gateway": "token of its own", "tools.exec": "other tools", "channels.discord.groups.general": "does not take it",
 		"session agent:main:acp:y": "ACP", "session telegram:slash:77": "slash", "session unknown": "nobody", "session global": "not global", "session broken row": "cannot be read", "session agent:main:something": "no key",
-		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider", "workspace": "AGENTS.md",
-		"agents.defaults.model": "name a model", "messages.queue.byProvider": "", "agents.list.Helper Two.workspace": "",
+		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider",
+		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
+		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.providers.house.headers": "", "models.mode": "", "messages.queue.byProvider": "",
 	} {
 		has(r.Report.Left, what, why)
 	}

@@ -50,6 +50,7 @@ type Imported struct {
 type Result struct {
 	Report   Report
 	Config   []byte                     // the configuration; nil when there was none
+	Needs    []string                   // variables that it takes from the environment and that nothing here sets
 	Secrets  map[string]channels.Secret // that it takes from the environment, by name
 	Sessions []Imported
 }

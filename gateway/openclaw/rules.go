@@ -42,6 +42,7 @@ var rules = []rule{
 	{"tools.sessions.visibility", "tools.sessions.visibility", ""}, {"tools.agentToAgent.enabled", "tools.agentToAgent.enabled", ""}, {"tools.agentToAgent.allow", "tools.agentToAgent.allow", ""},
 	{"agents.defaults.subagents.maxConcurrent", "agents.defaults.subagents.maxConcurrent", ""}, {"agents.defaults.subagents.archiveAfterMinutes", "agents.defaults.subagents.archiveAfterMinutes", ""},
 	{"agents.defaults.subagents.maxSpawnDepth", "agents.defaults.subagents.maxSpawnDepth", ""}, {"agents.defaults.subagents.maxChildrenPerAgent", "agents.defaults.subagents.maxChildrenPerAgent", ""},
+	{"agents.defaults.thinkingDefault", "agents.defaults.thinking", ""}, {"agents.defaults.userTimezone", "agents.defaults.timezone", ""}, {"agents.defaults.timeoutSeconds", "agents.defaults.timeoutSeconds", ""},
 	{"agents.defaults.sandbox.mode", "agents.defaults.sandbox.mode", "it decides which session tools are there; commands are not run in containers here"},
 	{"agents.defaults.sandbox.sessionToolsVisibility", "agents.defaults.sandbox.sessionToolsVisibility", ""},
 	{"messages.ackReaction", "messages.ackReaction", ""}, {"messages.ackReactionScope", "messages.ackReactionScope", ""}, {"messages.removeAckAfterReply", "messages.removeAckAfterReply", ""},
@@ -52,6 +53,7 @@ var rules = []rule{
 // inAgent are those of one of agents.list.
 var inAgent = []rule{
 	{"default", "default", ""}, {"name", "name", ""}, {"identity.name", "name", ""}, {"groupChat.mentionPatterns", "groupChat.mentionPatterns", ""}, {"subagents.allowAgents", "subagents.allowAgents", ""},
+	{"thinkingDefault", "thinking", ""},
 }
 
 // inMatch are those of the match of one of bindings.
@@ -62,13 +64,11 @@ var hints = []struct{ place, why string }{
 	{"gateway", "parley makes a token of its own; set gateway.listen and gateway.token for others"},
 	{"hooks", "set hooks up anew (docs/automation.md)"},
 	{"cron", "make the jobs anew: parley cron add"},
-	{"models", "name the provider under models.providers"},
 	{"auth", "set the key of each model provider in the environment, or under models.providers"},
 	{"env", "put the variables into the file .env beside the configuration"},
 	{"plugins", "plugins are MCP servers here (docs/mcp.md)"},
 	{"skills", "there are no skills; tools come from MCP servers (docs/mcp.md)"},
 	{"tools", "parley has other tools; say which with tools.allow and tools.deny (docs/tools.md)"},
-	{"agents.defaults.model", "name a model with agents.defaults.model, and its provider under models.providers"},
 	{"session.store", "parley keeps sessions in its database"},
 	{"session.mainKey", "the main session is always called main; its sessions are carried over"},
 	{"channels.", "parley has no such setting for this channel"},

@@ -54,6 +54,8 @@ type reader struct {
 	ids     ids
 	mainKey string
 	global  bool // session.scope
+
+	hasWorkspace bool // the configuration names one
 	Result
 	taken map[sessions.Key]string
 }
@@ -316,7 +318,7 @@ func (x *reader) rest() {
 		"credentials/whatsapp":   "link the phone anew: parley login whatsapp",
 		"workspace":              "copy what you need to the agent's workspace in the state folder: AGENTS.md and SOUL.md are read there as well",
 	} {
-		if _, err := fs.Stat(x.files, name); err == nil {
+		if _, err := fs.Stat(x.files, name); err == nil && (name != "workspace" || !x.hasWorkspace) {
 			x.Report.left(name, why)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/config"
 )
 
 // Answers are what a configuration is made of.
@@ -50,7 +51,7 @@ type secret struct {
 }
 
 // Files makes the text of the configuration file, and of .env; that is empty when there is nothing to keep in it.
-func (a Answers) Files() (config, env []byte) {
+func (a Answers) Files() (text, env []byte) {
 	var b strings.Builder
 	var secrets []secret
 	keep := func(name string, v channels.Secret) string {
@@ -156,12 +157,8 @@ func envFile(secrets []secret) []byte {
 	var b strings.Builder
 	b.WriteString("# Secrets of config.yaml. Only you may read this file.\n")
 	for _, s := range secrets {
-		v := s.value.Reveal()
-		q := "'"
-		if strings.Contains(v, q) {
-			q = `"`
-		}
-		fmt.Fprintf(&b, "%s=%s%s%s\n", s.name, q, v, q)
+		line, _ := config.EnvLine(s.name, s.value) // one line was asked for
+		b.WriteString(line)
 	}
 	return []byte(b.String())
 }

@@ -1,0 +1,273 @@
+package openclaw
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"parley/channels"
+)
+
+// known are the providers that OpenClaw has by itself and parley can ask: where they are, and the variable of their key.
+var known = map[string]struct{ api, baseURL, key string }{
+	"anthropic":  {"anthropic", "", "ANTHROPIC_API_KEY"},
+	"openai":     {"openai", "", "OPENAI_API_KEY"},
+	"openrouter": {"openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
+	"google":     {"openai", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"},
+	"groq":       {"openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"},
+	"mistral":    {"openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"},
+	"xai":        {"openai", "https://api.x.ai/v1", "XAI_API_KEY"},
+	"cerebras":   {"openai", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"},
+	"deepseek":   {"openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"},
+	"together":   {"openai", "https://api.together.xyz/v1", "TOGETHER_API_KEY"},
+	"moonshot":   {"openai", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"},
+	"zai":        {"openai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"},
+	"ollama":     {"openai", "http://127.0.0.1:11434/v1", ""},
+}
+
+// protocols are the ways to ask a provider that parley has as well.
+var protocols = map[string]string{"": "openai", "openai-completions": "openai", "openai-responses": "openai", "ollama": "openai", "anthropic-messages": "anthropic"}
+
+// models are the providers of a configuration, and what its models are called.
+type models struct {
+	set   map[string]map[string]any // models.providers
+	alias map[string]string         // of agents.defaults.models
+	used  map[string]bool
+}
+
+func readModels(top map[string]any) models {
+	m := models{set: map[string]map[string]any{}, alias: map[string]string{}, used: map[string]bool{}}
+	for name, v := range object(object(top["models"])["providers"]) {
+		m.set[strings.ToLower(name)] = object(v)
+	}
+	for name, v := range object(object(object(top["agents"])["defaults"])["models"]) {
+		if a := text(object(v)["alias"]); a != "" {
+			m.alias[strings.ToLower(a)] = name
+		}
+	}
+	return m
+}
+
+func object(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return strings.TrimSpace(s)
+}
+
+// model carries the model of one place over, and those that follow when it fails, into a part of the new configuration.
+func (c *conversion) model(what string, v any, out map[string]any, withFallbacks bool) {
+	names := []string{text(v)}
+	if m, ok := v.(map[string]any); ok {
+		names[0] = text(m["primary"])
+		list, _ := m["fallbacks"].([]any)
+		for _, f := range list {
+			names = append(names, text(f))
+		}
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if k != "primary" && k != "fallbacks" {
+				c.Report.left(what+"."+k, "parley has no such setting")
+			}
+		}
+	}
+	var good []string
+	for i, n := range names {
+		at := what
+		if i > 0 {
+			at = fmt.Sprintf("%s.fallbacks[%d]", what, i-1)
+		}
+		name, why := c.models.name(n)
+		switch {
+		case n == "":
+		case i > 0 && !withFallbacks:
+			c.Report.left(at, "there are no fallbacks of its own here; the agent's are asked")
+		case why != "":
+			c.Report.left(at+" "+n, why)
+		case slices.Contains(good, name):
+		default:
+			good = append(good, name)
+			c.Report.carried(at+" → "+name, "")
+		}
+	}
+	if len(good) > 0 {
+		out["model"] = good[0]
+	}
+	if len(good) > 1 {
+		out["fallbacks"] = anys(good[1:])
+	}
+}
+
+// name gives the name that a model has in parley, or why it has none.
+func (m models) name(ref string) (name, why string) {
+	if full, ok := m.alias[strings.ToLower(ref)]; ok {
+		ref = full
+	}
+	provider, model, ok := strings.Cut(ref, "/")
+	if !ok || provider == "" || model == "" {
+		return "", "it names no provider: name it as provider/model"
+	}
+	if provider = strings.ToLower(provider); provider == "z.ai" || provider == "z-ai" {
+		provider = "zai"
+	}
+	if _, why := m.protocol(provider); why != "" {
+		return "", why
+	}
+	m.used[provider] = true
+	return provider + "/" + model, ""
+}
+
+// protocol says how a provider is asked, or why it cannot be.
+func (m models) protocol(provider string) (api, why string) {
+	built, isBuilt := known[provider]
+	set, isSet := m.set[provider]
+	api, spoken := protocols[text(set["api"])]
+	switch {
+	case isSet && !spoken:
+		return "", fmt.Sprintf("its provider speaks %q, which parley does not: describe another way to it under models.providers", text(set["api"]))
+	case isBuilt && text(set["api"]) == "":
+		return built.api, ""
+	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to whoever is there without an address
+		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (an account of a subscription cannot be used)"
+	}
+	return api, ""
+}
+
+// providers writes those that models need, and those that were described with a key. Keys are taken from the environment.
+func (c *conversion) providers(v any) {
+	for _, k := range slices.Sorted(maps.Keys(object(v))) {
+		if k != "providers" {
+			c.Report.left("models."+k, "parley has no such setting")
+		}
+	}
+	for name := range c.models.set {
+		if c.models.set[name]["apiKey"] != nil {
+			c.models.used[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.models.set)) {
+		if !c.models.used[name] {
+			c.Report.left("models.providers."+name, "no model of it is named, and it has no key")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.models.used)) {
+		what := "models.providers." + name
+		set := c.models.set[name]
+		api, why := c.models.protocol(name)
+		if why != "" {
+			c.Report.left(what, why)
+			continue
+		}
+		base := c.base(name, set)
+		out := map[string]any{"api": api}
+		if base != "" {
+			out["baseUrl"] = base
+		}
+		if key := c.key(name, set, base); key != "" {
+			out["apiKey"] = key
+		}
+		c.facts(what, set, out)
+		put(c.out, []string{"models", "providers", name}, out)
+		if text(set["api"]) == "openai-responses" {
+			c.Report.different(what, "it is asked over chat completions")
+			continue
+		}
+		c.Report.carried(what, "")
+	}
+}
+
+// base is where a provider is; "" = its own address.
+func (c *conversion) base(name string, set map[string]any) string {
+	base := text(set["baseUrl"])
+	if base == "" {
+		return known[name].baseURL
+	}
+	if name == "ollama" || text(set["api"]) == "ollama" { // its own protocol is at the root, OpenAI's below /v1
+		base = strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/v1") + "/v1"
+	}
+	return base
+}
+
+// variableName is how OpenClaw writes a key that is in a variable.
+var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+
+// key gives the placeholder of a provider's key. A key that the configuration has goes where other secrets go.
+func (c *conversion) key(name string, set map[string]any, base string) string {
+	env := known[name].key
+	if env == "" {
+		env = regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_") + "_API_KEY"
+		if env[0] >= '0' && env[0] <= '9' {
+			env = "_" + env
+		}
+	}
+	switch key := set["apiKey"].(type) {
+	case string:
+		switch {
+		case variable.MatchString(key):
+			return key
+		case variableName.MatchString(key):
+			return "${" + key + "}"
+		case strings.TrimSpace(key) != "":
+			c.Secrets[env] = channels.NewSecret(strings.TrimSpace(key))
+			return "${" + env + "}"
+		}
+	case map[string]any: // a reference to where it is kept
+		if id := text(key["id"]); key["source"] == "env" && variableName.MatchString(id) {
+			return "${" + id + "}"
+		}
+	}
+	if u, err := url.Parse(base); err == nil && base != "" {
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+			return "" // a server of this machine needs none
+		}
+	}
+	return "${" + env + "}"
+}
+
+// facts carries over what is said about a provider and its models.
+func (c *conversion) facts(what string, set, out map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		switch k {
+		case "api", "apiKey", "baseUrl", "models":
+		case "maxTokens", "contextWindow":
+			out[k] = set[k]
+		case "timeoutSeconds":
+			out["totalTimeoutSeconds"] = set[k]
+		default:
+			c.Report.left(what+"."+k, "parley has no such setting")
+		}
+	}
+	list, _ := set["models"].([]any)
+	all := map[string]any{}
+	for _, v := range list {
+		m := object(v)
+		f := map[string]any{}
+		if w, ok := m["contextWindow"].(json.Number); ok {
+			f["contextWindow"] = w
+		}
+		if w, ok := m["contextTokens"].(json.Number); ok {
+			f["contextWindow"] = w // a smaller window that was wanted
+		}
+		for _, k := range []string{"input", "output", "cacheRead", "cacheWrite"} {
+			if n, ok := object(m["cost"])[k].(json.Number); ok && strings.Trim(n.String(), "0.") != "" {
+				f[k] = n
+			}
+		}
+		if in, ok := m["input"].([]any); ok && !slices.Contains(in, any("image")) {
+			f["noImages"] = true
+		}
+		if id := text(m["id"]); id != "" && len(f) > 0 {
+			all[id] = f
+		}
+	}
+	if len(all) > 0 {
+		out["models"] = all
+	}
+}
