@@ -1,11 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +23,6 @@ const (
 	eventsAlive  = 15 * time.Second // between two signs of life
 	eventsWithin = 30 * time.Second // a reader that takes nothing for so long is gone
 	eventsRetry  = 2 * time.Second  // when a browser comes back
-	reload       = "reload"         // read the truth again: events were missed, or may have been
 )
 
 func (h *Host) eventOperations() api.Table {
@@ -30,15 +31,15 @@ func (h *Host) eventOperations() api.Table {
 	}
 }
 
-// events streams what happens. What a reader missed is not kept: a stream that takes up an earlier one, or that could not keep up, begins
-// with the event reload.
+// events streams what happens. What a reader missed is not kept: when something has happened since the position that it comes from, or when
+// it could not keep up, it gets the event reload.
 func (h *Host) events(w http.ResponseWriter, r *http.Request) {
 	q, err := api.Decode[api.EventsQuery](w, r)
 	if err != nil {
 		api.WriteError(w, err)
 		return
 	}
-	what := router.Watching{Run: q.Run}
+	what := router.Watching{Run: q.Run, Since: h.place(cmp.Or(r.Header.Get("Last-Event-ID"), q.Since))}
 	if q.Kinds != "" {
 		for kind := range strings.SplitSeq(q.Kinds, ",") {
 			if kind = strings.TrimSpace(kind); !slices.Contains(eventKinds, kind) {
@@ -54,8 +55,24 @@ func (h *Host) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s := &eventStream{w: w, rc: http.NewResponseController(w), name: fmt.Sprintf("%x", h.deps.Began.UnixMilli())}
-	h.stream(r, s, what)
+	h.stream(r, &eventStream{w: w, rc: http.NewResponseController(w), id: h.placeName}, what)
+}
+
+// placeName is a position as readers have it: with the process, since positions of an earlier one mean nothing.
+func (h *Host) placeName(p router.Position) string {
+	return fmt.Sprintf("%x-%d", h.deps.Began.UnixMilli(), p)
+}
+
+// place reads a position; none is none.
+func (h *Host) place(name string) router.Position {
+	if name == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
+	if p := router.Position(n); err == nil && p > 0 && h.placeName(p) == name {
+		return p
+	}
+	return router.Unknown
 }
 
 // stream writes events until the reader goes or the host stops.
@@ -66,16 +83,13 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 		s.w.Header().Set(k, v)
 	}
 	s.write(fmt.Sprintf("retry: %d\n\n", eventsRetry.Milliseconds()))
-	if r.Header.Get("Last-Event-ID") != "" {
-		s.event(api.Event{Kind: reload, Time: time.Now()})
-	}
 	alive := time.NewTicker(eventsAlive)
 	defer alive.Stop()
 	for s.err == nil {
 		select {
 		case e, more := <-events:
 			if more {
-				s.event(eventOf(e))
+				s.event(e)
 				continue
 			}
 			select { // the router stops, too
@@ -84,8 +98,8 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 			default:
 			}
 			cancel()
+			what.Since = router.Unknown
 			events, cancel = h.router.Watch(what)
-			s.event(api.Event{Kind: reload, Time: time.Now()})
 		case <-alive.C:
 			s.write(": alive\n\n")
 		case <-h.done:
@@ -96,10 +110,10 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 	}
 }
 
-// accountsEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
+// accountsEvery is how often the accounts are looked at: what an adapter says of itself changes without a call.
 const accountsEvery = time.Second
 
-// tellAccounts tells those who watch of each account whose state changes.
+// tellAccounts tells of each account whose state changes.
 func (h *Host) tellAccounts(ctx context.Context) {
 	tick := time.NewTicker(accountsEvery)
 	defer tick.Stop()
@@ -109,10 +123,6 @@ func (h *Host) tellAccounts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if !h.router.Watched() {
-			was = nil // whoever comes reads how they are
-			continue
 		}
 		now := map[router.AccountRef]string{}
 		for _, s := range h.statuses() {
@@ -133,21 +143,23 @@ func (h *Host) tellAccounts(ctx context.Context) {
 
 // eventStream writes server-sent events.
 type eventStream struct {
-	w    http.ResponseWriter
-	rc   *http.ResponseController
-	name string // of this process: ids of an earlier one mean nothing
-	n    int
-	err  error // the reader is gone
+	w   http.ResponseWriter
+	rc  *http.ResponseController
+	id  func(router.Position) string
+	err error // the reader is gone
 }
 
-func (s *eventStream) event(e api.Event) {
-	text, err := json.Marshal(e)
+func (s *eventStream) event(e router.Event) {
+	text, err := json.Marshal(eventOf(e))
 	if err != nil {
 		s.err = err
 		return
 	}
-	s.n++
-	s.write(fmt.Sprintf("event: %s\nid: %s-%d\ndata: %s\n\n", e.Kind, s.name, s.n, text))
+	id := ""
+	if e.At != 0 {
+		id = "id: " + s.id(e.At) + "\n"
+	}
+	s.write(fmt.Sprintf("event: %s\n%sdata: %s\n\n", e.Kind, id, text))
 }
 
 func (s *eventStream) write(text string) {

@@ -61,7 +61,7 @@ func watched(t *testing.T, target string, out *reader, header ...string) (h *Hos
 	return h, over, leave
 }
 
-// A stream says when to come back, shows what is asked for with an id, and lives on in silence.
+// A stream says when to come back, shows what is asked for with an id (but texts, of which the next has all), and lives on in silence.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestEvents(t *testing.T) {
 		}
 		parts := strings.Split(strings.TrimSuffix(got, "\n\n"), "\n\n")
 		if len(parts) != 5 || parts[0] != "retry: 2000" || !strings.HasPrefix(parts[1], "event: job\nid: ") || !strings.Contains(parts[1], `"job":"j1"`) ||
-			parts[2] != ": alive" || parts[3] != ": alive" || !strings.HasPrefix(parts[4], "event: text\nid: ") || !strings.Contains(parts[4], `"text":"two\nlines"`) {
+			parts[2] != ": alive" || parts[3] != ": alive" || !strings.HasPrefix(parts[4], "event: text\ndata: ") || !strings.Contains(parts[4], `"text":"two\nlines"`) {
 			t.Errorf("%q", parts)
 		}
 		leave()
@@ -116,6 +116,45 @@ func TestEventsReload(t *testing.T) {
 		}
 		leave()
 		<-ended
+	})
+}
+
+// A stream that begins at a position says reload when something that it wants has happened since, and not otherwise; one of another process
+// is unknown. What a browser heard last counts for more than the page that it came from.
+func TestEventsSince(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &Host{done: make(chan struct{}), router: router.New(router.Deps{Settings: &router.Settings{}, Log: slog.New(slog.DiscardHandler)})}
+		h.deps.Began = time.Now()
+		before := h.placeName(h.router.Position())
+		h.router.Tell(router.Event{Kind: router.EventJob})
+		now := h.placeName(h.router.Position())
+		for _, tt := range []struct {
+			query, last string
+			reload      bool
+		}{
+			{"", "", false},
+			{"since=" + before, "", true},
+			{"since=" + before + "&kinds=run", "", false},
+			{"since=" + now, "", false},
+			{"since=" + before, now, false},
+			{"since=" + now, before, true},
+			{"since=7-1", "", true},
+			{"since=nonsense", "", true},
+			{"since=" + now + "0", "", true},
+		} {
+			out := reader{header: http.Header{}}
+			ctx, leave := context.WithCancel(t.Context())
+			req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/events?"+tt.query, nil)
+			req.Header.Set("Last-Event-ID", tt.last)
+			go h.events(&out, req)
+			synctest.Wait()
+			if got := out.String(); strings.Contains(got, "event: reload\nid: "+now+"\n") != tt.reload || strings.Count(got, "event:") > 1 {
+				t.Errorf("%+v: %q", tt, got)
+			}
+			leave()
+			synctest.Wait()
+		}
 	})
 }
 

@@ -20,6 +20,7 @@ func (h *Host) pageHandler(table api.Table) http.Handler {
 			return api.Call[any](ctx, table, name, in)
 		},
 		Info:   h.pageInfo,
+		Now:    func() string { return h.placeName(h.router.Position()) },
 		Logger: h.log,
 	}
 	if h.page != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"parley/agent"
@@ -24,6 +23,7 @@ const (
 	EventAccount  = "account"
 	EventPairing  = "pairing" // Phase: asked, decided
 	EventJob      = "job"     // Phase: fired, skipped, changed
+	EventReload   = "reload"  // first, to one who watches since a Position: something has happened meanwhile, read the truth again
 )
 
 // The phases that the router itself names.
@@ -65,6 +65,7 @@ type Event struct {
 	Channel  channels.Kind
 	Account  channels.AccountID
 	Job      string
+	At       Position // behind the event; a text has none: the next one has all of it
 }
 
 // Watching selects events; empty fields select all.
@@ -72,6 +73,7 @@ type Watching struct {
 	Session sessions.Key
 	Run     sessions.RunID
 	Kinds   []string
+	Since   Position // what happened from there until the watch begins is told by EventReload
 }
 
 func (w Watching) wants(e Event) bool {
@@ -86,23 +88,16 @@ const watchMost = 1000
 // is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
 func (r *Router) Watch(w Watching) (events <-chan Event, cancel func()) { return r.watchers.add(w) }
 
-// Watched reports whether anybody watches: without that nothing needs to be found out for them.
-func (r *Router) Watched() bool { return r.watchers.watched() }
-
 // Tell emits an event of somebody else's: what accounts do is known to the gateway.
 func (r *Router) Tell(e Event) { r.watchers.tell(e) }
 
 // watchers are those who watch. The zero value is ready.
 type watchers struct {
-	n atomic.Int64 // how many there are
-
 	mu     sync.Mutex
 	all    map[*watcher]bool
+	past   past
 	closed bool
 }
-
-// watched reports whether anybody looks: without that nothing needs to be found out for them.
-func (s *watchers) watched() bool { return s.n.Load() > 0 }
 
 func (s *watchers) add(w Watching) (<-chan Event, func()) {
 	x := &watcher{wants: w, out: make(chan Event), over: make(chan struct{}), more: make(chan struct{}, 1)}
@@ -116,7 +111,9 @@ func (s *watchers) add(w Watching) (<-chan Event, func()) {
 		s.all = make(map[*watcher]bool)
 	}
 	s.all[x] = true
-	s.n.Store(int64(len(s.all)))
+	if s.past.missed(w) {
+		x.put(Event{Kind: EventReload, Time: time.Now(), At: s.past.position()})
+	}
 	go x.pump()
 	return x.out, func() { s.drop(x) }
 }
@@ -126,7 +123,6 @@ func (s *watchers) drop(x *watcher) {
 	defer s.mu.Unlock()
 	if s.all[x] {
 		delete(s.all, x)
-		s.n.Store(int64(len(s.all)))
 		close(x.over)
 	}
 }
@@ -140,23 +136,19 @@ func (s *watchers) close() {
 		close(x.over)
 	}
 	s.all = nil
-	s.n.Store(0)
 }
 
-// tell hands an event to everybody who wants it. It blocks on nobody.
+// tell hands an event to everybody who wants it, and remembers that there was one. It blocks on nobody.
 func (s *watchers) tell(e Event) {
-	if !s.watched() {
-		return
-	}
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	e.At = s.past.add(e)
 	for x := range s.all {
 		if x.wants.wants(e) && !x.put(e) {
 			delete(s.all, x)
-			s.n.Store(int64(len(s.all)))
 			close(x.over)
 		}
 	}
@@ -280,9 +272,6 @@ func (r *Router) tellMessages(run sessions.Run, msgs ...sessions.Message) {
 
 // tellEnd tells how a run has ended; acc is what its end committed.
 func (r *Router) tellEnd(run sessions.Run, o sessions.Outcome, acc sessions.Accepted) {
-	if !r.watchers.watched() {
-		return
-	}
 	if o.Next != nil {
 		r.tellEffects(*o.Next, acc)
 	}
@@ -303,9 +292,6 @@ func (r *Router) watchText(run sessions.Run, t *agent.Turn) {
 
 // tellDelivery tells how a delivery stands.
 func (s *watchers) tellDelivery(d sessions.Delivery) {
-	if !s.watched() {
-		return
-	}
 	e := Event{Kind: EventDelivery, Session: d.Session, Run: d.Run, Message: d.Message, Delivery: d.ID, State: d.State, Channel: d.To.Channel, Account: d.To.Account}
 	if d.Verdict != nil {
 		e.Rule = d.Verdict.Rule
@@ -315,7 +301,7 @@ func (s *watchers) tellDelivery(d sessions.Delivery) {
 
 // tellEffects tells what a commit did besides runs and deliveries.
 func (r *Router) tellEffects(e sessions.Effects, acc sessions.Accepted) {
-	if !r.watchers.watched() || acc.Duplicate {
+	if acc.Duplicate {
 		return
 	}
 	if s := acc.Session; s.Key != "" {

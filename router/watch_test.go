@@ -186,7 +186,7 @@ func TestWatchCutsOff(t *testing.T) {
 		if n := <-read; n != texts+watchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
-		if n := len(g.r.watchers.all); n != 1 || g.r.watchers.n.Load() != 1 {
+		if n := len(g.r.watchers.all); n != 1 {
 			t.Errorf("%d watch", n)
 		}
 		for range slow {
@@ -218,31 +218,81 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 	})
 }
 
-// An event that nobody watches for costs nothing: not even a lock is taken.
+// An event that nobody watches for is counted, and allocates nothing.
 func TestWatchCostsNothing(t *testing.T) {
 	r := &Router{}
 	run, d, o := sessions.Run{ID: "r", Key: hookKey}, sessions.Delivery{ID: "d"}, sessions.Outcome{Messages: []sessions.Message{{}}}
 	var turn agent.Turn
 	r.watchText(run, &turn)
-	r.watchers.mu.Lock()
-	defer r.watchers.mu.Unlock()
-	done := make(chan float64)
-	go func() {
-		done <- testing.AllocsPerRun(100, func() {
-			r.tellRun(run, sessions.Done)
-			r.watchers.tellDelivery(d)
-			r.tellEnd(run, o, sessions.Accepted{})
-			turn.OnText("so far")
-		})
-	}()
-	select {
-	case n := <-done:
-		if n > 0 {
-			t.Errorf("%v allocations", n)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("it waits for a lock")
+	if n := testing.AllocsPerRun(100, func() {
+		r.tellRun(run, sessions.Done)
+		r.watchers.tellDelivery(d)
+		r.tellEnd(run, o, sessions.Accepted{})
+		turn.OnText("so far")
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
+	if got := r.Position(); got != 1+101*4 { // a text is none
+		t.Errorf("the position is %d", got)
+	}
+}
+
+// Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
+func TestWatchSince(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := &Router{}
+		first := func(w Watching) string {
+			events, cancel := r.Watch(w)
+			defer cancel()
+			got := drainEvents(events)
+			r.Tell(Event{Kind: EventJob, Session: "s1"})
+			if next := drainEvents(events); len(next) > 0 {
+				got = append(got, next...)
+			}
+			return strings.Join(got, ", ")
+		}
+		start := r.Position()
+		if got := first(Watching{Since: start}); got != "job" {
+			t.Errorf("nothing had happened: %s", got)
+		}
+		r.Tell(Event{Kind: EventRun, Session: "s1", Run: "r1"})
+		now := r.Position()
+		r.Tell(Event{Kind: EventText, Session: "s1", Run: "r1"})
+		for want, all := range map[string][]Watching{
+			"reload, job": {{Since: start}, {Since: Unknown}, {Since: now + 1000}},
+			"job":         {{}, {Since: now}},
+			"reload":      {{Since: start, Kinds: []string{EventRun}}, {Since: start, Run: "r1"}},
+			"":            {{Since: start, Kinds: []string{EventTool}}, {Since: now, Run: "r1"}, {Since: start, Session: "s2"}},
+		} {
+			for _, w := range all {
+				if w.Since == now {
+					w.Since = r.Position()
+				}
+				if got := first(w); got != want {
+					t.Errorf("%+v: %q, want %q", w, got, want)
+				}
+			}
+		}
+		place := r.Position()
+		for range pastMost {
+			r.Tell(Event{Kind: EventJob})
+		}
+		if got := first(Watching{Since: place, Session: "s2"}); got != "" {
+			t.Errorf("%s: nothing of it in all that is known", got)
+		}
+		if got := first(Watching{Since: place, Session: "s2"}); got != "reload" {
+			t.Errorf("%q: what is not known any more may be anything", got)
+		}
+		events, cancel := r.Watch(Watching{Since: Unknown})
+		defer cancel()
+		if e := <-events; e.At != r.Position() {
+			t.Errorf("%d", e.At)
+		}
+		r.Tell(Event{Kind: EventJob})
+		if e := <-events; e.At != r.Position() {
+			t.Errorf("%d", e.At)
+		}
+	})
 }
 
 // How runs end that never began, or in another's turn, is told too.

@@ -164,10 +164,11 @@ type EventsQuery struct {
 	Session string         `query:"session" jsonschema:"key, session id, or main"`
 	Run     sessions.RunID `query:"run"`
 	Kinds   string         `query:"kinds" jsonschema:"comma-separated: run, text, tool, message, delivery, session, account, pairing, job"`
+	Since   string         `query:"since" jsonschema:"id of an event: when something of this has happened since, the stream begins with the event reload. Last-Event-ID says the same"`
 }
 
 // Event is one server-sent event: something happened. The truth is in the operations; an event says where to look again. A stream that
-// could not keep up begins anew with the event reload.
+// missed something since the position that it was to begin at, or could not keep up, has the event reload.
 type Event struct {
 	Kind     string                 `json:"kind"`
 	Phase    string                 `json:"phase,omitempty"` // tool: begin, progress, end, error; session: new, patched, reset, archived, deleted; account: its state; pairing: asked, decided; job: fired, skipped, changed

@@ -82,6 +82,7 @@ type shell struct {
 	Here   string // path of the current entry of the menu
 	Menu   []entry
 	Health health
+	Since  string // where in the host's events the data was read: live.js goes on from there
 	Data   any
 }
 
@@ -106,6 +107,7 @@ func (s site) mount(mux *http.ServeMux, v view) {
 				r = r.WithContext(ctx)
 			}
 		}
+		since := s.Now() // before anything is read: what happens meanwhile is told by the stream
 		data, err := v.load(s, r)
 		if err != nil {
 			s.fail(w, r, err)
@@ -116,7 +118,7 @@ func (s site) mount(mux *http.ServeMux, v view) {
 				return
 			}
 		}
-		s.render(w, r, http.StatusOK, v.page, data)
+		s.render(w, r, http.StatusOK, v.page, since, data)
 	})
 }
 
@@ -138,7 +140,7 @@ func (s site) finish(w http.ResponseWriter, d done) any {
 }
 
 // render answers with a whole page, or with a part when htmx asked for one.
-func (s site) render(w http.ResponseWriter, r *http.Request, status int, page string, data any) {
+func (s site) render(w http.ResponseWriter, r *http.Request, status int, page, since string, data any) {
 	t := templates()[page]
 	var out bytes.Buffer
 	err := error(nil)
@@ -148,7 +150,7 @@ func (s site) render(w http.ResponseWriter, r *http.Request, status int, page st
 		err = t.ExecuteTemplate(&out, "main", data)
 	} else {
 		info := s.Info(r.Context())
-		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Data: data})
+		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Since: since, Data: data})
 	}
 	if err != nil {
 		s.Logger.Error("a view could not be shown", "view", page, "error", err)
@@ -175,7 +177,7 @@ func (s site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		api.WriteError(w, e)
 		return
 	}
-	s.render(w, r, e.Status, "error", trouble{Status: e.Status, Text: e.Message})
+	s.render(w, r, e.Status, "error", "", trouble{Status: e.Status, Text: e.Message})
 }
 
 // trouble is what view_error.html shows.

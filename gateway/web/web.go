@@ -77,8 +77,9 @@ type Deps struct {
 	// None at the beginning of the chat. A chat that is unknown, and a line that is unknown, have none. StoreHistory is one.
 	History func(ctx context.Context, chat channels.ChatID, before string) ([]Line, error)
 	Info    func(ctx context.Context) Info
-	Chat    http.Handler // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/; nil = the web chat is switched off
-	Logger  *slog.Logger // nil = no log
+	Now     func() string // the position in the host's events, as GET /api/events takes it in since; nil = there is none
+	Chat    http.Handler  // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/; nil = the web chat is switched off
+	Logger  *slog.Logger  // nil = no log
 }
 
 //go:embed assets
@@ -134,6 +135,9 @@ type site struct {
 func New(d Deps) http.Handler {
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.Now == nil {
+		d.Now = func() string { return "" }
 	}
 	s := site{d}
 	mux := http.NewServeMux()

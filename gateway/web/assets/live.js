@@ -1,6 +1,7 @@
 // What happens at the host, as it happens: elements with data-live name kinds of events; when one comes, they get a "live" event (their
 // hx-trigger), not more often than every half second. data-live-session="key" asks for one session's events only. The streams are
-// open only while the page is seen: a browser has six connections to a host.
+// open only while the page is seen: a browser has six connections to a host. Each begins where the page was read, and later where it was
+// cut off; when something has happened since, the host says "reload", and all that the stream is for is read again.
 
 const pause = 500;
 const streams = new Map(); // session or "" → stream
@@ -8,6 +9,7 @@ const streams = new Map(); // session or "" → stream
 class Stream {
   constructor(session) {
     this.session = session;
+    this.since = document.body.dataset.since || '';
     this.heard = new Set(); // functions that get every event
     this.retry = 0;
     this.known = ''; // kinds that the open stream has
@@ -28,15 +30,9 @@ class Stream {
     if (document.hidden || !kinds || this.source && kinds === this.known) return;
     this.close();
     this.known = kinds;
-    const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }) })}`);
-    es.onopen = () => {
-      this.retry = 0;
-      if (this.missed) this.all(); // whatever comes after a break is read anew
-      else for (const f of this.heard) f({ kind: 'reload' }); // and a transcript also what came since the page was made
-      this.missed = true;
-    };
-    for (const k of [...kinds.split(','), 'message']) es.addEventListener(k, (e) => this.take(e));
-    es.addEventListener('reload', () => this.again(es));
+    const es = this.source = new EventSource(`/api/events?${new URLSearchParams({ kinds, ...(this.session && { session: this.session }), ...(this.since && { since: this.since }) })}`);
+    es.onopen = () => { this.retry = 0; };
+    for (const k of [...kinds.split(','), 'reload']) es.addEventListener(k, (e) => this.take(e));
     es.onerror = () => this.again(es);
   }
 
@@ -57,9 +53,11 @@ class Stream {
   }
 
   take(e) {
+    if (e.lastEventId) this.since = e.lastEventId;
     let event;
     try { event = JSON.parse(e.data); } catch { return; }
     if (!event.kind) return;
+    if (event.kind === 'reload') return this.all();
     for (const f of this.heard) f(event);
     for (const el of this.elements()) if (el.dataset.live.split(' ').includes(event.kind)) ring(el);
   }
@@ -94,7 +92,7 @@ function stream(session) {
   return streams.get(session);
 }
 
-// listen gives every event of some kinds to a function; after a break it gets {kind: "reload"}.
+// listen gives every event of some kinds to a function; when it has missed some it gets {kind: "reload"}.
 export function listen(session, kinds, heard) {
   const s = stream(session);
   s.heard.add(heard);
