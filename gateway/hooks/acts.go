@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -68,22 +69,40 @@ func closed(body []byte, v any) error {
 		if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return api.Bad("%s: a %s is not what belongs here", t.Field, t.Value)
 		}
+		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			return api.Bad("unknown field %.100s: known are %s", name, fields(v))
+		}
 		return api.Bad("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
 
+// fields are the names of what v may have in JSON.
+func fields(v any) string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
+		names = append(names, f.Tag.Get("json"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// begin reads the body of one of parley's own hooks into q, which has the agent that it names and what that is told, and gives that agent.
+func (h *Handler) begin(x call, q any, name *string, field string, told *string) (sessions.AgentID, error) {
+	if err := closed(x.body, q); err != nil {
+		return "", err
+	}
+	agent, err := h.agentOf(x, *name)
+	if err == nil && strings.TrimSpace(*told) == "" {
+		err = api.Bad("%s required", field)
+	}
+	return agent, err
+}
+
 func (h *Handler) wake(ctx context.Context, x call) (int, any, error) {
 	var q Wake
-	if err := closed(x.body, &q); err != nil {
+	agent, err := h.begin(x, &q, &q.Agent, "text", &q.Text)
+	if err != nil {
 		return 0, nil, err
-	}
-	agent, err := h.agentOf(x, q.Agent)
-	switch {
-	case err != nil:
-		return 0, nil, err
-	case strings.TrimSpace(q.Text) == "":
-		return 0, nil, api.Bad("text required")
 	}
 	return h.woken(ctx, router.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Text}, q.Mode)
 }
@@ -109,15 +128,10 @@ var levels = []string{"", "off", "minimal", "low", "medium", "high"}
 
 func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	var q Agent
-	if err := closed(x.body, &q); err != nil {
-		return 0, nil, err
-	}
-	agent, err := h.agentOf(x, q.Agent)
+	agent, err := h.begin(x, &q, &q.Agent, "message", &q.Message)
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case strings.TrimSpace(q.Message) == "":
-		return 0, nil, api.Bad("message required")
 	case q.Channel != "" && q.Channel != router.LastChat:
 		return 0, nil, api.Bad("channel must be last; for another chat name its address in to: channel/account/direct|group|channel/chat[/thread]")
 	case q.Timeout < 0 || q.Timeout > 86400:

@@ -26,10 +26,13 @@ import (
 
 // The bounds of requests.
 const (
-	bodyMost   = 256 << 10
-	bodyWithin = 30 * time.Second
-	atOnceMost = 32
-	keyMost    = 200
+	bodyMost       = 256 << 10
+	bodyWithin     = 30 * time.Second
+	knownMost      = 32 // requests at the same time whose sender is known
+	strangersMost  = 16 // signed ones whose body is read to see whether they are
+	strangersEach  = 8  // of them from one address
+	strangerWithin = 5 * time.Second
+	keyMost        = 200
 )
 
 // Router is what hooks need of the host.
@@ -54,7 +57,7 @@ type Deps struct {
 type Handler struct {
 	deps  Deps
 	rules atomic.Pointer[ruleset]
-	under atomic.Int32
+	slots slots
 }
 
 type ruleset struct {
@@ -77,11 +80,6 @@ type call struct {
 
 // ServeHTTP takes one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer h.under.Add(-1)
-	if h.under.Add(1) > atOnceMost {
-		api.WriteError(w, &api.Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "too many hooks at the same time: try again", After: time.Second})
-		return
-	}
 	status, answer, err := h.serve(w, r)
 	switch {
 	case err != nil:
@@ -109,9 +107,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error
 			x.rules = append(x.rules, m)
 		}
 	}
-	if err := h.admit(w, r, &x); err != nil {
+	leave, err := h.admit(w, r, &x)
+	if err != nil {
 		return 0, nil, err
 	}
+	defer leave()
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return 0, nil, api.Refuse(http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")
 	}
@@ -140,41 +140,70 @@ func (h *Handler) compiled(c *Config) []rule {
 }
 
 // receive reads a body.
-func receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func receive(w http.ResponseWriter, r *http.Request, within time.Duration) ([]byte, error) {
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	_ = rc.SetReadDeadline(time.Now().Add(within)) // a recorder has no deadlines
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
 	_ = rc.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", bodyMost)
 	} else if err != nil {
-		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyWithin)
+		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", within)
 	}
 	return body, nil
 }
 
-// admit checks the token, or the signature of a mapping in its place, and reads the body: that of a stranger only when it is signed.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (err error) {
+// admit checks the token, or the signature of a mapping in its place, and reads the body: that of a stranger only when it is signed. The
+// caller leaves when it is done.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (leave func(), err error) {
 	if r.URL.Query().Has("token") {
-		return unauthorized(w, "A token does not belong into the address, where logs keep it: send it as Authorization: Bearer …")
+		return nil, unauthorized(w, "A token does not belong into the address, where logs keep it: send it as Authorization: Bearer …")
 	}
 	token := r.Header.Get("X-Parley-Token")
 	if scheme, t, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "bearer") {
 		token = strings.TrimSpace(t)
 	}
 	signed := slices.DeleteFunc(slices.Clone(x.rules), func(m rule) bool { return m.Signature.Header == "" || r.Header.Get(m.Signature.Header) == "" })
-	if token != "" || len(signed) == 0 {
-		if err := h.right(w, r, token != "", func() bool { return same(token, x.config.Token.Reveal()) }); err != nil {
-			return err
+	if token == "" && len(signed) > 0 {
+		x.rules = signed
+		if err := h.admitStranger(w, r, x); err != nil {
+			return nil, err
 		}
-		x.body, err = receive(w, r)
+		return h.slots.enter()
+	}
+	if err := h.right(w, r, token != "", func() bool { return same(token, x.config.Token.Reveal()) }); err != nil {
+		return nil, err
+	}
+	if leave, err = h.slots.enter(); err != nil {
+		return nil, err
+	}
+	if x.body, err = receive(w, r, bodyWithin); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// admitStranger reads the body of somebody who showed no token and leaves the mappings whose signature it has. Who takes too long for it
+// was wrong.
+func (h *Handler) admitStranger(w http.ResponseWriter, r *http.Request, x *call) error {
+	leave, err := h.slots.enterStranger(h.deps.From(r.Context()))
+	if err != nil {
 		return err
 	}
-	if x.body, err = receive(w, r); err != nil {
-		return err
+	defer leave()
+	var unread error
+	err = h.right(w, r, true, func() bool {
+		if x.body, unread = receive(w, r, strangerWithin); unread != nil {
+			return false
+		}
+		x.rules = slices.DeleteFunc(x.rules, func(m rule) bool { return !m.Signature.signed(x.header, x.body) })
+		return len(x.rules) > 0
+	})
+	if unread != nil {
+		return unread
 	}
-	x.rules = slices.DeleteFunc(signed, func(m rule) bool { return !m.Signature.signed(x.header, x.body) })
-	return h.right(w, r, true, func() bool { return len(x.rules) > 0 })
+	return err
 }
 
 // right asks whether a secret is right, unless its sender was wrong too often.

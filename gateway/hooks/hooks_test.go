@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 		"a form":          {"/hooks/wake", `text=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "send JSON"},
 		"no text":         {"/hooks/wake", `{"text":" "}`, nil, 400, "text required"},
 		"a bad mode":      {"/hooks/wake", `{"text":"x","mode":"later"}`, nil, 400, "use now or next"},
-		"unknown field":   {"/hooks/wake", `{"text":"x","foo":1}`, nil, 400, "foo"},
+		"unknown field":   {"/hooks/wake", `{"text":"x","foo":1}`, nil, 400, `unknown field "foo": known are text, mode, name, agentId`},
 		"a bad type":      {"/hooks/agent", `{"message":1}`, nil, 400, "message: a number"},
 		"no message":      {"/hooks/agent", `{}`, nil, 400, "message required"},
 		"a bad channel":   {"/hooks/agent", `{"message":"x","channel":"telegram"}`, nil, 400, "channel must be last"},
