@@ -139,7 +139,7 @@ func (c backupCmd) toFile(e *env, conf *config.Config, path string) (m backup.Ma
 	if m, err = backup.Check(e.ctx, f); err != nil {
 		return m, 0, fmt.Errorf("what was written was read back: %w", err)
 	}
-	return m, size, os.Rename(part, path)
+	return m, size, errors.Join(os.Rename(part, path), backup.SyncFolder(filepath.Dir(path)))
 }
 
 func (c backupCmd) write(e *env, conf *config.Config, w io.Writer) error {
@@ -236,7 +236,7 @@ func (c restoreCmd) Run(e *env) error {
 		}
 		defer func() { _ = in.Close() }() // it is only read
 	}
-	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now()})
+	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now()})
 	if err != nil {
 		if errors.Is(err, backup.ErrArchive) {
 			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)

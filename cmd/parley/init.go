@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway"
+	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/questions"
 )
@@ -80,7 +82,7 @@ func (c initCmd) mayReplace(d questions.Dialog, path string) error {
 	case c.Yes:
 		return misuse("%s is there already: --force replaces it, --config names another file", path)
 	}
-	yes, err := d.Yes(path+" is there already. Replace it? (the old one is kept as "+filepath.Base(path)+".old)", false)
+	yes, err := d.Yes(path+" is there already. Replace it? (the old one is kept beside it)", false)
 	if err == nil && !yes {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}
@@ -158,52 +160,103 @@ func valueOf(s string) (string, error) {
 	return s, nil
 }
 
-// write checks what was made as `parley check` would, then writes it.
+// write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
 func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	text, vars := a.Files()
 	envPath := filepath.Join(filepath.Dir(path), config.EnvName)
+	old, err := os.ReadFile(envPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	merged := old
 	if len(vars) > 0 {
-		old, err := os.ReadFile(envPath)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		vars = questions.MergeEnv(old, vars)
+		merged = questions.MergeEnv(old, vars)
+	}
+	values, err := config.ParseEnv(envPath, merged)
+	if err != nil {
+		return usageError{err}
+	}
+	getenv := func(name string) string { return cmp.Or(os.Getenv(name), values[name]) }
+	if _, _, err := config.Parse(path, text, gateway.Table(adapters()), getenv); err != nil {
+		return fmt.Errorf("these answers make no configuration: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	if len(vars) > 0 {
-		if err := replaceFile(envPath, vars); err != nil {
+	var kept []string
+	keep := func(path string) error {
+		to, err := keepOld(path)
+		if to != "" {
+			kept = append(kept, to)
+		}
+		return err
+	}
+	if len(vars) > 0 && !bytes.Equal(old, merged) {
+		if !bytes.HasPrefix(merged, old) { // a line of it is replaced
+			if err := keep(envPath); err != nil {
+				return err
+			}
+		}
+		if err := replaceFile(envPath, merged); err != nil {
 			return err
 		}
 	}
-	if _, _, err := config.Parse(path, text, gateway.Table(adapters()), config.WithEnvFile(path, os.Getenv)); err != nil {
-		return fmt.Errorf("these answers make no configuration: %w", err)
-	}
-	if _, err := os.Stat(path); err == nil {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return err
-		}
+	if err := keep(path); err != nil {
+		return err
 	}
 	if err := replaceFile(path, text); err != nil {
 		return err
 	}
+	c.next(e, a, path, len(vars) > 0, kept)
+	return nil
+}
+
+// next says what was written, and what to do now.
+func (c initCmd) next(e *env, a questions.Answers, path string, withEnv bool, kept []string) {
 	p := e.page()
 	p.printf("\nWrote %s", path)
-	if len(vars) > 0 {
-		p.printf(" and %s", envPath)
+	if withEnv {
+		p.printf(" and %s", filepath.Join(filepath.Dir(path), config.EnvName))
+	}
+	p.printf(".\n")
+	if len(kept) > 0 {
+		p.printf("What was there is kept as %s.\n", strings.Join(kept, " and "))
 	}
 	name := "parley"
 	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, path) {
-		name += " --config " + path
+		name += " --config " + quoted(path)
 	}
-	p.printf(".\n\nNext:\n  %s doctor\n  %s\n", name, name)
+	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)
 	for _, ch := range a.Channels {
 		if ch.Token.IsZero() {
 			p.printf("and, beside the running host:\n  %s login %s\n", name, ch.Kind)
 		}
 	}
-	return nil
+}
+
+// keepOld keeps a file under a name that is free: config.yaml.old, config.yaml.old.2, and so on. "" = there is none.
+func keepOld(path string) (to string, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		if to = path + ".old"; n > 1 {
+			to = fmt.Sprintf("%s.old.%d", path, n)
+		}
+		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(text)
+		return to, errors.Join(err, f.Sync(), f.Close())
+	}
 }
 
 func sameFile(a, b string) bool {
@@ -212,14 +265,22 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// replaceFile writes a file that only its owner can read, all of it or nothing.
+// replaceFile writes a file that only its owner can read, all of it or nothing. A link leads to the new one as it did to the old one.
 func replaceFile(path string, text []byte) error {
-	part := path + ".part"
-	if err := os.WriteFile(part, text, 0o600); err != nil {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
 		return err
 	}
-	if err := os.Chmod(part, 0o600); err != nil { // it may have been there
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error counts
 		return err
 	}
-	return os.Rename(part, path)
+	return backup.SyncFolder(filepath.Dir(path))
 }

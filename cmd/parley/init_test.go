@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -88,6 +89,32 @@ func TestInitRefusals(t *testing.T) {
 	}
 	if old, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(was, old) {
 		t.Errorf("the old file is not kept: %v", err)
+	}
+	second, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := filepath.Join(w.dir, ".env")
+	if err := os.WriteFile(env, []byte("MINE=1\nTELEGRAM_TOKEN=mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := slices.Concat([]string{"init", "--force"}, telegram, []string{"telegram=" + w.tg.Token()})
+	if out, code := w.cli(slices.Concat(again, []string{"--channel", "discord"})...); code == 0 {
+		t.Errorf("answers that make no configuration: exit %d, %s", code, out)
+	}
+	if now, err := os.ReadFile(env); err != nil || string(now) != "MINE=1\nTELEGRAM_TOKEN=mine\n" {
+		t.Errorf("the variables were changed before the answers were checked: %v, %s", err, now)
+	}
+	if out, code := w.cli(again...); code != 0 || !strings.Contains(out, "config.yaml.old.2") {
+		t.Errorf("once more: exit %d, %s", code, out)
+	}
+	for name, want := range map[string]string{"config.yaml.old": string(was), "config.yaml.old.2": string(second), ".env.old": "MINE=1\nTELEGRAM_TOKEN=mine\n"} {
+		if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is not kept: %v", name, err)
+		}
+	}
+	if got, err := os.ReadFile(env); err != nil || !strings.HasPrefix(string(got), "MINE=1\n") || strings.Contains(string(got), "=mine") {
+		t.Errorf("the variables: %v", err)
 	}
 	if out, code := w.cli("init", "--yes", "--force", "--owner", "telegram:ada!"); code != exitUsage {
 		t.Errorf("an owner that is none: exit %d, %s", code, out)

@@ -253,6 +253,10 @@ func companion(name string) bool {
 
 // walk calls f for every file of the state folder that is copied, but the store's database, by its path with slashes.
 func (x *writer) walk(ctx context.Context, f func(name string) error) error {
+	own, err := configured(x.State, x.Config)
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(x.State, func(p string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it went meanwhile
@@ -276,6 +280,8 @@ func (x *writer) walk(ctx context.Context, f func(name string) error) error {
 			}
 			return nil
 		case e.IsDir():
+			return nil
+		case slices.Contains(own, name): // it has a place of its own
 			return nil
 		case top && strings.HasPrefix(name, sqlstore.DatabaseFile) || companion(name) && strings.HasPrefix(name, "channels/"):
 			return nil

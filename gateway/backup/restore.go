@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +21,12 @@ const stagePrefix = ".restore-"
 // Options say what is put where.
 type Options struct {
 	State  string // the folder
+	Active string // the configuration file in force; "" = there is none. It and the file of variables beside it stay
 	Server bool   // the configured store is a PostgreSQL database
 	DryRun bool   // everything is checked, nothing is changed
 	Now    time.Time
+
+	sync func(folder string) error // nil = SyncFolder
 }
 
 // Report says what a restore did, or would do.
@@ -44,6 +48,7 @@ type restore struct {
 	Options
 	stage string
 	Report
+	beside []string // names of the archive that are not put in force
 }
 
 // Restore puts an archive in the place of the state. It refuses while a host runs on it. All of the archive is checked before
@@ -67,6 +72,9 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	}()
 	if err := clearWork(o.State, stagePrefix); err != nil {
 		return Report{}, err
+	}
+	if o.sync == nil {
+		o.sync = SyncFolder
 	}
 	x := &restore{Options: o, Report: Report{DryRun: o.DryRun}}
 	if x.stage, err = os.MkdirTemp(o.State, stagePrefix); err != nil {
@@ -119,6 +127,10 @@ func (x *restore) examine(ctx context.Context) error {
 }
 
 func (x *restore) plan() error {
+	own, err := kept(x.State, x.Active)
+	if err != nil {
+		return err
+	}
 	list, err := os.ReadDir(x.State)
 	if err != nil {
 		return err
@@ -126,6 +138,8 @@ func (x *restore) plan() error {
 	for _, e := range list {
 		switch name := e.Name(); {
 		case passing(name):
+		case slices.Contains(own, name):
+			x.Kept = append(x.Kept, name)
 		case name == mediaFolder && !x.Manifest.Media:
 			x.Kept = append(x.Kept, name)
 		default:
@@ -137,19 +151,30 @@ func (x *restore) plan() error {
 		return err
 	}
 	for _, e := range list {
+		if slices.Contains(own, e.Name()) {
+			x.beside = append(x.beside, e.Name())
+			continue
+		}
 		x.Restored = append(x.Restored, e.Name())
 	}
 	return nil
 }
 
-// move changes the folders. A crash at any point leaves a folder that no host starts on, and in which a restore can be begun anew.
+// move changes the folders. A crash or a power cut at any point leaves a folder that no host starts on, and in which a restore can be
+// begun anew: what a step relies on is on disk before it.
 func (x *restore) move() (err error) {
 	if err := x.makeAside(); err != nil {
+		return err
+	}
+	if err := x.syncBelow(filepath.Join(x.stage, stateFolder)); err != nil {
 		return err
 	}
 	mark := filepath.Join(x.State, sqlstore.UnfinishedFile)
 	if err := writeSynced(mark, x.Aside+"\n"); err != nil {
 		return fmt.Errorf("marking the state folder: %w", err)
+	}
+	if err := errors.Join(x.sync(filepath.Dir(x.Aside)), x.sync(x.State)); err != nil {
+		return err
 	}
 	for _, name := range x.Replaced {
 		if err := os.Rename(filepath.Join(x.State, name), filepath.Join(x.Aside, name)); err != nil {
@@ -161,6 +186,23 @@ func (x *restore) move() (err error) {
 			return fmt.Errorf("putting the backup in place: %w (the old state is in %s)", err, x.Aside)
 		}
 	}
+	if err := x.putBeside(); err != nil {
+		return err
+	}
+	if err := errors.Join(x.sync(x.Aside), x.sync(x.State)); err != nil {
+		return err
+	}
+	if len(x.Replaced) == 0 && os.Remove(x.Aside) == nil { // nothing was there: the folder is empty
+		x.Aside = ""
+	}
+	if err := os.Remove(mark); err != nil {
+		return err
+	}
+	return x.sync(x.State)
+}
+
+// putBeside puts what is not put in force beside the old state.
+func (x *restore) putBeside() error {
 	for staged, p := range map[string]*string{configName: &x.Config, envName: &x.Env} {
 		if from := filepath.Join(x.stage, staged); exists(from) {
 			*p = filepath.Join(x.Aside, asideNames[staged])
@@ -169,13 +211,25 @@ func (x *restore) move() (err error) {
 			}
 		}
 	}
-	if err := errors.Join(syncFolder(x.Aside), syncFolder(x.State)); err != nil {
-		return err
+	for _, name := range x.beside {
+		if name == envName && x.Env != "" || name == filepath.Base(x.Active) && x.Config != "" {
+			continue // it is in the archive twice
+		}
+		if err := os.Rename(filepath.Join(x.stage, stateFolder, name), filepath.Join(x.Aside, name+"-of-the-backup")); err != nil {
+			return fmt.Errorf("putting %s of the backup aside: %w", name, err)
+		}
 	}
-	if len(x.Replaced) == 0 && os.Remove(x.Aside) == nil { // nothing was there: the folder is empty
-		x.Aside = ""
-	}
-	return os.Remove(mark)
+	return nil
+}
+
+// syncBelow makes the names in a folder and in those below it durable.
+func (x *restore) syncBelow(folder string) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return x.sync(path)
+	})
 }
 
 // asideNames are the names beside the old state of what is not put in force.
@@ -219,8 +273,8 @@ func writeSynced(path, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// syncFolder makes renames durable. Windows has no such call for folders.
-func syncFolder(path string) error {
+// SyncFolder makes the names in a folder durable. Windows has no such call for folders.
+func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -32,6 +32,11 @@ func ReadEnv(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return ParseEnv(path, data)
+}
+
+// ParseEnv reads the text of such a file.
+func ParseEnv(path string, data []byte) (map[string]string, error) {
 	out := map[string]string{}
 	for i, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimSpace(line)
