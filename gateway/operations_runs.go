@@ -40,8 +40,17 @@ func words(ctx context.Context, key sessions.Key, text string) router.Words {
 	return router.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
 }
 
-// meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then.
+// meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then. It is one in which
+// the principal of the request may talk.
 func (h *Host) meant(ctx context.Context, ref string) (sessions.Session, error) {
+	s, err := h.named(ctx, ref)
+	if err != nil {
+		return s, err
+	}
+	return s, h.mayTalk(ctx, s.Key)
+}
+
+func (h *Host) named(ctx context.Context, ref string) (sessions.Session, error) {
 	res, err := h.resolve(ref)
 	if err != nil {
 		return sessions.Session{}, err
@@ -207,6 +216,9 @@ func (h *Host) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 	if err != nil {
 		return api.Aborted{}, err
 	}
+	if err := h.mayTalk(ctx, key); err != nil {
+		return api.Aborted{}, err
+	}
 	if c.Run == "" {
 		return aborted(h.router.StopSession(ctx, api.Source(ctx), key))
 	}
@@ -221,6 +233,11 @@ func (h *Host) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 }
 
 func (h *Host) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error) {
+	if run, err := h.store.GetRun(ctx, c.ID); err == nil { // else there is nothing to stop
+		if err := h.mayTalk(ctx, run.Key); err != nil {
+			return api.Aborted{}, err
+		}
+	}
 	return aborted(h.router.CancelRun(ctx, api.Source(ctx), c.ID))
 }
 
@@ -287,6 +304,10 @@ const shownOf = 300
 func runRow(run sessions.Run) api.Run {
 	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: beginning(run.Input.Text()), Error: run.Error,
 		Batch: run.Batch, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
+	x.Source = run.Source
+	if p := run.Input.Provenance; p != nil && p.Kind == sessions.InterSession {
+		x.From = p.Source
+	}
 	x.Result, x.Silent = reply(run.Result)
 	x.Result = beginning(x.Result)
 	if run.Batch != "" { // which has the answer

@@ -175,11 +175,32 @@ func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (api.Sessio
 	}
 	p := sessions.Patch{Model: q.Model.Pointer(), Thinking: q.Thinking.Pointer(), Verbose: q.Verbose.Pointer(), Activation: q.Activation.Pointer(),
 		Footer: q.Footer.Pointer(), Label: q.Label.Pointer()}
+	if words := q.Queue.Pointer(); words != nil {
+		if p.Queue, err = h.queueOf(ctx, key, *words); err != nil {
+			return api.Session{}, err
+		}
+	}
 	if o := q.SendPolicy.Pointer(); o != nil {
 		p.SendPolicy = new(policy.Override(*o))
 	}
 	s, err := h.router.PatchOnce(ctx, api.Source(ctx), key, p)
 	return h.rowOf(s), err
+}
+
+// queueOf reads the words of a queue setting, which change what the session has; empty = as configured.
+func (h *Host) queueOf(ctx context.Context, key sessions.Key, words string) (*sessions.Queue, error) {
+	if words == "" {
+		return new(sessions.Queue), nil
+	}
+	s, err := h.store.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	q, err := router.ParseQueue(words, s.Settings.Queue)
+	if err != nil {
+		return nil, api.Bad("queue: %v", err)
+	}
+	return &q, nil
 }
 
 func (h *Host) resetSession(ctx context.Context, c api.SessionCall) (api.Session, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -162,6 +163,15 @@ func (r *Router) QueueWords(s sessions.Session) string {
 		return ""
 	}
 	return r.settings.Load().queue(s, s.Last.Channel).String()
+}
+
+// ParseQueue reads a queue setting as /queue takes it; what it does not name stays as it was.
+func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
+	q, why := parseQueue(words, was)
+	if why != "" {
+		return was, fmt.Errorf("%s; want collect, followup, steer or interrupt, and debounce:2s, cap:20, drop:summarize, drop:old or drop:new", strings.TrimSuffix(why, "."))
+	}
+	return q, nil
 }
 
 // Waiting counts the runs that are queued in a session.

@@ -63,6 +63,8 @@ type Run struct {
 	Agent     sessions.AgentID   `json:"agentId"`
 	Status    sessions.RunStatus `json:"status"`
 	Label     string             `json:"label,omitempty"`
+	Source    string             `json:"source,omitempty"` // what caused it: the platform's message id, a tool call, an idempotency key; the steps of a chain and the posts that they make have the same
+	From      sessions.Key       `json:"from,omitempty"`   // the session whose words it answers, or puts into the transcript
 	Request   string             `json:"request"`          // the first 300 characters of what it answers
 	Result    string             `json:"result,omitempty"` // the same of what it said
 	Silent    string             `json:"silent,omitempty"` // the control word that it ended with

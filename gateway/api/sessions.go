@@ -76,6 +76,7 @@ type SessionPatch struct {
 	Verbose    Optional[string] `json:"verbose,omitzero" enum:"off,on,full"`
 	Activation Optional[string] `json:"activation,omitzero" enum:"mention,always"`
 	Footer     Optional[string] `json:"footer,omitzero" enum:"tokens,full" jsonschema:"figures below replies"`
+	Queue      Optional[string] `json:"queue,omitzero" jsonschema:"what happens to messages while a turn is at work, as /queue takes it: collect, followup, steer or interrupt, debounce:2s, cap:20, drop:summarize; what is not named stays"`
 	Label      Optional[string] `json:"label,omitzero" jsonschema:"at most 64 bytes, one line, unique"`
 }
 

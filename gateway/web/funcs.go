@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -26,15 +27,19 @@ var funcs = template.FuncMap{
 	"cost":     cost,   // millionths of a dollar
 	"plural":   plural, // plural 2 "run" = 2 runs
 	"markdown": func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
-	"tone":     tone,        // of a delivery's state or a run's status: good, warn, bad, accent, off
-	"dict":     dict,        // dict "A" 1 "B" 2: more than one value for a template
-	"cut":      cut,         // cut 80 text
-	"plain":    plainLine,   // plain 120 text: the first line, without its Markdown
-	"name":     sessionName, // label, title, key
+	"tone":     tone,      // of a delivery's state or a run's status: good, warn, bad, accent, off
+	"dict":     dict,      // dict "A" 1 "B" 2: more than one value for a template
+	"cut":      cut,       // cut 80 text
+	"plain":    plainLine, // plain 120 text: the first line, without its Markdown
+	"flat":     flat,      // flat 240 text: all of it in one line, without its Markdown
 	"words":    func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
 	"list":     func(v ...any) []any { return v },
 	"inc":      func(i int) int { return i + 1 },
 	"runkind":  kindWords,
+	"keykind":  sessionKind,
+	"kinds":    kindsWords,
+	"rule":     ruleWords,
+	"sentkind": sentKind,
 	"canRetry": canRetry,
 	"canDrop":  canDrop,
 	"because":  because,
@@ -158,6 +163,17 @@ func plainLine(n int, text string) string {
 		}
 	}
 	return cut(n, strings.TrimSpace(text))
+}
+
+// loose are the marks of a piece of Markdown whose other half is cut off.
+var loose = regexp.MustCompile("\\*\\*|~~|`+|(^|\\s)#{1,6}\\s")
+
+// flat gives a text, or a piece of one, without its Markdown and in one line of at most n characters.
+func flat(n int, md string) string {
+	if len(md) > 4*maxShown {
+		md = strings.ToValidUTF8(md[:4*maxShown], "")
+	}
+	return cut(n, strings.Join(strings.Fields(loose.ReplaceAllString(channels.Render(md, channels.PlainText), "$1")), " "))
 }
 
 func dict(pairs ...any) (map[string]any, error) {

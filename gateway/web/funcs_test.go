@@ -21,3 +21,18 @@ func TestPlainLine(t *testing.T) {
 		}
 	}
 }
+
+// A whole text, or a piece that was cut off, is one line without its Markdown.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"**Two** things:\n\n- *bread*\n- `milk`":     "Two things: • bread • milk",
+		"## Monday\n\nsee [it](https://a.b/c) **an…": "Monday see it (https://a.b/c) an…",
+		"2 * 3 = 6 and snake_case":                   "2 * 3 = 6 and snake_case",
+		"<b>no markup</b>":                           "<b>no markup</b>",
+	} {
+		if got := flat(200, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

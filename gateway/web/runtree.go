@@ -11,6 +11,7 @@ import (
 // runGroup is a chain of runs, or one run that belongs to none, with what its runs began below them.
 type runGroup struct {
 	Chain string // ask, spawn, …; empty = a single run
+	Quiet bool   // it is nothing but a post
 	Steps []*runStep
 }
 
@@ -19,7 +20,12 @@ type runStep struct {
 	api.Run
 	Took  time.Duration // so far
 	Below []*runGroup
+	Posts []*runStep // what it put into transcripts
+	Where string     // what people call its session
 }
+
+// Post reports whether the run is no turn: the host noted what it posted into a chat.
+func (s *runStep) Post() bool { return s.Kind == sessions.PostRun }
 
 // Asked reports whether what the run answers says more than its kind.
 func (s *runStep) Asked() bool { return asks(s.Kind) }
@@ -67,15 +73,20 @@ func (g *runGroup) Live() bool {
 
 // runTree puts runs in order: the steps of a chain one after the other, a chain below the run that began it, the newest on top. The
 // run that began a chain is the one that was at work in the requester's session at that time: a session has one at a time. One that
-// is not in the list leaves its chain at the top.
-func runTree(list []api.Run, now time.Time) []*runGroup {
+// is not in the list leaves its chain at the top. A post stands at the run that made it.
+func runTree(list []api.Run, now time.Time, n names) []*runGroup {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b api.Run) int { return a.Created.Compare(b.Created) })
 	groups := map[sessions.RunID]*runGroup{}
 	var order []*runGroup
+	var posts []*runStep
 	inSession := map[sessions.Key][]*runStep{} // of the groups that are placed: what begins something is older than what it begins
 	for i := range list {
-		s := &runStep{Run: list[i], Took: worked(list[i].Started, list[i].Ended, now)}
+		s := &runStep{Run: list[i], Took: worked(list[i].Started, list[i].Ended, now), Where: n.Of(list[i].Key)}
+		if s.Post() && s.Root == "" {
+			posts = append(posts, s)
+			continue
+		}
 		root := s.Root
 		if root == "" {
 			root = s.ID
@@ -97,8 +108,34 @@ func runTree(list []api.Run, now time.Time) []*runGroup {
 		g.Steps = append(g.Steps, s)
 		inSession[s.Key] = append(inSession[s.Key], s)
 	}
+	for _, s := range posts {
+		if by := postedBy(s, inSession); by != nil {
+			by.Posts = append(by.Posts, s)
+		} else {
+			order = append(order, &runGroup{Quiet: true, Steps: []*runStep{s}})
+		}
+	}
 	slices.SortStableFunc(order, func(a, b *runGroup) int { return b.newest().Compare(a.newest()) })
 	return order
+}
+
+// postedBy finds the run that made a post: it has the same cause, in the session whose words they are when that is known. The tool message
+// has a cause of its own: then it is the run that was at work there.
+func postedBy(p *runStep, inSession map[sessions.Key][]*runStep) (by *runStep) {
+	for key, of := range inSession {
+		if p.From != "" && p.From != key {
+			continue
+		}
+		for _, s := range of {
+			if p.Source != "" && s.Source == p.Source && !s.Created.After(p.Created) && (by == nil || s.Created.After(by.Created)) {
+				by = s
+			}
+		}
+	}
+	if by == nil && p.From != "" {
+		by = atWork(p.Created, inSession[p.From])
+	}
+	return by
 }
 
 // beganBy finds the run that was at work when s was queued, among those of the session that asked for s.
@@ -106,12 +143,17 @@ func beganBy(s *runStep, of []*runStep) *runStep {
 	if s.Requester == "" {
 		return nil
 	}
+	return atWork(s.Created, of)
+}
+
+// atWork gives the run of a session that was at work at a time.
+func atWork(at time.Time, of []*runStep) *runStep {
 	for _, r := range slices.Backward(of) {
 		began := r.Started
 		if r.Attempt > 1 {
 			began = r.Created // Started is of the newest attempt, and an earlier one may have begun it
 		}
-		if !began.IsZero() && !began.After(s.Created) && (r.Ended.IsZero() || !r.Ended.Before(s.Created)) {
+		if !began.IsZero() && !began.After(at) && (r.Ended.IsZero() || !r.Ended.Before(at)) {
 			return r
 		}
 	}

@@ -15,6 +15,9 @@ func drawn(groups []*runGroup, depth int) string {
 	for _, g := range groups {
 		for i, s := range g.Steps {
 			fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("  ", depth), map[bool]string{true: "+", false: ""}[i > 0], s.ID)
+			for _, p := range s.Posts {
+				fmt.Fprintf(&b, "%s  posted %s\n", strings.Repeat("  ", depth), p.ID)
+			}
 			b.WriteString(drawn(s.Below, depth+1))
 		}
 	}
@@ -56,7 +59,7 @@ func TestRunTree(t *testing.T) {
 		run("before", "main", 1, 2, 9, nil),
 	}
 	want := "later\nturn\n  child\n    deep\n  +announce\nstray\norphan\nidle\nbefore\n"
-	if got := drawn(runTree(list, at(99)), 0); got != want {
+	if got := drawn(runTree(list, at(99), names{}), 0); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	// Started is of the newest attempt; the parent of a chain by a sub-agent is named.
@@ -66,7 +69,26 @@ func TestRunTree(t *testing.T) {
 		run("turn", "main", 5, 20, -1, func(r *api.Run) { r.Attempt = 2 }),
 		run("first", "c", 1, 2, 3, nil),
 	}
-	if got, want := drawn(runTree(again, at(99)), 0), "turn\n  sub\nfirst\n  named\n"; got != want {
+	if got, want := drawn(runTree(again, at(99), names{}), 0), "turn\n  sub\nfirst\n  named\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	// A post stands at the run that made it: by its cause, by what was at work in the session whose words it has, or alone.
+	post := func(source, from string) func(*api.Run) {
+		return func(r *api.Run) {
+			r.Kind, r.Source, r.From = sessions.PostRun, source, sessions.Key(from)
+		}
+	}
+	posts := []api.Run{
+		run("alone", "main", 60, 61, 61, post("k", "")),
+		run("unknown", "main", 59, 60, 60, post("other", "gone")),
+		run("report", "main", 43, 44, 44, post("call 7", "sub1")),
+		run("announce", "sub1", 41, 42, 43, func(r *api.Run) { chain("child", "main")(r); r.Source = "call 7" }),
+		run("child", "sub1", 15, 20, 40, func(r *api.Run) { chain("child", "main")(r); r.Source = "call 7" }),
+		run("message", "club", 12, 13, 13, post("call 6", "main")),
+		run("turn", "main", 10, 11, 30, func(r *api.Run) { r.Source = "7" }),
+	}
+	want = "alone\nunknown\nturn\n  posted message\n  child\n  +announce\n    posted report\n"
+	if got := drawn(runTree(posts, at(99), names{}), 0); got != want {
+		t.Errorf("posts: got\n%swant\n%s", got, want)
 	}
 }

@@ -52,7 +52,7 @@ func TestSessionView(t *testing.T) {
 	w := newTalks(t)
 	family(w)
 	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "<bdi>Cleo</bdi>", "<bdi>telegram</bdi>", "<strong>Saturday at ten</strong>", "sessions_send", "&#34;reply&#34;:&#34;Cleo took it", `data-tone="warn">withheld`,
-		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main">agent:main:main</a>`, "Here it begins.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete for good", "agent:main:telegram:group:-1001 are removed for good")
+		"decided by <code>session override</code>", `<a href="/sessions/agent:main:main" title="agent:main:main">Anna</a>`, "Here it begins.", "Answers are withheld", "send the answer to telegram (Garden club) as well", "?transcript=earlier", "Delete for good", "agent:main:telegram:group:-1001 are removed for good")
 	has(t, w.ask("GET", "/sessions/"+club+"?transcript=earlier", "", ""), 200, "Hello, garden!", "earlier conversation", `no id="composer"`)
 	has(t, w.ask("GET", "/sessions/s2", "panel", ""), 200, "no <!doctype") // its id names it as well
 	has(t, w.ask("GET", "/sessions/nobody", "", ""), 404, "Not here", "session nobody", "<!doctype html>")
@@ -80,6 +80,17 @@ func TestSessionChanges(t *testing.T) {
 	w.ask("POST", at+"/settings", "panel", "thinking=high")
 	if w.patched.Thinking.Value != "high" || w.patched.SendPolicy.Set {
 		t.Errorf("patched %+v", w.patched)
+	}
+	has(t, w.ask("POST", at+"/settings", "panel", "queue=steer"), 200, `<option value="steer" selected>`, `value="steer debounce:1s cap:20 drop:old"`)
+	if w.patched.Queue.Value != "steer" || w.patched.Label.Set {
+		t.Errorf("patched %+v", w.patched)
+	}
+	w.ask("POST", at+"/settings", "panel", "queue=")
+	if !w.patched.Queue.Null {
+		t.Errorf("patched %+v", w.patched)
+	}
+	if w.ask("POST", at+"/compact", "compact", "instructions=the+key"); w.compacted.Instructions != "the key" {
+		t.Errorf("summed up with %+v", w.compacted)
 	}
 	has(t, w.ask("POST", at+"/settings", "", "sendPolicy=allow"), 403, "changes are made on the page itself")
 	has(t, w.ask("POST", at+"/delete", "delete", ""), 409, "is at work")

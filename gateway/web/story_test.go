@@ -27,7 +27,7 @@ func TestStory(t *testing.T) {
 		{Role: sessions.Assistant, Time: at(5), Content: []sessions.Block{{Type: sessions.TextBlock, Text: "I *look* <b>"}, call("1"), call("2")}},
 		{Role: sessions.ToolResult, Time: at(6), ToolCallID: "1", IsError: true, Content: sessions.TextContent("nothing there")},
 		{Role: sessions.User, Time: at(8), Content: sessions.TextContent("and hurry")},
-	}, Deliveries: []sessions.Delivery{{ID: "d", To: channels.Address{Channel: "telegram"}, State: sessions.Withheld, Created: at(10)}}})
+	}, Deliveries: []sessions.Delivery{{ID: "d", To: channels.Address{Channel: "telegram"}, State: sessions.Withheld, Created: at(10)}}}, names{})
 	var b strings.Builder
 	for _, m := range got {
 		fmt.Fprintf(&b, "%.0f %s %q %s %s%s", m.After.Seconds(), m.Kind, m.Title, m.Tone, m.Text, m.HTML)
@@ -36,20 +36,20 @@ func TestStory(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	want := `0 accepted "agent:other:main asked"  do it
+	want := `0 accepted "Main session of other asked"  do it
 3 begun "The turn began again, attempt 2"  
 5 said "Said"  <p>I <em>look</em> &lt;b&gt;</p>
 
 5 tool "look" bad first · second true false nothing there
 5 tool "look"  first · second false true 
 8 accepted "Taken up while it was at work"  and hurry
-10 delivery "To telegram///" warn 
+10 delivery "To  on telegram" warn 
 20 ended "It failed" bad it broke
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
-	if ms := story(sessions.Trace{Accepted: at(0), Skip: "not mentioned"}); len(ms) != 1 || ms[0].Title != "Nothing was done: not mentioned" {
+	if ms := story(sessions.Trace{Accepted: at(0), Skip: "not mentioned"}, names{}); len(ms) != 1 || ms[0].Title != "Nothing was done: not mentioned" {
 		t.Errorf("a message that caused nothing: %+v", ms)
 	}
 	if text := bounded(strings.Repeat("ä", maxShown+1234)); !strings.HasSuffix(text, "… and 1,234 more characters") {

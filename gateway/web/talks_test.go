@@ -26,14 +26,15 @@ type talks struct {
 	URL   string       // behind the door
 	scope api.Scope
 
-	mu      sync.Mutex
-	now     time.Time
-	rows    []api.Session
-	said    map[sessions.ID][]sessions.Message
-	hits    []api.Hit
-	listed  api.SessionsQuery
-	patched api.SessionPatch
-	called  []string
+	mu        sync.Mutex
+	now       time.Time
+	rows      []api.Session
+	said      map[sessions.ID][]sessions.Message
+	hits      []api.Hit
+	listed    api.SessionsQuery
+	patched   api.SessionPatch
+	compacted api.CompactCall
+	called    []string
 }
 
 func newTalks(t testing.TB) *talks {
@@ -123,6 +124,9 @@ func (w *talks) table() api.Table {
 		does(w, "sessions.get", "GET /api/sessions/{session}", api.Read, func(c api.SessionCall) (d api.SessionDetail, err error) {
 			d.Session, err = row(c)
 			d.ModelUsed, d.Window = "anthropic/claude-sonnet", 200000
+			if q := w.patched.Queue; q.Value != "" {
+				d.Queue = q.Value + " debounce:1s cap:20 drop:old"
+			}
 			d.Earlier = []sessions.Transcript{{ID: "earlier", Began: w.now.Add(-40 * 24 * time.Hour)}}
 			return d, err
 		}),
@@ -146,6 +150,10 @@ func (w *talks) table() api.Table {
 				s.SendPolicy = policy.Override(p.SendPolicy.Value)
 			}
 			return api.Session{}, err
+		}),
+		does(w, "sessions.compact", "POST /api/sessions/{session}/compact", api.Admin, func(c api.CompactCall) (api.Said, error) {
+			w.compacted = c
+			return api.Said{}, nil
 		}),
 		does(w, "sessions.delete", "DELETE /api/sessions/{session}", api.Admin, func(c api.SessionCall) (d api.Deleted, err error) {
 			return d, fmt.Errorf("%s is at work: %w", c.Session, sessions.ErrConflict)

@@ -45,7 +45,7 @@ func bounded(text string) string {
 }
 
 // story tells what became of one run: accepted, begun, said, tools, deliveries, ended.
-func story(t sessions.Trace) []moment {
+func story(t sessions.Trace, n names) []moment {
 	var ms []moment
 	add := func(m moment) { ms = append(ms, m) }
 	if t.Run == nil {
@@ -53,12 +53,12 @@ func story(t sessions.Trace) []moment {
 			add(moment{Time: t.Accepted, Kind: "ended", Title: "Nothing was done: " + t.Skip, Tone: "warn"})
 		}
 		for i := range t.Deliveries {
-			add(delivered(&t.Deliveries[i]))
+			add(delivered(&t.Deliveries[i], n))
 		}
 		return ms
 	}
 	r := t.Run
-	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r), Text: bounded(r.Input.Text())})
+	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r, n), Text: bounded(r.Input.Text())})
 	if !r.Started.IsZero() {
 		title := "The turn began"
 		if r.Attempt > 1 {
@@ -70,7 +70,7 @@ func story(t sessions.Trace) []moment {
 		add(m)
 	}
 	for i := range t.Deliveries {
-		add(delivered(&t.Deliveries[i]))
+		add(delivered(&t.Deliveries[i], n))
 	}
 	if r.Status.Final() {
 		add(ended(r))
@@ -83,7 +83,7 @@ func story(t sessions.Trace) []moment {
 }
 
 // askedBy words what a run answers.
-func askedBy(r *sessions.Run) string {
+func askedBy(r *sessions.Run, n names) string {
 	p := r.Input.Provenance
 	if p == nil {
 		return "Accepted"
@@ -93,13 +93,16 @@ func askedBy(r *sessions.Run) string {
 		who := cmp.Or(p.Name, p.User, p.Sender, "Somebody")
 		switch {
 		case p.Address.Channel != "":
-			return fmt.Sprintf("%s wrote in %s", who, p.Address)
+			return fmt.Sprintf("%s wrote in %s", who, n.Chat(p.Address))
 		case p.Tool != "":
 			return fmt.Sprintf("%s wrote by %s", who, p.Tool)
 		}
 		return who + " wrote"
 	case sessions.InterSession:
-		return fmt.Sprintf("%s asked", cmp.Or(string(p.Source), "another session"))
+		if p.Source == "" {
+			return "Another session asked"
+		}
+		return n.Of(p.Source) + " asked"
 	}
 	return "The host asked"
 }
@@ -163,8 +166,8 @@ func indented(raw json.RawMessage) string {
 	return b.String()
 }
 
-func delivered(d *sessions.Delivery) moment {
-	return moment{Time: d.Created, Kind: "delivery", Title: fmt.Sprintf("To %s", d.To), Tone: tone(d.State), Delivery: d}
+func delivered(d *sessions.Delivery, n names) moment {
+	return moment{Time: d.Created, Kind: "delivery", Title: "To " + n.Chat(d.To), Tone: tone(d.State), Delivery: d}
 }
 
 func ended(r *sessions.Run) moment {

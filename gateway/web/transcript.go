@@ -19,6 +19,7 @@ type utterance struct {
 	Who      string       // who said it
 	Where    string       // the chat that it came from, or how it came
 	From     sessions.Key // another session that said it
+	FromName string       // what people call it
 	Side     string       // person, agent, session, host: how it is drawn
 	Text     string       // of people, as typed
 	HTML     template.HTML

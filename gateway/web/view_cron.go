@@ -141,6 +141,7 @@ type jobView struct {
 	Runs  []api.JobRun
 	Form  jobForm
 	Aside bool // the job goes along with the form's part
+	Names names
 }
 
 // Name is what the job is called.
@@ -171,6 +172,7 @@ func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 	}
 	v.Form = *f
 	v.Form.ID = id
+	v.Names = s.names(r)
 	return v, nil
 }
 

@@ -18,6 +18,7 @@ var deliveryStates = []sessions.DeliveryState{sessions.Pending, sessions.Sending
 // deliveriesView is view_deliveries.html.
 type deliveriesView struct {
 	List           []sessions.Delivery
+	Names          names
 	State, Session string // the filter
 	Run            string
 	States         []stateCount
@@ -54,6 +55,9 @@ func (s site) deliveries(r *http.Request) (any, error) {
 	for _, st := range deliveryStates {
 		v.States = append(v.States, stateCount{st, status.Deliveries[st], with("/deliveries", "state", string(st), "session", v.Session, "run", v.Run)})
 	}
+	if len(v.List) > 0 {
+		v.Names = s.names(r)
+	}
 	v.Newest = before <= 0
 	v.Any = with("/deliveries", "session", v.Session, "run", v.Run)
 	if r.URL.RawQuery != "" {
@@ -71,6 +75,7 @@ type deliveryView struct {
 	sessions.Delivery
 	Now     api.Explanation // as the rules stand
 	Unknown string          // why that is not known
+	Names   names
 }
 
 func (s site) delivery(r *http.Request) (any, error) {
@@ -78,7 +83,7 @@ func (s site) delivery(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := deliveryView{Delivery: d}
+	v := deliveryView{Delivery: d, Names: s.names(r)}
 	v.Now, err = call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: string(d.Session), To: d.To.String()})
 	if err != nil {
 		v.Unknown = err.Error() // the session is deleted, for example

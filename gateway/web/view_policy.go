@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/policy"
 	"parley/router"
@@ -13,7 +14,8 @@ import (
 type policyView struct {
 	Rules     api.SendRules
 	Overrides []api.Session // those with a send policy of their own
-	Names     []api.Session // to pick from
+	Rows      []api.Session // to pick from
+	Names     names
 	Try       policyTry
 	Tools     toolsTry
 }
@@ -38,16 +40,23 @@ func (s site) policy(r *http.Request) (any, error) {
 	v := policyView{}
 	var err error
 	if r.Header.Get("HX-Target") == "tried" { // only the answer is shown again
-		v.Try, err = s.tryPolicy(r)
+		if v.Try, err = s.tryPolicy(r); v.Try.Asked {
+			v.Names = s.names(r)
+		}
 		return v, err
 	}
 	if v.Rules, err = call[api.SendRules](s, r, "policy.rules", &api.None{}); err != nil {
 		return nil, err
 	}
-	if v.Names, err = call[[]api.Session](s, r, "sessions.list", &api.SessionsQuery{Limit: 1000}); err != nil {
+	if v.Rows, err = call[[]api.Session](s, r, "sessions.list", &api.SessionsQuery{Limit: 1000}); err != nil {
 		return nil, err
 	}
-	for _, x := range v.Names {
+	agents, err := call[[]api.Agent](s, r, "agents.list", &api.None{})
+	if err != nil {
+		return nil, err
+	}
+	v.Names = s.namesOf(r, v.Rows, agents)
+	for _, x := range v.Rows {
 		if x.SendPolicy != policy.Inherit {
 			v.Overrides = append(v.Overrides, x)
 		}
@@ -85,5 +94,24 @@ func (s site) tryTools(r *http.Request) (any, error) {
 	} else {
 		t.Asked = err == nil
 	}
-	return policyView{Tools: t}, err
+	v := policyView{Tools: t}
+	if t.Asked {
+		v.Names = s.names(r)
+	}
+	return v, err
+}
+
+// ruleWords says what a rule of the send policy applies to.
+func ruleWords(m policy.SendMatch) string {
+	words := map[channels.ChatType]string{channels.Direct: "direct chats", channels.Group: "groups", channels.Room: "channels"}[m.ChatType]
+	if words == "" {
+		words = "everything"
+	}
+	for _, x := range [][2]string{{" on ", string(m.Channel)}, {" by the account ", string(m.AccountID)}, {" to ", m.To},
+		{" from sessions whose key begins with ", m.KeyPrefix}, {" from sessions whose whole key begins with ", m.RawKeyPrefix}} {
+		if x[1] != "" {
+			words += x[0] + x[1]
+		}
+	}
+	return words
 }

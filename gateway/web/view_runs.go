@@ -32,7 +32,9 @@ func (s site) runs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Groups, v.Full = runTree(list, time.Now()), len(list) == runsShown
+	n := s.names(r)
+	n.learn(list)
+	v.Groups, v.Full = runTree(list, time.Now(), n), len(list) == runsShown
 	v.Self = with("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
 	return v, nil
 }
@@ -54,6 +56,7 @@ func with(path string, pairs ...string) string {
 // runView is view_run.html.
 type runView struct {
 	Run   sessions.Run
+	Names names
 	Paths []runPath
 	Now   time.Time
 }
@@ -89,9 +92,9 @@ func (s site) run(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := runView{Run: run, Now: time.Now()}
+	v := runView{Run: run, Now: time.Now(), Names: s.names(r)}
 	for _, t := range traces {
-		v.Paths = append(v.Paths, runPath{t.Run, t.Run != nil && t.Run.ID == id, story(t)})
+		v.Paths = append(v.Paths, runPath{t.Run, t.Run != nil && t.Run.ID == id, story(t, v.Names)})
 	}
 	return v, nil
 }
@@ -113,21 +116,21 @@ func kindWords(k sessions.RunKind) string {
 	case sessions.TurnRun, "":
 		return "turn"
 	case sessions.AskRun:
-		return "asked by a session"
+		return "question of another session"
 	case sessions.ReplyRun:
-		return "replies"
+		return "reply between sessions"
 	case sessions.ChildRun:
-		return "sub-agent"
+		return "sub-agent's task"
 	case sessions.AnnounceRun:
-		return "announces"
+		return "report"
 	case sessions.ResultRun:
-		return "takes the result"
+		return "result of a sub-agent"
 	case sessions.CompactRun:
-		return "sums up"
+		return "summary of the older part"
 	case sessions.JobRun:
-		return "scheduled"
+		return "scheduled turn"
 	case sessions.PostRun:
-		return "notes a post"
+		return "post"
 	}
 	return string(k)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"parley/gateway/api"
+	"parley/sessions"
 )
 
 const hitsPage = 20
@@ -17,13 +18,18 @@ const hitsPage = 20
 type searchView struct {
 	Query api.SearchQuery
 	Hits  []api.Hit
+	Names names
 	Newer string
 	Older string
 	words *regexp.Regexp
 }
 
-// Lit is a snippet with what was looked for marked in it.
-func (v searchView) Lit(snippet string) template.HTML {
+// Lit is what was found, in plain words, with what was looked for marked in it.
+func (v searchView) Lit(h api.Hit) template.HTML {
+	snippet := h.Snippet
+	if h.Role != sessions.User { // who wrote as they type
+		snippet = flat(maxShown, snippet)
+	}
 	var out strings.Builder
 	last := 0
 	if v.words != nil {
@@ -58,6 +64,9 @@ func (s site) search(r *http.Request) (any, error) {
 	v.words = regexp.MustCompile("(?i)" + strings.Join(alternatives, "|"))
 	if v.Hits, err = call[[]api.Hit](s, r, "sessions.search", &v.Query); err != nil {
 		return nil, err
+	}
+	if len(v.Hits) > 0 {
+		v.Names = s.names(r)
 	}
 	at := func(offset int) string {
 		keep := url.Values{"q": {v.Query.Text}}

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"parley/gateway/api"
 	"parley/policy"
@@ -17,6 +20,7 @@ const transcriptPage = 60
 type sessionView struct {
 	api.SessionDetail
 	Name       string
+	Names      names
 	Chat       string // its own chat in words; empty = it has none
 	Lines      []utterance
 	Older      int64       // the page before is asked for with it; 0 = there is none
@@ -26,12 +30,25 @@ type sessionView struct {
 	MayChange  bool
 }
 
+// QueueMode is the mode of a session's own queue setting; empty = as configured.
+func (v sessionView) QueueMode() string {
+	mode, _, _ := strings.Cut(v.Queue, " ")
+	return mode
+}
+
 func (s site) sessionHead(r *http.Request) (sessionView, error) {
 	d, err := call[api.SessionDetail](s, r, "sessions.get", &api.SessionCall{Session: r.PathValue("key")})
 	if err != nil {
 		return sessionView{}, err
 	}
-	v := sessionView{SessionDetail: d, Name: sessionName(d.Label, d.Title, d.Key), MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin)}
+	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin)}
+	if d.SpawnedBy == "" {
+		agents, _ := call[[]api.Agent](s, r, "agents.list", &api.None{}) // without them their ids are shown
+		v.Names = s.namesOf(r, []api.Session{d.Session}, agents)
+	} else {
+		v.Names = s.names(r, d.Session)
+	}
+	v.Name = v.Names.Of(d.Key)
 	if d.Last != "" {
 		v.Chat = d.Channel
 		if d.Title != "" {
@@ -58,10 +75,30 @@ func (s site) session(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v.Lines, v.Older = utterances(h.Messages, v.Working && q.SessionID == "" && q.Before == 0), older(h)
+	s.nameLines(r, v)
 	if partOnly(r) {
 		return v, nil
 	}
 	return s.withSettings(r, v)
+}
+
+// nameLines says who speaks in the lines of a transcript as people call them.
+func (s site) nameLines(r *http.Request, v sessionView) {
+	n := v.Names
+	if slices.ContainsFunc(v.Lines, func(u utterance) bool { return u.From != "" }) && v.SpawnedBy == "" {
+		n = s.names(r, v.Session)
+	}
+	for i := range v.Lines {
+		u := &v.Lines[i]
+		if u.From != "" {
+			u.FromName = n.Of(u.From)
+		} else if u.Side == "agent" {
+			u.Who = cmp.Or(n.agents[v.Agent], u.Who)
+		}
+		for j := range u.Marks {
+			u.Marks[j].To = n.Place(u.Marks[j].To)
+		}
+	}
 }
 
 // sessionPanel shows a session's settings.
@@ -91,7 +128,7 @@ func (s site) withSettings(r *http.Request, v sessionView) (any, error) {
 func (s site) patchSession(r *http.Request) (any, error) {
 	p := api.SessionPatch{Session: r.PathValue("key")}
 	for name, field := range map[string]*api.Optional[string]{"sendPolicy": &p.SendPolicy, "model": &p.Model, "thinking": &p.Thinking,
-		"verbose": &p.Verbose, "activation": &p.Activation, "footer": &p.Footer, "label": &p.Label} {
+		"verbose": &p.Verbose, "activation": &p.Activation, "footer": &p.Footer, "queue": &p.Queue, "label": &p.Label} {
 		switch {
 		case !r.PostForm.Has(name):
 		case r.PostForm.Get(name) == "":

@@ -1,14 +1,12 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"parley/gateway/api"
-	"parley/sessions"
 )
 
 const sessionsPage = 50
@@ -17,6 +15,7 @@ const sessionsPage = 50
 type sessionsView struct {
 	Query    api.SessionsQuery
 	Rows     []api.Session
+	Names    names
 	Agents   []api.Agent // none when there is only one
 	Kinds    []string
 	Self     string // this page's address
@@ -53,9 +52,11 @@ func (s site) sessions(r *http.Request) (any, error) {
 	if q.Offset > 0 {
 		v.Newer = sessionsAt(f, max(0, q.Offset-sessionsPage))
 	}
-	if agents, err := call[[]api.Agent](s, r, "agents.list", &api.None{}); err == nil && len(agents) > 1 {
+	agents, err := call[[]api.Agent](s, r, "agents.list", &api.None{})
+	if err == nil && len(agents) > 1 {
 		v.Agents = agents // without them there is one filter less
 	}
+	v.Names = s.namesOf(r, v.Rows, agents)
 	return v, nil
 }
 
@@ -74,21 +75,4 @@ func sessionsAt(f url.Values, offset int) string {
 		return "/sessions"
 	}
 	return "/sessions?" + keep.Encode()
-}
-
-// sessionName is what people call a session.
-func sessionName(label, title string, key sessions.Key) string {
-	return cmp.Or(label, title, shortKey(key))
-}
-
-// shortKey is a key without what all keys begin with.
-func shortKey(key sessions.Key) string {
-	parts := strings.SplitN(string(key), ":", 3)
-	if len(parts) < 3 || parts[0] != "agent" {
-		return string(key)
-	}
-	if parts[2] == "main" {
-		return parts[1]
-	}
-	return parts[2]
 }

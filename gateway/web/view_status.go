@@ -18,6 +18,7 @@ type statusView struct {
 	States   []stateCount
 	Warnings []warning
 	Models   []api.Model
+	Names    names
 }
 
 // warning is something that a person should look at.
@@ -37,6 +38,9 @@ func (s site) status(r *http.Request) (any, error) {
 	}
 	if v.Models, err = call[[]api.Model](s, r, "models.list", &api.None{}); err != nil {
 		return nil, err
+	}
+	if len(v.Working) > 0 {
+		v.Names = s.names(r)
 	}
 	v.Warnings = warnings(v)
 	return v, nil

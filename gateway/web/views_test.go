@@ -173,7 +173,7 @@ func TestPolicyView(t *testing.T) {
 	tab := webtest.Browser(t)
 	enter(t, tab, w, "")
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/policy"), chromedp.WaitVisible("[name=to]"), chromedp.SendKeys("[name=to]", "whatsapp/default/group/77\r"))
-	until(t, tab, shows("#tried .note", "It is kept back.")+` && `+shows("#tried .note", "session.sendPolicy.rules[0]")+` && document.querySelectorAll('#tried tbody tr').length === 5 && location.search.includes('to=whatsapp')`)
+	until(t, tab, shows("#tried .note", "It is kept back")+` && `+shows("#tried .note", "session.sendPolicy.rules[0]")+` && document.querySelectorAll('#tried tbody tr').length === 5 && location.search.includes('to=whatsapp')`)
 	if hit := webtest.Eval[string](t, tab, `[...document.querySelectorAll('#tried tr.hit code')].map((e) => e.textContent).join()`); hit != "session.sendPolicy.rules[0]" {
 		t.Errorf("these steps decide: %s", hit)
 	}

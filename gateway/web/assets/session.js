@@ -355,6 +355,9 @@ if (box) {
   grow();
 }
 
+// What the summary was to look at is asked for: the next one may be about something else.
+document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.successful && e.detail.elt.id === 'compact') e.detail.elt.reset(); });
+
 // ---- settings of small screens
 
 function settings(on) {
