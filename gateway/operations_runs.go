@@ -255,17 +255,9 @@ func (h *Host) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err 
 			return x, err
 		}
 	}
-	sent, key, err := h.router.Send(ctx, q)
-	if err != nil {
-		return x, told(err)
-	}
-	x = api.SendAnswer{Delivery: sent.Delivery, Key: key, To: q.To.String()}
-	if !sent.Verdict.Allowed() {
-		x.Rule = sent.Verdict.Rule
-	}
-	d, err := h.store.GetDelivery(ctx, sent.Delivery)
-	x.State = d.State
-	return x, err
+	sent, err := h.router.Send(ctx, q)
+	d := sent.Delivery
+	return api.SendAnswer{Delivery: d.ID, Run: d.Run, Message: d.Message, Key: d.Session, To: d.To.String(), State: d.State, Verdict: sent.Verdict}, told(err)
 }
 
 func (h *Host) getRun(ctx context.Context, c api.RunCall) (sessions.Run, error) {

@@ -9,8 +9,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
-	"parley/tools"
 )
 
 // SendRequest sends a text to a chat.
@@ -21,42 +21,64 @@ type SendRequest struct {
 	Session sessions.Key // whose policy has a say as well, and whose transcript has it; "" = the session that the chat last wrote to
 }
 
+// Sent is what Send has made.
+type Sent struct {
+	Delivery sessions.Delivery
+	Verdict  policy.Verdict // of the gate; until it has decided, how the policy stands now
+}
+
 // Send posts a text to a chat that has written to this host before. It is in the transcript of its session, and the send policy of the
-// session decides as about everything else: what it holds back is in the ledger as withheld.
-func (r *Router) Send(ctx context.Context, q SendRequest) (tools.PostResult, sessions.Key, error) {
+// session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
+func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return tools.PostResult{}, "", fmt.Errorf("%w: there is no text", ErrWords)
+		return Sent{}, fmt.Errorf("%w: there is no text", ErrWords)
 	}
 	id := sessions.DeliveryID(madeBy(q.Source, "delivery"))
-	if d, err := r.store.GetDelivery(ctx, id); err == nil {
-		s, err := r.store.Get(ctx, d.Session)
-		if errors.Is(err, sessions.ErrNotFound) {
-			s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
-		}
-		return tools.PostResult{Delivery: id, Verdict: r.gate.decide(d.To)(s)}, d.Session, err
-	} else if !errors.Is(err, sessions.ErrNotFound) {
-		return tools.PostResult{}, "", err
+	if x, err := r.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
+		return x, err
 	}
 	there, err := r.chatOf(ctx, q.To)
 	if err != nil {
-		return tools.PostResult{}, "", err
+		return Sent{}, err
 	}
 	if q.Session == "" {
 		q.Session = there[0]
 	}
 	s, err := r.store.Get(ctx, q.Session)
 	if err != nil {
-		return tools.PostResult{}, "", err
+		return Sent{}, err
 	}
 	if s, err = r.strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
-		return tools.PostResult{}, "", err
+		return Sent{}, err
 	}
 	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
 	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: postedByAPI}
-	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
+	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
 		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Posted))}}
-	_, err = r.Submit(ctx, *e)
-	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(s)}, s.Key, err
+	acc, err := r.Submit(ctx, *e)
+	if err != nil {
+		return Sent{}, err
+	}
+	if len(acc.Deliveries) == 0 { // the same request came at the same time
+		return r.sent(ctx, id)
+	}
+	return Sent{acc.Deliveries[0], r.gate.decide(q.To)(s)}, nil
+}
+
+// sent is what became of a text that was sent before.
+func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
+	d, err := r.store.GetDelivery(ctx, id)
+	if err != nil {
+		return Sent{}, err
+	}
+	if d.Verdict != nil {
+		return Sent{d, *d.Verdict}, nil
+	}
+	s, err := r.store.Get(ctx, d.Session)
+	if errors.Is(err, sessions.ErrNotFound) {
+		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
+	}
+	return Sent{d, r.gate.decide(d.To)(s)}, err
 }
 
 // saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.

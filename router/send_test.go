@@ -37,11 +37,15 @@ func TestSend(t *testing.T) {
 				q := SendRequest{Source: "send 1", To: direct(owner), Text: "the bins", Session: c.session}
 				var id sessions.DeliveryID
 				for i := range 3 {
-					got, key, err := g.r.Send(t.Context(), q)
-					if err != nil || i > 0 && got.Delivery != id || key != c.in || got.Verdict.Allowed() != (c.state == sessions.Sent) {
-						t.Errorf("%d: %+v, %s, %v", i, got, key, err)
+					got, err := g.r.Send(t.Context(), q)
+					want := sessions.Pending
+					if i > 0 {
+						want = c.state
 					}
-					id = got.Delivery
+					if err != nil || i > 0 && got.Delivery.ID != id || got.Delivery.Session != c.in || got.Delivery.State != want || got.Verdict.Allowed() != (c.state == sessions.Sent) {
+						t.Errorf("%d: %+v, %v", i, got, err)
+					}
+					id = got.Delivery.ID
 					g.until("it is over", func() bool {
 						d := g.deliveries()
 						return len(d) == 2 && d[1].State.Final()
@@ -57,6 +61,11 @@ func TestSend(t *testing.T) {
 				if d.ID != id || d.State != c.state || d.Kind != sessions.Posted || d.Session != c.in || newest.Text() != "the bins" || newest.Model != postModel || newest.Provenance.Tool != postedByAPI || newest.Deliveries[0].State != c.state {
 					t.Errorf("%+v\n%+v", d, newest)
 				}
+				for _, by := range []string{string(d.Run), d.Message, string(d.ID), "send 1"} {
+					if ts, err := g.store.Trace(t.Context(), by); err != nil || len(ts) != 1 || len(ts[0].Deliveries) != 1 || ts[0].Deliveries[0].ID != id || ts[0].Run == nil || ts[0].Run.ID != d.Run {
+						t.Errorf("the trace of %q: %+v, %v", by, ts, err)
+					}
+				}
 			})
 		})
 	}
@@ -70,11 +79,11 @@ func TestSendRefuses(t *testing.T) {
 		g.shown(1)
 		g.idle(1)
 		for want, q := range map[error]SendRequest{ErrWords: {To: direct("777"), Text: "hello"}, sessions.ErrNotFound: {To: direct(owner), Text: "hello", Session: hookKey}} {
-			if _, _, err := g.r.Send(t.Context(), q); !errors.Is(err, want) {
+			if _, err := g.r.Send(t.Context(), q); !errors.Is(err, want) {
 				t.Errorf("%+v: %v", q, err)
 			}
 		}
-		if _, _, err := g.r.Send(t.Context(), SendRequest{To: direct(owner), Text: " \n"}); !errors.Is(err, ErrWords) {
+		if _, err := g.r.Send(t.Context(), SendRequest{To: direct(owner), Text: " \n"}); !errors.Is(err, ErrWords) {
 			t.Error(err)
 		}
 		if d := g.deliveries(); len(d) != 1 {

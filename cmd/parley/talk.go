@@ -159,8 +159,8 @@ func (c sendCmd) Run(e *env) error {
 	}); err != nil {
 		return err
 	}
-	if a.Rule != "" {
-		return failed(exitRefused, "withheld", "the send policy withholds it: %s (parley policy explain --to %s)", a.Rule, a.To)
+	if !a.Verdict.Allowed() {
+		return failed(exitRefused, "withheld", "the send policy withholds it: %s (parley policy explain --to %s)", a.Verdict.Rule, a.To)
 	}
 	return nil
 }

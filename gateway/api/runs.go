@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -91,10 +92,12 @@ type SendCall struct {
 // SendAnswer is what becomes of it.
 type SendAnswer struct {
 	Delivery sessions.DeliveryID    `json:"deliveryId"`
+	Run      sessions.RunID         `json:"runId"` // that writes it into the transcript
+	Message  string                 `json:"messageId"`
 	Key      sessions.Key           `json:"key"`
 	To       string                 `json:"to"`
 	State    sessions.DeliveryState `json:"state"`
-	Rule     string                 `json:"rule,omitempty"` // that withholds it, as the policy stands
+	Verdict  policy.Verdict         `json:"verdict" jsonschema:"of the send policy; while the state is pending, as it stands now: it decides when the text leaves"`
 }
 
 // Agent is one row of agents.list.

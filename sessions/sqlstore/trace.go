@@ -137,7 +137,10 @@ func seenTraces(ctx context.Context, c *conn, where string, args ...any) (out []
 			if err != nil {
 				return nil, err
 			}
-			t.Deliveries = append(own, t.Deliveries...)
+			theirs := t.Deliveries // of the run; some may be the event's as well
+			t.Deliveries = append(slices.DeleteFunc(own, func(d sessions.Delivery) bool {
+				return slices.ContainsFunc(theirs, func(o sessions.Delivery) bool { return o.ID == d.ID })
+			}), theirs...)
 		}
 		out = append(out, chain...)
 	}
