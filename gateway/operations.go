@@ -30,7 +30,7 @@ func (h *Host) hostOperations() api.Table {
 func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error) {
 	c := h.deps.Config.Config()
 	working, waiting := h.router.Working() // before the deliveries: what a turn leaves behind is then counted
-	counts, err := h.store.CountDeliveries(ctx)
+	counts, err := h.store.CountDeliveries(ctx, sessions.DeliveryQuery{})
 	if err != nil {
 		return api.HostStatus{}, err
 	}
@@ -84,6 +84,7 @@ func listed[T any](list []T) []T {
 func (h *Host) deliveryOperations() api.Table {
 	return api.Table{
 		api.Op("deliveries.list", "GET /api/deliveries", api.Read, "Deliveries, newest first.", h.listDeliveries),
+		api.Op("deliveries.count", "GET /api/counts/deliveries", api.Read, "How many deliveries there are, by state.", h.countDeliveries),
 		api.Op("deliveries.show", "GET /api/deliveries/{delivery}", api.Read, "One delivery.", h.getDelivery),
 		api.Op("deliveries.retry", "POST /api/deliveries/{delivery}/retry", api.Write, "Send a failed, expired, held or dropped delivery again.", h.retryDelivery),
 		api.Op("deliveries.drop", "POST /api/deliveries/{delivery}/drop", api.Write, "Give up on a delivery.", h.dropDelivery),
@@ -99,6 +100,16 @@ func (h *Host) listDeliveries(ctx context.Context, q api.DeliveriesQuery) (_ []s
 	}
 	list, err := h.store.ListDeliveries(ctx, sq)
 	return listed(withoutCodes(ctx, list)), err
+}
+
+func (h *Host) countDeliveries(ctx context.Context, q api.DeliveryCountQuery) (_ map[sessions.DeliveryState]int, err error) {
+	sq := sessions.DeliveryQuery{Run: q.Run}
+	if q.Session != "" {
+		if sq.Session, err = h.sessionKey(ctx, q.Session); err != nil {
+			return nil, err
+		}
+	}
+	return h.store.CountDeliveries(ctx, sq)
 }
 
 // withoutCodes takes the pairing codes out of deliveries that have not gone out yet, for everybody but who may let people in. The store

@@ -98,7 +98,7 @@ func (r *Router) hostLines(ctx context.Context, c commandCall) ([]string, error)
 	if !c.owner {
 		return nil, nil
 	}
-	counts, err := r.store.CountDeliveries(ctx)
+	counts, err := r.store.CountDeliveries(ctx, sessions.DeliveryQuery{})
 	if err != nil {
 		return nil, err
 	}

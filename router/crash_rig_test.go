@@ -119,7 +119,7 @@ func (l *life) start() {
 		l.t.Fatal(err)
 	}
 	l.began = time.Now()
-	n, err := l.store.CountDeliveries(ctx)
+	n, err := l.store.CountDeliveries(ctx, sessions.DeliveryQuery{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func (l *life) atRest() bool {
 			return false
 		}
 	}
-	n, err := l.store.CountDeliveries(l.t.Context())
+	n, err := l.store.CountDeliveries(l.t.Context(), sessions.DeliveryQuery{})
 	return err == nil && n[sessions.Pending]+n[sessions.Sending] == 0
 }
 

@@ -121,13 +121,13 @@ func TestFaultOutage(t *testing.T) {
 				g.start()
 				for end := time.Now().Add(time.Hour); time.Now().Before(end); <-time.After(time.Second) {
 					synctest.Wait()
-					if counts, err := g.store.CountDeliveries(t.Context()); err != nil {
+					if counts, err := g.store.CountDeliveries(t.Context(), sessions.DeliveryQuery{}); err != nil {
 						t.Fatal(err)
 					} else if counts[sessions.Pending]+counts[sessions.Sending] == 0 {
 						break
 					}
 				}
-				counts, err := g.store.CountDeliveries(t.Context())
+				counts, err := g.store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
 				if err != nil {
 					t.Fatal(err)
 				}

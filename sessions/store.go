@@ -222,8 +222,8 @@ type Deliveries interface {
 	// Requeue makes a failed, expired, held or dropped delivery pending again, with a new time to live: a person asked for it. One that
 	// is pending waits no more. ErrConflict: an Invite that is final.
 	Requeue(ctx context.Context, id DeliveryID, expires time.Time) (Delivery, error)
-	// CountDeliveries gives the number of deliveries in each state.
-	CountDeliveries(ctx context.Context) (map[DeliveryState]int, error)
+	// CountDeliveries gives the number of deliveries in each state, of those of q's session and run; the rest of q counts for nothing.
+	CountDeliveries(ctx context.Context, q DeliveryQuery) (map[DeliveryState]int, error)
 }
 
 // DeliveryQuery selects deliveries, newest first.

@@ -164,6 +164,12 @@ type DeliveriesQuery struct {
 	Limit   int                    `query:"limit" default:"50" min:"1" max:"1000"`
 }
 
+// DeliveryCountQuery selects the deliveries that are counted; empty fields select all.
+type DeliveryCountQuery struct {
+	Session string         `query:"session" jsonschema:"key, session id, or main"`
+	Run     sessions.RunID `query:"run"`
+}
+
 // DeliveryCall names a delivery.
 type DeliveryCall struct {
 	ID sessions.DeliveryID `path:"delivery"`

@@ -296,7 +296,7 @@ func TestIntoTheStore(t *testing.T) {
 	if err != nil || len(keys)+len(open) > 0 {
 		t.Errorf("work came with them: %v, %v, %v", keys, open, err)
 	}
-	if n, err := s.CountDeliveries(t.Context()); err != nil || len(n) > 0 {
+	if n, err := s.CountDeliveries(t.Context(), sessions.DeliveryQuery{}); err != nil || len(n) > 0 {
 		t.Errorf("something is to be sent: %v, %v", n, err)
 	}
 }

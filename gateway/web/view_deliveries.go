@@ -48,12 +48,12 @@ func (s site) deliveries(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := call[api.HostStatus](s, r, "status", &api.None{})
+	counts, err := call[map[sessions.DeliveryState]int](s, r, "deliveries.count", &api.DeliveryCountQuery{Session: v.Session, Run: sessions.RunID(v.Run)})
 	if err != nil {
 		return nil, err
 	}
 	for _, st := range deliveryStates {
-		v.States = append(v.States, stateCount{st, status.Deliveries[st], with("/deliveries", "state", string(st), "session", v.Session, "run", v.Run)})
+		v.States = append(v.States, stateCount{st, counts[st], with("/deliveries", "state", string(st), "session", v.Session, "run", v.Run)})
 	}
 	if len(v.List) > 0 {
 		v.Names = s.names(r)

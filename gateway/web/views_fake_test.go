@@ -24,6 +24,7 @@ import (
 // works is a host of made-up data behind the page, on which people change things.
 type works struct {
 	URL string
+	Cut func() // breaks every connection
 
 	mu         sync.Mutex
 	now        time.Time
@@ -39,6 +40,9 @@ type works struct {
 	status     api.HostStatus
 	sessions   []api.Session
 	listening  map[chan string]bool
+	happened   int            // events that were told
+	closed     chan struct{}  // nil, or: no stream opens until it is closed
+	asked      map[string]int // requests of parts, by path
 }
 
 // rightCode is the one that the stranger was given.
@@ -46,7 +50,7 @@ const rightCode = "K7QM2XWA"
 
 func newWorks(t testing.TB, fill func(*works)) *works {
 	t.Helper()
-	w := &works{now: time.Now(), traces: map[sessions.RunID][]sessions.Trace{}, history: map[string][]api.JobRun{}, listening: map[chan string]bool{},
+	w := &works{now: time.Now(), traces: map[sessions.RunID][]sessions.Trace{}, history: map[string][]api.JobRun{}, listening: map[chan string]bool{}, asked: map[string]int{},
 		status: api.HostStatus{Version: "1.0.0", Started: time.Now().Add(-52 * time.Hour), Ready: true, State: "/var/lib/parley", Store: "SQLite", Model: "anthropic/claude-sonnet", ModelWhy: "as configured"}}
 	if fill != nil {
 		fill(w)
@@ -57,7 +61,12 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", table.Handler())
 	mux.HandleFunc("GET /api/events", w.events)
-	mux.Handle("/", web.New(web.Deps{
+	mux.Handle("/", w.counting(web.New(web.Deps{
+		Now: func() string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return fmt.Sprint("works-", w.happened)
+		},
 		Call: func(ctx context.Context, name string, in any) (any, error) {
 			return api.Call[any](ctx, table, name, in)
 		},
@@ -68,9 +77,9 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 			}
 			return info
 		},
-	}))
+	})))
 	srv := httptest.NewServer(door.Guard(mux))
-	w.URL = srv.URL
+	w.URL, w.Cut = srv.URL, srv.CloseClientConnections
 	t.Cleanup(func() {
 		srv.CloseClientConnections() // the streams of events
 		srv.Close()
@@ -80,11 +89,36 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 
 func (w *works) login() string { return w.URL + "/login?token=test-token" }
 
-// events is GET /api/events: it hands on what tell says.
+// counting counts the requests of parts.
+func (w *works) counting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("HX-Request") != "" {
+			w.mu.Lock()
+			w.asked[r.URL.Path]++
+			w.mu.Unlock()
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// events is GET /api/events: it hands on what tell says, after reload when something was told since the position that it begins at.
 func (w *works) events(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Type", "text/event-stream")
 	lines := make(chan string, 100)
 	w.mu.Lock()
+	closed := w.closed
+	w.mu.Unlock()
+	if closed != nil {
+		select {
+		case <-closed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	w.mu.Lock()
+	if r.FormValue("since") != fmt.Sprint("works-", w.happened) {
+		lines <- fmt.Sprintf("event: reload\nid: works-%d\ndata: {\"kind\":\"reload\"}\n\n", w.happened)
+	}
 	w.listening[lines] = true
 	w.mu.Unlock()
 	defer func() {
@@ -109,8 +143,9 @@ func (w *works) tell(e api.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b, _ := json.Marshal(e) // plain fields
+	w.happened++
 	for l := range w.listening {
-		l <- fmt.Sprintf("event: %s\ndata: %s\n\n", e.Kind, b)
+		l <- fmt.Sprintf("event: %s\nid: works-%d\ndata: %s\n\n", e.Kind, w.happened, b)
 	}
 }
 
@@ -256,6 +291,15 @@ func (w *works) deliveryOperations() api.Table {
 				}
 			}
 			return out, nil
+		}),
+		op(w, "deliveries.count", "GET /api/counts/deliveries", func(q api.DeliveryCountQuery) (map[sessions.DeliveryState]int, error) {
+			n := map[sessions.DeliveryState]int{}
+			for _, d := range w.deliveries {
+				if (q.Session == "" || string(d.Session) == q.Session) && (q.Run == "" || d.Run == q.Run) {
+					n[d.State]++
+				}
+			}
+			return n, nil
 		}),
 		op(w, "deliveries.show", "GET /api/deliveries/{delivery}", func(c api.DeliveryCall) (d sessions.Delivery, err error) {
 			p, err := find(c.ID)

@@ -343,23 +343,36 @@ func (s *Store) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([
 		}
 		where, args = append(where, cond), append(args, string(q.State))
 	}
-	if q.Session != "" {
-		where, args = append(where, "session = ? AND session <> ''"), append(args, string(q.Session))
-	}
-	if q.Run != "" {
-		where, args = append(where, "run = (SELECT seq FROM runs WHERE id = ?) AND run > 0"), append(args, string(q.Run))
-	}
+	where, args = belonging(q, where, args)
 	if q.Before > 0 {
 		where, args = append(where, "seq < ?"), append(args, q.Before)
 	}
 	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, orDefault(q.Limit, 50))...)
 }
 
+// belonging selects the deliveries of q's session and run.
+func belonging(q sessions.DeliveryQuery, where []string, args []any) ([]string, []any) {
+	if q.Session != "" {
+		where, args = append(where, "session = ? AND session <> ''"), append(args, string(q.Session))
+	}
+	if q.Run != "" {
+		where, args = append(where, "run = (SELECT seq FROM runs WHERE id = ?) AND run > 0"), append(args, string(q.Run))
+	}
+	return where, args
+}
+
 // CountDeliveries counts by state. States without deliveries are left out.
-func (s *Store) CountDeliveries(ctx context.Context) (map[sessions.DeliveryState]int, error) {
+func (s *Store) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
 	out := map[sessions.DeliveryState]int{}
+	where, args := belonging(q, nil, nil)
 	err := s.read(ctx, func(c *conn) error {
 		clear(out)
+		if len(where) > 0 {
+			return c.each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r row) error {
+				out[sessions.DeliveryState(r.str(0))] = int(r.int(1))
+				return nil
+			})
+		}
 		all, err := c.number(ctx, "SELECT count(*) FROM deliveries")
 		if err != nil {
 			return err

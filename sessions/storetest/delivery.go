@@ -271,7 +271,7 @@ func due(_ *testing.T, f *fixture) {
 }
 
 func countDeliveries(_ *testing.T, f *fixture) {
-	n, err := f.CountDeliveries(f.ctx)
+	n, err := f.CountDeliveries(f.ctx, sessions.DeliveryQuery{})
 	f.ok(err)
 	f.equal(len(n), 0)
 	for range 3 {
@@ -279,9 +279,23 @@ func countDeliveries(_ *testing.T, f *fixture) {
 	}
 	f.begin(f.post(delivery("", addr("1"), "x")).ID)
 	f.post(delivery("", addr("1"), "x"))
-	n, err = f.CountDeliveries(f.ctx)
+	n, err = f.CountDeliveries(f.ctx, sessions.DeliveryQuery{})
 	f.ok(err)
 	f.equal(n, map[sessions.DeliveryState]int{sessions.Sent: 3, sessions.Sending: 1, sessions.Pending: 1})
+	// Those of a session, and of a run.
+	run := f.accept(message("1", "1", "q")).Run
+	f.claim(run.Key)
+	d := delivery(run.Key, addr("1"), "x")
+	d.Run = run.ID
+	_, err = f.Finish(f.ctx, run.ID, sessions.Outcome{Status: sessions.Done, Deliveries: []sessions.Delivery{d}})
+	f.ok(err)
+	f.post(delivery(run.Key, addr("1"), "x"))
+	for want, q := range map[int]sessions.DeliveryQuery{2: {Session: run.Key, State: sessions.Sent, Before: 1}, 1: {Run: run.ID}, 0: {Session: run.Key, Run: "none"}} {
+		n, err = f.CountDeliveries(f.ctx, q)
+		f.ok(err)
+		f.equal(n[sessions.Pending], want)
+		f.equal(len(n), min(want, 1))
+	}
 }
 
 // proves: T2, P5

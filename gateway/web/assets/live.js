@@ -68,24 +68,35 @@ class Stream {
   }
 }
 
-// ring has an element load itself again; when much happens, once per pause, and once at the end.
-const rung = new WeakMap();
+// ring has an element load itself again; when much happens, once per pause, and once at the end. It goes by its id: what is loaded takes
+// its place.
+const rung = new Map(); // id or element → when it was last loaded; Infinity: it is about to be
 function ring(el) {
-  const last = rung.get(el) || 0;
+  const key = el.id || el, last = rung.get(key) || 0;
   if (last === Infinity) return;
-  const wait = Math.max(50, last + pause - Date.now());
-  rung.set(el, Infinity);
-  setTimeout(() => {
-    rung.set(el, Date.now());
-    if (!el.isConnected) return;
-    // What a person is using does not change under their hands.
-    if (document.querySelector('dialog[open]') || el.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) {
-      setTimeout(() => ring(el), 2000);
-      return;
-    }
-    window.htmx?.trigger(el, 'live');
-  }, wait);
+  rung.set(key, Infinity);
+  setTimeout(load, Math.max(50, last + pause - Date.now()), key);
 }
+
+function load(key) {
+  const el = typeof key === 'string' ? document.getElementById(key) : key;
+  if (!el?.isConnected || !el.dataset.live) return rung.delete(key);
+  // What a person is using does not change under their hands, and what is being loaded was perhaps read before this.
+  if (document.querySelector('dialog[open]') || el.contains(document.activeElement) && document.activeElement.matches('input, textarea, select') || loading.get(el)) {
+    return setTimeout(load, pause / 2, key);
+  }
+  rung.set(key, Date.now());
+  window.htmx?.trigger(el, 'live');
+}
+
+// Whatever else is loaded into the place of an element was asked for by a person: it counts for more.
+const loading = new Map(); // element → requests for its place that are under way
+const count = (el, n) => { if (loading.set(el, (loading.get(el) || 0) + n).get(el) < 1) loading.delete(el); };
+const isLive = (e) => e.detail.requestConfig?.triggeringEvent?.type === 'live';
+document.addEventListener('htmx:beforeSend', (e) => count(e.detail.target, 1));
+document.addEventListener('htmx:afterRequest', (e) => count(e.detail.target, -1));
+document.addEventListener('htmx:beforeSwap', (e) => { if (isLive(e) && loading.get(e.detail.target) > 1) e.detail.shouldSwap = false; });
+for (const kind of ['htmx:sendError', 'htmx:timeout']) document.addEventListener(kind, (e) => { if (isLive(e)) setTimeout(ring, 4 * pause, e.detail.elt); });
 
 function stream(session) {
   if (!streams.has(session)) streams.set(session, new Stream(session));
