@@ -30,7 +30,7 @@ func TestChannelsPage(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	tab := webtest.Browser(t)
-	webtest.Do(t, tab, chromedp.Navigate(h.link), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
+	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
 	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked' && `+card+`.textContent.includes('parley login fake')`)
 	webtest.Until(t, tab, `document.getElementById('sum').textContent === '1 of 2 connected'`)
 
@@ -75,7 +75,7 @@ func TestChannelsPageByPhone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	tab := webtest.Browser(t)
-	webtest.Do(t, tab, chromedp.Navigate(h.link), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
+	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
 	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked'`)
 	webtest.Do(t, tab, click(button("Link…")))
 	if err := h.fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {

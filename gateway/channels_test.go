@@ -291,7 +291,7 @@ func TestChannelsFromAnotherSite(t *testing.T) {
 		_ = resp.Body.Close()
 		return resp.StatusCode
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.link, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.host.Link(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,6 @@ type host struct {
 	fake  *gatewaytest.Linked
 	state string
 	token string
-	link  string
 	url   string
 	log   *buffer
 	stop  func()
@@ -86,7 +85,7 @@ func newHostOf(t *testing.T, model agent.Model) *host {
 		t.Fatal(err)
 	}
 	h.host = g
-	h.url, h.token, h.link = g.URL(), "a-token-of-the-test", g.Link()
+	h.url, h.token = g.URL(), "a-token-of-the-test"
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()

@@ -39,7 +39,7 @@ func TestHostileRequests(t *testing.T) {
 		"GET /static/../../../etc/passwd", "GET /static/%2e%2e/%2e%2e/token", "GET /static/..%2f..%2ftoken", `GET /static/..\..\token`, "GET //etc/passwd", "GET /%2e%2e/token",
 		"GET /api/sessions/..%2f..%2ftoken", "GET /api/sessions/%2e%2e", "GET /api/sessions/..%5c..%5ctoken/messages", "GET /api/sessions/agent:main:..%2f..%2ftoken", "PATCH /api/sessions/a%00b",
 		"GET /api/trace/..%2f..%2ftoken", "GET /api/trace/x%0d%0aX-Forged:%201", "GET /api/trace/%0a" + strings.ReplaceAll(forged, " ", "%20"),
-		"GET /api/runs/..%2f..%2ftoken", "GET /api/deliveries/%00", "GET /login?token=x%0d%0aX-Forged:%201", "GET /x%0d%0aX-Forged:%201/..", "GET /sessions/%0d%0aX-Forged:%201", "GET /a/%2e%2e//%0d%0aX-Forged:1",
+		"GET /api/runs/..%2f..%2ftoken", "GET /api/deliveries/%00", "GET /login?code=x%0d%0aX-Forged:%201", "GET /x%0d%0aX-Forged:%201/..", "GET /sessions/%0d%0aX-Forged:%201", "GET /a/%2e%2e//%0d%0aX-Forged:1",
 		"GET http://evil.example/api/status", "CONNECT evil.example:80", "GET /api/status?a=%zz", "GET /api/policy/explain?to=%0a" + strings.ReplaceAll(forged, " ", "%20"),
 	} {
 		status, header, body := h.raw(target, "User-Agent: x\ty", "X-Forwarded-For: %0a"+forged)

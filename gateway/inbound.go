@@ -3,9 +3,11 @@ package gateway
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/access"
 	"parley/gateway/hooks"
 	"parley/sessions"
@@ -19,9 +21,19 @@ func (h *Host) mountHooks(mux *http.ServeMux) {
 		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() },
 		Router: h.router, From: access.Client, Log: h.log,
 		Try: func(from netip.Addr, right func() bool) (bool, time.Duration) {
-			return h.door.Failures().Try(from, right)
+			f := h.door.Failures()
+			if f.Wait(from) > 0 && guessable(&h.deps.Config.Config().Hooks) {
+				right = func() bool { return false }
+			}
+			return f.Try(from, right)
 		},
 	}))
+}
+
+// guessable reports whether a secret of the hooks is so short that whoever guesses could find it.
+func guessable(c *hooks.Config) bool {
+	short := func(s channels.Secret) bool { return !s.IsZero() && len(s.Reveal()) < access.Long }
+	return short(c.Token) || slices.ContainsFunc(c.Mappings, func(m hooks.Mapping) bool { return short(m.Signature.Secret) })
 }
 
 // passes says which requests need no token of the gateway, because something else checks them: those of platforms and of programs

@@ -20,6 +20,7 @@ func (h *Host) operations() api.Table {
 func (h *Host) hostOperations() api.Table {
 	return api.Table{
 		api.Op("status", "GET /api/status", api.Read, "How the host is.", h.getStatus),
+		api.Op("page.link", "POST /api/link", api.Read, "A link that lets one browser in as whoever asks: it is good once, and for two minutes.", h.pageLink),
 		api.Op("policy.explain", "GET /api/policy/explain", api.Read, "Which rule decides about sending to a chat, and why.", h.explain),
 		api.Op("tools.explain", "GET /api/tools/explain", api.Read, "Which tools a turn would have, and which layer decides.", h.explainTools),
 		api.Op("trace", "GET /api/trace/{id}", api.Read, "Follow a message through the host.", h.trace),
@@ -38,6 +39,14 @@ func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error
 	return api.HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
 		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts,
 		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
+}
+
+func (h *Host) pageLink(ctx context.Context, _ api.None) (api.PageLink, error) {
+	inv, ok := h.door.Invite(api.Caller(ctx))
+	if !ok {
+		return api.PageLink{}, api.Refuse(http.StatusConflict, "the token %q opens nothing any more", api.Caller(ctx).Name)
+	}
+	return api.PageLink{Path: inv.Path, Expires: inv.Expires}, nil
 }
 
 func (h *Host) explain(ctx context.Context, q api.ExplainQuery) (x api.Explanation, err error) {

@@ -80,10 +80,8 @@ func TestOpenAIComesAgain(t *testing.T) {
 	if <-ended == nil {
 		t.Fatal("it did not hang up")
 	}
-	go func() {
-		<-time.After(300 * time.Millisecond) // the host has noticed
-		close(goOn)
-	}()
+	o.over(http.MethodPost, "/v1/") // the host has noticed
+	close(goOn)
 	x, err := c.Chat.Completions.New(t.Context(), talk("parley", "", "slowly"))
 	if err != nil || x.Choices[0].Message.Content != "only once" {
 		t.Errorf("%+v %v", x, err)

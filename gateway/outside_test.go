@@ -89,6 +89,51 @@ type open struct {
 	url   string
 	model *script
 	stop  func()
+	ended chan string // the method and path template of each request that is over, as far as it is read
+}
+
+// requests is the host's log, of which it hands on what requests there were.
+type requests struct {
+	slog.Handler
+	ended chan string
+}
+
+func (requests) Enabled(context.Context, slog.Level) bool { return true }
+
+func (q requests) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "request" {
+		return nil
+	}
+	var method, path string
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "method":
+			method = a.Value.String()
+		case "path":
+			path = a.Value.String()
+		}
+		return true
+	})
+	select {
+	case q.ended <- method + " " + path:
+	default: // nobody reads
+	}
+	return nil
+}
+
+// over waits for the end of a request, as the host sees it.
+func (o *open) over(method, below string) {
+	o.t.Helper()
+	for {
+		select {
+		case what := <-o.ended:
+			if strings.HasPrefix(what, method+" "+below) {
+				return
+			}
+		case <-time.After(20 * time.Second):
+			o.t.Fatalf("%s %s goes on", method, below)
+		}
+	}
 }
 
 const (
@@ -114,7 +159,7 @@ tools: {sessions: {visibility: agent}}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := &open{t: t, model: &script{}}
+	o := &open{t: t, model: &script{}, ended: make(chan string, 1000)}
 	table := []gateway.Adapter{{Adapter: config.Adapter{Kind: webchat.Kind, Always: true}, Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
 		return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
 	}}}
@@ -123,7 +168,7 @@ tools: {sessions: {visibility: agent}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(slog.DiscardHandler),
+	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(requests{slog.DiscardHandler, o.ended}),
 		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return o.model, nil }}}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,28 +3,34 @@ package gateway
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"parley/channels/webchat"
+	"parley/gateway/api"
 )
 
-// Link is the page's address with the token: whoever opens it is let in.
-func (h *Host) Link() string { return LinkTo(h.URL(), h.ownToken().Reveal()) }
+// Link is a new link to the page: whoever opens it first, and soon, is let in as the owner.
+func (h *Host) Link() string {
+	inv, _ := h.door.Invite(api.Principal{Name: api.Owner, Scope: api.Admin}) // who has a token for as long as the host runs
+	return h.URL() + inv.Path
+}
 
-// LinkTo makes the link that opens the page.
-func LinkTo(base, token string) string { return base + "/login?token=" + url.QueryEscape(token) }
-
-// Screen is the one screen that a person sees at start: where the page is, what is connected, what is not and why.
-func (h *Host) Screen(took time.Duration) string {
+// Screen is the one screen that a person sees at start: where the page is, what is connected, what is not and why. With a link the page
+// can be opened from it.
+func (h *Host) Screen(took time.Duration, link bool) string {
 	c := h.deps.Config.Config()
 	var b strings.Builder
 	line := func(name, format string, a ...any) { fmt.Fprintf(&b, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
 	fmt.Fprintf(&b, "\n  parley %s · ready in %d ms\n\n", h.deps.Version, took.Milliseconds())
 	if h.page != nil {
-		line("page", "%s", h.Link())
+		if link {
+			line("page", "%s", h.Link())
+			line("", "Good once, within 2 minutes. parley open prints a new one.")
+		} else {
+			line("page", "%s/ (parley open prints the link)", h.URL())
+		}
 		line("terminal", "parley chat")
 	}
 	if e := h.exposure(c); e != "" {

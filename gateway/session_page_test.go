@@ -69,7 +69,7 @@ func TestSessionPage(t *testing.T) {
 	tab := webtest.Browser(t)
 	webtest.Quiet(t, tab, nil)
 	wide := chromedp.EmulateViewport(1280, 800)
-	webtest.Do(t, tab, wide, chromedp.Navigate(h.link), chromedp.WaitVisible("#text"))
+	webtest.Do(t, tab, wide, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"))
 	webtest.Until(t, tab, `document.getElementById('state').textContent === 'connected'`)
 	webtest.Do(t, tab, typed("Hello"))
 	model.write(t, "Hello yourself.", "")

@@ -116,10 +116,12 @@ func (g *gate) outlet(ref AccountRef) *outlet {
 
 // enqueue puts committed deliveries into their chats' queues. It never blocks on a platform.
 func (g *gate) enqueue(ds ...sessions.Delivery) {
+	for _, d := range ds { // before anybody can send them, and with no lock held
+		g.tell(d)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range ds {
-		g.tell(d)
 		switch _, known := g.known[d.ID]; {
 		case known:
 			g.known[d.ID] = true // it may be ending just now

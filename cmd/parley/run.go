@@ -50,12 +50,7 @@ func (runCmd) Run(e *env) error {
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	go reload(ctx, h, hup, log, hangUp)
-	screen := h.Screen(time.Since(e.began))
-	if term.IsTerminal(int(os.Stdout.Fd())) {
-		fmt.Print(screen)
-	} else {
-		fmt.Print(strings.ReplaceAll(screen, h.Link(), h.URL()+"/ (parley open prints the link)"))
-	}
+	fmt.Print(h.Screen(time.Since(e.began), term.IsTerminal(int(os.Stdout.Fd())))) // files and journals get no link
 	go slim(ctx)
 	return h.Run(ctx)
 }

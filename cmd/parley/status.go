@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"parley/gateway"
 	"parley/gateway/api"
 	"parley/sessions"
 )
@@ -17,14 +16,26 @@ type openCmd struct {
 	asJSON
 }
 
-// Run prints the link with the token: standard output only, for people.
+// openLink is what parley open prints as JSON.
+type openLink struct {
+	URL     string    `json:"url"`
+	Expires time.Time `json:"expires"`
+}
+
+// Help says what the link is.
+func (openCmd) Help() string {
+	return "The link lets in the first browser that opens it within 2 minutes, as the owner."
+}
+
+// Run prints a new link: standard output only, for people.
 func (c openCmd) Run(e *env) error {
-	h, err := e.reach()
+	x, err := request[api.PageLink](e, "POST /api/link", api.None{})
 	if err != nil {
 		return err
 	}
-	link := map[string]string{"url": gateway.LinkTo(h.base, h.token.Reveal())}
-	return tell(e, c.asJSON, link, func(p *page, link map[string]string) { p.printf("%s\n", link["url"]) })
+	return tell(e, c.asJSON, openLink{e.found.base + x.Path, x.Expires}, func(p *page, l openLink) {
+		p.printf("%s\n", l.URL)
+	})
 }
 
 type statusCmd struct {

@@ -43,7 +43,7 @@ type Config struct {
 	Log    *slog.Logger // one line for each request, at debug level; nil = none
 }
 
-// Door checks requests. A request passes with `Authorization: Bearer <token>` or with the cookie that signing in sets. It also
+// Door checks requests. A request passes with `Authorization: Bearer <token>` or with the cookie that signing in sets, by the form or by a link that Invite made. It also
 // refuses names that are not ours (DNS rebinding), requests that another site caused, and guessing; and it puts the security
 // headers on every answer. Refusals are JSON {"error", "code"} for programs and a page for people.
 type Door struct {
@@ -51,6 +51,7 @@ type Door struct {
 	state    atomic.Pointer[state]
 	csrf     http.CrossOriginProtection
 	failures Failures
+	codes    codes
 	applying sync.Mutex
 }
 
@@ -158,5 +159,5 @@ func (d *Door) enter(s *state, w http.ResponseWriter, r *http.Request) (k key, o
 		d.refuse(w, r, http.StatusUnauthorized, "This needs a token: send it as Authorization: Bearer …")
 		return k, false
 	}
-	return d.check(s, w, r, strings.TrimSpace(token))
+	return d.checkToken(s, w, r, strings.TrimSpace(token))
 }

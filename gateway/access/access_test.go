@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,7 +39,10 @@ func page(w http.ResponseWriter, status int, why, next string) {
 
 // ask makes one request; head is "Name: value" lines.
 func ask(h http.Handler, method, path string, head ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, nil)
+	return asked(h, httptest.NewRequest(method, path, nil), head...)
+}
+
+func asked(h http.Handler, r *http.Request, head ...string) *httptest.ResponseRecorder {
 	r.Host = "127.0.0.1:18790"
 	for _, line := range head {
 		name, value, _ := strings.Cut(line, ": ")
@@ -55,6 +59,11 @@ func ask(h http.Handler, method, path string, head ...string) *httptest.Response
 	return w
 }
 
+// signIn sends the form.
+func signIn(h http.Handler, token string, head ...string) *httptest.ResponseRecorder {
+	return asked(h, httptest.NewRequest("POST", "/login", strings.NewReader(url.Values{"token": {token}}.Encode())), append(head, "Content-Type: application/x-www-form-urlencoded")...)
+}
+
 func cookieOf(w *httptest.ResponseRecorder) string {
 	for _, c := range w.Result().Cookies() {
 		return "Cookie: " + c.Name + "=" + c.Value
@@ -65,7 +74,7 @@ func cookieOf(w *httptest.ResponseRecorder) string {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	h := guarded(Settings{Hosts: []string{"parley.example"}, Open: []string{"/healthz", "/open/"}})
-	login := ask(h, "GET", "/login?token="+token, "Accept: text/html")
+	login := signIn(h, token, "Accept: text/html")
 	cookie := cookieOf(login)
 	if login.Code != http.StatusSeeOther || login.Header().Get("Location") != "/" {
 		t.Fatalf("login: %d %v", login.Code, login.Header())
@@ -73,7 +82,7 @@ func TestGuard(t *testing.T) {
 	if c := login.Result().Cookies()[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || strings.Contains(c.Value, token) {
 		t.Errorf("cookie %+v", c)
 	}
-	other := cookieOf(ask(guarded(Settings{Tokens: []Token{{Name: api.Owner, Token: channels.NewSecret("other"), Scope: api.Admin}}}), "GET", "/login?token=other"))
+	other := cookieOf(signIn(guarded(Settings{Tokens: []Token{{Name: api.Owner, Token: channels.NewSecret("other"), Scope: api.Admin}}}), "other"))
 	bearer := "Authorization: Bearer " + token
 	tests := map[string]struct {
 		method, path string
@@ -92,8 +101,11 @@ func TestGuard(t *testing.T) {
 		"cookie of another token":     {"GET", "/", []string{other}, 401, ""},
 		"cookie, later end":           {"GET", "/", []string{strings.Replace(cookie, "=owner.1", "=owner.2", 1)}, 401, ""},
 		"cookie, no signature":        {"GET", "/", []string{"Cookie: parley_18790=owner.99999999999."}, 401, ""},
-		"login, wrong token":          {"GET", "/login?token=x", []string{"Accept: text/html"}, 401, "wrong"},
-		"login, no token":             {"GET", "/login", []string{"Accept: text/html"}, 401, "no token"},
+		"login, wrong code":           {"GET", "/login?code=x", []string{"Accept: text/html"}, 401, "parley open prints a new one"},
+		"login, no code":              {"GET", "/login", []string{"Accept: text/html"}, 401, "no login code"},
+		"login, token in the address": {"GET", "/login?token=" + token, []string{"Accept: text/html"}, 401, "A token does not belong there"},
+		"login, looked at":            {"HEAD", "/login?code=x", nil, 405, ""},
+		"login, linked elsewhere":     {"GET", "/login?code=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 403, "Another site"},
 		"open":                        {"GET", "/healthz", nil, 200, "inside"},
 		"open below":                  {"GET", "/open/x", nil, 200, "inside"},
 		"not open below":              {"GET", "/healthz/x", nil, 401, ""},
@@ -110,7 +122,7 @@ func TestGuard(t *testing.T) {
 		"read with our origin":        {"GET", "/api/x", []string{cookie, "Origin: http://127.0.0.1:18790"}, 200, "inside"},
 		"post from another port":      {"POST", "/api/x", []string{cookie, "Sec-Fetch-Site: same-site"}, 403, ""},
 		"read from another port":      {"GET", "/api/chat/history", []string{cookie, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"}, 403, ""},
-		"picture on another site":     {"GET", "/login?token=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"}, 403, ""},
+		"picture on another site":     {"GET", "/login?code=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"}, 403, ""},
 		"link on another site":        {"GET", "/", []string{cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200, "inside"},
 		"link to the API":             {"GET", "/api/x", []string{cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 403, ""},
 		"typed into the address line": {"GET", "/", []string{cookie, "Sec-Fetch-Site: none"}, 200, "inside"},
@@ -129,12 +141,12 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Guessing is slowed down for the address that guesses, and for nobody else; time heals it.
+// Guessing is slowed down for the address that guesses, and for nobody else; time heals it. Who has a right token comes in meanwhile.
 func TestGuardSlowsGuessing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := guarded(Settings{})
-		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
+		const long = "a-right-token-that-is-long"
+		h := guarded(Settings{Tokens: []Token{{api.Owner, channels.NewSecret(long), api.Admin}, {"short", channels.NewSecret(token), api.Admin}}})
 		guess := func(from, text string) int {
 			return ask(h, "GET", "/api/x", "Authorization: Bearer "+text, "From: "+from).Code
 		}
@@ -143,27 +155,38 @@ func TestGuardSlowsGuessing(t *testing.T) {
 				t.Fatalf("got %d", code)
 			}
 		}
-		if code := guess("10.0.0.1:2", token); code != 429 {
-			t.Errorf("a right guess after many wrong ones: %d, want 429", code)
+		for range 3 { // the answers say nothing about what is guessed, and right ones in between change nothing
+			if code := guess("10.0.0.1:2", "wrong"); code != 429 {
+				t.Errorf("one more wrong one: %d, want 429", code)
+			}
+			if code := guess("10.0.0.1:2", token); code != 429 {
+				t.Errorf("a short token, which guessing could find: %d, want 429", code)
+			}
+			if code := guess("10.0.0.1:2", long); code != 200 {
+				t.Errorf("a right token after many wrong ones: %d, want 200", code)
+			}
+			if w := signIn(h, long, "From: 10.0.0.1:3"); w.Code != 303 {
+				t.Errorf("signing in: %d", w.Code)
+			}
 		}
-		if w := ask(h, "GET", "/login?token="+token, "From: 10.0.0.1:3"); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+		if w := signIn(h, "wrong", "From: 10.0.0.1:3"); w.Code != 429 || w.Header().Get("Retry-After") == "" || w.Header().Get("Connection") != "close" {
 			t.Errorf("login: %d %v", w.Code, w.Header())
 		}
-		if w := ask(h, "GET", "/", cookie, "From: 10.0.0.1:4"); w.Code != 200 {
-			t.Errorf("who is inside already: %d", w.Code)
-		}
-		if code := guess("10.0.0.2:1", token); code != 200 {
+		if code := guess("10.0.0.2:1", "wrong"); code != 401 {
 			t.Errorf("another address: %d", code)
 		}
 		for range wrongPerMin {
 			guess("[2001:db8::1]:1", "wrong")
 		}
-		if code := guess("[2001:db8::2]:1", token); code != 429 {
+		if code := guess("[2001:db8::2]:1", "wrong"); code != 429 {
 			t.Errorf("another address of the same machine: %d", code)
 		}
 		time.Sleep(time.Minute/wrongPerMin + time.Second) // virtual time
 		if code := guess("10.0.0.1:5", token); code != 200 {
 			t.Errorf("later: %d", code)
+		}
+		if code := guess("10.0.0.1:5", "wrong"); code != 401 {
+			t.Errorf("later, a wrong one: %d", code)
 		}
 	})
 }
@@ -173,7 +196,7 @@ func TestGuardSessionLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := guarded(Settings{})
-		cookie := cookieOf(ask(h, "GET", "/login?token="+token))
+		cookie := cookieOf(signIn(h, token))
 		if w := ask(h, "GET", "/", cookie); cookieOf(w) != "" {
 			t.Error("a fresh cookie was renewed")
 		}

@@ -13,23 +13,21 @@ const (
 	maxOffenders = 1024 // addresses remembered
 )
 
-// Failures slows down who guesses, by address, and nobody else. The zero value is ready.
+// Failures counts wrong secrets by address, and slows down who guesses. The zero value is ready.
 type Failures struct {
 	mu sync.Mutex
 	by map[netip.Addr]*rate.Limiter
 }
 
-// Try asks whether a secret is right, unless its sender was wrong too often: then wait says for how long it is not asked at all.
+// Try asks whether a secret is right. Who has it is not made to wait for what others at the same address do (a proxy, a network behind
+// one address, this machine). To who was wrong too often wait says for how long no answer is given but that.
 func (f *Failures) Try(from netip.Addr, right func() bool) (ok bool, wait time.Duration) {
-	from = machine(from)
-	if wait := f.wait(from); wait > 0 {
-		return false, wait
-	}
 	if right() {
 		return true, 0
 	}
-	f.blame(from)
-	return false, 0
+	wait = f.Wait(from)
+	f.blame(machine(from))
+	return false, wait
 }
 
 // machine is what guesses are counted by: a whole /64 for IPv6, because one machine owns that many. Without an address (a socket) all
@@ -42,10 +40,11 @@ func machine(a netip.Addr) netip.Addr {
 	return a
 }
 
-func (f *Failures) wait(from netip.Addr) time.Duration {
+// Wait says for how long an address that was wrong too often has to wait; 0 = it has not been.
+func (f *Failures) Wait(from netip.Addr) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := f.by[from]
+	l := f.by[machine(from)]
 	if l == nil || l.Tokens() >= 1 {
 		return 0
 	}

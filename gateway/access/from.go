@@ -105,7 +105,7 @@ func foreign(r *http.Request) bool {
 		return o != "" && (err != nil || !strings.EqualFold(u.Host, r.Host))
 	}
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return !link || forPrograms(r.URL.Path)
+	return !link || forPrograms(r.URL.Path) || r.URL.Path == "/login" // nobody is signed in as somebody else by a page
 }
 
 // forPrograms reports whether a path is of no page.

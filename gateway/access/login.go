@@ -9,33 +9,45 @@ import (
 // maxForm is the longest form of somebody who signs in.
 const maxForm = 8 << 10
 
-// login lets a person in: by the link GET /login?token=…, or by the form of the page, POST /login with token and next.
+// login lets a person in: by a link that Invite made, GET /login?code=…, or by the form of the page, POST /login with token and next. A
+// token in the address is not looked at: histories, proxies and logs keep addresses.
 func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	token, next := "", "/"
 	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		token = r.URL.Query().Get("token")
+	case http.MethodGet: // a HEAD uses nothing up
+		code := r.URL.Query().Get("code")
+		if code == "" {
+			d.refuse(w, r, http.StatusUnauthorized, "There is no login code in this address: parley open prints a link that has one. A token does not belong there.")
+			return
+		}
+		if k, ok := d.check(w, r, "The link is used up or too old: it is good once, and for 2 minutes. parley open prints a new one.", func() (key, bool) { return d.codes.take(code, s) }); ok {
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			s.signIn(w, r, k, "/") // the code does not stay in the address bar
+		}
 	case http.MethodPost:
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {
 			d.refuse(w, r, http.StatusBadRequest, "This is not the form of the page: send token=… as application/x-www-form-urlencoded.")
 			return
 		}
-		token, next = r.PostForm.Get("token"), inside(r.PostForm.Get("next"))
+		token := strings.TrimSpace(r.PostForm.Get("token"))
+		if token == "" {
+			d.refuse(w, r, http.StatusUnauthorized, "There is no token in this request.")
+			return
+		}
+		if k, ok := d.checkToken(s, w, r, token); ok {
+			s.signIn(w, r, k, inside(r.PostForm.Get("next")))
+		}
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		d.refuse(w, r, http.StatusMethodNotAllowed, "Use GET or POST.")
-		return
 	}
-	if token == "" {
-		d.refuse(w, r, http.StatusUnauthorized, "There is no token in this request.")
-		return
-	}
-	if k, ok := d.check(s, w, r, strings.TrimSpace(token)); ok {
-		s.setCookie(w, r, k)
-		http.Redirect(w, r, next, http.StatusSeeOther) // the token does not stay in the address bar
-	}
+}
+
+// signIn sets the cookie and goes on.
+func (s *state) signIn(w http.ResponseWriter, r *http.Request, k key, next string) {
+	s.setCookie(w, r, k)
+	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 // logout ends the cookie of this browser.

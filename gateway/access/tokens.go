@@ -14,6 +14,7 @@ import (
 type key struct {
 	name  string
 	scope api.Scope
+	short bool              // short enough to be guessed
 	sum   [sha256.Size]byte // of the token: what is compared has one length
 	sign  [sha256.Size]byte // signs its cookies: a restart keeps people signed in, another token does not
 	over  chan struct{}     // closed when it opens nothing any more
@@ -29,7 +30,7 @@ func keys(ts []Token) []key {
 	for _, t := range ts {
 		if !t.Token.IsZero() {
 			text := t.Token.Reveal()
-			out = append(out, key{t.Name, t.Scope, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text)), make(chan struct{})})
+			out = append(out, key{t.Name, t.Scope, len(text) < Long, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text)), make(chan struct{})})
 		}
 	}
 	return out
@@ -49,10 +50,23 @@ func (s *state) find(offered string) (key, bool) {
 	return s.keys[found], true
 }
 
-// check finds a token that was offered, and refuses the request itself when it is wrong or the address guesses.
-func (d *Door) check(s *state, w http.ResponseWriter, r *http.Request, token string) (k key, ok bool) {
+// Long is from how many characters on a secret cannot be guessed at the rate at which the host answers, if it is random.
+const Long = 16
+
+// checkToken finds a token that was offered, and refuses the request itself when it is wrong. Whoever has a long token comes in however
+// many wrong ones came from the same address; a short one has to wait with them, or guessing on would find it.
+func (d *Door) checkToken(s *state, w http.ResponseWriter, r *http.Request, token string) (key, bool) {
+	guesses := d.failures.Wait(Client(r.Context())) > 0
+	return d.check(w, r, "The token is wrong or old.", func() (key, bool) {
+		k, right := s.find(token)
+		return k, right && !(k.short && guesses)
+	})
+}
+
+// check looks a secret up, and refuses the request itself when it is wrong.
+func (d *Door) check(w http.ResponseWriter, r *http.Request, wrong string, find func() (key, bool)) (k key, ok bool) {
 	ok, wait := d.failures.Try(Client(r.Context()), func() (right bool) {
-		k, right = s.find(token)
+		k, right = find()
 		return right
 	})
 	switch {
@@ -60,10 +74,11 @@ func (d *Door) check(s *state, w http.ResponseWriter, r *http.Request, token str
 		return k, true
 	case wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		w.Header().Set("Connection", "close") // each more costs whoever guesses a connection
 		d.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a moment.")
 	default:
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		d.refuse(w, r, http.StatusUnauthorized, "The token is wrong or old.")
+		d.refuse(w, r, http.StatusUnauthorized, wrong)
 	}
 	return key{}, false
 }

@@ -50,6 +50,12 @@ type Account struct {
 	Off      bool               `json:"off,omitempty"`     // enabled: false
 }
 
+// PageLink is a link that lets one browser in.
+type PageLink struct {
+	Path    string    `json:"path" jsonschema:"behind the address of the host"`
+	Expires time.Time `json:"expires"`
+}
+
 // InWords is a state as people read it.
 func InWords(s channels.State) string {
 	if s == channels.LoggedOut {

@@ -24,6 +24,7 @@ import (
 type talks struct {
 	site  http.Handler // as the owner
 	URL   string       // behind the door
+	door  *access.Door
 	scope api.Scope
 
 	mu        sync.Mutex
@@ -56,8 +57,8 @@ func newTalks(t testing.TB) *talks {
 		<-r.Context().Done()
 	})
 	mux.Handle("/", w.site)
-	door := access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: channels.NewSecret("test-token"), Scope: api.Admin}}}})
-	srv := httptest.NewServer(door.Guard(mux))
+	w.door = access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: channels.NewSecret("test-token"), Scope: api.Admin}}}})
+	srv := httptest.NewServer(w.door.Guard(mux))
 	w.URL = srv.URL
 	t.Cleanup(func() {
 		srv.CloseClientConnections() // the streams of events
@@ -66,7 +67,10 @@ func newTalks(t testing.TB) *talks {
 	return w
 }
 
-func (w *talks) login() string { return w.URL + "/login?token=test-token" }
+func (w *talks) login() string {
+	inv, _ := w.door.Invite(api.Principal{Name: api.Owner, Scope: api.Admin})
+	return w.URL + inv.Path
+}
 
 // ask does a request as whoever has w.scope; part is the id of what htmx wants to fill, empty = a browser asks.
 func (w *talks) ask(method, path, part, form string) *httptest.ResponseRecorder {

@@ -23,7 +23,8 @@ import (
 
 // works is a host of made-up data behind the page, on which people change things.
 type works struct {
-	URL string
+	URL  string
+	door *access.Door
 	Cut func() // breaks every connection
 
 	mu         sync.Mutex
@@ -57,7 +58,7 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 	}
 	table := w.table()
 	token := channels.NewSecret("test-token")
-	door := access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: token, Scope: api.Admin}}}})
+	w.door = access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: token, Scope: api.Admin}}}})
 	mux := http.NewServeMux()
 	mux.Handle("/api/", table.Handler())
 	mux.HandleFunc("GET /api/events", w.events)
@@ -78,7 +79,7 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 			return info
 		},
 	})))
-	srv := httptest.NewServer(door.Guard(mux))
+	srv := httptest.NewServer(w.door.Guard(mux))
 	w.URL, w.Cut = srv.URL, srv.CloseClientConnections
 	t.Cleanup(func() {
 		srv.CloseClientConnections() // the streams of events
@@ -87,7 +88,10 @@ func newWorks(t testing.TB, fill func(*works)) *works {
 	return w
 }
 
-func (w *works) login() string { return w.URL + "/login?token=test-token" }
+func (w *works) login() string {
+	inv, _ := w.door.Invite(api.Principal{Name: api.Owner, Scope: api.Admin})
+	return w.URL + inv.Path
+}
 
 // counting counts the requests of parts.
 func (w *works) counting(next http.Handler) http.Handler {

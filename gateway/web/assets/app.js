@@ -181,7 +181,7 @@ function shut() {
   state('signed out', 'off');
   const p = document.createElement('p');
   p.className = 'warn';
-  p.textContent = 'The host does not know this browser any more. Open the link that it printed when it started, or run parley open. What you wrote and could not send is kept here.';
+  p.textContent = 'The host does not know this browser any more. Run parley open and open the link that it prints. What you wrote and could not send is kept here.';
   if (!document.querySelector('#draft .warn')) $('draft').append(p);
 }
 

@@ -30,7 +30,7 @@ function since(time) {
 async function ask(path, body) {
   const res = await fetch(`/api/channels${path}`, body ? { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : { signal: AbortSignal.timeout(15000) });
   const out = await res.json().catch(() => ({}));
-  if (res.status === 401) throw new Error('The host does not know this browser any more. Open the link that it printed when it started, or run parley open.');
+  if (res.status === 401) throw new Error('The host does not know this browser any more. Run parley open and open the link that it prints.');
   if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
   return out;
 }

@@ -25,6 +25,7 @@ type Host struct {
 	Hub   *webchat.Channel
 	Cut   func() // breaks every connection to the host
 
+	door  *access.Door // set once
 	mu    sync.Mutex
 	lines []web.Line
 	given map[channels.MessageID]bool // messages that were taken
@@ -61,8 +62,8 @@ func NewHost(t testing.TB, answer Answer) *Host {
 			t.Errorf("webchat: %v", err)
 		}
 	})
-	door := access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: h.Token, Scope: api.Admin}}}})
-	srv := httptest.NewServer(door.Guard(web.New(web.Deps{
+	h.door = access.New(access.Config{Page: web.Door, Settings: access.Settings{Tokens: []access.Token{{Name: api.Owner, Token: h.Token, Scope: api.Admin}}}})
+	srv := httptest.NewServer(h.door.Guard(web.New(web.Deps{
 		History: h.History, Info: func(context.Context) web.Info { return h.info },
 		Chat: h.lossy(h.Hub.Handler(webchat.HandlerOptions{Render: web.RenderMarkdown})),
 	})))
@@ -76,8 +77,11 @@ func NewHost(t testing.TB, answer Answer) *Host {
 	return h
 }
 
-// Login is the link that lets a browser in.
-func (h *Host) Login() string { return h.URL + "/login?token=" + h.Token.Reveal() }
+// Login is a new link that lets a browser in, once.
+func (h *Host) Login() string {
+	inv, _ := h.door.Invite(api.Principal{Name: api.Owner, Scope: api.Admin})
+	return h.URL + inv.Path
+}
 
 // keep stores a message; false when it was there before. Commands, which start with a slash, are no lines.
 func (h *Host) keep(in channels.Inbound) bool {
