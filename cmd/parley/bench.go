@@ -31,6 +31,59 @@ type benchCmd struct {
 	Program  string `help:"Measure this program instead of this one."`
 	Agents   bool   `default:"true" negatable:"" help:"Sub-agents: spawning, reporting, a thousand at once."`
 	State    string `help:"Start on a copy of this state folder (for large stores)."`
+	asJSON
+}
+
+// benchFigures is what was measured. Times are in milliseconds, memory is in MB.
+type benchFigures struct {
+	Version    string      `json:"version"`
+	Go         string      `json:"go"`
+	System     string      `json:"system"`
+	Processors int         `json:"processors"`
+	Start      startFigure `json:"start"` // exec to the first poll
+	BackToBack chatFigure  `json:"backToBack"`
+	Burst      burstFigure `json:"burst"`
+	RSS        rssFigure   `json:"rss"`
+
+	Agents *agentsFigure `json:"agents,omitempty"`
+}
+
+type startFigure struct {
+	Starts int     `json:"starts"`
+	Fresh  float64 `json:"freshMs"` // on a fresh folder
+	Median float64 `json:"medianMs"`
+	Max    float64 `json:"maxMs"`
+}
+
+type chatFigure struct {
+	Messages int     `json:"messages"`
+	P50      float64 `json:"p50Ms"`
+	P95      float64 `json:"p95Ms"`
+	P99      float64 `json:"p99Ms"`
+	CPU      float64 `json:"cpuMs"` // of a message
+}
+
+type burstFigure struct {
+	Messages int     `json:"messages"`
+	Chats    int     `json:"chats"`
+	Took     float64 `json:"tookMs"`
+	Rate     float64 `json:"perSecond"`
+	CPU      float64 `json:"cpuMs"` // of a message
+}
+
+type rssFigure struct {
+	Idle   float64 `json:"idle"`
+	Burst  float64 `json:"afterBurst"`
+	Agents float64 `json:"afterAgents,omitempty"`
+}
+
+type agentsFigure struct {
+	SpawnP50  float64 `json:"spawnP50Ms"`
+	SpawnP99  float64 `json:"spawnP99Ms"`
+	ReportP50 float64 `json:"reportP50Ms"` // after the child's last token
+	ReportP99 float64 `json:"reportP99Ms"`
+	AtOnce    int     `json:"atOnce"`
+	AtOnceMs  float64 `json:"atOnceMs"`
 }
 
 // bench is one measurement under way.
@@ -40,6 +93,14 @@ type bench struct {
 	dir   string
 	tg    *telegramtest.Server
 	model *modeltest.Server
+	found benchFigures
+}
+
+// say prints a line while it measures; with --json the figures are printed at the end.
+func (b *bench) say(format string, a ...any) {
+	if !b.JSON {
+		fmt.Printf(format, a...)
+	}
 }
 
 func (c benchCmd) Run(e *env) error {
@@ -68,11 +129,15 @@ func (c benchCmd) Run(e *env) error {
 	if err := b.write(); err != nil {
 		return err
 	}
-	fmt.Printf("parley %s, %s %s/%s, %d processors\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	b.found = benchFigures{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()}
+	b.say("parley %s, %s %s, %d processors\n", version, b.found.Go, b.found.System, b.found.Processors)
 	for _, measure := range []func() error{b.start, b.work} {
 		if err := measure(); err != nil {
 			return err
 		}
+	}
+	if c.JSON {
+		writeJSON(os.Stdout, b.found)
 	}
 	return nil
 }
@@ -130,7 +195,8 @@ func (b *bench) start() error {
 		}
 	}
 	still()
-	fmt.Printf("exec to first poll      fresh folder %s; then median %s, max %s (%d starts)\n", ms(took[0]), ms(median(took[1:])), ms(slices.Max(took[1:])), b.Starts)
+	b.found.Start = startFigure{b.Starts, millis(took[0]), millis(median(took[1:])), millis(slices.Max(took[1:]))}
+	b.say("exec to first poll      fresh folder %s; then median %s, max %s (%d starts)\n", ms(took[0]), ms(median(took[1:])), ms(slices.Max(took[1:])), b.Starts)
 	return nil
 }
 
@@ -145,21 +211,24 @@ func (b *bench) work() error {
 		return err
 	}
 	pid := cmd.Process.Pid
-	fmt.Printf("RSS idle                %.1f MB\n", rss(pid))
+	b.found.RSS.Idle = rss(pid)
+	b.say("RSS idle                %.1f MB\n", b.found.RSS.Idle)
 	if err := b.backToBack(pid); err != nil {
 		return err
 	}
 	if err := b.burst(pid); err != nil {
 		return err
 	}
-	fmt.Printf("RSS after               %.1f MB\n", rss(pid))
+	b.found.RSS.Burst = rss(pid)
+	b.say("RSS after               %.1f MB\n", b.found.RSS.Burst)
 	if !b.Agents {
 		return nil
 	}
 	if err := b.agents(); err != nil {
 		return err
 	}
-	fmt.Printf("RSS after               %.1f MB\n", rss(pid))
+	b.found.RSS.Agents = rss(pid)
+	b.say("RSS after               %.1f MB\n", b.found.RSS.Agents)
 	return nil
 }
 
@@ -212,7 +281,8 @@ func (b *bench) backToBack(pid int) error {
 	cpu = cpuTime(pid) - cpu
 	slices.Sort(took)
 	stop()
-	fmt.Printf("back to back            %d messages: p50 %s, p95 %s, p99 %s; CPU %s a message\n", b.Messages,
+	b.found.BackToBack = chatFigure{b.Messages, millis(quantile(took, .5)), millis(quantile(took, .95)), millis(quantile(took, .99)), millis(cpu / time.Duration(b.Messages))}
+	b.say("back to back            %d messages: p50 %s, p95 %s, p99 %s; CPU %s a message\n", b.Messages,
 		ms(quantile(took, .5)), ms(quantile(took, .95)), ms(quantile(took, .99)), ms(cpu/time.Duration(b.Messages)))
 	return nil
 }
@@ -239,7 +309,8 @@ func (b *bench) burst(pid int) error {
 	if err := b.inOrder(); err != nil {
 		return err
 	}
-	fmt.Printf("burst                   %d messages over %d chats in %s: %.0f a second, all answered, in order; CPU %s a message\n", b.Burst, b.Chats,
+	b.found.Burst = burstFigure{b.Burst, b.Chats, millis(took), float64(b.Burst) / took.Seconds(), millis(cpu / time.Duration(b.Burst))}
+	b.say("burst                   %d messages over %d chats in %s: %.0f a second, all answered, in order; CPU %s a message\n", b.Burst, b.Chats,
 		ms(took), float64(b.Burst)/took.Seconds(), ms(cpu/time.Duration(b.Burst)))
 	return nil
 }
@@ -268,7 +339,9 @@ func quantile(d []time.Duration, q float64) time.Duration {
 	return d[min(int(q*float64(len(d))), len(d)-1)]
 }
 
-func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", millis(d)) }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // errNoProc is why a figure is missing on systems without /proc.
 var errNoProc = errors.New("no /proc")

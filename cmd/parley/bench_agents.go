@@ -36,12 +36,17 @@ func (b *bench) agents() error {
 	if err := a.oneByOne(one); err != nil {
 		return err
 	}
-	fmt.Printf("sessions_spawn returns  p50 %s, p99 %s (%d calls; three commits and the model's HTTP around them)\n", ms(median(a.returned)), ms(quantile(slices.Sorted(slices.Values(a.returned)), .99)), one)
+	a.found.Agents = &agentsFigure{}
+	f := a.found.Agents
+	spawned := slices.Sorted(slices.Values(a.returned))
+	f.SpawnP50, f.SpawnP99 = millis(quantile(spawned, .5)), millis(quantile(spawned, .99))
+	a.say("sessions_spawn returns  p50 %s, p99 %s (%d calls; three commits and the model's HTTP around them)\n", ms(quantile(spawned, .5)), ms(quantile(spawned, .99)), one)
 	took, err := a.reports()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("report leaves           p50 %s, p99 %s after the child's last token (%d reports, announce step included)\n", ms(quantile(took, .5)), ms(quantile(took, .99)), len(took))
+	f.ReportP50, f.ReportP99 = millis(quantile(took, .5)), millis(quantile(took, .99))
+	a.say("report leaves           p50 %s, p99 %s after the child's last token (%d reports, announce step included)\n", ms(quantile(took, .5)), ms(quantile(took, .99)), len(took))
 	return a.atOnce()
 }
 
@@ -146,7 +151,8 @@ func (a *benchAgents) atOnce() error {
 	if len(seen) != chats*each {
 		return fmt.Errorf("%d of %d children were reported", len(seen), chats*each)
 	}
-	fmt.Printf("children at once        %d of %d chats in %s, every one reported once, in its own chat\n", len(seen), chats, ms(took))
+	a.found.Agents.AtOnce, a.found.Agents.AtOnceMs = chats*each, millis(took)
+	a.say("children at once        %d of %d chats in %s, every one reported once, in its own chat\n", len(seen), chats, ms(took))
 	return nil
 }
 

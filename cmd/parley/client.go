@@ -52,6 +52,29 @@ func (h *host) callWithin(ctx context.Context, limit time.Duration, method, path
 	return json.Unmarshal(b, out)
 }
 
+// firstByte is how long a host may take to say anything at all. What a command asks for may take much longer.
+const firstByte = 3 * time.Second
+
+// answers asks the host for next to nothing. One that takes connections and says nothing is stopped or stuck: the error says what to do.
+// All other errors are those of the command's own requests.
+func (h *host) answers(ctx context.Context, pid int, within time.Duration) error {
+	ask, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ask, http.MethodOptions, h.base+"/healthz", nil) // neither the store nor a token is needed for the answer
+	if err != nil {
+		return err
+	}
+	resp, err := h.client.Do(req)
+	if err == nil {
+		return resp.Body.Close()
+	}
+	if ask.Err() == nil || ctx.Err() != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return failed(exitTimeout, "no_answer", "the host at %s (process %d) does not answer: nothing came within %s\n"+
+		"If it was stopped, `kill -CONT %d` lets it go on. If it is stuck, `kill %d` ends it (`kill -9 %d` when that does not); nothing that it acknowledged is lost. Then start it again.", h.base, pid, within, pid, pid, pid)
+}
+
 // do sends a request with the token; the error says what to do.
 func (h *host) do(req *http.Request) (*http.Response, error) {
 	if !h.token.IsZero() {

@@ -33,6 +33,15 @@ type initCmd struct {
 	Model   string            `placeholder:"PROVIDER/MODEL" help:"The model of a provider of which the environment has the key. Without it what is found."`
 	Inline  bool              `help:"Secrets go into the configuration, not into a file .env beside it."`
 	State   string            `placeholder:"DIR" help:"The state folder."`
+	asJSON
+}
+
+// initialised is what the command answers.
+type initialised struct {
+	Config string   `json:"config"`
+	Env    string   `json:"env,omitempty"` // the file of secrets; "" = there are none in it
+	Kept   []string `json:"kept"`          // copies of what was there
+	Login  []string `json:"login"`         // channels that are linked later
 }
 
 // Run writes a configuration, by questions or by flags.
@@ -45,6 +54,9 @@ func (c initCmd) Run(e *env) error {
 		}
 	}
 	d := questions.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	if c.JSON {
+		d.Out = os.Stderr // the questions
+	}
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
 		d.Hidden = func() (string, error) {
 			b, err := term.ReadPassword(fd)
@@ -183,11 +195,11 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	var kept []string
+	out := initialised{Config: path, Kept: []string{}, Login: []string{}}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {
-			kept = append(kept, to)
+			out.Kept = append(out.Kept, to)
 		}
 		return err
 	}
@@ -207,30 +219,34 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	if err := replaceFile(path, text); err != nil {
 		return err
 	}
-	c.next(e, a, path, len(vars) > 0, kept)
-	return nil
-}
-
-// next says what was written, and what to do now.
-func (c initCmd) next(e *env, a questions.Answers, path string, withEnv bool, kept []string) {
-	p := e.page()
-	p.printf("\nWrote %s", path)
-	if withEnv {
-		p.printf(" and %s", filepath.Join(filepath.Dir(path), config.EnvName))
+	if len(vars) > 0 {
+		out.Env = envPath
 	}
-	p.printf(".\n")
-	if len(kept) > 0 {
-		p.printf("What was there is kept as %s.\n", strings.Join(kept, " and "))
-	}
-	name := "parley"
-	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, path) {
-		name += " --config " + quoted(path)
-	}
-	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)
 	for _, ch := range a.Channels {
 		if ch.Token.IsZero() {
-			p.printf("and, beside the running host:\n  %s login %s\n", name, ch.Kind)
+			out.Login = append(out.Login, string(ch.Kind))
 		}
+	}
+	return tell(e, c.asJSON, out, initWords)
+}
+
+// initWords says what was written, and what to do now.
+func initWords(p *page, out initialised) {
+	p.printf("\nWrote %s", out.Config)
+	if out.Env != "" {
+		p.printf(" and %s", out.Env)
+	}
+	p.printf(".\n")
+	if len(out.Kept) > 0 {
+		p.printf("What was there is kept as %s.\n", strings.Join(out.Kept, " and "))
+	}
+	name := "parley"
+	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, out.Config) {
+		name += " --config " + quoted(out.Config)
+	}
+	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)
+	for _, kind := range out.Login {
+		p.printf("and, beside the running host:\n  %s login %s\n", name, kind)
 	}
 }
 

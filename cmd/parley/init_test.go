@@ -105,8 +105,8 @@ func TestInitRefusals(t *testing.T) {
 	if now, err := os.ReadFile(env); err != nil || string(now) != "MINE=1\nTELEGRAM_TOKEN=mine\n" {
 		t.Errorf("the variables were changed before the answers were checked: %v, %s", err, now)
 	}
-	if out, code := w.cli(again...); code != 0 || !strings.Contains(out, "config.yaml.old.2") {
-		t.Errorf("once more: exit %d, %s", code, out)
+	if out := fromCLI[initialised](w, again...); len(out.Kept) != 2 || !strings.HasSuffix(out.Kept[1], "config.yaml.old.2") || out.Env != env {
+		t.Errorf("once more: %+v", out)
 	}
 	for name, want := range map[string]string{"config.yaml.old": string(was), "config.yaml.old.2": string(second), ".env.old": "MINE=1\nTELEGRAM_TOKEN=mine\n"} {
 		if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != want {

@@ -25,6 +25,12 @@ type loginCmd struct {
 	Channel string `arg:"" help:"Channel kind."`
 	Account string `help:"Account; without it the only one, or default." placeholder:"NAME"`
 	Phone   string `help:"The account's number with its country code: shows a code to type in on the phone instead of a QR code." placeholder:"NUMBER"`
+	asJSON
+}
+
+// Help says what --json prints.
+func (loginCmd) Help() string {
+	return "With --json each step is a line as the API has it: a text for a QR code (qr) or a code to type in (code), with the time until which it is good; the last one has \"done\": true."
 }
 
 // Run links an account: it shows what a person is to scan or type in until the platform has taken it. Ctrl-C ends the login.
@@ -48,7 +54,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.Phone == "" && !t.is {
+	if c.Phone == "" && !t.is && !c.JSON {
 		var step api.LoginStep // what the host has against it comes first
 		if err := h.call(e.ctx, http.MethodPost, "/api/channels/login", nil, api.LoginCall{Channel: channels.Kind(c.Channel), Account: channels.AccountID(c.Account), Check: true}, &step); err != nil {
 			return err
@@ -82,6 +88,12 @@ func (c loginCmd) link(e *env, t terminal) error {
 		switch {
 		case s.Error != "":
 			return errors.New(s.Error)
+		case c.JSON:
+			_, _ = fmt.Fprintln(t.out, escapeJSON(in.Text()))
+			if s.Done {
+				return nil
+			}
+			continue
 		case s.Done:
 			_, _ = fmt.Fprintf(t.out, "\n%s is linked as %s.\n", s.Account, firstOf(s.Name, "an account whose name is not known yet"))
 			return nil

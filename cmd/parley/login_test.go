@@ -196,6 +196,17 @@ func TestLoginCommandEnds(t *testing.T) {
 	if err := (loginCmd{Channel: "telegram", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "telegram is not configured") {
 		t.Errorf("a channel that is not configured: %v", err)
 	}
+	s, ended := login(e, loginCmd{Channel: "fake", asJSON: asJSON{true}}, false)
+	if err := fake.Show(t.Context(), channels.PairStep{QR: "https://example.org/json", Expires: time.Now().Add(time.Minute)}); err != nil {
+		t.Fatal(err)
+	}
+	s.wait(t, `"qr":"https://example.org/json"`)
+	if err := fake.Confirm(t.Context(), "Anna"); err != nil {
+		t.Fatal(err)
+	}
+	if text := s.wait(t, `"done":true`); <-ended != nil || strings.Contains(text, "Linked devices") {
+		t.Errorf("as JSON:\n%s", text)
+	}
 	away := &env{ctx: t.Context(), config: filepath.Join(t.TempDir(), "config.yaml")}
 	if err := os.WriteFile(away.config, []byte("state: state\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
 	"parley/channels"
 	"parley/gateway"
@@ -39,7 +38,8 @@ func running(e *env) (*host, error) {
 	token, ok, err := gateway.Token(c.State, c.Gateway.Token)
 	if o.Socket != "" {
 		if t := overSocket(e.ctx, filepath.Join(c.State, filepath.Base(o.Socket))); t != nil {
-			return &host{base: o.Address, token: token, client: &http.Client{Transport: t}}, nil
+			h := &host{base: o.Address, token: token, client: &http.Client{Transport: t}}
+			return h, h.answers(e.ctx, o.PID, firstByte)
 		}
 	}
 	if err != nil {
@@ -48,13 +48,14 @@ func running(e *env) (*host, error) {
 	if !ok {
 		return nil, notRunning(c, o.Address)
 	}
-	return &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}}, nil
+	h := &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}}
+	return h, h.answers(e.ctx, o.PID, firstByte)
 }
 
 // overSocket sends every request through the socket of the host, where nothing needs to be encrypted; nil when nobody is there.
 func overSocket(ctx context.Context, path string) *http.Transport {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "unix", path)
+		return (&net.Dialer{Timeout: firstByte}).DialContext(ctx, "unix", path)
 	}
 	c, err := dial(ctx, "", "")
 	if err != nil {
