@@ -12,8 +12,9 @@ const (
 	maxHeader    = 64 << 10
 )
 
-// Server gives an HTTP server with limits for headers and idle connections; those for bodies and answers are the door's.
+// Server gives an HTTP server with limits for headers and idle connections; those for bodies and answers are the door's. Nothing is
+// answered before the door, OPTIONS * neither.
 func Server(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ConnContext: ConnContext,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 }

@@ -25,6 +25,11 @@ func (d *Door) timed(serve func(*answer, *http.Request)) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // net/http lifts it once the body is read; a recorder has none
 		}
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+			// With a Content-Length as well, which net/http takes out, a proxy in front may see the end of the body elsewhere: what
+			// follows on this connection is not read as a request (RFC 9112, 6.1).
+			w.Header().Set("Connection", "close")
+		}
 		serve(out, r)
 		if d.cfg.Log.Enabled(r.Context(), slog.LevelDebug) {
 			d.cfg.Log.DebugContext(r.Context(), "request", "method", method(r), "path", template(out.pattern()), "status", max(out.status, http.StatusOK),
