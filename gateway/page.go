@@ -10,6 +10,7 @@ import (
 	"parley/channels/webchat"
 	"parley/gateway/api"
 	"parley/gateway/web"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -20,6 +21,7 @@ func (h *Host) pageHandler(table api.Table) http.Handler {
 			return api.Call[any](ctx, table, name, in)
 		},
 		Info:   h.pageInfo,
+		InfoOf: h.chatInfo,
 		Now:    func() string { return h.placeName(h.router.Position()) },
 		Logger: h.log,
 	}
@@ -39,25 +41,47 @@ func (h *Host) pageKey(chat channels.ChatID) sessions.Key {
 	return h.router.Key(channels.Inbound{Event: channels.Message, Address: h.page.Address(chat), Sender: channels.Sender{ID: pageUser}})
 }
 
-// pageModel is the model that answers in the main chat of the page: the session's own, else its agent's.
-func (h *Host) pageModel(ctx context.Context) string {
+// pageSession is the session behind a chat of the page; before its first message it has only its agent.
+func (h *Host) pageSession(ctx context.Context, chat channels.ChatID) sessions.Session {
 	_, def := h.deps.Config.Config().Agents.IDs()
 	s := sessions.Session{Agent: def}
-	if h.page != nil {
-		if own, err := h.store.Get(ctx, h.pageKey(webchat.DefaultChat)); err == nil { // before the first message there is none
-			s = own
-		}
+	if h.page == nil {
+		return s
 	}
-	return cmp.Or(h.router.Settings().ModelOf(s), h.choice.Load().name)
+	s.Key = h.pageKey(chat)
+	s.Agent = cmp.Or(s.Key.Agent(), def)
+	if own, err := h.store.Get(ctx, s.Key); err == nil {
+		s = own
+	}
+	return s
 }
 
-func (h *Host) pageInfo(ctx context.Context) web.Info {
+// ownSettings says what a session has set for itself, besides its model.
+func ownSettings(s sessions.Session) string {
+	var words []string
+	if t := s.Settings.Thinking; t != "" {
+		words = append(words, "thinking "+t)
+	}
+	switch s.Settings.SendPolicy {
+	case policy.Deny:
+		words = append(words, "answers are withheld")
+	case policy.Allow:
+		words = append(words, "answers are let out")
+	case policy.Inherit:
+	}
+	return strings.Join(words, ", ")
+}
+
+// pageInfo is about the main chat of the page.
+func (h *Host) pageInfo(ctx context.Context) web.Info { return h.chatInfo(ctx, webchat.DefaultChat) }
+
+func (h *Host) chatInfo(ctx context.Context, chat channels.ChatID) web.Info {
 	c := h.deps.Config.Config()
-	_, def := c.Agents.IDs()
-	model := h.pageModel(ctx)
-	info := web.Info{Agent: string(def), Model: model, Offline: choice{name: model}.offline()}
+	s := h.pageSession(ctx, chat)
+	model := cmp.Or(h.router.Settings().ModelOf(s), h.choice.Load().name)
+	info := web.Info{Agent: string(s.Agent), Model: model, Offline: choice{name: model}.offline(), Session: s.Key, Settings: ownSettings(s)}
 	for _, e := range c.Agents.List {
-		if e.ID == def && e.Name != "" {
+		if e.ID == s.Agent && e.Name != "" {
 			info.Agent = e.Name
 		}
 	}

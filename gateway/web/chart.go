@@ -20,7 +20,7 @@ const (
 const (
 	maxSeries = 7
 	others    = "others"
-	maxLabels = 6 // days written below the bars: as many as a phone has room for
+	maxLabels = 5 // days written below the bars: as many as a phone has room for
 )
 
 // chart is usage by day and agent: stacked bars, and the same figures as a table. Lengths are in hundredths of the drawing's size, so

@@ -14,7 +14,8 @@ import (
 // names are what people call sessions, chats and agents. The zero value makes words of the keys.
 type names struct {
 	sessions map[sessions.Key]api.Session
-	tasks    map[sessions.Key]string // what sub-agents were asked; of those with a label, that
+	labels   map[sessions.Key]string // of sub-agents whose sessions are gone
+	tasks    map[sessions.Key]string // what sub-agents were asked
 	chats    map[string]string       // titles, by address
 	agents   map[sessions.AgentID]string
 }
@@ -31,7 +32,7 @@ func (s site) names(r *http.Request, more ...api.Session) names {
 
 // namesOf gives the names of sessions that were read already; what sub-agents without a label were asked it reads from their runs.
 func (s site) namesOf(r *http.Request, rows []api.Session, agents []api.Agent) names {
-	n := names{sessions: map[sessions.Key]api.Session{}, tasks: map[sessions.Key]string{}, chats: map[string]string{}, agents: map[sessions.AgentID]string{}}
+	n := names{sessions: map[sessions.Key]api.Session{}, labels: map[sessions.Key]string{}, tasks: map[sessions.Key]string{}, chats: map[string]string{}, agents: map[sessions.AgentID]string{}}
 	for _, a := range agents {
 		n.agents[a.ID] = a.Name
 	}
@@ -60,7 +61,7 @@ func (s site) namesOf(r *http.Request, rows []api.Session, agents []api.Agent) n
 func (n names) learn(runs []api.Run) {
 	for _, x := range runs { // newest first: what it was asked first stays
 		if x.Kind == sessions.ChildRun {
-			n.tasks[x.Key] = cmp.Or(x.Label, plainLine(80, x.Request))
+			n.labels[x.Key], n.tasks[x.Key] = x.Label, plainLine(80, x.Request)
 		}
 	}
 }
@@ -91,7 +92,7 @@ func (n names) Ref(text string) string {
 }
 
 func (n names) called(label, title string, parent, key sessions.Key) string {
-	if name := cmp.Or(label, title); name != "" {
+	if name := cmp.Or(label, title, n.labels[key]); name != "" {
 		return name
 	}
 	p, err := key.Parse()

@@ -12,14 +12,14 @@ import (
 func TestNames(t *testing.T) {
 	t.Parallel()
 	const sub = "agent:research:subagent:7c1d40aa-1111-4222-8333-444455556666"
-	n := names{agents: map[sessions.AgentID]string{"main": "Ada"}, tasks: map[sessions.Key]string{}, chats: map[string]string{"telegram/default/group/-1001": "Garden club"},
+	n := names{agents: map[sessions.AgentID]string{"main": "Ada"}, labels: map[sessions.Key]string{}, tasks: map[sessions.Key]string{}, chats: map[string]string{"telegram/default/group/-1001": "Garden club"},
 		sessions: map[sessions.Key]api.Session{
 			"agent:main:telegram:group:-1001":    {Title: "Garden club"},
 			"agent:main:cron:j1":                 {Title: "Bins", Label: "Out with the bins"},
 			sub:                                  {SpawnedBy: "agent:main:main"},
 			"agent:main:subagent:labelled-first": {Label: "huts"},
 		}}
-	n.learn([]api.Run{{Kind: sessions.TurnRun, Key: sub, Request: "no task"}, {Kind: sessions.ChildRun, Key: sub, Request: "And prices?"}, {Kind: sessions.ChildRun, Key: sub, Request: "# Look for **huts**\n\nwith room"}})
+	n.learn([]api.Run{{Kind: sessions.TurnRun, Key: sub, Request: "no task"}, {Kind: sessions.ChildRun, Key: "agent:main:subagent:gone", Label: "prices", Request: "Look"}, {Kind: sessions.ChildRun, Key: sub, Request: "And prices?"}, {Kind: sessions.ChildRun, Key: sub, Request: "# Look for **huts**\n\nwith room"}})
 	for key, want := range map[sessions.Key]string{
 		"agent:main:telegram:group:-1001":    "Garden club",
 		"agent:main:cron:j1":                 "Out with the bins",
@@ -33,6 +33,7 @@ func TestNames(t *testing.T) {
 		"agent:main:cron:7c1d40aa-1111-4222-8333-444455556666": "Job 7c1d40aa",
 		"agent:main:hook:42":                                   "Hook 42",
 		"agent:main:openai:phone":                              "openai phone",
+		"agent:main:subagent:gone":                             "prices",
 		"no key":                                               "no key",
 	} {
 		if got := n.Of(key); got != want {

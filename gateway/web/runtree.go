@@ -30,6 +30,9 @@ func (s *runStep) Post() bool { return s.Kind == sessions.PostRun }
 // Asked reports whether what the run answers says more than its kind.
 func (s *runStep) Asked() bool { return asks(s.Kind) }
 
+// Says reports whether the run's title says what it is about, not only its kind.
+func (s *runStep) Says() bool { return s.Label != "" || s.Asked() && s.Request != "" }
+
 // asks: what the others answer are the words of the host.
 func asks(k sessions.RunKind) bool {
 	switch k {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/sessions"
 	"parley/tools/mcp"
@@ -52,7 +53,10 @@ func warnings(v statusView) (out []warning) {
 		if a.Off || a.Live || a.Linking {
 			continue
 		}
-		w := warning{"warn", fmt.Sprintf("%s (%s) is %s", a.Channel, a.Account, a.Words()), a.Todo, "/channels"}
+		w := warning{"warn", fmt.Sprintf("%s is %s", onAccount(a.Channel, a.Account), a.Words()), a.Todo, "/channels"}
+		if a.Pairs && (a.State == channels.LoggedOut || a.State == channels.Revoked) { // there is a button for it
+			w.Todo = "link it on the page Channels"
+		}
 		if a.Detail != "" {
 			w.Text += ": " + a.Detail
 		}

@@ -59,6 +59,8 @@ type Info struct {
 	Offline     bool          `json:"offline"`               // Model is the built-in one that is no language model
 	Channels    []ChannelInfo `json:"channels"`              // what is connected and what is not
 	Suggestions []string      `json:"suggestions,omitempty"` // first things to say, shown in an empty chat
+	Session     sessions.Key  `json:"session,omitempty"`     // behind the chat that is asked about
+	Settings    string        `json:"settings,omitempty"`    // that the session has of its own, in words: thinking high, sending off
 }
 
 // ChannelInfo is how one account of a channel is doing.
@@ -77,9 +79,10 @@ type Deps struct {
 	// None at the beginning of the chat. A chat that is unknown, and a line that is unknown, have none. StoreHistory is one.
 	History func(ctx context.Context, chat channels.ChatID, before string) ([]Line, error)
 	Info    func(ctx context.Context) Info
-	Now     func() string // the position in the host's events, as GET /api/events takes it in since; nil = there is none
-	Chat    http.Handler  // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/; nil = the web chat is switched off
-	Logger  *slog.Logger  // nil = no log
+	InfoOf  func(ctx context.Context, chat channels.ChatID) Info // the same, about one chat of the page; nil = Info, whichever chat it is
+	Now     func() string                                        // the position in the host's events, as GET /api/events takes it in since; nil = there is none
+	Chat    http.Handler                                         // webchat's Handler, made with RenderMarkdown; mounted at /api/chat/; nil = the web chat is switched off
+	Logger  *slog.Logger                                         // nil = no log
 }
 
 //go:embed assets
@@ -186,7 +189,14 @@ func (s site) chat(r *http.Request) (any, error) {
 	if !ok {
 		return nil, api.Bad("That is no chat id.")
 	}
-	return chatView{chat, s.Info(r.Context())}, nil
+	return chatView{chat, s.infoOf(r.Context(), chat)}, nil
+}
+
+func (s site) infoOf(ctx context.Context, chat channels.ChatID) Info {
+	if s.InfoOf == nil {
+		return s.Info(ctx)
+	}
+	return s.InfoOf(ctx, chat)
 }
 
 func show(w http.ResponseWriter, status int, name string, data any) {
@@ -237,7 +247,14 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 	}{lines})
 }
 
-func (s site) info(w http.ResponseWriter, r *http.Request) { answer(w, s.Info(r.Context())) }
+func (s site) info(w http.ResponseWriter, r *http.Request) {
+	chat, ok := chatOf(r)
+	if !ok {
+		api.WriteError(w, api.Bad("That is no chat id."))
+		return
+	}
+	answer(w, s.infoOf(r.Context(), chat))
+}
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -1,5 +1,6 @@
 import { Log } from './log.js';
 import { Outbox } from './outbox.js';
+import { listen } from './live.js';
 
 const $ = (id) => document.getElementById(id);
 const chat = $('log').dataset.chat;
@@ -205,6 +206,7 @@ async function info() {
   try { i = await get('info'); } catch { return; }
   $('agent').textContent = i.agent;
   $('model').textContent = i.offline ? 'offline model' : i.model;
+  $('settings').textContent = i.settings ? ` · ${i.settings}` : '';
   $('offline').hidden = !i.offline;
   $('channels').replaceChildren(...(i.channels || []).map((c) => {
     const li = document.createElement('li');
@@ -214,6 +216,14 @@ async function info() {
     if (c.detail) li.append(Object.assign(document.createElement('p'), { textContent: c.detail }));
     return li;
   }));
+}
+// The header follows what is changed elsewhere: by a command, on the session's page, by the API.
+let asking;
+if ($('log').dataset.session) {
+  listen($('log').dataset.session, ['session'], () => {
+    clearTimeout(asking);
+    asking = setTimeout(info, 100);
+  });
 }
 $('host').addEventListener('toggle', () => { if ($('host').open) info(); });
 document.addEventListener('click', (e) => { if (!$('host').contains(e.target)) $('host').open = false; });

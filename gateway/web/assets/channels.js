@@ -105,11 +105,12 @@ function fill(c, s) {
   c.state.textContent = words(s);
   c.detail.textContent = s.detail || '';
   c.detail.hidden = !s.detail;
-  c.todo.textContent = s.todo ? `What to do: ${s.todo}.` : '';
-  c.todo.hidden = !s.todo;
   c.facts.replaceChildren(...facts.map(([k, v]) => el('div', {}, el('dt', { textContent: k }), el('dd', { textContent: v }))));
   const over = permanent.includes(s.state);
   c.link.hidden = !s.pairs || s.linking || !['logged_out', 'revoked'].includes(s.state);
+  const todo = c.link.hidden ? s.todo : 'link it with the button below';
+  c.todo.textContent = todo ? `What to do: ${todo}.` : '';
+  c.todo.hidden = !todo;
   c.again.hidden = s.off || s.linking || s.state === 'logged_out' && s.pairs || !(over || s.state === 'disconnected' || s.state === 'banned');
   c.logout.hidden = !s.pairs || s.linking || s.state === 'logged_out';
   c.actions.hidden = c.link.hidden && c.again.hidden && c.logout.hidden;
