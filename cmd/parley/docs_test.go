@@ -37,6 +37,7 @@ var (
 	docKey      = regexp.MustCompile("`([a-z]+[.][][a-zA-Z0-9.*]*[]a-zA-Z*])[`:]")
 	docMetric   = regexp.MustCompile(`\bparley_[a-z_]+_(?:total|up|seconds|breaker)\b`)
 	docVariable = regexp.MustCompile(`[gG]etenv\("([A-Z_]+)"\)`)
+	docCodes    = regexp.MustCompile(`(?:failed\(exit[A-Za-z]+, |http\.Status[A-Za-z]+: |[^.]Code: )"([a-z_]+)"`)
 	docExit     = regexp.MustCompile(`(?m)^\| (\d+) \|`)
 )
 
@@ -325,7 +326,7 @@ func TestDocsFigures(t *testing.T) {
 		return string(b)
 	}
 	want := map[string]bool{}
-	for _, dir := range []string{"gateway", "gateway/config", "router", "cmd/parley"} {
+	for _, dir := range []string{"gateway", "gateway/api", "gateway/config", "router", "cmd/parley"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)
@@ -337,6 +338,11 @@ func TestDocsFigures(t *testing.T) {
 			code := text(strings.TrimPrefix(file, filepath.Join("..", "..")+string(filepath.Separator)))
 			for _, name := range docMetric.FindAllString(code, -1) {
 				want[name] = true
+			}
+			for _, m := range docCodes.FindAllStringSubmatch(code, -1) {
+				if !strings.Contains(text("docs/api.md")+text("docs/cli.md"), "`"+m[1]+"`") {
+					t.Errorf("neither docs/api.md nor docs/cli.md has the code %s of %s", m[1], file)
+				}
 			}
 			for _, m := range docVariable.FindAllStringSubmatch(code, -1) {
 				if name := m[1]; !strings.Contains(text("docs/operations.md"), "`"+name) && name != "HOME" && name != "USERPROFILE" {
