@@ -157,6 +157,7 @@ type Limits struct {
 	FileBytes  int64   // largest file
 	FilesBytes int64   // most of all files of one message together; 0 = no bound
 	Caption    int     // longest text that goes with files, in Unit; 0 = the text is a message of its own
+	Inside     bool    // the chat is on a page of this host: people see it when they look there, and are not told
 }
 
 // Pacing is how fast an account may send. Zero = not paced.

@@ -75,7 +75,7 @@ func (h *Host) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
 		}
 		row.To = s.Last.String()
 	}
-	if !j.Off {
+	if !j.Off && !j.Next.IsZero() { // it is not over
 		later, err := j.Coming(j.Next, comingMost-1)
 		if err != nil {
 			row.Trouble = err.Error()
@@ -102,16 +102,10 @@ func badJob(err error) error {
 
 func (h *Host) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error) {
 	j := sessions.Job{Name: q.Name, Agent: sessions.AgentID(q.Agent), Message: q.Message, Zone: q.Zone, Owner: true, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second, Off: q.Off}
-	if j.Agent == "" {
-		_, j.Agent = h.deps.Config.Config().Agents.IDs()
-	}
 	if err := schedule(&j, time.Now(), q.At, q.In, q.Every, q.Cron); err != nil {
 		return row, err
 	}
-	if j.To, err = h.router.ChatOf(ctx, j.Agent, q.To); err != nil {
-		return row, badJob(err)
-	}
-	if j, err = h.router.MakeJob(ctx, api.Source(ctx), j); err != nil {
+	if j, err = h.router.MakeJob(ctx, api.Source(ctx), j, q.To); err != nil {
 		return row, badJob(err)
 	}
 	return h.jobRow(ctx, j)

@@ -139,7 +139,7 @@ func TestLookAtARunOfABatch(t *testing.T) {
 	}
 }
 
-// "last" is the chat of the main session, also where there is one session for all.
+// "last" is a chat outside, also where there is one session for all: the page is none.
 func TestAgentToLast(t *testing.T) {
 	t.Parallel()
 	o := openHost(t, t.TempDir(), outsideOn+"\nsession: {scope: global}")
@@ -149,7 +149,7 @@ func TestAgentToLast(t *testing.T) {
 	if _, status := told[map[string]any](o, "POST", "/api/chat/messages", `{"id": "m1", "text": "hello"}`); status >= 300 {
 		t.Fatal(status)
 	}
-	if x, status := told[map[string]any](o, "POST", "/api/agent", `{"message": "hello", "to": "last"}`); status != http.StatusAccepted {
-		t.Errorf("%d %v", status, x)
+	if x, status := told[api.Failure](o, "POST", "/api/agent", `{"message": "hello", "to": "last"}`); status != http.StatusBadRequest || !strings.Contains(x.Error, "only the page has written") {
+		t.Errorf("after the page has: %d %+v", status, x)
 	}
 }

@@ -112,6 +112,8 @@ func (r *Router) resetJob(ctx context.Context, j sessions.Job, now time.Time) er
 // was missed while the host was down is made up for once, by its newest time, unless that is older than what a job says may be late. A
 // time is left out while the turn of an earlier one is not over. Whatever happens is in the job's history.
 func (r *Router) fire(ctx context.Context, j sessions.Job, now time.Time) error {
+	r.firing.Lock()
+	defer r.firing.Unlock()
 	f := sessions.Firing{Job: j.ID, Due: j.Next, At: now}
 	next, err := j.After(now)
 	if err != nil { // a time zone that is gone: it never comes again
@@ -120,7 +122,7 @@ func (r *Router) fire(ctx context.Context, j sessions.Job, now time.Time) error 
 	}
 	f.Next = next
 	due, missed := r.newest(j, now)
-	if missed > 0 {
+	if missed {
 		f.Times = append(f.Times, sessions.Occurrence{Due: j.Next, Skipped: "missed; a later time makes up for it"})
 	}
 	from, why, err := r.leftOut(ctx, j, due, now)
@@ -175,20 +177,14 @@ func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	r.Tell(e)
 }
 
-// newest gives the newest time of a job that has come, and how many before it have not been looked at. Times that are too late for
-// anything are counted only when there is a newer one.
-func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed int) {
-	due = j.Next
-	for at, oldest := due, now.Add(-r.settings.Load().Delivery.cronTTL()); ; missed++ {
-		if at.Before(oldest) {
-			at = oldest // nobody counts the times of a year
-		}
-		next, err := j.After(at)
-		if err != nil || next.IsZero() || next.After(now) {
-			return due, missed
-		}
-		at, due = next, next
+// newest gives the newest time of a job that has come, and whether it makes up for earlier ones that nobody has looked at. One that is too
+// late for anything makes up for none.
+func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
+	due, err := j.Newest(j.Next, now)
+	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings.Load().Delivery.cronTTL())) {
+		return j.Next, false
 	}
+	return due, true
 }
 
 // errEnds is why a job is over before its time: nobody would read what it says.
@@ -212,7 +208,7 @@ func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time
 	}
 	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: 1})
 	if len(open) > 0 {
-		return from, errBusy, err
+		return from, fmt.Errorf("%w: run %s is %s", errBusy, open[0].ID, open[0].Status), err
 	}
 	return from, nil, err
 }

@@ -42,7 +42,7 @@ func (g *rig) make(j sessions.Job) sessions.Job {
 	if j.Message == "" {
 		j.Message = "look"
 	}
-	j, err := g.r.MakeJob(g.t.Context(), "", j)
+	j, err := g.r.MakeJob(g.t.Context(), "", j, "")
 	if err != nil {
 		g.t.Fatal(err)
 	}

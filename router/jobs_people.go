@@ -29,7 +29,8 @@ const (
 	jobNameMost = 80 // characters
 )
 
-// LastChat stands for the chat of an agent's main session where an address is asked for.
+// LastChat stands for the chat that wrote last to an agent's main session, where an address is asked for. The host's own page is none:
+// nobody is told of what is posted there.
 const LastChat = "last"
 
 // ChatOf reads an address that something is to be posted to: a chat that has written to this host before, or LastChat. "" is none.
@@ -38,14 +39,7 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 		return to, nil
 	}
 	if text == LastChat {
-		s, err := r.store.Get(ctx, r.mainKey(agentID))
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return to, err
-		}
-		if s.Last.IsZero() {
-			return to, cannot("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
-		}
-		return s.Last, nil
+		return r.lastChat(ctx, agentID)
 	}
 	if to, err = channels.ParseAddress(text); err != nil {
 		return to, cannot("to: %v", err)
@@ -57,6 +51,34 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 	return to, err
 }
 
+// lastChat finds LastChat.
+func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
+	chats, err := r.store.Writers(ctx, r.mainKey(agentID))
+	if err != nil {
+		return to, err
+	}
+	for _, chat := range chats {
+		if !r.gate.inside(chat) {
+			return chat, nil
+		}
+	}
+	if len(chats) > 0 {
+		return to, cannot("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, or name an address", agentID)
+	}
+	return to, cannot("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
+}
+
+// inside reports whether a chat is one of the host's own, which nobody outside reads.
+func (g *gate) inside(chat channels.Address) bool {
+	g.mu.Lock()
+	var ch channels.Channel
+	if o := g.outlets[Ref(chat)]; o != nil {
+		ch = o.ch
+	}
+	g.mu.Unlock()
+	return ch != nil && ch.Limits(chat).Inside
+}
+
 // mainKey is the main session of an agent.
 func (r *Router) mainKey(id sessions.AgentID) sessions.Key {
 	if r.settings.Load().Session.Scope == sessions.Global {
@@ -65,14 +87,25 @@ func (r *Router) mainKey(id sessions.AgentID) sessions.Key {
 	return sessions.MainKey(id)
 }
 
-// MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. The same source makes it once.
-func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job) (sessions.Job, error) {
+// MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat
+// that to names, as ChatOf reads it, else to j.To. The same source makes it once: a repeat gets what the first one made, whatever has
+// changed since.
+func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
 	j.ID, j.Created, j.From = madeBy(source, "job"), r.clock(), ""
 	if j.Agent == "" {
 		_, j.Agent = r.settings.Load().Agents.IDs()
 	}
+	if was, made, err := r.jobMade(ctx, source, j); made || err != nil {
+		return was, err
+	}
 	if err := r.checkJob(&j); err != nil {
 		return j, err
+	}
+	if to != "" {
+		var err error
+		if j.To, err = r.ChatOf(ctx, j.Agent, to); err != nil {
+			return j, err
+		}
 	}
 	all, err := r.store.ListJobs(ctx, "")
 	switch {
@@ -92,6 +125,26 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job) (se
 	}
 	r.wakeJobs()
 	return j, err
+}
+
+// jobMade finds the job that a source made before. Of one that is over, or removed, it knows what was asked for, and when it was due.
+func (r *Router) jobMade(ctx context.Context, source string, j sessions.Job) (was sessions.Job, made bool, err error) {
+	if source == "" {
+		return j, false, nil
+	}
+	if was, err = r.store.GetJob(ctx, j.ID); !errors.Is(err, sessions.ErrNotFound) {
+		return was, err == nil, err
+	}
+	paths, err := r.store.Trace(ctx, source)
+	if err != nil || len(paths) == 0 {
+		return j, false, err
+	}
+	j.Created = paths[0].Accepted
+	times, err := r.store.Occurrences(ctx, j.ID, 1)
+	if len(times) > 0 && !j.At.IsZero() {
+		j.At = times[0].Due
+	}
+	return j, err == nil, err
 }
 
 // ChangeJob changes a job that anybody made. Its next time is computed anew when its schedule changes, or it is switched on again; a time
@@ -170,8 +223,10 @@ func (r *Router) checkJob(j *sessions.Job) error {
 }
 
 // RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too. The same source
-// begins it once.
+// begins it once, and while a turn of the job is queued or at work there is no further one (ErrConflict, which names that run).
 func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
+	r.firing.Lock()
+	defer r.firing.Unlock()
 	if source != "" {
 		if run, err := r.store.GetRun(ctx, sessions.RunID(madeBy(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
 			return run, err

@@ -85,6 +85,7 @@ type Router struct {
 	commands   []command
 	ends       ends
 	jobs       chan struct{}    // wakes the scheduler
+	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
 	clock      func() time.Time // of the scheduler
 	acks       acks
 	media      *media

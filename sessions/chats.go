@@ -12,6 +12,8 @@ type Chats interface {
 	// Positions gives the newest accepted message of every chat that has written to a session which lives, for one account: where an
 	// adapter goes on to read after it was away. A chat from which nothing has come since this was kept has none.
 	Positions(ctx context.Context, kind channels.Kind, account channels.AccountID) ([]channels.Position, error)
+	// Writers gives the chats that have written to a session, who did last first. Those of before a chat's move are its new address.
+	Writers(ctx context.Context, key Key) ([]channels.Address, error)
 	// OwnMessage reports whether this host sent a message in a chat (its thread does not matter), and what it was part of. It is
 	// forgotten with the dedupe rows (Expire).
 	OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m OwnMessage, own bool, err error)

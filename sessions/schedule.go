@@ -38,6 +38,24 @@ func (j Job) After(t time.Time) (time.Time, error) {
 	return j.Created.Add((t.Sub(j.Created)/j.Every + 1) * j.Every), nil
 }
 
+// Newest gives the newest time until now at which the job is due, from first on, which is one. However long ago that is, it looks at a few
+// dozen times only.
+func (j Job) Newest(first, now time.Time) (newest time.Time, err error) {
+	newest = first
+	for end := now; end.Sub(newest) >= ShortestJob; { // none comes between end and now
+		middle := newest.Add(end.Sub(newest) / 2)
+		switch next, err := j.After(middle); {
+		case err != nil:
+			return first, err
+		case next.IsZero() || next.After(now):
+			end = middle
+		default:
+			newest = next
+		}
+	}
+	return newest, nil
+}
+
 // one counts the kinds of schedule that are set.
 func (j Job) one() (n int) {
 	for _, set := range []bool{!j.At.IsZero(), j.Every != 0, j.Cron != ""} {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func TestJobAfter(t *testing.T) {
@@ -106,5 +108,47 @@ func TestJobAfterPasses(t *testing.T) {
 				t.Errorf("%s in %s: 730 times in %.1f days", c, zone, days)
 			}
 		}
+	}
+}
+
+// TestJobNewest: it is the time at which a walk over all of them ends, however long that is.
+func TestJobNewest(t *testing.T) {
+	t.Parallel()
+	exprs := []string{"* * * * *", "*/7 * * * *", "30 * * * *", "0 9 * * 1-5", "30 2,3 * * *", "15 0-4 * * *", "0 0 1 * *", "59 23 * * 0"}
+	zones := []string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago"}
+	rapid.Check(t, func(t *rapid.T) {
+		began := time.Unix(rapid.Int64Range(1_767_225_600, 1_798_761_600).Draw(t, "began"), 0)
+		now := began.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Hour)).Draw(t, "for")))
+		j := Job{Created: began, Every: ShortestJob + time.Duration(rapid.Int64Range(0, int64(5*time.Hour)).Draw(t, "every"))}
+		if rapid.Bool().Draw(t, "cron") {
+			j = Job{Cron: rapid.SampledFrom(exprs).Draw(t, "expression"), Zone: rapid.SampledFrom(zones).Draw(t, "zone")}
+		}
+		first, err := j.After(began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := j.Newest(first, now)
+		want := first
+		for next := first; !next.After(now); {
+			if want = next; err == nil {
+				next, err = j.After(next)
+			}
+		}
+		if err != nil || !got.Equal(want) {
+			t.Fatalf("%s from %s to %s: %s, want %s, %v", j.When(), began, now, got, want, err)
+		}
+	})
+	began := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, j := range []Job{{Cron: "* * * * *", Zone: "UTC"}, {Every: time.Minute, Created: began}} { // a walk would take minutes
+		if got, err := j.Newest(began, began.AddDate(200, 0, 0)); err != nil || !got.Equal(began.AddDate(200, 0, 0)) {
+			t.Errorf("%s: %s, %v", j.When(), got, err)
+		}
+	}
+	once := Job{At: began}
+	if got, err := once.Newest(began, began.AddDate(1, 0, 0)); err != nil || !got.Equal(began) {
+		t.Errorf("once: %s, %v", got, err)
+	}
+	if _, err := (Job{Cron: "0 9 * * *", Zone: "Mars/Base"}).Newest(began, began.AddDate(1, 0, 0)); err == nil {
+		t.Error("a zone that is none")
 	}
 }

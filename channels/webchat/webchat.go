@@ -245,9 +245,9 @@ func (c *Channel) Typing(_ context.Context, to channels.Address) error {
 	return nil
 }
 
-// Limits says that Markdown is passed on as written and rendered by the reader; a repeated Send is shown once.
+// Limits says that Markdown is passed on as written and rendered by the reader; a repeated Send is shown once, to who looks.
 func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{Unit: channels.Bytes, Dialect: channels.Markdown, Idempotent: true}
+	return channels.Limits{Unit: channels.Bytes, Dialect: channels.Markdown, Idempotent: true, Inside: true}
 }
 
 // Health says connected whenever the hub takes posts, because the platform is the host itself.

@@ -98,7 +98,7 @@ type cronAddCmd struct {
 	cronSchedule
 	cronTurn
 	Agent string `help:"Who does it. Without it the default agent." placeholder:"AGENT"`
-	To    string `help:"Where the answer goes: the address of a chat that has written before, or last for the chat of the main session. Without it nowhere: it stays in the job's session." placeholder:"ADDRESS"`
+	To    string `help:"Where the answer goes: the address of a chat that has written before, or last for the chat outside the page that wrote last to the main session. Without it nowhere: it stays in the job's session." placeholder:"ADDRESS"`
 	Off   bool   `help:"Make it switched off."`
 	asJSON
 }

@@ -94,7 +94,7 @@ type agentCmd struct {
 	Message  string `arg:"" help:"What the agent is to work on; - reads standard input."`
 	Agent    string `help:"Agent; without it the default one, or that of the session." placeholder:"AGENT"`
 	Session  string `help:"Session; without it one of its own." placeholder:"SESSION"`
-	To       string `help:"Address that the answer is sent to; last = the chat of the agent's main session." placeholder:"ADDRESS"`
+	To       string `help:"Address that the answer is sent to; last = the chat outside the page that wrote last to the agent's main session." placeholder:"ADDRESS"`
 	Deliver  *bool  `negatable:"" help:"Send the answer to --to (the default when that is given)."`
 	Label    string `help:"Label of the run." placeholder:"TEXT"`
 	Model    string `help:"provider/model, for this run." placeholder:"MODEL"`

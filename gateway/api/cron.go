@@ -16,7 +16,7 @@ type JobAdd struct {
 	Every    string `json:"every,omitempty" jsonschema:"again and again, after this time each: 24h; at least 1m"`
 	Cron     string `json:"cron,omitempty" jsonschema:"five fields: minute hour day month weekday"`
 	Zone     string `json:"zone,omitempty" jsonschema:"IANA time zone of cron and at; without it the host's"`
-	To       string `json:"to,omitempty" jsonschema:"address of the chat that the answer goes to; last = the chat of the agent's main session; without it nowhere: it is in the job's session"`
+	To       string `json:"to,omitempty" jsonschema:"address of the chat that the answer goes to; last = the chat outside the page that wrote last to the agent's main session; without it nowhere: it is in the job's session"`
 	Model    string `json:"model,omitempty" jsonschema:"provider/model"`
 	Thinking string `json:"thinking,omitempty" enum:"off,minimal,low,medium,high"`
 	Timeout  int    `json:"timeoutSeconds,omitempty" min:"1" max:"86400"`

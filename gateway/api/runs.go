@@ -13,7 +13,7 @@ type AgentCall struct {
 	Message  string `json:"message" required:"true"`
 	Agent    string `json:"agentId,omitempty" jsonschema:"without it the default agent, or that of the session"`
 	Session  string `json:"sessionKey,omitempty" jsonschema:"without it a session of its own"`
-	To       string `json:"to,omitempty" jsonschema:"address that the answer is sent to; last = the chat of the agent's main session"`
+	To       string `json:"to,omitempty" jsonschema:"address that the answer is sent to; last = the chat outside the page that wrote last to the agent's main session"`
 	Deliver  *bool  `json:"deliver,omitempty" jsonschema:"false: the answer stays in the transcript; default: true when to is given"`
 	Label    string `json:"label,omitempty"`
 	Model    string `json:"model,omitempty" jsonschema:"provider/model, for this run"`

@@ -27,7 +27,7 @@ type Mapping struct {
 	Message   string    `yaml:"message" required:"true" doc:"Template of what the agent is given: Go's text/template over the JSON that came, for example {{.repository.full_name}}. What is missing is empty. A template that gives nothing does nothing (204)."`
 	Name      string    `yaml:"name" doc:"Template of what the program is called. Without it the path."`
 	Session   string    `yaml:"sessionKey" doc:"Template of the session's key, for example hook:pr-{{.number}}. Without it each request has a session of its own."`
-	To        string    `yaml:"to" doc:"Template of the address that the answer goes to, a chat that has written before; last = the chat of the main session. Without it, and where it gives nothing, nowhere."`
+	To        string    `yaml:"to" doc:"Template of the address that the answer goes to, a chat that has written before; last = the chat outside the page that wrote last to the main session. Without it, and where it gives nothing, nowhere."`
 	Model     string    `yaml:"model" doc:"Model of the turn, provider/model."`
 	Thinking  string    `yaml:"thinking" enum:"off,minimal,low,medium,high" doc:"How much the model thinks."`
 	Timeout   int       `yaml:"timeoutSeconds" min:"0" max:"86400" doc:"Longest time of the turn; 0 = the agent's."`

@@ -46,6 +46,18 @@ func (t *tx) rehear(from, to channels.Address) error {
 	return nil
 }
 
+// Writers gives the chats that have written to a session.
+func (s *Store) Writers(ctx context.Context, key sessions.Key) (chats []channels.Address, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		chats = nil
+		return c.each(ctx, "SELECT h.address FROM heard h JOIN sessions s ON s.key = h.key WHERE h.key = ? ORDER BY CASE WHEN h.address = s.last THEN 0 ELSE 1 END, h.at DESC, h.address", []any{string(key)}, func(r row) error {
+			chats = append(chats, address(r.str(0)))
+			return nil
+		})
+	})
+	return chats, err
+}
+
 // Known gives the sessions that a chat has written to, archived or not.
 func (s *Store) Known(ctx context.Context, from channels.Address) (keys []sessions.Key, err error) {
 	err = s.read(ctx, func(c *conn) error {

@@ -1,0 +1,133 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// crowded is a store with as many jobs as there may be.
+type crowded struct{ sessions.Store }
+
+func (s crowded) ListJobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+	jobs, err := s.Store.ListJobs(ctx, id)
+	for len(jobs) < jobsMost {
+		jobs = append(jobs, sessions.Job{ID: "other", Off: true})
+	}
+	return jobs, err
+}
+
+// TestRepeatOfAJob: what is asked for again with its source is answered as it was the first time, also when it could not be made any more.
+func TestRepeatOfAJob(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		at := time.Now().Add(time.Hour)
+		ask := func(source, to string) (sessions.Job, error) {
+			return g.r.MakeJob(t.Context(), source, sessions.Job{Name: "Plants", Message: "x", At: at}, to)
+		}
+		once, err := ask("api:k", groupChat("a").String())
+		if err != nil || once.To != groupChat("a") {
+			t.Fatal(once, err)
+		}
+		g.r.store = crowded{g.r.store}
+		if _, err := ask("api:other", ""); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), "1000 jobs") {
+			t.Errorf("one too many: %v", err)
+		}
+		for _, when := range []string{"while there are as many as may be", "when it is over"} {
+			again, err := ask("api:k", "an address that is none")
+			if err != nil || again.ID != once.ID || !again.At.Equal(at) || again.Name != once.Name || again.Created.Sub(once.Created).Abs() > time.Millisecond {
+				t.Errorf("%s: %+v, %v", when, again, err)
+			}
+			<-time.After(2 * time.Hour)
+		}
+		if _, err := g.store.GetJob(t.Context(), once.ID); !errors.Is(err, sessions.ErrNotFound) || len(g.begun(once.ID)) != 1 {
+			t.Errorf("%v, %v", err, g.begun(once.ID))
+		}
+	})
+}
+
+// TestRunJobAtOnce: of many who ask for a turn of a job at the same time one gets it, and the others are told which one it is.
+func TestRunJobAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := spokenIn(t)
+		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			sleep(ctx, time.Minute)
+			return text("done"), ctx.Err()
+		})
+		j := g.make(sessions.Job{At: time.Now().Add(time.Hour)})
+		runs, refused := make(chan sessions.RunID, 10), make(chan error, 10)
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				run, err := g.r.RunJob(t.Context(), "", j.ID)
+				if err != nil {
+					refused <- err
+					return
+				}
+				runs <- run.ID
+			})
+		}
+		wg.Wait()
+		synctest.Wait()
+		if len(runs) != 1 {
+			t.Fatalf("%d turns", len(runs))
+		}
+		id := string(<-runs)
+		for range len(refused) {
+			if err := <-refused; !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "run "+id+" is ") {
+				t.Errorf("%v, want the run %s", err, id)
+			}
+		}
+	})
+}
+
+// TestLastChat: the chat outside that wrote last to the main session, and never a page of the host.
+func TestLastChat(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		page := AccountRef{Channel: "page", Account: channels.DefaultAccount}
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			s.Owners = policy.Owners{"fake:" + owner, "fake:3003", "page:" + owner}
+			s.Accounts[page] = s.Accounts[account]
+		})
+		g.r.Attach(page, channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Inside: true}}).Full())
+		say := func(kind channels.Kind, from string) {
+			t.Helper()
+			<-time.After(time.Minute)
+			at := direct(from)
+			at.Channel = kind
+			in := channels.Inbound{Address: at, ID: channels.MessageID(time.Now().String()), Event: channels.Message, Sender: channels.Sender{ID: channels.UserID(from)}, Text: "hello", Time: time.Now()}
+			if err := g.r.Accept(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		last := func(want channels.Address, words string) {
+			t.Helper()
+			to, err := g.r.ChatOf(t.Context(), "main", LastChat)
+			if to != want || (err == nil) != (words == "") || err != nil && (!errors.Is(err, ErrWords) || !strings.Contains(err.Error(), words)) {
+				t.Errorf("%s, %v; want %s, %q", to, err, want, words)
+			}
+		}
+		last(channels.Address{}, "nobody has written to the main session of main")
+		say("page", owner)
+		last(channels.Address{}, "only the page has written to the main session of main")
+		say("fake", owner)
+		last(direct(owner), "")
+		say("fake", "3003")
+		say("page", owner)
+		last(direct("3003"), "")
+		say("fake", owner)
+		say("page", owner)
+		last(direct(owner), "")
+	})
+}
