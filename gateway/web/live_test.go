@@ -60,10 +60,12 @@ func TestLiveMissesNothing(t *testing.T) {
 	w.mu.Lock()
 	before := w.asked["/runs"]
 	w.mu.Unlock()
+	const health = `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/parts/health')).length`
+	read := webtest.Eval[int](t, tab, health)
 	w.Cut()
 	w.waitListener(t)
-	w.tell(api.Event{Kind: "account"}) // the health is read again, and the rows have been by then if they ever are
-	webtest.Until(t, tab, `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/parts/health')).length > 1`)
+	w.tell(api.Event{Kind: "account"}) // the health is read again, and the rows would be at the same time
+	until(t, tab, fmt.Sprintf("%s > %d", health, read))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n := w.asked["/runs"] - before; n != 0 || before != 2 {
@@ -94,34 +96,66 @@ func TestLiveIsCalm(t *testing.T) {
 	}
 }
 
+// Jobs are listed a hundred at a time.
+func TestCronPages(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, household)
+	for i := range 250 {
+		w.jobs = append(w.jobs, api.Job{ID: fmt.Sprint("more", i), Message: "look", When: "every 1h"})
+	}
+	all := len(w.jobs)
+	for path, want := range map[string]struct {
+		rows  int
+		links string
+	}{
+		"/cron":                {100, `href="/cron?offset=100">Later`},
+		"/cron?offset=100":     {100, `href="/cron">Sooner`},
+		"/cron?offset=200":     {all - 200, `hx-get="/cron?offset=200"`},
+		"/cron?offset=9999":    {all - 200, "Sooner"},
+		"/cron?offset=nothing": {100, `hx-get="/cron"`},
+	} {
+		page := w.get(t, path)
+		if n := strings.Count(page, "data-job="); n != want.rows || !strings.Contains(page, want.links) {
+			t.Errorf("%s: %d rows, want %d and %s", path, n, want.rows, want.links)
+		}
+	}
+}
+
+// get reads a page as the owner.
+func (w *works) get(t *testing.T, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer test-token")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
 // The counts of the deliveries are those of what is listed.
 func TestDeliveryCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorks(t, household)
 	for _, key := range []string{"", anna, garden} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/deliveries?session="+key, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer test-token")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := w.get(t, "/deliveries?session="+key)
 		counts := map[sessions.DeliveryState]int{}
 		for _, d := range w.deliveries {
 			if key == "" || string(d.Session) == key {
 				counts[d.State]++
 			}
 		}
-		tabs := strings.Count(string(page), ` <span class="soft">`)
+		tabs := strings.Count(page, ` <span class="soft">`)
 		for state, n := range counts {
-			if !strings.Contains(string(page), fmt.Sprintf(`>%s <span class="soft">%d</span>`, state, n)) {
+			if !strings.Contains(page, fmt.Sprintf(`>%s <span class="soft">%d</span>`, state, n)) {
 				t.Errorf("session %q: not %d times %s in %s", key, n, state, page)
 			}
 		}

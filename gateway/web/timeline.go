@@ -23,6 +23,7 @@ type moment struct {
 	Tone     string // as of funcs
 	Text     string // as it came
 	HTML     template.HTML
+	Plain    string // what HTML was made from
 	Tool     *toolUse
 	Delivery *sessions.Delivery
 }
@@ -42,6 +43,45 @@ func bounded(text string) string {
 		return string(r[:maxShown]) + fmt.Sprintf("\n… and %s more characters", num(len(r)-maxShown))
 	}
 	return text
+}
+
+// storyShown is how many moments a page shows, of all its stories, and storyText how much text.
+const (
+	storyShown = 200
+	storyText  = 200_000
+)
+
+// abridged leaves out the middle of a long story, and cuts the older texts of one that has many; of is how many stories share the page.
+func abridged(ms []moment, of int) []moment {
+	shown, most := max(storyShown/of, 8), storyText/of
+	if left := len(ms) - shown; left > 0 {
+		head := shown / 4
+		gap := moment{Time: ms[head].Time, Kind: "said", Title: plural(left, "step") + " left out here: the transcript has them"}
+		ms = slices.Concat(ms[:head:head], []moment{gap}, ms[head+left:])
+	}
+	size := func(m moment) int {
+		n := len(m.Text) + len(m.HTML)
+		if m.Tool != nil {
+			n += len(m.Tool.Arguments) + len(m.Tool.Result)
+		}
+		return n
+	}
+	all := 0
+	for _, m := range ms {
+		all += size(m)
+	}
+	for i := 0; all > most && i < len(ms); i++ { // the oldest go first
+		m := &ms[i]
+		all -= size(*m)
+		m.Text, m.HTML = cut(200, cmp.Or(m.Text, m.Plain)), ""
+		if m.Tool != nil {
+			use := *m.Tool
+			use.Arguments, use.Result = cut(200, use.Arguments), cut(200, use.Result)
+			m.Tool = &use
+		}
+		all += size(*m)
+	}
+	return ms
 }
 
 // story tells what became of one run: accepted, begun, said, tools, deliveries, ended.
@@ -123,7 +163,7 @@ func steps(ms []sessions.Message) (out []moment) {
 			continue
 		}
 		if text := m.Text(); text != "" {
-			out = append(out, moment{Time: m.Time, Kind: "said", Title: "Said", HTML: template.HTML(RenderMarkdown(bounded(text)))}) //nolint:gosec // RenderMarkdown escapes
+			out = append(out, moment{Time: m.Time, Kind: "said", Title: "Said", Plain: text, HTML: template.HTML(RenderMarkdown(bounded(text)))}) //nolint:gosec // RenderMarkdown escapes
 		}
 		for _, c := range m.ToolCalls() {
 			u := &toolUse{ID: c.ID, Gist: gist(c.Arguments), Arguments: bounded(indented(c.Arguments)), Open: true}

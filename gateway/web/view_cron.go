@@ -17,9 +17,15 @@ var jobTimes = []string{"cron", "every", "at", "in"}
 // jobFields are the fields of the forms: what the API says about one of them stands below it.
 var jobFields = []string{"name", "message", "agentId", "at", "in", "every", "cron", "zone", "to", "model", "thinking", "timeoutSeconds"}
 
+// jobsShown is how many jobs a page lists.
+const jobsShown = 100
+
 // cronView is view_cron.html.
 type cronView struct {
 	Jobs  []api.Job
+	Self  string // where the list comes from
+	Newer string // the page before; empty = there is none
+	Older string
 	Form  jobForm
 	Aside bool // the list goes along with the form's part
 }
@@ -88,7 +94,24 @@ func (s site) jobs(r *http.Request, f jobForm) (v cronView, err error) {
 	if f.Agents, err = call[[]api.Agent](s, r, "agents.list", &api.None{}); err != nil {
 		return v, err
 	}
-	return cronView{Jobs: list, Form: f}, nil
+	offset, _ := strconv.Atoi(r.URL.Query().Get("offset")) // anything else is the first page
+	if offset = max(offset, 0); offset >= len(list) {      // jobs were removed meanwhile: the last page
+		offset = max(len(list)-1, 0) / jobsShown * jobsShown
+	}
+	page := func(at int) string {
+		if at <= 0 {
+			return "/cron"
+		}
+		return with("/cron", "offset", strconv.Itoa(at))
+	}
+	v = cronView{Jobs: list[offset:min(offset+jobsShown, len(list))], Form: f, Self: page(offset)}
+	if offset > 0 {
+		v.Newer = page(offset - jobsShown)
+	}
+	if offset+jobsShown < len(list) {
+		v.Older = page(offset + jobsShown)
+	}
+	return v, nil
 }
 
 func (s site) addJob(r *http.Request) (any, error) {

@@ -94,7 +94,7 @@ func (s site) run(r *http.Request) (any, error) {
 	}
 	v := runView{Run: run, Now: time.Now(), Names: s.names(r)}
 	for _, t := range traces {
-		v.Paths = append(v.Paths, runPath{t.Run, t.Run != nil && t.Run.ID == id, story(t, v.Names)})
+		v.Paths = append(v.Paths, runPath{t.Run, t.Run != nil && t.Run.ID == id, abridged(story(t, v.Names), len(traces))})
 	}
 	return v, nil
 }

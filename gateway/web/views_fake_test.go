@@ -25,7 +25,7 @@ import (
 type works struct {
 	URL  string
 	door *access.Door
-	Cut func() // breaks every connection
+	Cut  func() // breaks every connection
 
 	mu         sync.Mutex
 	now        time.Time
@@ -120,7 +120,7 @@ func (w *works) events(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.mu.Lock()
-	if r.FormValue("since") != fmt.Sprint("works-", w.happened) {
+	if since := r.FormValue("since"); since != "" && since != fmt.Sprint("works-", w.happened) {
 		lines <- fmt.Sprintf("event: reload\nid: works-%d\ndata: {\"kind\":\"reload\"}\n\n", w.happened)
 	}
 	w.listening[lines] = true

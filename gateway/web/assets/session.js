@@ -85,18 +85,24 @@ addEventListener('load', find);
 
 // ---- the newest lines, read again when something happens
 
-let reading = null, again = false;
+let reading = null, next = null, last = 0;
+const pause = 250; // between two readings, however much happens
+
+// refresh reads them; what it gives is there when lines that were read after the call are shown.
 function refresh() {
-  if (reading) {
-    again = true;
-    return reading;
-  }
+  if (next) return next;
+  if (!reading && Date.now() >= last + pause) return begin();
+  next = Promise.resolve(reading).then(() => new Promise((done) => setTimeout(done, last + pause - Date.now()))).then(() => {
+    next = null;
+    return begin();
+  });
+  return next;
+}
+
+function begin() {
   reading = read().catch(() => {}).finally(() => {
     reading = null;
-    if (again) {
-      again = false;
-      refresh();
-    }
+    last = Date.now();
   });
   return reading;
 }
