@@ -51,7 +51,11 @@ func (h *Host) listJobs(ctx context.Context, q api.JobsQuery) ([]api.Job, error)
 }
 
 func (h *Host) getJob(ctx context.Context, c api.JobCall) (api.Job, error) {
-	j, err := h.store.GetJob(ctx, c.ID)
+	id, err := h.wholeJob(ctx, c.ID)
+	if err != nil {
+		return api.Job{}, err
+	}
+	j, err := h.store.GetJob(ctx, id)
 	if err != nil {
 		return api.Job{}, err
 	}
@@ -149,6 +153,9 @@ func schedule(j *sessions.Job, now time.Time, at, in, every, expr string) (err e
 }
 
 func (h *Host) updateJob(ctx context.Context, q api.JobPatch) (row api.Job, err error) {
+	if q.ID, err = h.wholeJob(ctx, q.ID); err != nil {
+		return row, err
+	}
 	j, err := h.router.ChangeJob(ctx, api.Source(ctx), q.ID, func(j *sessions.Job) error { return h.patchJob(ctx, q, j) })
 	if err != nil {
 		return row, badJob(err)
@@ -187,10 +194,17 @@ func (h *Host) patchJob(ctx context.Context, q api.JobPatch, j *sessions.Job) (e
 }
 
 func (h *Host) removeJob(ctx context.Context, c api.JobCall) (api.None, error) {
-	return api.None{}, h.router.RemoveJob(ctx, api.Source(ctx), c.ID)
+	id, err := h.wholeJob(ctx, c.ID)
+	if err != nil {
+		return api.None{}, err
+	}
+	return api.None{}, h.router.RemoveJob(ctx, api.Source(ctx), id)
 }
 
 func (h *Host) runJob(ctx context.Context, c api.JobCall) (row api.JobRun, err error) {
+	if c.ID, err = h.wholeJob(ctx, c.ID); err != nil {
+		return row, err
+	}
 	run, err := h.router.RunJob(ctx, api.Source(ctx), c.ID)
 	if err != nil {
 		return row, badJob(err)
@@ -199,6 +213,11 @@ func (h *Host) runJob(ctx context.Context, c api.JobCall) (row api.JobRun, err e
 }
 
 func (h *Host) jobRuns(ctx context.Context, q api.JobRunsQuery) ([]api.JobRun, error) {
+	id, err := h.wholeJob(ctx, q.ID)
+	if err != nil {
+		return nil, err
+	}
+	q.ID = id
 	rows, err := h.history(ctx, q.ID, q.Limit)
 	if err == nil && len(rows) == 0 {
 		_, err = h.store.GetJob(ctx, q.ID) // a job that has not come yet has an empty history

@@ -68,6 +68,9 @@ func (h *Host) explain(ctx context.Context, q api.ExplainQuery) (x api.Explanati
 
 func (h *Host) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, error) {
 	ts, err := h.store.Trace(ctx, c.ID)
+	if err == nil && len(ts) == 0 {
+		ts, err = h.traceShort(ctx, c.ID)
+	}
 	for i := range ts {
 		ts[i].Deliveries = withoutCodes(ctx, ts[i].Deliveries)
 	}
@@ -136,17 +139,29 @@ func withoutCodes(ctx context.Context, list []sessions.Delivery) []sessions.Deli
 }
 
 func (h *Host) getDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	d, err := h.store.GetDelivery(ctx, c.ID)
+	id, err := h.wholeDelivery(ctx, c.ID)
+	if err != nil {
+		return sessions.Delivery{}, err
+	}
+	d, err := h.store.GetDelivery(ctx, id)
 	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 
 func (h *Host) retryDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	d, err := h.router.RetryDelivery(ctx, c.ID)
+	id, err := h.wholeDelivery(ctx, c.ID)
+	if err != nil {
+		return sessions.Delivery{}, err
+	}
+	d, err := h.router.RetryDelivery(ctx, id)
 	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 
 func (h *Host) dropDelivery(ctx context.Context, c api.DeliveryCall) (sessions.Delivery, error) {
-	d, err := h.router.DropDelivery(ctx, c.ID)
+	id, err := h.wholeDelivery(ctx, c.ID)
+	if err != nil {
+		return sessions.Delivery{}, err
+	}
+	d, err := h.router.DropDelivery(ctx, id)
 	return withoutCodes(ctx, []sessions.Delivery{d})[0], err
 }
 

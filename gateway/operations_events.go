@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -150,7 +149,7 @@ type eventStream struct {
 }
 
 func (s *eventStream) event(e router.Event) {
-	text, err := json.Marshal(eventOf(e))
+	text, err := api.Marshal(eventOf(e))
 	if err != nil {
 		s.err = err
 		return

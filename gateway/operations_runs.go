@@ -51,7 +51,7 @@ func (h *Host) meant(ctx context.Context, ref string) (sessions.Session, error) 
 }
 
 func (h *Host) named(ctx context.Context, ref string) (sessions.Session, error) {
-	res, err := h.resolve(ref)
+	res, err := h.resolve(ctx, ref)
 	if err != nil {
 		return sessions.Session{}, err
 	}
@@ -158,6 +158,11 @@ func (h *Host) untilStop(ctx context.Context, most time.Duration) (context.Conte
 }
 
 func (h *Host) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error) {
+	id, err := h.wholeRun(ctx, q.ID)
+	if err != nil {
+		return api.Waited{}, err
+	}
+	q.ID = id
 	limited, cancel := h.untilStop(ctx, time.Duration(q.Timeout)*time.Millisecond)
 	defer cancel()
 	run, err := h.router.Outcome(limited, q.ID)
@@ -233,6 +238,11 @@ func (h *Host) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 }
 
 func (h *Host) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error) {
+	id, err := h.wholeRun(ctx, c.ID)
+	if err != nil {
+		return api.Aborted{}, err
+	}
+	c.ID = id
 	if run, err := h.store.GetRun(ctx, c.ID); err == nil { // else there is nothing to stop
 		if err := h.mayTalk(ctx, run.Key); err != nil {
 			return api.Aborted{}, err
@@ -261,7 +271,11 @@ func (h *Host) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err 
 }
 
 func (h *Host) getRun(ctx context.Context, c api.RunCall) (sessions.Run, error) {
-	return h.store.GetRun(ctx, c.ID)
+	id, err := h.wholeRun(ctx, c.ID)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	return h.store.GetRun(ctx, id)
 }
 
 func (h *Host) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error) {

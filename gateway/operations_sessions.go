@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/sessions"
+	"parley/sessions/sqlstore"
 )
 
 func (h *Host) sessionOperations() api.Table {
@@ -48,7 +49,7 @@ func (h *Host) sessionKey(ctx context.Context, ref string) (sessions.Key, error)
 }
 
 func (h *Host) session(ctx context.Context, ref string) (s sessions.Session, err error) {
-	res, err := h.resolve(ref)
+	res, err := h.resolve(ctx, ref)
 	if err != nil {
 		return s, err
 	}
@@ -58,17 +59,24 @@ func (h *Host) session(ctx context.Context, ref string) (s sessions.Session, err
 	return h.store.Get(ctx, res.Key) // the key of a chat that has moved is another name
 }
 
-func (h *Host) resolve(ref string) (sessions.Ref, error) {
+func (h *Host) resolve(ctx context.Context, ref string) (sessions.Ref, error) {
 	if ref == "" {
 		return sessions.Ref{}, api.Bad("which session? name a key, a session id or main")
 	}
 	c := h.deps.Config.Config()
 	_, def := c.Agents.IDs()
 	res, err := sessions.Resolve(ref, def, c.Session.Scope)
-	if err != nil {
-		return res, fmt.Errorf("session: %w", err)
+	if err == nil {
+		return res, nil
 	}
-	return res, nil
+	id, failed := h.whole(ctx, sqlstore.SessionIDs, ref)
+	switch {
+	case failed != nil:
+		return res, failed
+	case id != ref:
+		return sessions.Ref{ID: sessions.ID(id)}, nil
+	}
+	return res, fmt.Errorf("session: %w", err)
 }
 
 func (h *Host) sessionRow(s sessions.Session, working []sessions.Key) api.Session {
@@ -222,7 +230,7 @@ func (h *Host) withSession(ctx context.Context, ref string, do func(ctx context.
 }
 
 func (h *Host) deleteSession(ctx context.Context, c api.SessionCall) (api.Deleted, error) {
-	res, err := h.resolve(c.Session)
+	res, err := h.resolve(ctx, c.Session)
 	if err != nil {
 		return api.Deleted{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,31 +67,11 @@ func idOf(j api.Job) string { return cutRunes(j.ID, 8) }
 
 // pickJob finds a job by its id, the beginning of that, or its name.
 func pickJob(e *env, ref string) (api.Job, error) {
-	jobs, err := request[[]api.Job](e, "GET /api/cron", api.JobsQuery{})
-	if err != nil {
-		return api.Job{}, err
+	j, err := request[api.Job](e, "GET /api/cron/{job}", api.JobCall{ID: ref})
+	if f, ok := errors.AsType[*failure](err); ok && f.exit == exitMissing {
+		err = failed(exitMissing, "not_found", "there is no scheduled job %.100q: parley cron list shows them, and parley cron history those that are over", ref)
 	}
-	var found []api.Job
-	for _, fits := range []func(api.Job) bool{
-		func(j api.Job) bool { return j.ID == ref },
-		func(j api.Job) bool { return strings.EqualFold(j.Name, ref) },
-		func(j api.Job) bool { return len(ref) >= 4 && strings.HasPrefix(j.ID, ref) },
-	} {
-		if found = slices.DeleteFunc(slices.Clone(jobs), func(j api.Job) bool { return !fits(j) }); len(found) > 0 {
-			break
-		}
-	}
-	switch len(found) {
-	case 0:
-		return api.Job{}, failed(exitMissing, "not_found", "there is no scheduled job %.100q: parley cron list shows them, and parley cron history those that are over", ref)
-	case 1:
-		return found[0], nil
-	}
-	var ids []string
-	for _, j := range found {
-		ids = append(ids, j.ID)
-	}
-	return api.Job{}, misuse("%d jobs are called %.100q: name one by its id (%s)", len(found), ref, strings.Join(ids, ", "))
+	return j, err
 }
 
 type cronAddCmd struct {

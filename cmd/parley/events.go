@@ -52,7 +52,7 @@ func (c eventsCmd) Run(e *env) error {
 			return nil
 		}
 		if c.JSON {
-			b, err := json.Marshal(x)
+			b, err := api.Marshal(x)
 			if err != nil {
 				return err
 			}

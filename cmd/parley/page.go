@@ -165,19 +165,20 @@ func (p *page) ago(t time.Time) string {
 	return fmt.Sprintf(format, span(d))
 }
 
-// span is a duration in its largest unit that says enough.
+// span is a duration in its largest unit that says enough, to the nearest.
 func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
+	if d < time.Second {
 		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	for _, u := range []struct {
+		unit, most time.Duration
+		sign       string
+	}{{time.Second, 2 * time.Minute, "s"}, {time.Minute, 2 * time.Hour, "m"}, {time.Hour, 48 * time.Hour, "h"}} {
+		if r := d.Round(u.unit); r < u.most {
+			return fmt.Sprintf("%d%s", r/u.unit, u.sign)
+		}
+	}
+	return fmt.Sprintf("%dd", d.Round(24*time.Hour)/(24*time.Hour))
 }
 
 // took is how long something ran, or has been running.

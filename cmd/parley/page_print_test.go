@@ -104,7 +104,8 @@ func TestTimes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	p := &page{now: now}
-	for want, d := range map[string]time.Duration{"now": 200 * time.Millisecond, "90s ago": 90 * time.Second, "5m ago": 5 * time.Minute, "26h ago": 26 * time.Hour, "9d ago": 9 * 24 * time.Hour, "in 3h": -3 * time.Hour} {
+	for want, d := range map[string]time.Duration{"now": 200 * time.Millisecond, "90s ago": 90 * time.Second, "5m ago": 5 * time.Minute, "26h ago": 26 * time.Hour, "9d ago": 9 * 24 * time.Hour, "in 3h": -3 * time.Hour,
+		"in 24h": -24*time.Hour + 300*time.Millisecond, "in 3m": -3*time.Minute + 20*time.Second, "2h ago": 2*time.Hour + 40*time.Second - time.Minute, "2d ago": 48*time.Hour - time.Second} {
 		if got := p.ago(now.Add(-d)); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}

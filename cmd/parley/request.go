@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,11 +117,13 @@ func tell[T any](e *env, j asJSON, v T, words func(p *page, v T)) error {
 
 // writeJSON writes a value in lines. Characters that a terminal would obey are escaped.
 func writeJSON(w io.Writer, v any) {
-	b, err := json.MarshalIndent(v, "", "  ")
+	b, err := api.Marshal(v)
 	if err != nil {
 		b, _ = json.Marshal(api.Failure{Error: "the answer cannot be written as JSON: " + err.Error()})
 	}
-	_, _ = io.WriteString(w, escapeJSON(string(b))+"\n")
+	var lines bytes.Buffer
+	_ = json.Indent(&lines, b, "", "  ") // it is JSON
+	_, _ = io.WriteString(w, escapeJSON(lines.String())+"\n")
 }
 
 // escapeJSON writes what JSON lets through and terminals obey as \u….

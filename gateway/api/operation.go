@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -96,9 +95,7 @@ func (o Operation) handler(seen *replays) http.HandlerFunc {
 			if err != nil {
 				return nil, err
 			}
-			var b bytes.Buffer
-			err = json.NewEncoder(&b).Encode(out)
-			return b.Bytes(), err
+			return Marshal(out)
 		})
 		o.answer(w, json.RawMessage(a), err)
 	}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// Marshal writes a value as JSON as all of the API does: times are RFC 3339 in UTC, to the millisecond at most.
+func Marshal(v any) ([]byte, error) {
+	if x := reflect.ValueOf(v); x.IsValid() {
+		v = inUTC(x).Interface()
+	}
+	return json.Marshal(v)
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// inUTC gives the value with its times in UTC. What has any is copied, so that nothing of the caller's changes.
+func inUTC(v reflect.Value) reflect.Value {
+	t := v.Type()
+	if t == timeType {
+		return reflect.ValueOf(v.Interface().(time.Time).UTC().Truncate(time.Millisecond))
+	}
+	if !hasTimes(t) {
+		return v
+	}
+	out := reflect.New(t).Elem()
+	switch t.Kind() {
+	case reflect.Struct:
+		out.Set(v)
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() {
+				out.Field(i).Set(inUTC(v.Field(i)))
+			}
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		out.Set(reflect.New(t.Elem()))
+		out.Elem().Set(inUTC(v.Elem()))
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out.Set(inUTC(v.Elem()))
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		out.Set(reflect.MakeSlice(t, v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(inUTC(v.Index(i)))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			out.Index(i).Set(inUTC(v.Index(i)))
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out.Set(reflect.MakeMapWithSize(t, v.Len()))
+		for it := v.MapRange(); it.Next(); {
+			out.SetMapIndex(it.Key(), inUTC(it.Value()))
+		}
+	default:
+		return v
+	}
+	return out
+}
+
+var timed sync.Map // reflect.Type → bool, as hasTimes says
+
+// hasTimes reports whether a value of a type may hold times that JSON shows. Types that write their JSON themselves hold none, but for
+// Optional, whose fields are as here.
+func hasTimes(t reflect.Type) bool {
+	if known, ok := timed.Load(t); ok {
+		return known.(bool)
+	}
+	has := holds(t, map[reflect.Type]bool{})
+	timed.Store(t, has)
+	return has
+}
+
+func holds(t reflect.Type, seen map[reflect.Type]bool) bool {
+	switch {
+	case t == timeType:
+		return true
+	case seen[t], t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return holds(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && holds(f.Type, seen) {
+				return true
+			}
+		}
+	default:
+	}
+	return false
+}
