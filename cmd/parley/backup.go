@@ -272,7 +272,7 @@ func restoreWords(p *page, conf *config.Config, r backup.Report) {
 		p.printf("Not in the backup, left as it was: %s\n", strings.Join(r.Kept, ", "))
 	}
 	notInForce(p, conf, r)
-	p.printf("\nWhat to know: the host goes on where it was %s.\n", p.ago(r.Manifest.Made))
+	p.printf("\nWhat to know: the host goes on where it was at %s.\n", p.stamp(r.Manifest.Made))
 	p.printf("- Messages, settings and jobs from after that time are not in it, and platforms may not give those messages again.\n")
 	if r.Backup != nil && r.Backup.Unsent+r.Backup.Queued > 0 {
 		p.printf("- %d messages were not sent yet and %d runs were open then. What is still in time is done when the host starts,\n  even if that had happened after the backup: look at the list with `parley deliveries list`.\n", r.Backup.Unsent, r.Backup.Queued)
@@ -285,8 +285,13 @@ func notInForce(p *page, conf *config.Config, r backup.Report) {
 	if r.Config == "" && r.Env == "" {
 		return
 	}
-	p.printf("The configuration in force was not changed. These come into force with\n")
-	path := cmp.Or(conf.Path, "config.yaml")
+	path := conf.Path
+	if path == "" {
+		path = usualConfig()
+		p.printf("There is no configuration here. These come into force with\n  mkdir -p %s\n", quoted(filepath.Dir(path)))
+	} else {
+		p.printf("The configuration in force was not changed. These come into force with\n")
+	}
 	if r.Config != "" {
 		p.printf("  cp %s %s\n", quoted(r.Config), quoted(path))
 	}

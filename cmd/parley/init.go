@@ -48,10 +48,7 @@ type initialised struct {
 func (c initCmd) Run(e *env) error {
 	path := cmp.Or(e.config, os.Getenv("PARLEY_CONFIG"))
 	if path == "" {
-		path = "config.yaml"
-		if home, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(home, ".config", "parley", "config.yaml")
-		}
+		path = usualConfig()
 	}
 	d := questions.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
 	if c.JSON {
@@ -81,6 +78,14 @@ func (c initCmd) Run(e *env) error {
 	}
 	a.State = c.State
 	return c.write(e, a, path)
+}
+
+// usualConfig is where a configuration goes that is not named.
+func usualConfig() string {
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".config", "parley", "config.yaml")
+	}
+	return "config.yaml"
 }
 
 // mayReplace asks before a file is replaced.

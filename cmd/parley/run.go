@@ -28,7 +28,7 @@ type runCmd struct{}
 
 // Run runs the host until a signal ends it. SIGHUP reads the configuration again.
 func (runCmd) Run(e *env) error {
-	c, err := load(e)
+	c, err := loadAloud(e)
 	if err != nil {
 		return err
 	}
@@ -89,27 +89,38 @@ func reload(ctx context.Context, h *gateway.Host, hup <-chan os.Signal, log *slo
 	}
 }
 
-// load reads the configuration, or makes one out of nothing. Warnings go to standard error.
+// load reads the configuration, or makes one out of nothing. Warnings are for those who check it or start a host.
 func load(e *env) (*config.Config, error) {
+	c, _, err := loadWarned(e)
+	return c, err
+}
+
+// loadAloud is load that writes the warnings to standard error.
+func loadAloud(e *env) (*config.Config, error) {
+	c, problems, err := loadWarned(e)
+	for _, p := range problems {
+		fmt.Fprintln(os.Stderr, p)
+	}
+	return c, err
+}
+
+func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	table := gateway.Table(adapters())
 	path, ok := config.Find(e.config, os.Getenv)
 	if !ok {
-		return config.Default(table, os.Getenv), nil
+		return config.Default(table, os.Getenv), nil, nil
 	}
 	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
-		return nil, usageError{err}
+		return nil, nil, usageError{err}
 	}
 	c, problems, err := config.Load(path, table, config.WithEnvFile(path, os.Getenv))
 	if err != nil {
 		if _, invalid := errors.AsType[*config.Invalid](err); invalid {
-			return nil, usageError{err}
+			return nil, nil, usageError{err}
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	for _, p := range problems {
-		fmt.Fprintln(os.Stderr, p)
-	}
-	return c, nil
+	return c, problems, nil
 }
 
 // onlyLine quotes a message with line ends or other control characters in it: what somebody sent is no line of its own. Attributes are
@@ -155,7 +166,7 @@ func (c checkCmd) Run(e *env) error {
 	if !ok {
 		return tell(e, c.asJSON, checked{Agents: 1}, words)
 	}
-	conf, err := load(e)
+	conf, err := loadAloud(e)
 	if err != nil {
 		return err
 	}

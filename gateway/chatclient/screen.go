@@ -139,7 +139,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "ctrl+c":
-		return tea.Quit
+		if m.in.empty() {
+			return tea.Quit
+		}
+		m.in.take() // what is half written goes first, as in a shell
 	case "enter":
 		return m.say()
 	case "shift+enter", "alt+enter", "ctrl+j":

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
@@ -93,6 +94,20 @@ func (x *terminal) press(keys string) {
 	x.t.Helper()
 	if _, err := x.keys.WriteString(keys); err != nil {
 		x.t.Fatal(err)
+	}
+}
+
+// Ctrl-C takes away what is half written, and leaves when there is nothing.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	m := &model{ctx: t.Context(), shown: map[string]bool{}, width: 80, height: 24}
+	stop := tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	m.in.insert("half")
+	if m.key(stop) != nil || !m.in.empty() {
+		t.Error("it leaves with a text half written, or that stays")
+	}
+	if m.key(stop) == nil {
+		t.Error("it does not leave")
 	}
 }
 
