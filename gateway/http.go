@@ -16,15 +16,9 @@ import (
 // needs no token stands in doorSettings.
 func (h *Host) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", h.healthz)
-	mux.HandleFunc("GET /readyz", h.readyz)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{}))
-	table := h.operations().WithDocument(h.deps.Version)
-	mux.Handle("/api/", table.Handler())
-	mux.HandleFunc(hookPattern, h.hook)
-	h.mountOutside(mux)
-	h.mountHooks(mux)
-	mux.Handle("/", h.pageHandler(table))
+	for _, m := range h.mounts() {
+		mux.Handle(m.pattern, m.handler)
+	}
 	return api.Shelter{Log: h.log, Done: h.done, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
 		if openai.Ours(r) {
 			openai.Fail(w, err)
@@ -32,6 +26,25 @@ func (h *Host) handler() http.Handler {
 		}
 		api.WriteError(w, err)
 	}}.Over(mux)
+}
+
+// mount is what is served at a pattern of http.ServeMux.
+type mount struct {
+	pattern string
+	handler http.Handler
+}
+
+// mounts is everything that is served.
+func (h *Host) mounts() []mount {
+	table := h.operations().WithDocument(h.deps.Version)
+	return append(h.outside(),
+		mount{"GET /healthz", http.HandlerFunc(h.healthz)},
+		mount{"GET /readyz", http.HandlerFunc(h.readyz)},
+		mount{"GET /metrics", promhttp.HandlerFor(h.registry, promhttp.HandlerOpts{})},
+		mount{"/api/", table.Handler()},
+		mount{hookPattern, http.HandlerFunc(h.hook)},
+		h.inbound(),
+		mount{"/", h.pageHandler(table)})
 }
 
 // healthz says whether the process does its work: the store answers.

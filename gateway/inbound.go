@@ -13,10 +13,10 @@ import (
 	"parley/sessions"
 )
 
-// mountHooks adds what programs outside send to. It needs no token of the gateway: hooks have their own. Their path is that of the start.
-func (h *Host) mountHooks(mux *http.ServeMux) {
+// inbound is what programs outside send to. It needs no token of the gateway: hooks have their own. Their path is that of the start.
+func (h *Host) inbound() mount {
 	path := h.deps.Config.Config().Hooks.Path
-	mux.Handle(path+"/", hooks.New(hooks.Deps{
+	return mount{path + "/", hooks.New(hooks.Deps{
 		Path: path, Config: func() *hooks.Config { return &h.deps.Config.Config().Hooks },
 		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() },
 		Router: h.router, From: access.Client, Log: h.log,
@@ -27,7 +27,7 @@ func (h *Host) mountHooks(mux *http.ServeMux) {
 			}
 			return f.Try(from, right)
 		},
-	}))
+	})}
 }
 
 // guessable reports whether a secret of the hooks is so short that whoever guesses could find it.

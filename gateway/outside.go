@@ -1,19 +1,17 @@
 package gateway
 
 import (
-	"net/http"
-
 	"parley/gateway/mcpserver"
 	"parley/gateway/openai"
 	"parley/sessions"
 )
 
-// mountOutside adds what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
+// outside is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
 // configuration, as it is at that moment, says that it is on.
-func (h *Host) mountOutside(mux *http.ServeMux) {
-	mux.Handle("/v1/", openai.Handler(openai.Deps{Host: h.router, Store: h.store, Log: h.log, Done: h.done, Since: h.deps.Began,
+func (h *Host) outside() []mount {
+	return []mount{{"/v1/", openai.Handler(openai.Deps{Host: h.router, Store: h.store, Log: h.log, Done: h.done, Since: h.deps.Began,
 		On:     func() bool { return h.deps.Config.Config().Gateway.OpenAI.Enabled },
-		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() }}))
-	mux.Handle("/mcp", mcpserver.Handler(mcpserver.Deps{Router: h.router, Log: h.log, Version: h.deps.Version, Done: h.done,
-		On: func() bool { return h.deps.Config.Config().Gateway.MCP.Enabled }}))
+		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() }})},
+		{"/mcp", mcpserver.Handler(mcpserver.Deps{Router: h.router, Log: h.log, Version: h.deps.Version, Done: h.done,
+			On: func() bool { return h.deps.Config.Config().Gateway.MCP.Enabled }})}}
 }

@@ -120,6 +120,10 @@ func TestGuard(t *testing.T) {
 		"read with a foreign origin":  {"GET", "/api/x", []string{cookie, "Origin: https://evil.example"}, 403, "Another site"},
 		"head with a foreign origin":  {"HEAD", "/api/x", []string{cookie, "Origin: null"}, 403, ""},
 		"read with our origin":        {"GET", "/api/x", []string{cookie, "Origin: http://127.0.0.1:18790"}, 200, "inside"},
+		"our name by https":           {"GET", "/api/x", []string{cookie, "Origin: https://127.0.0.1:18790"}, 403, "Another site"},
+		"post, our name by https":     {"POST", "/api/x", []string{cookie, "Origin: https://127.0.0.1:18790"}, 403, "Another site"},
+		"a browser, our name":         {"POST", "/api/x", []string{cookie, "Origin: https://127.0.0.1:18790", "Sec-Fetch-Site: same-origin"}, 200, "inside"}, // behind a proxy that is not trusted
+		"our name, a part":            {"GET", "/api/x", []string{cookie, "Origin: http://127.0.0.1"}, 403, "Another site"},
 		"post from another port":      {"POST", "/api/x", []string{cookie, "Sec-Fetch-Site: same-site"}, 403, ""},
 		"read from another port":      {"GET", "/api/chat/history", []string{cookie, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors"}, 403, ""},
 		"picture on another site":     {"GET", "/login?code=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"}, 403, ""},

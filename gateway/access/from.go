@@ -101,11 +101,21 @@ func foreign(r *http.Request) bool {
 		return false
 	case "": // no browser of today, or a program: a page that is not ours gives itself away by its origin, whatever the method
 		o := r.Header.Get("Origin")
-		u, err := url.Parse(o)
-		return o != "" && (err != nil || !strings.EqualFold(u.Host, r.Host))
+		return o != "" && !ownOrigin(o, r)
 	}
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	return !link || forPrograms(r.URL.Path) || r.URL.Path == "/login" // nobody is signed in as somebody else by a page
+}
+
+// ownOrigin reports whether an origin is the one at which the request asks for us. The same name by http is another than by https: what stands
+// between may have written its pages.
+func ownOrigin(origin string, r *http.Request) bool {
+	scheme := "http"
+	if encrypted(r) {
+		scheme = "https"
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme == scheme && strings.EqualFold(u.Host, r.Host)
 }
 
 // forPrograms reports whether a path is of no page.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"parley/gateway/api"
 )
 
 // maxForm is the longest form of somebody who signs in.
@@ -27,7 +29,11 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {
-			d.refuse(w, r, http.StatusBadRequest, "This is not the form of the page: send token=… as application/x-www-form-urlencoded.")
+			why := api.FormProblem(err, maxForm)
+			if why.Status == http.StatusBadRequest {
+				why.Message = "This is not the form of the page: send token=… as application/x-www-form-urlencoded."
+			}
+			d.refuse(w, r, why.Status, why.Message)
 			return
 		}
 		token := strings.TrimSpace(r.PostForm.Get("token"))

@@ -153,7 +153,7 @@ func TestLoginForm(t *testing.T) {
 			t.Errorf("%s: %d %v", what, w.Code, w.Header())
 		}
 	}
-	if w := send("token=" + strings.Repeat("x", maxForm)); w.Code != 400 {
+	if w := send("token=" + strings.Repeat("x", maxForm)); w.Code != 413 || !strings.Contains(w.Body.String(), "longer than 8192 bytes") {
 		t.Errorf("a long form: %d", w.Code)
 	}
 	if w := send("token=token-of-who-reads", "Origin: https://evil.example"); w.Code != 403 {
@@ -198,6 +198,12 @@ func TestTrustedProxies(t *testing.T) {
 		w := signIn(h, "token-of-who-reads", "From: "+from, "X-Forwarded-Proto: https")
 		if c := w.Result().Cookies(); len(c) != 1 || c[0].Secure != want {
 			t.Errorf("from %s: %+v", from, c)
+		}
+		for scheme, own := range map[string]bool{"https": want, "http": !want} { // as the browser sees us
+			w := ask(h, "GET", "/x", bearer("token-of-who-reads"), "From: "+from, "X-Forwarded-Proto: https", "Origin: "+scheme+"://127.0.0.1:18790")
+			if (w.Code == 200) != own {
+				t.Errorf("from %s, a page by %s: %d", from, scheme, w.Code)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -38,6 +39,17 @@ func Refuse(status int, format string, a ...any) error {
 
 // Bad is what the caller got wrong.
 func Bad(format string, a ...any) error { return Refuse(http.StatusBadRequest, format, a...) }
+
+// FormProblem is why a form of at most most bytes could not be read.
+func FormProblem(err error, most int) *Error {
+	status, why := http.StatusBadRequest, "the form could not be read"
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("the form is longer than %d bytes", most)
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		status, why = http.StatusRequestTimeout, "the form did not arrive in time"
+	}
+	return &Error{Status: status, Code: codes[status], Message: why}
+}
 
 // Problem makes an Error of any error that w is to be answered with. What nobody expected is told without its details: those are in the
 // log, under the id that the answer names.

@@ -83,13 +83,27 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, answer, err := h.serve(w, r)
 	switch {
 	case err != nil:
-		h.deps.Log.Warn("a hook is refused", "path", r.URL.Path, "err", err)
+		h.deps.Log.Warn("a hook is refused", "hook", h.known(r.URL.Path), "err", err)
 		api.WriteError(w, err)
 	case status == http.StatusNoContent:
 		w.WriteHeader(status)
 	default:
 		api.WriteJSON(w, status, answer)
 	}
+}
+
+// hook is what stands in a path behind that of the section.
+func (h *Handler) hook(path string) string {
+	return strings.Trim(strings.TrimPrefix(path, h.deps.Path), "/")
+}
+
+// known is the hook of a path in the words of the configuration: nothing that a stranger wrote.
+func (h *Handler) known(path string) string {
+	hook := h.hook(path)
+	if hook == "wake" || hook == "agent" || slices.ContainsFunc(h.deps.Config().Mappings, func(m Mapping) bool { return m.Path == hook }) {
+		return hook
+	}
+	return "unknown path"
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error) {
@@ -99,9 +113,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return 0, nil, api.Refuse(http.StatusMethodNotAllowed, "%.20s cannot be used here: use POST", r.Method)
+		return 0, nil, api.Refuse(http.StatusMethodNotAllowed, "hooks take POST and nothing else")
 	}
-	x := call{config: c, hook: strings.Trim(strings.TrimPrefix(r.URL.Path, h.deps.Path), "/"), header: r.Header}
+	x := call{config: c, hook: h.hook(r.URL.Path), header: r.Header}
 	for _, m := range h.compiled(c) {
 		if m.Path == x.hook {
 			x.rules = append(x.rules, m)

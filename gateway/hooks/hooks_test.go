@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -184,6 +185,27 @@ func TestTaken(t *testing.T) {
 	}
 	if code, _ := post(h, "/hooks/agent", `{"message":"m","sessionKey":"agent:main:hook:xyz"}`); code != 202 || last().Session != "agent:main:hook:xyz" {
 		t.Errorf("%d, %+v", code, last())
+	}
+}
+
+// Nothing that a stranger wrote is in the log: a hook is named in the words of the configuration.
+func TestRefusedIsLoggedInOurWords(t *testing.T) {
+	t.Parallel()
+	_, h := serving(Config{Mappings: []Mapping{{Path: "push", Message: "x"}}})
+	var out bytes.Buffer
+	h.deps.Log = slog.New(slog.NewTextHandler(&out, nil))
+	for path, want := range map[string]string{"/hooks/wake": "hook=wake ", "/hooks/push/": "hook=push ", "/hooks/forged": `hook="unknown path" `, "/hooks/a%0Aforged": `hook="unknown path" `, "/hooks/": `hook="unknown path" `} {
+		for _, method := range []string{"POST", "FORGED"} {
+			out.Reset()
+			r := httptest.NewRequest(method, path, strings.NewReader("forged"))
+			for _, name := range []string{"User-Agent", "X-Forwarded-For", "Content-Type", "Idempotency-Key", "X-Parley-Token"} {
+				r.Header.Set(name, "forged")
+			}
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			if got := out.String(); !strings.Contains(got, want) || strings.Contains(strings.ToLower(got), "forged") || strings.Count(got, "\n") != 1 {
+				t.Errorf("%s %s: %s", method, path, got)
+			}
+		}
 	}
 }
 

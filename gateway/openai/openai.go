@@ -50,18 +50,37 @@ const (
 	pingEvery    = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
 )
 
+// route is one endpoint.
+type route struct {
+	method, path string
+	need         api.Scope
+	serve        func(*handler, http.ResponseWriter, *http.Request)
+}
+
+var routes = []route{
+	{http.MethodGet, "/v1/models", api.Read, (*handler).models},
+	{http.MethodGet, "/v1/models/{model...}", api.Read, (*handler).model},
+	{http.MethodPost, "/v1/chat/completions", api.Write, (*handler).chat},
+	{http.MethodPost, "/v1/responses", api.Write, (*handler).responses},
+}
+
+// Routes are the patterns of all endpoints, as http.ServeMux has them.
+func Routes() (patterns []string) {
+	for _, x := range routes {
+		patterns = append(patterns, x.method+" "+x.path)
+	}
+	return patterns
+}
+
 // Handler serves everything below /v1/. Put what knows the principal (api.With) in front: without one everything is refused.
 func Handler(d Deps) http.Handler {
 	h := &handler{d}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/models", h.may(api.Read, h.models))
-	mux.HandleFunc("GET /v1/models/{model...}", h.may(api.Read, h.model))
-	mux.HandleFunc("POST /v1/chat/completions", h.may(api.Write, h.chat))
-	mux.HandleFunc("POST /v1/responses", h.may(api.Write, h.responses))
-	for path, allowed := range map[string]string{"/v1/models": "GET", "/v1/models/{model...}": "GET", "/v1/chat/completions": "POST", "/v1/responses": "POST"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", allowed)
-			Fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, allowed))
+	for _, x := range routes {
+		mux.HandleFunc(x.method+" "+x.path, h.may(x.need, func(w http.ResponseWriter, r *http.Request) { x.serve(h, w, r) }))
+		mux.HandleFunc(x.path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", x.method)
+			Fail(w, refuse(http.StatusMethodNotAllowed, "", "method_not_allowed", "%.20s cannot be used here: use %s", r.Method, x.method))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -24,6 +24,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf16"
@@ -52,6 +53,17 @@ var views = []view{
 	{"POST /sessions/{key}/archive", "session", site.archiveSession},
 	{"POST /sessions/{key}/delete", "session", site.deleteSession},
 	{"GET /search", "search", site.search},
+}
+
+// maxForm is the longest form of a change.
+const maxForm = 1 << 20
+
+// Routes are the patterns of all views, as http.ServeMux has them.
+func Routes() (patterns []string) {
+	for _, v := range slices.Concat(views, hostViews) {
+		patterns = append(patterns, v.route)
+	}
+	return patterns
 }
 
 // done is what a change gives instead of data.
@@ -93,9 +105,9 @@ func (s site) mount(mux *http.ServeMux, v view) {
 				s.fail(w, r, api.Refuse(http.StatusForbidden, "changes are made on the page itself"))
 				return
 			}
-			r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				s.fail(w, r, api.Bad("the form could not be read: %v", err))
+				s.fail(w, r, api.FormProblem(err, maxForm))
 				return
 			}
 			if key := r.Header.Get("Idempotency-Key"); key != "" { // frame.js: a change whose answer got lost is asked for again with it
