@@ -98,12 +98,12 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = rc.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return "", Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
 	} else if err != nil {
 		return "", Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyWithin)
 	}
+	_ = rc.SetReadDeadline(time.Time{}) // not when it was given up: net/http reads on after the answer, which needs an end
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "", p.defaults(in)
 	}

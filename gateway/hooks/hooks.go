@@ -158,12 +158,12 @@ func receive(w http.ResponseWriter, r *http.Request, within time.Duration) ([]by
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(within)) // a recorder has no deadlines
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
-	_ = rc.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", bodyMost)
 	} else if err != nil {
 		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", within)
 	}
+	_ = rc.SetReadDeadline(time.Time{}) // not when it was given up: net/http reads on after the answer, which needs an end
 	return body, nil
 }
 

@@ -19,7 +19,6 @@ func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	_ = rc.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", most)
 	} else if err != nil {
@@ -27,6 +26,7 @@ func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 		p.final = true
 		return nil, p
 	}
+	_ = rc.SetReadDeadline(time.Time{}) // not when it was given up: net/http reads on after the answer, which needs an end
 	return text, nil
 }
 
