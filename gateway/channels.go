@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -88,7 +87,9 @@ func (h *Host) loginChannel(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/x-ndjson")
 			w.Header().Set("Cache-Control", "no-store")
 		}
-		_ = json.NewEncoder(w).Encode(s) // whoever hung up needs no answer
+		if line, err := api.Marshal(s); err == nil {
+			_, _ = w.Write(append(line, '\n')) // whoever hung up needs no answer
+		}
 		_ = http.NewResponseController(w).Flush()
 	}
 	steps := make(chan channels.PairStep)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -22,10 +24,18 @@ func (h *Host) whole(ctx context.Context, of sqlstore.IDs, ref string) (string, 
 		return ref, nil
 	}
 	ids, err := h.store.Beginning(ctx, of, strings.ToLower(ref), choicesMost+1)
-	switch {
-	case err != nil || len(ids) == 0 || slices.Contains(ids, ref):
+	if err != nil || slices.Contains(ids, ref) {
 		return ref, err
-	case len(ids) == 1:
+	}
+	return onlyOne(ref, string(of), ids)
+}
+
+// onlyOne gives the id that begins so when there is only one; without any, what was asked for.
+func onlyOne(ref, of string, ids []string) (string, error) {
+	switch len(ids) {
+	case 0:
+		return ref, nil
+	case 1:
 		return ids[0], nil
 	}
 	more := ""
@@ -67,6 +77,35 @@ func (h *Host) wholeJob(ctx context.Context, ref string) (string, error) {
 		return named[0], nil
 	}
 	return "", api.Bad("%d jobs are called %.100q: name one by its id (%s)", len(named), ref, strings.Join(named, ", "))
+}
+
+// wholePerson gives the id of the person on a channel who is meant by its beginning, of those who were let in or turned down.
+func (h *Host) wholePerson(ctx context.Context, channel channels.Kind, ref channels.UserID) (channels.UserID, error) {
+	in, err := h.store.Admitted(ctx)
+	if err != nil {
+		return ref, err
+	}
+	out, err := h.store.Pairings(ctx, time.Now())
+	if err != nil {
+		return ref, err
+	}
+	for _, p := range out {
+		if p.Rejected {
+			in = append(in, sessions.Admitted{Channel: p.Channel, User: p.User})
+		}
+	}
+	var fit []string
+	for _, p := range in {
+		switch {
+		case p.Channel != channel:
+		case p.User == ref:
+			return ref, nil
+		case len(ref) >= shortLeast && strings.HasPrefix(string(p.User), string(ref)) && !slices.Contains(fit, string(p.User)):
+			fit = append(fit, string(p.User))
+		}
+	}
+	id, err := onlyOne(string(ref), "people", fit)
+	return channels.UserID(id), err
 }
 
 // traceShort follows the run or the delivery whose id begins so.

@@ -104,7 +104,10 @@ func (h *Host) deliveryOperations() api.Table {
 }
 
 func (h *Host) listDeliveries(ctx context.Context, q api.DeliveriesQuery) (_ []sessions.Delivery, err error) {
-	sq := sessions.DeliveryQuery{State: q.State, Run: q.Run, Before: q.Before, Limit: q.Limit}
+	sq := sessions.DeliveryQuery{State: q.State, Before: q.Before, Limit: q.Limit}
+	if sq.Run, err = h.wholeRun(ctx, q.Run); err != nil {
+		return nil, err
+	}
 	if q.Session != "" {
 		if sq.Session, err = h.sessionKey(ctx, q.Session); err != nil {
 			return nil, err
@@ -115,7 +118,10 @@ func (h *Host) listDeliveries(ctx context.Context, q api.DeliveriesQuery) (_ []s
 }
 
 func (h *Host) countDeliveries(ctx context.Context, q api.DeliveryCountQuery) (_ map[sessions.DeliveryState]int, err error) {
-	sq := sessions.DeliveryQuery{Run: q.Run}
+	var sq sessions.DeliveryQuery
+	if sq.Run, err = h.wholeRun(ctx, q.Run); err != nil {
+		return nil, err
+	}
 	if q.Session != "" {
 		if sq.Session, err = h.sessionKey(ctx, q.Session); err != nil {
 			return nil, err

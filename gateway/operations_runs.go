@@ -227,7 +227,11 @@ func (h *Host) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 	if c.Run == "" {
 		return aborted(h.router.StopSession(ctx, api.Source(ctx), key))
 	}
-	run, err := h.store.GetRun(ctx, c.Run)
+	id, err := h.wholeRun(ctx, c.Run)
+	if err != nil {
+		return api.Aborted{}, err
+	}
+	run, err := h.store.GetRun(ctx, id)
 	if err != nil {
 		return api.Aborted{}, err
 	}
@@ -279,7 +283,11 @@ func (h *Host) getRun(ctx context.Context, c api.RunCall) (sessions.Run, error) 
 }
 
 func (h *Host) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error) {
-	sq := sessions.RunQuery{Root: q.Root, Status: q.Status, Kind: q.Kind, Limit: q.Limit}
+	root, err := h.wholeRun(ctx, q.Root)
+	if err != nil {
+		return nil, err
+	}
+	sq := sessions.RunQuery{Root: root, Status: q.Status, Kind: q.Kind, Limit: q.Limit}
 	if q.Minutes > 0 {
 		sq.Since = time.Now().Add(-time.Duration(q.Minutes) * time.Minute)
 	}

@@ -47,5 +47,8 @@ func (h *Host) unpair(ctx context.Context, p api.PairedPerson) (sessions.Admitte
 	if err != nil {
 		user = channels.UserID(p.User)
 	}
+	if user, err = h.wholePerson(ctx, p.Channel, user); err != nil {
+		return sessions.Admitted{}, err
+	}
 	return h.router.Unpair(ctx, p.Channel, p.Account, user)
 }

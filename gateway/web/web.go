@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"io/fs"
@@ -242,7 +241,7 @@ func (s site) history(w http.ResponseWriter, r *http.Request) {
 		}
 		lines = rendered
 	}
-	answer(w, struct {
+	api.WriteJSON(w, http.StatusOK, struct {
 		Lines []Line `json:"lines"`
 	}{lines})
 }
@@ -253,11 +252,5 @@ func (s site) info(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, api.Bad("That is no chat id."))
 		return
 	}
-	answer(w, s.infoOf(r.Context(), chat))
-}
-
-func answer(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(v) // the client is gone: nobody is left to tell
+	api.WriteJSON(w, http.StatusOK, s.infoOf(r.Context(), chat))
 }

@@ -66,9 +66,13 @@ document.addEventListener('htmx:configRequest', (e) => {
   asked.set(what, { key: x.key || newID(), at: Date.now() });
   e.detail.headers['Idempotency-Key'] = asked.get(what).key;
 });
-document.addEventListener('htmx:beforeOnLoad', (e) => { // it is answered: the next one is another
-  const { verb, path } = e.detail.requestConfig;
+const answered = (e) => {
+  const { verb = 'get', path } = e.detail.requestConfig || {};
   if (verb !== 'get') for (const [what, x] of asked) if (what.startsWith(`${verb}\n${path}\n`)) Object.assign(x, { key: '', at: Date.now() });
+};
+document.addEventListener('htmx:afterSettle', answered); // a click is on what the page shows: a slow browser takes its time until then
+document.addEventListener('htmx:beforeOnLoad', (e) => { // it is answered: the next one is another
+  answered(e);
   if (e.detail.xhr.getResponseHeader('HX-Redirect')) document.body.inert = true; // this page is over
 });
 
