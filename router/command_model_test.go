@@ -177,7 +177,7 @@ func TestStatusCommand(t *testing.T) {
 		g.r.deps.Troubles = func() []string { return []string{"Model provider x is away"} }
 		g.asks(groupChat("a"), guest, "hello")
 		g.asks(groupChat("b"), guest, "hello")
-		session := []string{"Session: `agent:main:fake:group:a`", "1 turns", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
+		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
 			"Waiting here: 0", "Tokens today: this session 15, this agent 30"}
 		host := []string{"the host 30", "Deliveries: 0 pending", "fake (other): not linked; run this", "Model provider x is away"}
 		for from, want := range map[string][2][]string{guest: {session, host}, owner: {slices.Concat(session, host), nil}} {

@@ -29,7 +29,7 @@ func (r *Router) sessionLines(c commandCall) []string {
 	v := c.set.Session.SendPolicy.Decide(c.set.sending(s, c.in.Address))
 	session := "Session: " + code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
 	if s.ID != "" {
-		session += fmt.Sprintf(" (%s), %d turns", s.ID, s.Turns)
+		session += fmt.Sprintf(" (%s), %s", s.ID, plural(s.Turns, "turn"))
 	}
 	lines := []string{
 		session,

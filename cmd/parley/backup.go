@@ -56,7 +56,7 @@ func (c backupCmd) Run(e *env) error {
 		path = filepath.Join(path, time.Now().UTC().Format("parley-20060102T150405Z.tar.gz"))
 	}
 	if c.Keep > 0 && !backupNames.MatchString(filepath.Base(path)) {
-		return misuse("--keep goes with a folder: the name of each file is then made of its time")
+		return misuse("--keep goes with a folder that is there, and %s is none: the name of each file is then made of its time", path)
 	}
 	if within(conf.State, filepath.Dir(path)) {
 		return misuse("%s is in the state folder: each backup there would be a part of the next one, and lost with it; name a place outside", path)

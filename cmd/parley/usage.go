@@ -35,11 +35,26 @@ func printUsage(p *page, u api.Usage, by string) {
 		return
 	}
 	chart(p, u)
-	g := p.grid("DAY", "AGENT", "~MODEL", "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")
-	for _, r := range summed(u.Days, by) {
-		g.row(r.Day, r.Agent, r.Model, r.Calls, short(r.Input), short(r.CacheRead), short(r.Output), cost(r.Cost))
+	columns := []string{"DAY", "AGENT", "~MODEL"}
+	if by != "all" {
+		columns = []string{strings.ToUpper(by)}
 	}
-	g.row("total", "", "", u.Total.Calls, short(u.Total.Input), short(u.Total.CacheRead), short(u.Total.Output), cost(u.Total.Cost))
+	g := p.grid(append(slices.Clone(columns), "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")...)
+	row := func(r api.UsageRow) {
+		var cells []any
+		for _, c := range columns {
+			cells = append(cells, map[string]string{"DAY": r.Day, "AGENT": string(r.Agent), "MODEL": r.Model}[strings.TrimPrefix(c, "~")])
+		}
+		g.row(append(cells, r.Calls, short(r.Input), short(r.CacheRead), short(r.Output), cost(r.Cost))...)
+	}
+	for _, r := range summed(u.Days, by) {
+		row(r)
+	}
+	total := api.UsageRow{Day: "total", UsageSum: u.Total}
+	if by != "all" {
+		total.Agent, total.Model = "total", "total"
+	}
+	row(total)
 	g.print("")
 	for _, l := range u.Lifts {
 		p.note("budget lifted: %s\n", oneLine(l))
