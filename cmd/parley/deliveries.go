@@ -34,7 +34,8 @@ func (c deliveriesListCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	list, err := request[[]sessions.Delivery](e, "GET /api/deliveries", api.DeliveriesQuery{State: sessions.DeliveryState(c.State), Session: key, Run: sessions.RunID(c.Run_), Before: c.Before, Limit: c.Limit})
+	q := api.DeliveriesQuery{State: sessions.DeliveryState(c.State), Session: key, Run: sessions.RunID(c.Run_), Before: c.Before, Limit: c.Limit}
+	list, err := request[[]sessions.Delivery](e, "GET /api/deliveries", q)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (c deliveriesListCmd) Run(e *env) error {
 		for _, d := range list {
 			g.row(d.ID, d.State, d.Kind, d.To, p.ago(d.Created), why(d))
 		}
-		g.print("There is no such delivery.")
+		g.print(nothing("deliveries", q != api.DeliveriesQuery{Limit: q.Limit}))
 		if n := len(list); n > 0 && n == c.Limit {
 			p.note("older ones: --before %d\n", list[n-1].Seq)
 		}

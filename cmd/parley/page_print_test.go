@@ -33,7 +33,7 @@ func TestPrintedTextIsTame(t *testing.T) {
 	now := time.Now()
 	runs := []api.Run{{ID: "r", Kind: sessions.ChildRun, Key: "agent:main:subagent:x", Requester: "agent:main:main", Status: sessions.Failed, Error: evil, Label: evil}}
 	for name, print := range map[string]func(p *page){
-		"sessions": func(p *page) { printSessions(p, []api.Session{{Key: "agent:main:main", Title: evil}}) },
+		"sessions": func(p *page) { printSessions(p, []api.Session{{Key: "agent:main:main", Title: evil}}, "") },
 		"session": func(p *page) {
 			printSession(p, api.SessionDetail{Session: api.Session{Key: "k", Title: evil, Label: evil}})
 		},

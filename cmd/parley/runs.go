@@ -52,7 +52,7 @@ func (c runsListCmd) Run(e *env) error {
 		for _, r := range list {
 			g.row(r.ID, r.Status, r.Kind, r.Key, p.ago(r.Created), p.took(r.Started, r.Ended), cost(r.Usage.Cost), runWords(r))
 		}
-		g.print("There is no such run.")
+		g.print(nothing("runs", q != api.RunsQuery{Limit: q.Limit}))
 	})
 }
 

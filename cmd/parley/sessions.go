@@ -41,11 +41,14 @@ func (c sessionsListCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	rows, err := request[[]api.Session](e, "GET /api/sessions", api.SessionsQuery{Search: c.Search, Agent: c.Agent, Kind: c.Kind, SpawnedBy: by, Minutes: c.Active, Archived: c.Archived, Limit: c.Limit})
+	q := api.SessionsQuery{Search: c.Search, Agent: c.Agent, Kind: c.Kind, SpawnedBy: by, Minutes: c.Active, Archived: c.Archived, Limit: c.Limit}
+	rows, err := request[[]api.Session](e, "GET /api/sessions", q)
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, rows, printSessions)
+	return tell(e, c.asJSON, rows, func(p *page, rows []api.Session) {
+		printSessions(p, rows, nothing("sessions", q != api.SessionsQuery{Limit: q.Limit}))
+	})
 }
 
 // policyOf says whether what a session says leaves, and in a word what decides. Without a chat of its own there is nothing to decide yet.
@@ -61,7 +64,7 @@ func policyOf(r api.Session) string {
 	return string(r.Verdict.Action) + " (" + strings.TrimPrefix(r.Verdict.Rule, "session.sendPolicy.") + ")"
 }
 
-func printSessions(p *page, rows []api.Session) {
+func printSessions(p *page, rows []api.Session, empty string) {
 	g := p.grid("KEY", "KIND", "~NAME", "TOKENS", "COST", "POLICY", "STATE", "ACTIVE")
 	for _, r := range rows {
 		state := ""
@@ -73,7 +76,7 @@ func printSessions(p *page, rows []api.Session) {
 		}
 		g.row(r.Key, r.Kind, nameOf(r), short(r.Tokens), cost(r.Cost), policyOf(r), state, p.ago(r.Updated))
 	}
-	g.print("There is no such session yet.")
+	g.print(empty)
 }
 
 type sessionArg struct {
@@ -254,20 +257,21 @@ type sessionsPatchCmd struct {
 	Verbose    string `enum:"off,on,full,none," default:"" help:"off, on or full; none clears." placeholder:"LEVEL"`
 	Activation string `enum:"mention,always,none," default:"" help:"mention or always; none clears." placeholder:"WHEN"`
 	Footer     string `enum:"tokens,full,none," default:"" help:"tokens or full; none clears." placeholder:"WHAT"`
+	Queue      string `help:"What happens to messages while a turn is at work, as /queue takes it: 'steer debounce:2s'; none clears." placeholder:"WORDS"`
 	Label      string `help:"Label; none clears." placeholder:"TEXT"`
 	asJSON
 }
 
 // Help shows examples.
 func (sessionsPatchCmd) Help() string {
-	return "Examples:\n\n  parley sessions patch main --send-policy deny\n  parley sessions patch garden --model openai/gpt-5 --thinking low\n  parley sessions patch main --label none"
+	return "Examples:\n\n  parley sessions patch main --send-policy deny\n  parley sessions patch garden --model openai/gpt-5 --thinking low\n  parley sessions patch garden --queue 'steer debounce:2s'\n  parley sessions patch main --label none"
 }
 
 func (c sessionsPatchCmd) Run(e *env) error {
 	q := api.SessionPatch{SendPolicy: setting(c.SendPolicy, "inherit"), Model: setting(c.Model, "none"), Thinking: setting(c.Thinking, "none"), Verbose: setting(c.Verbose, "none"),
-		Activation: setting(c.Activation, "none"), Footer: setting(c.Footer, "none"), Label: setting(c.Label, "none")}
+		Activation: setting(c.Activation, "none"), Footer: setting(c.Footer, "none"), Queue: setting(c.Queue, "none"), Label: setting(c.Label, "none")}
 	if q == (api.SessionPatch{}) {
-		return misuse("nothing to change: name --send-policy, --model, --thinking, --verbose, --activation, --footer or --label")
+		return misuse("nothing to change: name --send-policy, --model, --thinking, --verbose, --activation, --footer, --queue or --label")
 	}
 	var err error
 	if q.Session, err = pick(e, c.Session, false); err != nil {

@@ -54,6 +54,14 @@ func (g *grid) print(empty string) {
 	_, _ = io.WriteString(g.p.out, b.String()) // the cells are clean
 }
 
+// nothing says that a list is empty: there is nothing yet, or nothing that fits what was asked for.
+func nothing(what string, asked bool) string {
+	if asked {
+		return "No " + what + " like that."
+	}
+	return "No " + what + " yet."
+}
+
 func (g *grid) line(b *strings.Builder, cells []string, widths []int, paint func(i int, cell string) colour) {
 	var line strings.Builder
 	pad := 0
