@@ -1,8 +1,6 @@
 package gateway_test
 
 import (
-	"bufio"
-	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -48,14 +46,6 @@ func dribble(c net.Conn, begin string) (time.Duration, string) {
 	b, _ := io.ReadAll(c) // what is cut off ends there
 	_ = c.Close()
 	return time.Since(began), string(b)
-}
-
-// drops is a body of which a byte comes each second.
-type drops struct{}
-
-func (drops) Read(p []byte) (int, error) {
-	time.Sleep(time.Second)
-	return copy(p, "a"), nil
 }
 
 // slowHost is a host before which time is virtual, in the clear, by TLS and by its socket.
@@ -107,7 +97,7 @@ func TestSlowHeaders(t *testing.T) {
 // slowest is how long any body may take.
 const slowest = 61 * time.Second
 
-// A body that comes a byte at a time is given up, whatever the route, by HTTP/1.1 and HTTP/2, from strangers and from who may send it, and
+// A body that comes a byte at a time is given up, whatever the route, in the clear, by the socket and by TLS, from strangers and from who may send it, and
 // nothing is done with what came.
 func TestEverySlowBody(t *testing.T) {
 	t.Parallel()
@@ -118,23 +108,20 @@ func TestEverySlowBody(t *testing.T) {
 		}
 	}
 	slowly(t, h, func(t *testing.T, x slowHost) {
-		two := &http.Transport{Protocols: new(http.Protocols), DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			c := tls.Client(x.tls.dial(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}) //nolint:gosec // a test's own certificate
-			return c, c.HandshakeContext(ctx)
-		}}
-		two.Protocols.SetHTTP2(true)
 		var all sync.WaitGroup
 		for _, d := range doors {
 			if d.most == 0 {
 				continue
 			}
-			for way, dial := range map[string]func() net.Conn{"clear": x.clear.dial, "a stranger": x.clear.dial, "socket": x.socket.dial, "TLS": func() net.Conn { return tls.Client(x.tls.dial(), x.client) }} {
+			ways := map[string]func() net.Conn{"clear": x.clear.dial, "a stranger": x.clear.dial, "socket": x.socket.dial}
+			if d.repeat != "" { // handshakes take time
+				ways["TLS"] = func() net.Conn { return tls.Client(x.tls.dial(), x.client) }
+			}
+			for way, dial := range ways {
 				all.Go(func() { d.dribbled(t, way, dial()) })
 			}
-			all.Go(func() { d.dribbledBy2(t, two) })
 		}
 		all.Wait()
-		two.CloseIdleConnections()
 	})
 }
 
@@ -162,39 +149,7 @@ func (d door) dribbled(t *testing.T, way string, c net.Conn) {
 	if took > slowest {
 		t.Errorf("%s, %s: it was put up with for %s", d.pattern, way, took)
 	}
-	if got == "" {
-		return // cut off
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(strings.NewReader(got)), nil)
-	if err != nil {
-		t.Errorf("%s, %s: %.100q", d.pattern, way, got)
-		return
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode < 400 && d.path != "/logout" || resp.StatusCode > 499 {
+	if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") { // it may be cut off anywhere
 		t.Errorf("%s, %s: %.300q", d.pattern, way, got)
-	}
-}
-
-func (d door) dribbledBy2(t *testing.T, two *http.Transport) {
-	began := time.Now()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, d.method, "https://localhost"+d.path, drops{})
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	req.Header = d.head()
-	resp, err := two.RoundTrip(req)
-	if took := time.Since(began); took > slowest {
-		t.Errorf("%s, HTTP/2: it was put up with for %s", d.pattern, took)
-	}
-	if err != nil {
-		return // cut off
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode < 400 || resp.StatusCode > 499 {
-		t.Errorf("%s, HTTP/2: %d", d.pattern, resp.StatusCode)
 	}
 }
