@@ -20,10 +20,6 @@ func button(name string) string {
 	return `[...` + card + `.querySelectorAll('button')].find((b) => b.textContent === '` + name + `' && b.offsetParent)`
 }
 
-func click(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Evaluate[chromedp.Void](expression + `.click()`)
-}
-
 // The page of the channels: what is not linked is linked there, by a code that is drawn anew with each step; the state follows by
 // itself, and a logout asks first.
 func TestChannelsPage(t *testing.T) {
@@ -31,10 +27,10 @@ func TestChannelsPage(t *testing.T) {
 	h := newHost(t)
 	tab := webtest.Browser(t)
 	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
-	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked' && `+card+`.textContent.includes('parley login fake')`)
+	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked' && `+card+`.querySelector('.todo').textContent === 'What to do: link it with the button below.'`)
 	webtest.Until(t, tab, `document.getElementById('sum').textContent === '1 of 2 connected'`)
 
-	webtest.Do(t, tab, click(button("Link…")))
+	webtest.Press(t, tab, button("Link…"))
 	show := func(s channels.PairStep) {
 		t.Helper()
 		if err := h.fake.Show(t.Context(), s); err != nil {
@@ -52,21 +48,23 @@ func TestChannelsPage(t *testing.T) {
 	}
 	webtest.Until(t, tab, `document.getElementById('progress').textContent === 'Linked as Anna.' && !document.querySelector('#step svg')`)
 	webtest.Until(t, tab, card+`.dataset.tone === 'good' && `+card+`.querySelector('.state').textContent === 'connected' && `+card+`.textContent.includes('Anna')`)
-	webtest.Do(t, tab, click(`document.getElementById('close')`))
+	webtest.Press(t, tab, `document.getElementById('close')`)
 	webtest.Until(t, tab, `!document.getElementById('login').open && document.getElementById('sum').textContent === 'all 2 connected'`)
 
 	// What happens to an account is seen without reloading.
 	h.fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
 	webtest.Until(t, tab, card+`.dataset.tone === 'bad' && `+card+`.textContent.includes('another client took this login over') && document.getElementById('news').textContent === 'fake (default): replaced'`)
 	webtest.Screenshots(t, tab, "channels")
-	webtest.Do(t, tab, click(button("Start again")))
+	webtest.Press(t, tab, button("Start again"))
 	webtest.Until(t, tab, card+`.dataset.tone === 'good'`)
 
-	webtest.Do(t, tab, click(button("Log out…")))
+	webtest.Press(t, tab, button("Log out…"))
 	webtest.Until(t, tab, `document.getElementById('logout').open`)
-	webtest.Do(t, tab, click(`document.getElementById('stay')`))
+	webtest.Press(t, tab, `document.getElementById('stay')`)
 	webtest.Until(t, tab, `!document.getElementById('logout').open && `+card+`.dataset.state === 'connected'`)
-	webtest.Do(t, tab, click(button("Log out…")), click(`document.getElementById('leave')`))
+	webtest.Press(t, tab, button("Log out…"))
+	webtest.Until(t, tab, `document.getElementById('logout').open`)
+	webtest.Press(t, tab, `document.getElementById('leave')`)
 	webtest.Until(t, tab, card+`.querySelector('.state').textContent === 'not linked'`)
 }
 
@@ -77,7 +75,7 @@ func TestChannelsPageByPhone(t *testing.T) {
 	tab := webtest.Browser(t)
 	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
 	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked'`)
-	webtest.Do(t, tab, click(button("Link…")))
+	webtest.Press(t, tab, button("Link…"))
 	if err := h.fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +89,12 @@ func TestChannelsPageByPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `document.getElementById('progress').textContent.endsWith('the code was not typed in') && !document.querySelector('#step .code')`)
-	webtest.Do(t, tab, click(`document.getElementById('again')`))
+	webtest.Press(t, tab, `document.getElementById('again')`)
 	if err := h.fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `!!document.querySelector('#step svg')`)
-	webtest.Do(t, tab, click(`document.getElementById('close')`))
+	webtest.Press(t, tab, `document.getElementById('close')`)
 	webtest.Until(t, tab, `!document.getElementById('login').open && !document.querySelector('#step svg') && `+card+`.querySelector('.state').textContent === 'not linked'`)
 	h.until("the login is over", func(s api.Account) bool { return !s.Linking })
 	if html := webtest.Eval[string](t, tab, `document.documentElement.outerHTML`); strings.Contains(html, "CODE-5678") {

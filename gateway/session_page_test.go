@@ -76,7 +76,7 @@ func TestSessionPage(t *testing.T) {
 	webtest.Until(t, tab, `document.querySelectorAll('#log .msg').length === 2`)
 
 	webtest.Do(t, tab, chromedp.Navigate(h.url+"/sessions"), chromedp.WaitVisible("[data-row]"), chromedp.KeyEvent("j"))
-	webtest.Until(t, tab, `document.activeElement.matches('[data-row] a') && document.activeElement.textContent === 'main'`)
+	webtest.Until(t, tab, `document.activeElement.matches('[data-row] a') && document.activeElement.getAttribute('href') === '/sessions/agent:main:main'`)
 	webtest.Do(t, tab, chromedp.KeyEvent("\r"), chromedp.WaitVisible("#panel"))
 	webtest.Until(t, tab, `document.querySelectorAll('#log .said').length === 2 && `+newestLine+`.querySelector('.mark').textContent.includes('sent')`)
 
@@ -111,7 +111,8 @@ func switched(t *testing.T, tab context.Context, h *host, model pen) {
 		model.write(t, "An answer for the chat.", "")
 		webtest.Until(t, tab, `(`+newestLine+`.querySelector('.mark')?.textContent ?? '').includes('`+want+`')`)
 	}
-	webtest.Do(t, tab, chromedp.Click("#deliver"), chromedp.Click("#policy-deny", chromedp.NodeVisible))
+	webtest.Do(t, tab, chromedp.Click("#deliver"))
+	webtest.Press(t, tab, `document.getElementById('policy-deny')`)
 	webtest.Until(t, tab, `document.getElementById('verdict').textContent.includes('withheld') && document.querySelector('#verdict code').textContent === 'session override'`)
 	res, err := h.ask(t.Context(), "GET", "/api/policy/explain?session=main&to=webchat/default/direct/main", "")
 	if err != nil {
@@ -127,7 +128,7 @@ func switched(t *testing.T, tab context.Context, h *host, model pen) {
 	if rule := webtest.Eval[string](t, tab, newestLine+`.querySelector('.mark code').textContent`); rule != "session override" {
 		t.Errorf("decided by %q", rule)
 	}
-	webtest.Do(t, tab, chromedp.Click("#policy-inherit", chromedp.NodeVisible))
+	webtest.Press(t, tab, `document.getElementById('policy-inherit')`)
 	webtest.Until(t, tab, `document.getElementById('verdict').textContent.includes('Answers leave')`)
 	webtest.Do(t, tab, typed("Again"))
 	mark("sent")
@@ -163,17 +164,23 @@ func stopped(t *testing.T, tab context.Context, model pen) {
 
 // begunAnew resets, which asks first; what was said before can still be read.
 func begunAnew(t *testing.T, tab context.Context) {
-	press := func(sel string) chromedp.Action[chromedp.Void] {
-		return chromedp.Evaluate[chromedp.Void](`document.querySelector('` + sel + `').click()`)
+	press := func(sel string) {
+		t.Helper()
+		webtest.Press(t, tab, `document.querySelector('`+sel+`')`)
 	}
-	webtest.Do(t, tab, press("#reset"), chromedp.WaitVisible("#ask[open]"))
+	press("#reset")
+	webtest.Until(t, tab, `document.getElementById('ask').open`)
 	if asks := webtest.Eval[string](t, tab, `document.getElementById('ask').textContent`); !strings.Contains(asks, "Settings stay") {
 		t.Errorf("it asks %q", asks)
 	}
-	webtest.Do(t, tab, press("#ask button[value=no]"))
+	press("#ask button[value=no]")
 	webtest.Until(t, tab, `!document.querySelector('#ask[open]') && document.querySelectorAll('#log .said').length > 8`)
-	webtest.Do(t, tab, press("#reset"), chromedp.WaitVisible("#ask[open]"), press("#ask-yes"), chromedp.WaitVisible("#nothing"))
-	webtest.Do(t, tab, press(".plain a"), chromedp.WaitVisible(".note"))
+	press("#reset")
+	webtest.Until(t, tab, `document.getElementById('ask').open`)
+	press("#ask-yes")
+	webtest.Do(t, tab, chromedp.WaitVisible("#nothing"))
+	press(".plain a")
+	webtest.Do(t, tab, chromedp.WaitVisible(".note"))
 	webtest.Until(t, tab, `document.querySelector('#log').textContent.includes('The first half') && !document.getElementById('composer')`)
 }
 

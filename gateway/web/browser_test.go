@@ -115,6 +115,7 @@ func TestPageSendsExactlyOnce(t *testing.T) {
 	t.Parallel()
 	host := webtest.NewHost(t, webtest.Echo)
 	tab := webtest.Browser(t)
+	webtest.Hurry(t, tab)
 	webtest.Do(t, tab, chromedp.Navigate(host.Login()), chromedp.WaitVisible("#empty"))
 	host.LoseAnswers(2)
 	webtest.Do(t, tab, say("only <b>once</b>"))
@@ -153,6 +154,7 @@ func TestPageMarksWithheld(t *testing.T) {
 		_ = h.Say(ctx, in.Address, "a secret", sessions.Withheld)
 	})
 	tab := webtest.Browser(t)
+	webtest.Hurry(t, tab)
 	webtest.Do(t, tab, chromedp.Navigate(host.Login()), chromedp.WaitVisible("#empty"), say("tell me"))
 	webtest.Until(t, tab, last+`?.querySelector('.note')?.textContent === 'not delivered: withheld by rule session.sendPolicy.rules[0]'`)
 	webtest.Screenshots(t, tab, "withheld")
@@ -165,6 +167,7 @@ func TestPageMarksWithheldCommands(t *testing.T) {
 		_ = h.Answer(ctx, in.Address, "re "+in.Text, sessions.Withheld)
 	})
 	tab := webtest.Browser(t)
+	webtest.Hurry(t, tab)
 	webtest.Do(t, tab, chromedp.Navigate(host.Login()), chromedp.WaitVisible("#empty"))
 	want := ""
 	for i, command := range []string{"/help", "/status"} {

@@ -3,7 +3,9 @@ package web_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,18 @@ func (w *works) hold() (open func()) {
 	}
 }
 
+// cut breaks every connection, and waits until the host has noticed: what it tells from then on is not told to them.
+func (w *works) cut(t *testing.T) {
+	t.Helper()
+	w.mu.Lock()
+	cut := slices.Collect(maps.Keys(w.listening))
+	w.mu.Unlock()
+	w.Cut()
+	w.wait(t, "a stream that was cut off still listens", func() bool {
+		return !slices.ContainsFunc(cut, func(l chan string) bool { return w.listening[l] })
+	})
+}
+
 // What happens after the page was made and before its stream is open is shown, and so is what happens while the stream is cut off; when
 // nothing did, nothing is read again.
 func TestLiveMissesNothing(t *testing.T) {
@@ -52,7 +66,7 @@ func TestLiveMissesNothing(t *testing.T) {
 	w.waitListener(t)
 
 	open = w.hold()
-	w.Cut()
+	w.cut(t)
 	w.request("while it was cut off")
 	open()
 	until(t, tab, shows("#rows", "while it was cut off"))
@@ -62,7 +76,7 @@ func TestLiveMissesNothing(t *testing.T) {
 	w.mu.Unlock()
 	const health = `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/parts/health')).length`
 	read := webtest.Eval[int](t, tab, health)
-	w.Cut()
+	w.cut(t)
 	w.waitListener(t)
 	w.tell(api.Event{Kind: "account"}) // the health is read again, and the rows would be at the same time
 	until(t, tab, fmt.Sprintf("%s > %d", health, read))
@@ -94,6 +108,10 @@ func TestLiveIsCalm(t *testing.T) {
 	if most := int(time.Since(began)/(500*time.Millisecond)) + 2; n > most {
 		t.Errorf("the rows were read %d times, %d at most", n, most)
 	}
+	// What was loaded is alive at once: an event that comes right then is not lost.
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.addEventListener('htmx:afterRequest', () => htmx.trigger('#rows', 'live'), { once: true })`))
+	w.tell(api.Event{Kind: "run"})
+	w.wait(t, "the second event was lost", func() bool { return w.asked["/runs"] >= n+2 })
 }
 
 // Jobs are listed a hundred at a time.

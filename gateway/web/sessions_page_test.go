@@ -97,23 +97,26 @@ func TestKeysAndColours(t *testing.T) {
 	webtest.Do(t, tab, key("\u001b"), key("j"), key("\r"), chromedp.WaitVisible("#panel"))
 	webtest.Until(t, tab, `document.querySelector('.who h1').textContent === 'Garden club'`)
 
-	press := func(id string) chromedp.Action[chromedp.Void] {
-		return chromedp.Evaluate[chromedp.Void](`document.getElementById('` + id + `').click()`)
+	press := func(id string) {
+		t.Helper()
+		webtest.Press(t, tab, `document.getElementById('`+id+`')`)
 	}
-	webtest.Do(t, tab, webtest.Scheme("light"), press("theme"), press("theme"))
+	webtest.Do(t, tab, webtest.Scheme("light"))
+	press("theme")
+	press("theme")
 	webtest.Until(t, tab, `getComputedStyle(document.body).backgroundColor === 'rgb(23, 23, 21)'`)
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/sessions"))
 	webtest.Until(t, tab, `!!document.getElementById("theme").title`)
 	if !webtest.Eval[bool](t, tab, `getComputedStyle(document.body).backgroundColor === 'rgb(23, 23, 21)' && document.getElementById('theme').title === 'Colours: dark'`) {
 		t.Error("the dark colours are forgotten on the next page")
 	}
-	webtest.Do(t, tab, press("theme"))
+	press("theme")
 	webtest.Until(t, tab, `getComputedStyle(document.body).backgroundColor === 'rgb(250, 249, 246)' && localStorage.length === 0`)
 
 	webtest.Do(t, tab, chromedp.EmulateViewport(360, 700))
 	const shown = `getComputedStyle(document.getElementById('side')).visibility === 'visible'`
 	webtest.Until(t, tab, `!(`+shown+`)`)
-	webtest.Do(t, tab, press("menu"))
+	press("menu")
 	webtest.Until(t, tab, shown+` && document.getElementById('menu').getAttribute('aria-expanded') === 'true' && document.getElementById('side').contains(document.activeElement)`)
 	webtest.Do(t, tab, key("\u001b"))
 	webtest.Until(t, tab, `!(`+shown+`) && document.activeElement.id === 'menu'`)
@@ -126,9 +129,9 @@ func TestRefusalIsShown(t *testing.T) {
 	family(w)
 	tab := webtest.Browser(t)
 	webtest.Do(t, tab, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(w.login()), chromedp.Navigate(w.URL+"/sessions/"+club), chromedp.WaitVisible("#panel"))
-	webtest.Until(t, tab, `!!document.querySelector('#ask[open]') || (document.getElementById('delete').click(), false)`) // the button may have been put there just now
+	webtest.Press(t, tab, `document.getElementById('delete')`)
 	webtest.Until(t, tab, `document.querySelector('#ask[open]')?.textContent.includes('removed for good') && document.activeElement.value === 'no'`)
-	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('ask-yes').click()`))
+	webtest.Press(t, tab, `document.getElementById('ask-yes')`)
 	webtest.Until(t, tab, `document.querySelector('#alerts[role=alert] .toast')?.textContent.includes('is at work')`)
 }
 

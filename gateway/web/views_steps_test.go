@@ -14,19 +14,25 @@ import (
 // waitListener waits until a page listens to the events.
 func (w *works) waitListener(t testing.TB) {
 	t.Helper()
+	w.wait(t, "no page listens", func() bool { return len(w.listening) > 0 })
+}
+
+// wait waits until what becomes of the host's data; otherwise says what is wrong.
+func (w *works) wait(t testing.TB, otherwise string, done func() bool) {
+	t.Helper()
 	limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for {
 		w.mu.Lock()
-		n := len(w.listening)
+		ok := done()
 		w.mu.Unlock()
-		if n > 0 {
+		if ok {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatal("no page listens")
+			t.Fatal(otherwise)
 		}
 	}
 }

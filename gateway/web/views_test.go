@@ -129,8 +129,8 @@ func TestRunsView(t *testing.T) {
 
 	webtest.Do(t, tab, chromedp.Navigate(w.URL+"/runs/r9"), chromedp.WaitVisible("#cancel"), chromedp.Evaluate[chromedp.Void](`document.querySelector('#tool-c1').open = true`), chromedp.Click("#cancel"))
 	until(t, tab, `document.getElementById('ask').open && `+shows("#ask-title", "Stop this run?"))
-	w.tell(api.Event{Kind: "run", Run: "r9", Session: anna})                                                            // what happens in the meantime takes nothing away from under the question
-	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`setTimeout(() => { document.body.dataset.later = 1 }, 1200)`)) // beyond the pause of live.js
+	w.tell(api.Event{Kind: "run", Run: "r9", Session: anna})                                                           // what happens in the meantime takes nothing away from under the question
+	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`setTimeout(() => { document.body.dataset.later = 1 }, 700)`)) // beyond the pause of live.js
 	until(t, tab, `!!document.body.dataset.later`)
 	webtest.Do(t, tab, sure())
 	until(t, tab, `!document.querySelector('#cancel') && `+shows(".timeline", "It was stopped")+` && `+shows("#toasts", "It is stopped."))
@@ -203,7 +203,7 @@ func TestPairingView(t *testing.T) {
 	until(t, tab, shows("#code-refused", "nobody on telegram waits with this code")+` && document.getElementById('code').value === 'WRONG123' && document.getElementById('code').getAttribute('aria-describedby') === 'code-refused'`)
 	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('code').value = ''`), chromedp.SendKeys("#code", rightCode+"\r"))
 	until(t, tab, shows("#toasts", "Bo is let in.")+` && !document.getElementById('code') && document.querySelectorAll('#people tbody tr').length === 3`)
-	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.querySelector('[aria-label="Take it back for Dan"]').click()`))
+	webtest.Press(t, tab, `document.querySelector('[aria-label="Take it back for Dan"]')`)
 	until(t, tab, `document.getElementById('ask').open`)
 	webtest.Do(t, tab, sure())
 	until(t, tab, `document.querySelectorAll('#people tbody tr').length === 2 && !`+shows("#people", "Dan"))

@@ -12,47 +12,106 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
 // patience bounds one test's whole use of the browser, so that a page that never shows what is waited for fails the test.
 const patience = 90 * time.Second
 
-// shared is the browser of all tests that run at the same time: starting one costs more than most tests.
+// shared is the browser of all tests that run at the same time: starting one costs more than most tests, and so does a window.
 var shared struct {
 	mu    sync.Mutex
 	users int
 	ctx   context.Context
 	stop  func()
+	free  []window // that no test uses
 }
 
-// Browser gives the context of the first tab of a profile of its own, in a headless Chromium that tests share: it starts with the first
+// window is a window of the browser with one tab, in a profile of its own.
+type window struct {
+	profile cdp.BrowserContextID
+	tab     target.ID
+}
+
+// Keep has the browser, once it has started, stay until release is called, also while no test uses it: for a TestMain.
+func Keep() (release func()) {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.users++
+	return leave
+}
+
+func leave() {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.users--; shared.users == 0 && shared.stop != nil {
+		shared.stop()
+		shared.stop, shared.free = nil, nil
+	}
+}
+
+// Browser gives the context of a tab in a profile of its own, in a headless Chromium that tests share: it starts with the first
 // and ends with the last. The test is skipped when there is no Chromium; PARLEY_CHROMIUM names one that is not in PATH.
 func Browser(t testing.TB) context.Context {
 	t.Helper()
 	path := find(t)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	if shared.users == 0 {
+	if shared.stop == nil {
 		shared.ctx, shared.stop = start(t, path)
 	}
 	shared.users++
-	t.Cleanup(func() {
-		shared.mu.Lock()
-		defer shared.mu.Unlock()
-		if shared.users--; shared.users == 0 {
-			shared.stop()
-		}
-	})
+	t.Cleanup(leave)
 	ctx, cancel := context.WithTimeout(shared.ctx, patience)
 	t.Cleanup(cancel)
-	tab, closeTab := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(closeTab)
+	w, err := take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, detach := chromedp.NewContext(ctx, chromedp.WithTargetID(w.tab), chromedp.WithDetachOnCancel())
+	t.Cleanup(func() {
+		err := clean(tab, w)
+		detach()
+		if err == nil {
+			shared.mu.Lock()
+			defer shared.mu.Unlock()
+			shared.free = append(shared.free, w)
+		}
+	})
 	Do(t, tab, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error { // each tab believes that it is in front
 		_, err := cdp.Call(ctx, tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	}))
 	return tab
+}
+
+// take gives a window that no test uses, or a new one. What a test had it believe, its size and its colours, ended with that test.
+func take(ctx context.Context) (w window, err error) {
+	if n := len(shared.free); n > 0 {
+		w, shared.free = shared.free[n-1], shared.free[:n-1]
+		return w, nil
+	}
+	browser, yes := chromedp.FromContext(ctx).Browser, true
+	profile, err := cdp.Call(ctx, browser, target.CreateBrowserContext, target.CreateBrowserContextParams{})
+	if err != nil {
+		return w, err
+	}
+	made, err := cdp.Call(ctx, browser, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: profile.BrowserContextID, NewWindow: &yes})
+	return window{profile.BrowserContextID, made.TargetID}, err
+}
+
+// clean leaves nothing of a test in a window.
+func clean(tab context.Context, w window) error {
+	return chromedp.Do(tab,
+		chromedp.Evaluate[chromedp.Void](`try { localStorage.clear(); sessionStorage.clear() } catch { }`), // a page that failed to load has none
+		chromedp.Navigate("about:blank"),
+		chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := cdp.Call(ctx, chromedp.FromContext(ctx).Browser, storage.ClearCookies, storage.ClearCookiesParams{BrowserContextID: w.profile})
+			return err
+		}))
 }
 
 // start starts a browser.
@@ -66,7 +125,8 @@ func start(t testing.TB, path string) (ctx context.Context, stop func()) {
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-extensions", true),
+		chromedp.Flag("disable-features", "PreloadTopChromeWebUI,WebUIOmniboxPopup,InitialWebUI,WebUIReloadButton,Translate"), // what is around a page
 		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-background-timer-throttling", true),
 	}
 	if os.Geteuid() == 0 {
@@ -115,6 +175,24 @@ func Until(t testing.TB, tab context.Context, expression string) {
 		html, _ := chromedp.Run(tab, chromedp.OuterHTML("main"))
 		t.Fatalf("waiting for %s: %v\nthe page shows %s", expression, err, html)
 	}
+}
+
+// Press clicks what a JavaScript expression gives, as soon as it is there and can be used: while a part of a page is being exchanged, its
+// buttons do nothing yet.
+func Press(t testing.TB, tab context.Context, expression string) {
+	t.Helper()
+	Until(t, tab, `!document.querySelector('.htmx-request, .htmx-settling, .htmx-added') && ((b) => !!b && !b.disabled && (b.click(), true))(`+expression+`)`)
+}
+
+// Hurry makes the timers of the pages that a tab opens from now on ten times as fast, for what a page does again after seconds.
+func Hurry(t testing.TB, tab context.Context) {
+	t.Helper()
+	Do(t, tab, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: `{ const wait = setTimeout; window.setTimeout = (f, ms, ...more) => wait(f, ms / 10, ...more); }`,
+		})
+		return err
+	}))
 }
 
 // Eval gives the value of a JavaScript expression in a tab.
