@@ -61,7 +61,7 @@ var changes = map[string]struct {
 var programs = map[string]door{
 	"GET /v1/models":            {need: api.Read},
 	"GET /v1/models/{model...}": {need: api.Read, path: "/v1/models/parley"},
-	"POST /v1/chat/completions": {need: api.Write, body: talked, most: 1 << 20, repeat: `"id":"[^"]+"`},
+	"POST /v1/chat/completions": {need: api.Write, body: talked, most: 20 << 20, repeat: `"id":"[^"]+"`},
 	"POST /v1/responses":        {need: api.Write, body: `{"model": "parley", "input": "hello"}`, most: 20 << 20, repeat: `"id":"[^"]+"`},
 }
 

@@ -240,12 +240,12 @@ func TestOpenAIErrors(t *testing.T) {
 			p.Messages = []openai.ChatCompletionMessageParamUnion{openai.SystemMessage("x")}
 		}, 400, "messages"},
 		"picture": {func(p *openai.ChatCompletionNewParams) {
-			p.Messages = []openai.ChatCompletionMessageParamUnion{openai.UserMessage([]openai.ChatCompletionContentPartUnionParam{openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64,AA=="})})}
-		}, 400, "messages"},
+			p.Messages = []openai.ChatCompletionMessageParamUnion{openai.UserMessage([]openai.ChatCompletionContentPartUnionParam{openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: "https://example.com/a.png"})})}
+		}, 400, "image_url"},
 		"unfinished answer": {func(p *openai.ChatCompletionNewParams) {
 			p.Messages = append(p.Messages, openai.AssistantMessage("Well,"))
 		}, 400, "messages"},
-		"too long": {func(p *openai.ChatCompletionNewParams) { *p = talk("parley", "", strings.Repeat("x", 1<<20)) }, 413, ""},
+		"too long": {func(p *openai.ChatCompletionNewParams) { *p = talk("parley", "", strings.Repeat("x", 20<<20)) }, 413, ""},
 	} {
 		p := talk("parley", "", "hello")
 		x.change(&p)

@@ -14,7 +14,7 @@ import (
 
 // Attachment implements tools.Host.
 func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
-	if with.Provenance == nil || with.Provenance.Address.IsZero() {
+	if with.Provenance == nil {
 		return nil, errors.New("it is not known where it came from")
 	}
 	from := with.Provenance.Address

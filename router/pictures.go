@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,14 +19,17 @@ import (
 	"parley/sessions"
 )
 
-// The bounds of pictures that a model looks at.
+// The bounds of pictures that are shown to a model.
 const (
-	picturesShown = 8                // of a prompt, the newest; older ones are named only
-	pictureMost   = 5 << 20          // bytes of one; the providers take no more
-	pictureWait   = 20 * time.Second // for all of a prompt
-	pictureAgain  = 5 * time.Minute  // until one that could not be had is tried again
-	missesMost    = 256              // that are remembered
-	mediaMost     = 32               // files of one message that are kept
+	PicturesMost = 8       // of a prompt, the newest; older ones are named only
+	PictureMost  = 5 << 20 // bytes of one; the providers take no more
+)
+
+const (
+	pictureWait  = 20 * time.Second // for all of a prompt
+	pictureAgain = 5 * time.Minute  // until one that could not be had is tried again
+	missesMost   = 256              // that are remembered
+	mediaMost    = 32               // files of one message that are kept
 )
 
 // mediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
@@ -35,7 +39,7 @@ func mediaBlocks(in channels.Inbound) (out []sessions.Block) {
 		if m.Ref == "" {
 			continue
 		}
-		b := sessions.Block{Type: sessions.FileBlock, ID: strings.ToLower(rand.Text()[:8]), Media: &m}
+		b := sessions.Block{Type: sessions.FileBlock, ID: blockID(), Media: &m}
 		if m.Kind == channels.Image || m.Kind == channels.Document && picture(m.MIME) {
 			b.Type, b.MIME = sessions.ImageBlock, m.MIME
 		}
@@ -44,6 +48,34 @@ func mediaBlocks(in channels.Inbound) (out []sessions.Block) {
 	}
 	return out
 }
+
+// keepPictures puts pictures that came with words where those of messages are kept, before anything names them. They are called by what
+// is in them: the same picture is one file.
+func (r *Router) keepPictures(all [][]byte) (out []sessions.Block, err error) {
+	if len(all) > PicturesMost {
+		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", ErrWords, len(all), PicturesMost)
+	}
+	for i, data := range all {
+		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
+		switch {
+		case !picture(mime):
+			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", ErrWords, i+1, mime)
+		case len(data) > PictureMost:
+			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", ErrWords, i+1, len(data), PictureMost)
+		case r.media.dir == "":
+			return nil, fmt.Errorf("%w: this host has no folder for pictures", ErrWords)
+		}
+		m := &channels.Media{Kind: channels.Image, Ref: fmt.Sprintf("sha256:%x", sha256.Sum256(data)), MIME: mime, Size: int64(len(data))}
+		if err := r.media.keep(r.media.path(channels.Address{}, *m), data); err != nil {
+			return nil, err
+		}
+		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: blockID(), MIME: mime, Media: m})
+	}
+	return out, nil
+}
+
+// blockID is a new name of a file in a message, short enough for a model to repeat.
+func blockID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // picture reports whether models can look at files of this type.
 func picture(mime string) bool {
@@ -82,7 +114,7 @@ func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []se
 			if !unfetched(b) {
 				continue
 			}
-			if shown++; shown > picturesShown {
+			if shown++; shown > PicturesMost {
 				content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that was shown earlier]"}
 				continue
 			}
@@ -118,7 +150,7 @@ func (r *Router) picture(ctx context.Context, from *sessions.Provenance, m chann
 	if err = r.missing.get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.get(ctx, from.Address, m, pictureMost, r.gate.caps(from.Address).Fetcher); err == nil {
+	if data, err = r.media.get(ctx, from.Address, m, PictureMost, r.gate.caps(from.Address).Fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !picture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}

@@ -41,7 +41,7 @@ func (a *album) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byt
 	if a.gone {
 		return nil, &channels.Error{Class: channels.Transient, Err: errors.New("no such file any more")}
 	}
-	if limit != pictureMost {
+	if limit != PictureMost {
 		return nil, fmt.Errorf("limit %d", limit)
 	}
 	if m.Ref == "text" {
@@ -149,7 +149,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 			return text(fmt.Sprint(seen(p))), nil
 		})
 		in := channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look"}
-		for i := range picturesShown - 2 {
+		for i := range PicturesMost - 2 {
 			in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: fmt.Sprint("slow", i), MIME: "image/jpeg"})
 		}
 		in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: "panic"}, channels.Media{Kind: channels.Image, Ref: "there"})
@@ -159,7 +159,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		if took := time.Since(began); took < pictureWait || took > pictureWait+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
-		if strings.Count(answer, "could not be loaded") != picturesShown-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
+		if strings.Count(answer, "could not be loaded") != PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})

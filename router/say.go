@@ -18,7 +18,8 @@ import (
 type Words struct {
 	Source   string           // dedupe key; "" = never a repeat
 	Session  sessions.Key     // made when it is new; its agent answers
-	Text     string           //
+	Text     string           // may be empty when there are pictures
+	Pictures [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most PicturesMost of PictureMost bytes each
 	Sender   channels.Sender  // ID: the principal's name
 	Owner    bool             // the text is an owner's
 	Via      string           // what it came through, for people and traces: api, openai, mcp, hook
@@ -68,7 +69,7 @@ func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
 			return r.sayCommand(ctx, set, s, w, cmd, arg)
 		}
 	}
-	if strings.TrimSpace(w.Text) == "" {
+	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
 		return h, fmt.Errorf("%w: there is no text", ErrWords)
 	}
 	e := sessions.Effects{Session: freshFor(s, w)}
@@ -164,10 +165,14 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 	if s.Last.Type.Several() { // the others of the chat are named as well
 		text = senderName(w.Sender) + ": " + text
 	}
+	pictures, err := r.keepPictures(w.Pictures)
+	if err != nil {
+		return nil, err
+	}
 	id := sessions.RunID(madeBy(w.Source, "run"))
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label,
-		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now(), Run: id,
+		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: firstOf(w.Sender.Name, w.Sender.Username),
 				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
 	return run, r.answerTo(ctx, set, s, w, run)

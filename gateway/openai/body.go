@@ -9,18 +9,20 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"parley/router"
 )
 
-// read takes the body of a request: JSON, of at most most bytes, within bodyWithin.
-func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+// read takes the body of a request: JSON, of at most bodyMost bytes, within bodyWithin.
+func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return nil, refuse(http.StatusUnsupportedMediaType, "", "media_type", "send JSON, with Content-Type: application/json")
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", most)
+		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", bodyMost)
 	} else if err != nil {
 		p := refuse(http.StatusRequestTimeout, "", "slow", "the body did not arrive within %s", bodyWithin)
 		p.final = true
@@ -55,14 +57,19 @@ type message struct {
 	Text words  `json:"content"`
 }
 
-// words are the text of a message: a string, or a list of parts.
-type words string
+// words are what a message says: a string, or a list of parts.
+type words struct {
+	text     string
+	pictures [][]byte
+}
 
 // part is a piece of a message.
 type part struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	Refusal string `json:"refusal"`
+	Type    string     `json:"type"`
+	Text    string     `json:"text"`
+	Refusal string     `json:"refusal"`
+	Picture pictureURL `json:"image_url"`
+	File    string     `json:"file_id"`
 }
 
 // UnmarshalJSON refuses what no agent would see.
@@ -71,7 +78,7 @@ func (t *words) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	if text[0] == '"' {
-		return json.Unmarshal(text, (*string)(t))
+		return json.Unmarshal(text, &t.text)
 	}
 	var parts []part
 	if err := json.Unmarshal(text, &parts); err != nil {
@@ -84,16 +91,21 @@ func (t *words) UnmarshalJSON(text []byte) error {
 		case "refusal":
 			p.Text = p.Refusal
 		case "image_url", "input_image":
-			return unsupported("messages", "pictures are not taken over this API: send them in a chat, or describe them")
+			data, err := p.picture()
+			if err != nil {
+				return err
+			}
+			t.pictures = append(t.pictures, data)
+			continue
 		default:
-			return unsupported("messages", "a part of the type %.50q is not taken: text only", p.Type)
+			return unsupported("messages", "a part of the type %.50q is not taken: text and pictures only", p.Type)
 		}
 		if b.Len() > 0 && p.Text != "" {
 			b.WriteByte('\n')
 		}
 		b.WriteString(p.Text)
 	}
-	*t = words(b.String())
+	t.text = b.String()
 	return nil
 }
 
@@ -101,16 +113,19 @@ func (t *words) UnmarshalJSON(text []byte) error {
 type talk struct {
 	system string
 	before []message // what was said earlier, as the client has it
-	newest string
+	newest words
 }
 
 // listen sorts the messages of a request: instructions, the past, and the newest message of the user.
 func listen(param string, msgs []message) (t talk, err error) {
 	var system []string
 	for _, m := range msgs {
+		if m.Role != "user" && len(m.Text.pictures) > 0 {
+			return t, unsupported(param, "%s: only messages of the user have pictures", param)
+		}
 		switch m.Role {
 		case "system", "developer":
-			if s := strings.TrimSpace(string(m.Text)); s != "" {
+			if s := strings.TrimSpace(m.Text.text); s != "" {
 				system = append(system, s)
 			}
 		case "user", "assistant", "tool", "function":
@@ -129,18 +144,21 @@ func listen(param string, msgs []message) (t talk, err error) {
 	case t.before[n-1].Role != "user":
 		return t, bad(param, "%s: the last message must be the user's; an agent does not go on in the middle of an answer", param)
 	}
-	t.newest, t.before = string(t.before[n-1].Text), t.before[:n-1]
-	if strings.TrimSpace(t.newest) == "" {
+	t.newest, t.before = t.before[n-1].Text, t.before[:n-1]
+	if strings.TrimSpace(t.newest.text) == "" && len(t.newest.pictures) == 0 {
 		return t, bad(param, "%s: the user's last message has no text", param)
 	}
 	return t, nil
 }
 
-// alone is the newest message with what was said before in front of it, quoted: for a session that knows nothing of it.
-func (t talk) alone() string {
+// alone is the newest message with what was said before in front of it, quoted, and its pictures, the newest of them all: for a session
+// that knows nothing of it.
+func (t talk) alone() words {
 	var b strings.Builder
+	var pictures [][]byte
 	for _, m := range t.before {
-		text := strings.TrimSpace(string(m.Text))
+		pictures = append(pictures, m.Text.pictures...)
+		text := strings.TrimSpace(m.Text.text + strings.Repeat("\n[picture]", len(m.Text.pictures)))
 		if text == "" {
 			continue
 		}
@@ -149,5 +167,6 @@ func (t talk) alone() string {
 	if b.Len() == 0 {
 		return t.newest
 	}
-	return "The conversation so far:\n\n" + b.String() + "\n" + t.newest
+	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-router.PicturesMost)):]
+	return words{"The conversation so far:\n\n" + b.String() + "\n" + t.newest.text, append(pictures, t.newest.pictures...)}
 }

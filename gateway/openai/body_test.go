@@ -3,6 +3,8 @@ package openai
 import (
 	"strings"
 	"testing"
+
+	"parley/router"
 )
 
 // decodes checks what holds for every body: it is refused in the API's shape, or there is something to say.
@@ -14,10 +16,11 @@ func decodes(t *testing.T, tk talk, err error) {
 		}
 		return
 	}
-	if strings.TrimSpace(tk.newest) == "" || !strings.HasSuffix(tk.alone(), tk.newest) {
+	all := tk.alone()
+	if strings.TrimSpace(tk.newest.text) == "" && len(tk.newest.pictures) == 0 || !strings.HasSuffix(all.text, tk.newest.text) || len(all.pictures) > router.PicturesMost && len(all.pictures) > len(tk.newest.pictures) {
 		t.Fatalf("nothing to say: %+v", tk)
 	}
-	head := strings.TrimSuffix(tk.alone(), tk.newest)
+	head := strings.TrimSuffix(all.text, tk.newest.text)
 	for line := range strings.SplitSeq(head, "\n") { // nothing of the past reads as if it were said now
 		if line != "" && line != "The conversation so far:" && !strings.HasPrefix(line, "> ") && line != ">" {
 			t.Fatalf("the past is not quoted: %q", line)
@@ -28,24 +31,25 @@ func decodes(t *testing.T, tk talk, err error) {
 // FuzzChat reads bodies of chat completions.
 func FuzzChat(f *testing.F) {
 	for _, s := range []string{`{"model":"parley","messages":[{"role":"user","content":"hi"}]}`, `{"model":"m","messages":[{"role":"system","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":null},{"role":"user","content":[{"type":"text","text":"b"}]}],"n":1,"tools":[],"user":"u"}`,
-		`{"model":"m","messages":[{"role":"user","content":"a\n\nb"},{"role":"user","content":"c"}]}`, `{"messages":null}`, `[]`, `{"model":"m","messages":[{"role":"user","content":{}}]}`} {
+		`{"model":"m","messages":[{"role":"user","content":"a\n\nb"},{"role":"user","content":"c"}]}`, `{"messages":null}`, `[]`, `{"model":"m","messages":[{"role":"user","content":{}}]}`,
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlh"}}]},{"role":"user","content":"and now"}]}`, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://x"}]}]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		_, tk, _, err := readChat(body)
-		decodes(t, tk, err)
+		_, o, err := readChat(body)
+		decodes(t, o.talk, err)
 	})
 }
 
 // FuzzResponse reads bodies of responses.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{`{"model":"parley","input":"hi"}`, `{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]},{"type":"reasoning"}],"reasoning":{"effort":"low"}}`,
-		`{"model":"m","input":[{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]},{"role":"user","content":"x"}],"text":{"format":{"type":"text"}}}`, `{"input":5}`, `{"model":"m","input":[5]}`, `{"model":"m","conversation":null,"prompt":{}}`} {
+		`{"model":"m","input":[{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]},{"role":"user","content":"x"}],"text":{"format":{"type":"text"}}}`, `{"input":5}`, `{"model":"m","input":[5]}`, `{"model":"m","conversation":null,"prompt":{}}`, `{"model":"m","input":[{"role":"user","content":[{"type":"input_image","image_url":"data:;base64,R0lGODlh"}]}]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		_, tk, _, err := readResponse(body)
-		decodes(t, tk, err)
+		_, o, err := readResponse(body)
+		decodes(t, o.talk, err)
 	})
 }
 

@@ -63,66 +63,39 @@ func thinking(param, effort string) (string, error) {
 }
 
 // readChat decodes the body of a chat completion.
-func readChat(text []byte) (q chatRequest, t talk, effort string, err error) {
+func readChat(text []byte) (q chatRequest, o order, err error) {
 	if err = decode(text, &q); err != nil {
-		return q, t, "", err
+		return q, o, err
 	}
+	o = order{model: q.Model, user: q.User, keep: loneKept}
 	switch {
 	case q.Model == "":
-		return q, t, "", bad("model", "model is missing: it names an agent; parley is the default one")
+		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")
 	case q.N != nil && *q.N != 1:
-		return q, t, "", unsupported("n", "n: an agent gives one answer")
+		return q, o, unsupported("n", "n: an agent gives one answer")
 	case len(q.Functions) > 0:
-		return q, t, "", unsupported("functions", "functions: the client's functions are not called; an agent of parley has tools of its own")
+		return q, o, unsupported("functions", "functions: the client's functions are not called; an agent of parley has tools of its own")
 	}
 	for _, m := range q.Modalities {
 		if m != "text" {
-			return q, t, "", unsupported("modalities", "modalities: text only")
+			return q, o, unsupported("modalities", "modalities: text only")
 		}
 	}
 	if err = q.check(); err != nil {
-		return q, t, "", err
+		return q, o, err
 	}
 	if err = q.Format.check("response_format"); err != nil {
-		return q, t, "", err
+		return q, o, err
 	}
-	if effort, err = thinking("reasoning_effort", q.Effort); err != nil {
-		return q, t, "", err
+	if o.thinking, err = thinking("reasoning_effort", q.Effort); err != nil {
+		return q, o, err
 	}
-	t, err = listen("messages", q.Messages)
-	return q, t, effort, err
+	o.talk, err = listen("messages", q.Messages)
+	return q, o, err
 }
 
 func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
-	body, err := read(w, r, chatMost)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	q, t, effort, err := readChat(body)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	a, err := h.agent(q.Model)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	at, err := h.place(r, a, q.User, loneKept)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	say := ask{place: at, text: t.newest, system: t.system, thinking: effort}
-	if at.lone {
-		say.text = t.alone()
-	}
-	if say.source, err = source(r, "chat"); err != nil {
-		Fail(w, err)
-		return
-	}
-	turn, err := h.say(r.Context(), say)
+	q, turn, err := begin(h, w, r, "chat", readChat)
 	if err != nil {
 		Fail(w, err)
 		return

@@ -44,10 +44,9 @@ type handler struct{ Deps }
 
 // The bounds of a request's body.
 const (
-	chatMost     = 1 << 20
-	responseMost = 20 << 20
-	bodyWithin   = 60 * time.Second
-	pingEvery    = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
+	bodyMost   = 20 << 20 // pictures are in it
+	bodyWithin = 60 * time.Second
+	pingEvery  = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
 )
 
 // route is one endpoint.

@@ -40,7 +40,7 @@ type input []message
 func (in *input) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		m := message{Role: "user"}
-		if err := json.Unmarshal(text, (*string)(&m.Text)); err != nil {
+		if err := json.Unmarshal(text, &m.Text.text); err != nil {
 			return err
 		}
 		*in = input{m}
@@ -66,39 +66,43 @@ func (in *input) UnmarshalJSON(text []byte) error {
 }
 
 // readResponse decodes the body of a request for a response.
-func readResponse(text []byte) (q responseRequest, t talk, effort string, err error) {
+func readResponse(text []byte) (q responseRequest, o order, err error) {
 	if err = decode(text, &q); err != nil {
-		return q, t, "", err
+		return q, o, err
+	}
+	o = order{model: q.Model, user: q.User, previous: q.Previous, keep: respKept}
+	if q.Store != nil && !*q.Store {
+		o.keep = loneKept
 	}
 	given := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 	switch {
 	case q.Model == "":
-		return q, t, "", bad("model", "model is missing: it names an agent; parley is the default one")
+		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")
 	case q.Background:
-		return q, t, "", unsupported("background", "background: not here; POST /api/agent begins a run and does not wait")
+		return q, o, unsupported("background", "background: not here; POST /api/agent begins a run and does not wait")
 	case given(q.Conversation):
-		return q, t, "", unsupported("conversation", "conversation: not here; user keeps a session, previous_response_id goes on with one")
+		return q, o, unsupported("conversation", "conversation: not here; user keeps a session, previous_response_id goes on with one")
 	case given(q.Prompt):
-		return q, t, "", unsupported("prompt", "prompt: there are no stored prompts here; use instructions")
+		return q, o, unsupported("prompt", "prompt: there are no stored prompts here; use instructions")
 	}
 	if err = q.check(); err != nil {
-		return q, t, "", err
+		return q, o, err
 	}
 	if q.Text != nil {
 		if err = q.Text.Format.check("text.format"); err != nil {
-			return q, t, "", err
+			return q, o, err
 		}
 	}
 	if q.Reasoning != nil {
-		if effort, err = thinking("reasoning.effort", q.Reasoning.Effort); err != nil {
-			return q, t, "", err
+		if o.thinking, err = thinking("reasoning.effort", q.Reasoning.Effort); err != nil {
+			return q, o, err
 		}
 	}
-	if t, err = listen("input", q.Input); err != nil {
-		return q, t, effort, err
+	if o.talk, err = listen("input", q.Input); err != nil {
+		return q, o, err
 	}
-	t.system = strings.TrimSpace(q.Instructions + "\n\n" + t.system)
-	return q, t, effort, nil
+	o.talk.system = strings.TrimSpace(q.Instructions + "\n\n" + o.talk.system)
+	return q, o, nil
 }
 
 const responsePrefix = "resp_"
@@ -130,44 +134,7 @@ func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (pl
 }
 
 func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
-	body, err := read(w, r, responseMost)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	q, t, effort, err := readResponse(body)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	a, err := h.agent(q.Model)
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	keep := respKept
-	if q.Store != nil && !*q.Store {
-		keep = loneKept
-	}
-	var at place
-	if q.Previous != "" {
-		at, err = h.goOn(r, a, q.Previous)
-	} else {
-		at, err = h.place(r, a, q.User, keep)
-	}
-	if err != nil {
-		Fail(w, err)
-		return
-	}
-	say := ask{place: at, text: t.newest, system: t.system, thinking: effort}
-	if at.lone || q.Previous != "" { // there everything in the request is new
-		say.text = t.alone()
-	}
-	if say.source, err = source(r, "responses"); err != nil {
-		Fail(w, err)
-		return
-	}
-	turn, err := h.say(r.Context(), say)
+	q, turn, err := begin(h, w, r, "responses", readResponse)
 	if err != nil {
 		Fail(w, err)
 		return

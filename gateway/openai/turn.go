@@ -81,7 +81,7 @@ func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep t
 // ask is what a request wants said.
 type ask struct {
 	place    place
-	text     string
+	words    words
 	system   string
 	thinking string
 	source   string
@@ -99,6 +99,50 @@ func source(r *http.Request, endpoint string) (string, error) {
 	return "openai:" + name(api.Caller(r.Context()).Name) + ":" + endpoint + ":" + key, nil
 }
 
+// order is what a request of either endpoint asks for.
+type order struct {
+	model    string
+	user     string
+	previous string // the response that it goes on with
+	keep     time.Duration
+	talk     talk
+	thinking string
+}
+
+// begin reads a request and begins its run. Call close at the end.
+func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func([]byte) (Q, order, error)) (q Q, t *turn, err error) {
+	body, err := read(w, r)
+	if err != nil {
+		return q, nil, err
+	}
+	q, o, err := parse(body)
+	if err != nil {
+		return q, nil, err
+	}
+	a, err := h.agent(o.model)
+	if err != nil {
+		return q, nil, err
+	}
+	var at place
+	if o.previous != "" {
+		at, err = h.goOn(r, a, o.previous)
+	} else {
+		at, err = h.place(r, a, o.user, o.keep)
+	}
+	if err != nil {
+		return q, nil, err
+	}
+	say := ask{place: at, words: o.talk.newest, system: o.talk.system, thinking: o.thinking}
+	if at.lone || o.previous != "" { // there everything in the request is new
+		say.words = o.talk.alone()
+	}
+	if say.source, err = source(r, endpoint); err != nil {
+		return q, nil, err
+	}
+	t, err = h.say(r.Context(), say)
+	return q, t, err
+}
+
 // turn is a run under way, and what is heard of it.
 type turn struct {
 	h      *handler
@@ -112,7 +156,7 @@ type turn struct {
 func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
 	p := api.Caller(ctx)
 	events, stop := h.Host.Watch(router.Watching{Session: q.place.key, Kinds: []string{router.EventText}})
-	heard, err := h.Host.Say(ctx, router.Words{Source: q.source, Session: q.place.key, Text: q.text, Sender: channels.Sender{ID: channels.UserID(p.Name)},
+	heard, err := h.Host.Say(ctx, router.Words{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
 		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep})
 	if err != nil {
 		stop()
