@@ -86,6 +86,7 @@ type Host struct {
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
 	accounts accounts
+	seen     seenAccounts
 	page     *webchat.Channel
 	site     http.Handler // the pages
 	listener net.Listener
@@ -160,7 +161,6 @@ func (h *Host) Run(ctx context.Context) error {
 	adapters, stopAdapters := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdapters()
 	h.startAccounts(adapters)
-	h.accounts.wg.Go(func() { h.tellAccounts(work) })
 	close(h.started)
 	served := make(chan error, 1)
 	go func() { served <- h.serve() }()

@@ -2,12 +2,12 @@ package gateway
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/channels"
@@ -76,6 +76,7 @@ func (h *Host) place(name string) router.Position {
 
 // stream writes events until the reader goes or the host stops.
 func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
+	h.lookAtAccounts()
 	events, cancel := h.router.Watch(what)
 	defer func() { cancel() }()
 	for k, v := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
@@ -84,6 +85,8 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 	s.write(fmt.Sprintf("retry: %d\n\n", eventsRetry.Milliseconds()))
 	alive := time.NewTicker(eventsAlive)
 	defer alive.Stop()
+	look := time.NewTicker(accountsEvery)
+	defer look.Stop()
 	for s.err == nil {
 		select {
 		case e, more := <-events:
@@ -99,6 +102,8 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 			cancel()
 			what.Since = router.Unknown
 			events, cancel = h.router.Watch(what)
+		case <-look.C:
+			h.lookAtAccounts()
 		case <-alive.C:
 			s.write(": alive\n\n")
 		case <-h.done:
@@ -109,35 +114,39 @@ func (h *Host) stream(r *http.Request, s *eventStream, what router.Watching) {
 	}
 }
 
-// accountsEvery is how often the accounts are looked at: what an adapter says of itself changes without a call.
+// accountsEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
 const accountsEvery = time.Second
 
-// tellAccounts tells of each account whose state changes.
-func (h *Host) tellAccounts(ctx context.Context) {
-	tick := time.NewTicker(accountsEvery)
-	defer tick.Stop()
-	var was map[router.AccountRef]string
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		now := map[router.AccountRef]string{}
-		for _, s := range h.statuses() {
-			ref := router.AccountRef{Channel: s.Channel, Account: s.Account}
-			now[ref] = s.Line()
-			if line, known := was[ref]; was != nil && (!known || line != now[ref]) {
-				h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(s.State), Channel: s.Channel, Account: s.Account})
-			}
-		}
-		for ref := range was {
-			if _, there := now[ref]; !there {
-				h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
-			}
-		}
-		was = now
+// seenAccounts are the accounts as they were last told of.
+type seenAccounts struct {
+	mu    sync.Mutex
+	at    time.Time // when they were looked at
+	lines map[router.AccountRef]string
+}
+
+// lookAtAccounts tells of each account whose state has changed since the last look. It is called when a page is rendered, when a stream
+// opens and each second while one is open: a host that nobody watches has nothing to do.
+func (h *Host) lookAtAccounts() {
+	h.seen.mu.Lock()
+	defer h.seen.mu.Unlock()
+	was := h.seen.lines
+	if was != nil && time.Since(h.seen.at) < accountsEvery {
+		return
 	}
+	now := map[router.AccountRef]string{}
+	for _, s := range h.statuses() {
+		ref := router.AccountRef{Channel: s.Channel, Account: s.Account}
+		now[ref] = s.Line()
+		if line, known := was[ref]; was != nil && (!known || line != now[ref]) {
+			h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(s.State), Channel: s.Channel, Account: s.Account})
+		}
+	}
+	for ref := range was {
+		if _, there := now[ref]; !there {
+			h.router.Tell(router.Event{Kind: router.EventAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
+		}
+	}
+	h.seen.at, h.seen.lines = time.Now(), now
 }
 
 // eventStream writes server-sent events.

@@ -194,12 +194,6 @@ func TestEventsOfAccounts(t *testing.T) {
 			h.accounts.list = list
 		}
 		accounts(a)
-		ctx, stop := context.WithCancel(t.Context())
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			h.tellAccounts(ctx)
-		}()
 		for _, change := range []func(){func() {}, func() { s.set(channels.Health{State: channels.Connected, LastSeen: time.Now(), Stale: time.Hour}) },
 			func() { a.set(channels.LoggedOut, "gone") }, func() {}, func() { accounts() }} {
 			change()
@@ -217,7 +211,5 @@ func TestEventsOfAccounts(t *testing.T) {
 		}
 		leave()
 		<-ended
-		stop()
-		<-over
 	})
 }

@@ -22,7 +22,10 @@ func (h *Host) pageHandler(table api.Table) http.Handler {
 		},
 		Info:   h.pageInfo,
 		InfoOf: h.chatInfo,
-		Now:    func() string { return h.placeName(h.router.Position()) },
+		Now: func() string {
+			h.lookAtAccounts()
+			return h.placeName(h.router.Position())
+		},
 		Logger: h.log,
 	}
 	if h.page != nil {
