@@ -117,7 +117,10 @@ func clean(tab context.Context, w window) error {
 // start starts a browser.
 func start(t testing.TB, path string) (ctx context.Context, stop func()) {
 	t.Helper()
-	profile, err := os.MkdirTemp("", "parley-chromium-")
+	profile, err := os.MkdirTemp("/dev/shm", "parley-chromium-") // in memory: a start waits for the disk many times
+	if err != nil {
+		profile, err = os.MkdirTemp("", "parley-chromium-")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +128,7 @@ func start(t testing.TB, path string) (ctx context.Context, stop func()) {
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-extensions", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-extensions", true), chromedp.Flag("disk-cache-size", "1"),
 		chromedp.Flag("disable-features", "PreloadTopChromeWebUI,WebUIOmniboxPopup,InitialWebUI,WebUIReloadButton,Translate"), // what is around a page
 		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-background-timer-throttling", true),
 	}
