@@ -67,6 +67,7 @@ async function newest() {
     for (const item of outbox.items()) log.live(own(item, false));
     if (!log.awaiting) log.typing(false);
   });
+  follow();
   requestAnimationFrame(() => $('log').setAttribute('aria-live', 'polite'));
   if (scroller.scrollHeight <= scroller.clientHeight) older();
 }
@@ -218,8 +219,10 @@ async function info() {
   }));
 }
 // The header follows what is changed elsewhere: by a command, on the session's page, by the API.
-let asking;
-if ($('log').dataset.session) {
+let asking, follows = false;
+function follow() {
+  if (follows || !log.oldest || !$('log').dataset.session) return; // a session begins with its first message
+  follows = true;
   listen($('log').dataset.session, ['session'], () => {
     clearTimeout(asking);
     asking = setTimeout(info, 100);
