@@ -233,6 +233,7 @@ func (h *Host) allJobRuns(ctx context.Context, q api.Limit) ([]api.JobRun, error
 // history reads what became of the times of a job, or of all.
 func (h *Host) history(ctx context.Context, job string, limit int) (rows []api.JobRun, err error) {
 	list, err := h.store.Occurrences(ctx, job, limit)
+	var runs []sessions.Run
 	for _, o := range list {
 		row := api.JobRun{Job: o.Job, Name: o.Name, Due: o.Due, At: o.At, Forced: o.Forced, Skipped: o.Skipped, Run: o.Run, Status: "skipped"}
 		if o.Run != "" {
@@ -244,9 +245,17 @@ func (h *Host) history(ctx context.Context, job string, limit int) (rows []api.J
 				return nil, err
 			default:
 				row.Status, row.Result, row.Error, row.Key = string(run.Status), run.Result, run.Error, run.Key
+				runs = append(runs, run)
 			}
 		}
 		rows = append(rows, row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	left, err := h.leftOf(ctx, runs)
+	for i := range rows {
+		rows[i].Deliveries = left[rows[i].Run]
 	}
 	return rows, err
 }

@@ -305,11 +305,49 @@ func (h *Host) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error)
 		*x.key = key
 	}
 	list, err := h.store.ListRuns(ctx, sq)
+	if err != nil {
+		return nil, err
+	}
+	left, err := h.leftOf(ctx, list)
 	rows := make([]api.Run, 0, len(list))
 	for _, run := range list {
-		rows = append(rows, runRow(run))
+		row := runRow(run)
+		row.Deliveries = left[run.ID]
+		rows = append(rows, row)
 	}
 	return rows, err
+}
+
+// leftOf says what became of the messages of runs, oldest first: of a post its own, of all others those that they made.
+func (h *Host) leftOf(ctx context.Context, runs []sessions.Run) (map[sessions.RunID][]sessions.Mark, error) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	list, err := h.store.ListDeliveries(ctx, sessions.DeliveryQuery{Of: runs, Limit: 4 * len(runs)})
+	if err != nil {
+		return nil, err
+	}
+	posts := map[string]sessions.RunID{}
+	for _, run := range runs {
+		if run.Kind == sessions.PostRun {
+			posts[run.Input.ID] = run.ID
+		}
+	}
+	left := map[sessions.RunID][]sessions.Mark{}
+	for _, d := range slices.Backward(list) {
+		m := sessions.Mark{Delivery: d.ID, State: d.State, To: d.To.String()}
+		if d.Verdict != nil {
+			m.Rule = d.Verdict.Rule
+		}
+		post := posts[d.Message]
+		if post != "" {
+			left[post] = append(left[post], m)
+		}
+		if d.Run != "" && d.Run != post {
+			left[d.Run] = append(left[d.Run], m)
+		}
+	}
+	return left, nil
 }
 
 // shownOf is how much of a text a list shows, in characters.

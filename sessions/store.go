@@ -231,7 +231,8 @@ type DeliveryQuery struct {
 	State   DeliveryState
 	Session Key
 	Run     RunID
-	Limit   int // default 50
+	Of      []Run // those that these runs made, and those that carry what they put into a transcript; empty = all
+	Limit   int   // default 50
 	Before  int64
 }
 

@@ -273,7 +273,7 @@ func (c cronHistoryCmd) Run(e *env) (err error) {
 			if r.Forced {
 				what = strings.TrimSuffix("asked for: "+what, ": ")
 			}
-			g.row(cutRunes(r.Job, 8), r.Name, p.stamp(r.Due), p.stamp(r.At), r.Status, idShort(r.Run), what)
+			g.row(cutRunes(r.Job, 8), r.Name, p.stamp(r.Due), p.stamp(r.At), withMarks(r.Status, r.Deliveries), idShort(r.Run), what)
 		}
 		g.print("Nothing yet.")
 	})

@@ -50,10 +50,26 @@ func (c runsListCmd) Run(e *env) error {
 	return tell(e, c.asJSON, list, func(p *page, list []api.Run) {
 		g := p.grid("RUN", "STATUS", "KIND", "SESSION", "QUEUED", "TOOK", "COST", "~WHAT")
 		for _, r := range list {
-			g.row(r.ID, r.Status, r.Kind, r.Key, p.ago(r.Created), p.took(r.Started, r.Ended), cost(r.Usage.Cost), runWords(r))
+			g.row(r.ID, withMarks(string(r.Status), r.Deliveries), r.Kind, r.Key, p.ago(r.Created), p.took(r.Started, r.Ended), cost(r.Usage.Cost), runWords(r))
 		}
 		g.print(nothing("runs", q != api.RunsQuery{Limit: q.Limit}))
 	})
+}
+
+// withMarks adds to a status what became of messages that did not arrive.
+func withMarks(status string, marks []sessions.Mark) string {
+	for _, m := range marks {
+		switch m.State {
+		case sessions.Withheld:
+			return status + ", withheld by " + m.Rule
+		case sessions.DeliveryFail, sessions.Expired, sessions.Dropped, sessions.Held:
+			return status + ", delivery " + string(m.State)
+		case sessions.Pending, sessions.Sending:
+			status = strings.TrimSuffix(status, ", on its way") + ", on its way"
+		case sessions.Sent:
+		}
+	}
+	return status
 }
 
 // runWords says what a run is about: why it failed, its label, or what was asked.

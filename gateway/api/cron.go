@@ -96,4 +96,6 @@ type JobRun struct {
 	Status  string         `json:"status"`        // skipped, queued, running, done, …; deleted with its session
 	Result  string         `json:"result,omitempty"`
 	Error   string         `json:"error,omitempty"`
+
+	Deliveries []sessions.Mark `json:"deliveries,omitempty"` // what became of its report
 }

@@ -80,6 +80,8 @@ type Run struct {
 	Started   time.Time          `json:"startedAt,omitzero"`
 	Ended     time.Time          `json:"endedAt,omitzero"`
 	Usage     sessions.Usage     `json:"usage,omitzero"`
+
+	Deliveries []sessions.Mark `json:"deliveries,omitempty"` // what became of its messages that were to leave, oldest first; of a list only
 }
 
 // SendCall sends a text to a chat (send).

@@ -15,35 +15,36 @@ import (
 
 // funcs are what templates can use.
 var funcs = template.FuncMap{
-	"asset":    func(name string) string { return assets().path + "/" + name },
-	"icon":     icon,
-	"seg":      func(v any) string { return url.PathEscape(fmt.Sprint(v)) }, // one segment of a path
-	"when":     when,                                                        // a time in a <time>, as people say it
-	"until":    until,
-	"took":     took,   // a duration
-	"num":      num,    // 1,234
-	"short":    short,  // 12.3k
-	"size":     size,   // bytes
-	"cost":     cost,   // millionths of a dollar
-	"plural":   plural, // plural 2 "run" = 2 runs
-	"markdown": func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
-	"tone":     tone,      // of a delivery's state or a run's status: good, warn, bad, accent, off
-	"dict":     dict,      // dict "A" 1 "B" 2: more than one value for a template
-	"cut":      cut,       // cut 80 text
-	"plain":    plainLine, // plain 120 text: the first line, without its Markdown
-	"flat":     flat,      // flat 240 text: all of it in one line, without its Markdown
-	"words":    func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
-	"list":     func(v ...any) []any { return v },
-	"inc":      func(i int) int { return i + 1 },
-	"runkind":  kindWords,
-	"keykind":  sessionKind,
-	"kinds":    kindsWords,
-	"rule":     ruleWords,
-	"sentkind": sentKind,
-	"canRetry": canRetry,
-	"canDrop":  canDrop,
-	"because":  because,
-	"local":    func(t time.Time) string { return t.Local().Format("2 Jan 2006, 15:04") },
+	"asset":       func(name string) string { return assets().path + "/" + name },
+	"icon":        icon,
+	"seg":         func(v any) string { return url.PathEscape(fmt.Sprint(v)) }, // one segment of a path
+	"when":        when,                                                        // a time in a <time>, as people say it
+	"until":       until,
+	"took":        took,   // a duration
+	"num":         num,    // 1,234
+	"short":       short,  // 12.3k
+	"size":        size,   // bytes
+	"cost":        cost,   // millionths of a dollar
+	"plural":      plural, // plural 2 "run" = 2 runs
+	"markdown":    func(md string) template.HTML { return template.HTML(RenderMarkdown(md)) },
+	"tone":        tone,      // of a delivery's state or a run's status: good, warn, bad, accent, off
+	"dict":        dict,      // dict "A" 1 "B" 2: more than one value for a template
+	"cut":         cut,       // cut 80 text
+	"plain":       plainLine, // plain 120 text: the first line, without its Markdown
+	"flat":        flat,      // flat 240 text: all of it in one line, without its Markdown
+	"words":       func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
+	"list":        func(v ...any) []any { return v },
+	"inc":         func(i int) int { return i + 1 },
+	"runkind":     kindWords,
+	"keykind":     sessionKind,
+	"kinds":       kindsWords,
+	"rule":        ruleWords,
+	"sentkind":    sentKind,
+	"canRetry":    canRetry,
+	"canDrop":     canDrop,
+	"undelivered": undelivered, // of a run's or a job's messages the one that did not arrive
+	"because":     because,
+	"local":       func(t time.Time) string { return t.Local().Format("2 Jan 2006, 15:04") },
 }
 
 // when gives a time as "3 min ago", with the moment itself for those who point at it; frame.js keeps it true.

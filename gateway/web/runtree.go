@@ -27,6 +27,20 @@ type runStep struct {
 // Post reports whether the run is no turn: the host noted what it posted into a chat.
 func (s *runStep) Post() bool { return s.Kind == sessions.PostRun }
 
+// Undelivered is the first of its messages that did not arrive, or not yet; nil = there is none.
+func (s *runStep) Undelivered() *sessions.Mark { return undelivered(s.Deliveries) }
+
+func undelivered(marks []sessions.Mark) *sessions.Mark {
+	i := slices.IndexFunc(marks, func(m sessions.Mark) bool { return m.State.Final() && m.State != sessions.Sent })
+	if i < 0 {
+		i = slices.IndexFunc(marks, func(m sessions.Mark) bool { return !m.State.Final() })
+	}
+	if i < 0 {
+		return nil
+	}
+	return &marks[i]
+}
+
 // Asked reports whether what the run answers says more than its kind.
 func (s *runStep) Asked() bool { return asks(s.Kind) }
 

@@ -344,10 +344,30 @@ func (s *Store) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([
 		where, args = append(where, cond), append(args, string(q.State))
 	}
 	where, args = belonging(q, where, args)
+	where, args = ofRuns(q.Of, where, args)
 	if q.Before > 0 {
 		where, args = append(where, "seq < ?"), append(args, q.Before)
 	}
 	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, orDefault(q.Limit, 50))...)
+}
+
+// ofRuns selects the deliveries that runs made and those that carry their input.
+func ofRuns(runs []sessions.Run, where []string, args []any) ([]string, []any) {
+	if len(runs) == 0 {
+		return where, args
+	}
+	in := marks(len(runs))
+	where = append(where, "(run > 0 AND run IN (SELECT seq FROM runs WHERE id IN ("+in+")) OR message_seq > 0 AND message_seq IN (SELECT seq FROM messages WHERE id IN ("+in+
+		")) OR awaits <> '' AND awaits IN ("+in+"))")
+	for _, r := range runs {
+		args = append(args, string(r.ID))
+	}
+	for range 2 {
+		for _, r := range runs {
+			args = append(args, r.Input.ID)
+		}
+	}
+	return where, args
 }
 
 // belonging selects the deliveries of q's session and run.

@@ -1,0 +1,45 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A list of runs says what became of their messages: a post that the send policy withheld is told from one that arrived, and so is an answer.
+func TestRunsSayWhatLeft(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	post := func(path, body string) {
+		t.Helper()
+		if status, got := h.get("POST", path, body); status/100 != 2 {
+			t.Fatalf("%s: %d %s", path, status, got)
+		}
+	}
+	post("/api/chat/messages", `{"id": "1", "text": "hello"}`)
+	says := func(path, part string) {
+		t.Helper()
+		limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
+		defer tick.Stop()
+		for {
+			status, got := h.get("GET", path, "")
+			if status == 200 && strings.Contains(got, part) {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-limit:
+				t.Fatalf("%s: %d %s, want %s", path, status, got, part)
+			}
+		}
+	}
+	says("/api/runs", `"state":"sent"`)
+	if status, got := h.get("PATCH", "/api/sessions/main", `{"sendPolicy": "deny"}`); status != 200 {
+		t.Fatalf("%d %s", status, got)
+	}
+	post("/api/send", `{"to": "webchat/default/direct/main", "message": "tea"}`)
+	says("/api/runs?kind=post", `"state":"withheld","to":"webchat/default/direct/main","rule":"session override"`)
+	says("/runs", "withheld by session override")
+	post("/api/chat/messages", `{"id": "2", "text": "hello again"}`)
+	says("/api/runs?kind=turn&limit=1", `"state":"withheld"`)
+}
