@@ -14,6 +14,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/gateway/config"
 )
 
 // Provider is one row of the program's table of model protocols.
@@ -164,8 +165,8 @@ const (
 	ollamaURL      = "http://127.0.0.1:11434/v1"
 )
 
-// choose looks for a model: what the configuration says, a key in the environment, an Ollama on this machine, the built-in
-// offline model. It adds the providers that it found to the configured ones.
+// choose looks for a model: what the configuration says, a key in the environment, the only provider that the configuration names
+// models of, an Ollama on this machine, the built-in offline model. It adds the providers that it found to the configured ones.
 func choose(ctx context.Context, configured string, conf map[string]agent.Provider, table []Provider, getenv func(string) string) (map[string]agent.Provider, choice) {
 	all := map[string]agent.Provider{offline: {API: offline}}
 	for n, p := range conf {
@@ -190,6 +191,9 @@ func choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	case getenv("OPENAI_API_KEY") != "":
 		return all, choice{"openai/" + firstOf(getenv("OPENAI_MODEL"), openAIModel), isSet(getenv, "OPENAI_API_KEY", "OPENAI_BASE_URL")}
 	}
+	if only := config.OnlyModel(conf); only != "" {
+		return all, choice{only, "models.providers names no other"}
+	}
 	ollama := agent.Provider{API: "openai", BaseURL: firstOf(ollamaBase(getenv("OLLAMA_HOST")), ollamaURL), APIKey: channels.NewSecret("ollama")}
 	for _, t := range table {
 		if t.API != "openai" || t.List == nil {
@@ -203,7 +207,11 @@ func choose(ctx context.Context, configured string, conf map[string]agent.Provid
 			return all, choice{"ollama/" + names[0], "an Ollama answers on this machine"}
 		}
 	}
-	return all, choice{offline + "/" + offline, "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, no Ollama on this machine"}
+	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, no Ollama on this machine"
+	if slices.ContainsFunc(slices.Collect(maps.Values(conf)), func(p agent.Provider) bool { return p.API != offline }) {
+		why = "agents.defaults.model names none of models.providers, " + why
+	}
+	return all, choice{offline + "/" + offline, why}
 }
 
 // isSet says which variables picked a model.

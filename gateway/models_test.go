@@ -125,3 +125,29 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("after a new configuration: %s, %q", got, m.troubles())
 	}
 }
+
+// The only provider that models are named of answers where nothing else is named; a key in the environment goes first.
+func TestChooseTheOnlyProvider(t *testing.T) {
+	t.Parallel()
+	slow := agent.Provider{API: "openai", Models: map[string]agent.ModelFacts{"slow-2": {}, "slow-1": {}}}
+	for _, c := range []struct {
+		conf      map[string]agent.Provider
+		key, want string
+	}{
+		{map[string]agent.Provider{"slow": slow}, "", "slow/slow-1"},
+		{map[string]agent.Provider{"slow": slow, "b": {API: "openai"}, "off": {API: "offline"}}, "", "slow/slow-1"},
+		{map[string]agent.Provider{"slow": slow, "b": slow}, "", "offline/offline"},
+		{map[string]agent.Provider{"b": {API: "openai"}}, "", "offline/offline"},
+		{map[string]agent.Provider{"slow": slow}, "k", "openai/" + openAIModel},
+	} {
+		_, got := choose(t.Context(), "", c.conf, nil, func(name string) string {
+			if name == "OPENAI_API_KEY" {
+				return c.key
+			}
+			return ""
+		})
+		if got.name != c.want || got.offline() != strings.Contains(got.why, "agents.defaults.model names none") {
+			t.Errorf("%v, key %q: %+v", c.conf, c.key, got)
+		}
+	}
+}

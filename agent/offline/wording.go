@@ -226,7 +226,7 @@ func clip(s string, n int) string {
 	return s
 }
 
-const connect = "To talk to a real language model, set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or run Ollama on this machine, or name a provider under `models.providers` in the configuration; then start parley again."
+const connect = "To talk to a real language model, set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or run Ollama on this machine, or name a provider with its model under `models.providers` in the configuration; then start parley again."
 
 // help lists what the grammar understands.
 func (c *conversation) help() string {

@@ -166,9 +166,16 @@ func (c checkCmd) Run(e *env) error {
 	if !ok {
 		return tell(e, c.asJSON, checked{Agents: 1}, words)
 	}
-	conf, err := loadAloud(e)
+	conf, err := load(e)
 	if err != nil {
 		return err
+	}
+	problems, err := conf.ForHost()
+	if err != nil {
+		return usageError{err}
+	}
+	for _, p := range problems {
+		fmt.Fprintln(os.Stderr, p)
 	}
 	return tell(e, c.asJSON, checked{path, len(conf.Channels), max(len(conf.Agents.List), 1)}, words)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore"
 )
 
 // Error is why a request is not done: what is wrong, where, and what to do, in words for whoever sent it.
@@ -64,6 +65,9 @@ func Problem(w http.ResponseWriter, err error) *Error {
 		return &Error{Status: http.StatusNotFound, Code: codes[http.StatusNotFound], Message: err.Error()}
 	case errors.Is(err, sessions.ErrConflict):
 		return &Error{Status: http.StatusConflict, Code: codes[http.StatusConflict], Message: err.Error()}
+	case sqlstore.Full(err):
+		_ = s.note(slog.LevelError, "err", err) // the words below say all that the caller can do
+		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: nothing can be kept until there is room. Make some where the state folder is, then try again"}
 	case broken && s.stopping():
 		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stopAgain}
 	case broken:

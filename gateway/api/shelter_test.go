@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -95,5 +97,16 @@ func TestPanicInTheMiddle(t *testing.T) {
 			}()
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
 		}()
+	}
+}
+
+// A full disk is told as what it is: the caller can do something about it.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	status, body, log := underShelter(t, nil, func() error {
+		return fmt.Errorf("writing: %w", &os.PathError{Op: "write", Path: "/var/lib/parley.db", Err: syscall.ENOSPC})
+	})
+	if status != 503 || !strings.Contains(body, `"disk_full"`) || !strings.Contains(body, "the disk is full") || strings.Contains(body, "parley.db") || !strings.Contains(log, "parley.db") {
+		t.Errorf("%d %s, log %s", status, body, log)
 	}
 }

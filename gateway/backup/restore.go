@@ -235,6 +235,24 @@ func (x *restore) syncBelow(folder string) error {
 // asideNames are the names beside the old state of what is not put in force.
 var asideNames = map[string]string{configName: "config-of-the-backup.yaml", envName: "env-of-the-backup"}
 
+// Waiting gives the files in a folder that a restore left which hold the backup's configuration and its variables: they are not in
+// force.
+func Waiting(aside string) (files []string) {
+	for _, name := range []string{configName, envName} {
+		if path := filepath.Join(aside, asideNames[name]); exists(path) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// Asides gives the folders that restores left beside or in the state folder.
+func Asides(state string) []string {
+	beside, _ := filepath.Glob(state + "." + oldPrefix + "*") // the pattern is valid but for folders with odd names
+	inner, _ := filepath.Glob(filepath.Join(state, oldPrefix+"*"))
+	return append(beside, inner...)
+}
+
 // makeAside makes the folder for the old state: beside the state folder, or in it where that is not possible (a mount point, a parent
 // that belongs to somebody else).
 func (x *restore) makeAside() error {

@@ -231,6 +231,7 @@ func implied(getenv func(string) string) []string {
 }
 
 func (k *checker) models() {
+	k.unused()
 	d := k.config.Agents.Defaults
 	k.model("agents.defaults.model", d.Model)
 	k.fallbacks("agents.defaults.fallbacks", d.Fallbacks)

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func (g Gateway) open() bool {
 
 func (k *checker) tokens(g Gateway) {
 	if t := g.Token.Reveal(); t != "" && len(t) < minToken && g.open() {
-		k.report(Warning, "gateway.token", "is short enough to be guessed", fmt.Sprintf("take at least %d characters, for example from openssl rand -hex 20", minToken))
+		k.wrong("gateway.token", "is short enough to be guessed, and other machines reach the host", fmt.Sprintf("take at least %d characters, for example from openssl rand -hex 20", minToken))
 	}
 	names, texts := map[string]bool{}, map[string]string{g.Token.Reveal(): "gateway.token"}
 	for i, t := range g.Tokens {
@@ -163,8 +164,25 @@ func (k *checker) tls(t TLS) {
 		k.wrong("gateway.tls", "has a cert and no key", "name both files")
 	default:
 		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
-			// No error: other commands than the host's own need no certificate. The host does not start without one.
-			k.report(Warning, "gateway.tls", "cannot be used: "+k.redact(err.Error()), "cert and key must be files in PEM format that belong together")
+			// No error: other commands than the host's own need no certificate. See ForHost.
+			k.report(Warning, tlsKey, "cannot be used: "+k.redact(err.Error()), "cert and key must be files in PEM format that belong together")
 		}
 	}
+}
+
+const tlsKey = "gateway.tls"
+
+// ForHost gives the warnings as a host has them that is started now: without its certificate it does not start. The error is an
+// *Invalid when one of them keeps it from that.
+func (c *Config) ForHost() ([]Problem, error) {
+	ps := slices.Clone(c.Warnings)
+	for i, p := range ps {
+		if p.Key == tlsKey {
+			ps[i].Severity = SevereError
+		}
+	}
+	if failed(ps) {
+		return ps, &Invalid{Path: c.Path, Problems: ps}
+	}
+	return ps, nil
 }

@@ -38,7 +38,7 @@ func TestGateway(t *testing.T) {
 		"gateway: {tls: {cert: a.pem}}\n":                                        {":1: gateway.tls: has a cert and no key (name both files)"},
 		"gateway: {tls: {key: a.pem}}\n":                                         {":1: gateway.tls: has a key and no cert (name both files)"},
 		"gateway: {tls: {cert: /none/a.pem, key: b.pem}}\n":                      {":1: gateway.tls: warning: cannot be used: open /none/a.pem: no such file or directory (cert and key must be files in PEM format that belong together)"},
-		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: warning: is short enough to be guessed (take at least 16 characters, for example from openssl rand -hex 20)"},
+		"gateway: {listen: 0.0.0.0:1, token: short, trustedProxies: [10.0.0.1]}": {":1: gateway.token: is short enough to be guessed, and other machines reach the host (take at least 16 characters, for example from openssl rand -hex 20)"},
 	} {
 		_, ps, _ := load(text)
 		t.Run(text, func(t *testing.T) { compare(t, ps, want) })

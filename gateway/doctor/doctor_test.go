@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -131,16 +133,28 @@ func TestFindings(t *testing.T) {
 		level Level
 		words string
 	}{
-		"clock":            {setup{platform: slow.URL, models: m}, "time", Warning, "1h0m"},
-		"no platform":      {setup{platform: "http://127.0.0.1:1", models: m}, "fake", Failure, "no connection to 127.0.0.1:1"},
-		"no name":          {setup{platform: "https://nowhere.invalid", models: m}, "fake", Failure, "is not known"},
-		"strange cert":     {setup{platform: strange.URL, models: m}, "fake", Failure, "certificate"},
-		"no address":       {setup{platform: "nothing", models: m}, "fake", Failure, "no address"},
-		"bad token":        {setup{platform: well.URL, models: m, token: &channels.Error{Class: channels.Unauthorized, Err: errors.New("401")}}, "fake", Failure, "does not know the token"},
-		"token unknown":    {setup{platform: well.URL, models: m, token: errors.New("reset")}, "fake", Warning, "could not be found out"},
-		"no such model":    {setup{platform: well.URL, models: []string{"m2"}}, "model mock", Warning, `"m1" is not among`},
-		"bad model key":    {setup{platform: well.URL, modelErr: errors.New("401"), config: func(c *config.Config) { c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL} }}, "model mock", Failure, "cannot be listed"},
-		"no model":         {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = ""; c.Models.Providers = nil }}, "model", Warning, "no language model"},
+		"clock":          {setup{platform: slow.URL, models: m}, "time", Warning, "1h0m"},
+		"no platform":    {setup{platform: "http://127.0.0.1:1", models: m}, "fake", Failure, "no connection to 127.0.0.1:1"},
+		"no name":        {setup{platform: "https://nowhere.invalid", models: m}, "fake", Failure, "is not known"},
+		"strange cert":   {setup{platform: strange.URL, models: m}, "fake", Failure, "certificate"},
+		"no address":     {setup{platform: "nothing", models: m}, "fake", Failure, "no address"},
+		"bad token":      {setup{platform: well.URL, models: m, token: &channels.Error{Class: channels.Unauthorized, Err: errors.New("401")}}, "fake", Failure, "does not know the token"},
+		"token unknown":  {setup{platform: well.URL, models: m, token: errors.New("reset")}, "fake", Warning, "could not be found out"},
+		"no such model":  {setup{platform: well.URL, models: []string{"m2"}}, "model mock", Warning, `"m1" is not among`},
+		"bad model key":  {setup{platform: well.URL, modelErr: errors.New("401"), config: func(c *config.Config) { c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL} }}, "model mock", Failure, "cannot be listed"},
+		"no model":       {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = ""; c.Models.Providers = nil }}, "model", Warning, "no language model"},
+		"no model of it": {setup{platform: well.URL, config: func(c *config.Config) { c.Agents.Defaults.Model = "" }}, "model", Warning, "agents.defaults.model names none of models.providers"},
+		"only model": {setup{platform: well.URL, models: m, config: func(c *config.Config) {
+			c.Agents.Defaults.Model = ""
+			c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL, Models: map[string]agent.ModelFacts{"m1": {}}}
+		}}, "model", Fine, "mock/m1 answers"},
+		"platform away": {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Disconnected, Detail: "EOF"}}}}, "fake", Failure, "EOF"},
+		"no certificate": {setup{platform: well.URL, models: m, config: func(c *config.Config) {
+			c.Path = "/x.yaml"
+			c.Warnings = []config.Problem{{Key: "gateway.tls", Text: "cannot be used", Hint: "mend it"}}
+		}}, "config", Failure, "cannot be used"},
+		"config waits":     {setup{platform: well.URL, models: m, before: restored}, "config", Warning, "config-of-the-backup.yaml"},
+		"config beside":    {setup{platform: well.URL, models: m, before: restored, config: func(c *config.Config) { c.Path = "/x.yaml" }}, "state", Fine, "not in force"},
 		"port taken":       {setup{platform: well.URL, models: m, config: func(c *config.Config) { c.Gateway.Listen = taken.Addr().String() }}, "port", Failure, "cannot be used"},
 		"bad zone":         {setup{platform: well.URL, models: m, env: map[string]string{"TZ": "Mars/Base"}}, "time", Warning, "Mars/Base"},
 		"no folder":        {setup{platform: well.URL, models: m, before: func(dir string) { _ = os.Remove(dir) }}, "state", Fine, "will be made"},
@@ -160,6 +174,12 @@ func TestFindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fs := c.run(t)
+			if strings.HasPrefix(name, "config ") && strings.Contains(fmt.Sprint(fs), "delete") {
+				t.Errorf("a configuration is to be deleted: %v", fs)
+			}
+			if name == "platform away" && !slices.ContainsFunc(fs, func(f Finding) bool { return f.Level == Failure && strings.Contains(f.Mend, "network") }) {
+				t.Errorf("no remedy: %v", fs)
+			}
 			expect(t, fs, c.check, c.level, c.words)
 			for _, f := range fs {
 				if strings.Contains(f.Text+f.Mend, "pw") {
@@ -231,4 +251,11 @@ func TestHanging(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 	})
+}
+
+// restored leaves what a restore leaves where there was no configuration.
+func restored(state string) {
+	aside := state + ".before-restore-20260101T000000Z"
+	_ = os.Mkdir(aside, 0o700)
+	_ = os.WriteFile(filepath.Join(aside, "config-of-the-backup.yaml"), nil, 0o600)
 }

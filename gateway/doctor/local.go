@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/sessions/sqlstore"
 )
@@ -26,26 +27,40 @@ func (x *exam) configuration() (out []Finding) {
 		if !ok {
 			return []Finding{wrong(check, "name the file with --config, or mend its rights", "the configuration cannot be read: %v", x.Invalid)}
 		}
-		for _, p := range invalid.Problems {
-			f := wrong(check, p.Hint, "%s", bare(p))
-			if p.Severity != config.SevereError {
-				f.Level = Warning
-			}
-			out = append(out, f)
-		}
-		return out
+		return problemLines(invalid.Problems)
 	}
 	path := x.Config.Path
 	if path == "" {
+		for _, p := range backup.Asides(x.Config.State) {
+			if files := backup.Waiting(p); len(files) > 0 {
+				out = append(out, warn(check, "look into it, then copy it to ~/.config/parley/config.yaml (env-of-the-backup to .env beside it) and start the host",
+					"no file is in force, the defaults are used: the configuration of the backup that was restored waits in %s. Keep that folder", strings.Join(files, " and ")))
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
 		return []Finding{fine(check, "there is no file: the defaults are used. `parley init` writes one")}
 	}
-	out = append(out, fine(check, "%s is good", path))
-	for _, p := range x.Config.Warnings {
-		out = append(out, warn(check, p.Hint, "%s", bare(p)))
+	problems, err := x.Config.ForHost()
+	if err == nil {
+		out = append(out, fine(check, "%s is good", path))
 	}
+	out = append(out, problemLines(problems)...)
 	out = append(out, private(check, path, true)...)
 	for _, name := range []string{".env"} {
 		out = append(out, private(check, filepath.Join(filepath.Dir(path), name), false)...)
+	}
+	return out
+}
+
+func problemLines(ps []config.Problem) (out []Finding) {
+	for _, p := range ps {
+		f := wrong("config", p.Hint, "%s", bare(p))
+		if p.Severity != config.SevereError {
+			f.Level = Warning
+		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -98,7 +113,9 @@ func (x *exam) state(context.Context) (out []Finding) {
 	case !info.IsDir():
 		return []Finding{wrong(check, "move it away, or set another folder with state", "%s is no folder", dir)}
 	default:
-		if err := writable(dir); err != nil {
+		if err := writable(dir); sqlstore.Full(err) {
+			return append(x.leftovers(dir), wrong("disk", "make room, or move the state folder", "the disk is full: nothing can be written to the state folder %s: %v", dir, err))
+		} else if err != nil {
 			return []Finding{wrong(check, "give it to the user that parley runs as: chown -R USER "+dir, "nothing can be written to the state folder %s: %v", dir, err)}
 		}
 		out = append(out, fine(check, "the state folder %s can be written to", dir))
@@ -116,8 +133,11 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.Write(make([]byte, someBytes)) // on a full disk, files can still be made
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
+
+const someBytes = 64 << 10
 
 // disk looks at the room and at the kind of file system.
 func disk(dir string, sqlite bool) (out []Finding) {
@@ -154,10 +174,14 @@ func (x *exam) leftovers(dir string) (out []Finding) {
 	if b, err := os.ReadFile(filepath.Join(dir, sqlstore.UnfinishedFile)); err == nil {
 		out = append(out, wrong(check, "run parley restore again", "a restore was interrupted: the host does not start. What was there before is in %s", strings.TrimSpace(string(b))))
 	}
-	old, _ := filepath.Glob(dir + ".before-restore-*") // the pattern is valid but for folders with odd names
-	inner, _ := filepath.Glob(filepath.Join(dir, "before-restore-*"))
-	for _, p := range append(old, inner...) {
-		out = append(out, fine(check, "%s is a state that a restore replaced; delete it when it is not needed any more", p))
+	for _, p := range backup.Asides(dir) {
+		waiting := backup.Waiting(p)
+		switch {
+		case len(waiting) == 0:
+			out = append(out, fine(check, "%s is a state that a restore replaced; delete it when it is not needed any more", p))
+		case x.Config.Path != "":
+			out = append(out, fine(check, "%s is what a restore left; the backup's configuration is in it (%s), and not in force", p, strings.Join(waiting, ", ")))
+		}
 	}
 	if x.host != nil || x.hostErr != nil {
 		return out

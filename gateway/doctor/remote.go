@@ -76,7 +76,9 @@ func (x *exam) account(ctx context.Context, check string, a config.Account, row 
 			if s.Live {
 				return append(out, fine(check, "the host says: %s", s.Line()))
 			}
-			return append(out, wrong(check, cmp.Or(s.Todo, s.Detail), "the host says: %s", s.Line()))
+			mend := cmp.Or(s.Todo, "what answers there breaks off, or something on the way does: look at the network, a firewall and HTTPS_PROXY. The host tries on by itself")
+			s.Todo = "" // it is the line below
+			return append(out, wrong(check, mend, "the host says: %s", s.Line()))
 		}
 		return append(out, warn(check, "reload the configuration: kill -HUP its process, or restart it", "the running host does not know this account"))
 	}
@@ -106,7 +108,7 @@ func (x *exam) models() (out []group) {
 	return []group{{"model", func(ctx context.Context) []Finding {
 		chosen := gateway.Choose(ctx, x.Config, x.Providers, x.Getenv)
 		if chosen.Offline {
-			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
+			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider with its model under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
 		}
 		found := []Finding{fine("model", "%s answers (%s)", chosen.Model, chosen.Why)}
 		for _, name := range slices.Sorted(maps.Keys(chosen.Providers)) {

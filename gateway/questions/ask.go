@@ -281,7 +281,7 @@ func (d Dialog) model(ctx context.Context, a *Answers) error {
 			return err
 		}
 		if s == "none" {
-			d.say("  Then the built-in one answers, which is none. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider later.\n")
+			d.say("  Then the built-in one answers, which is none. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a provider with its model later.\n")
 			return nil
 		}
 		i := slices.IndexFunc(known, func(k struct{ name, api, model string }) bool { return k.name == s })

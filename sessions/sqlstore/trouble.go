@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -53,6 +54,17 @@ func (s *Store) note(wrote bool, err error) {
 		e := fmt.Errorf("cannot write to %s: %w", s.where(), err)
 		s.trouble.Store(&e)
 	}
+}
+
+// Full reports whether an operation failed because the disk is full, in whatever words the store says it.
+func Full(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE // its shared memory is a file, too
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code == "53100" // disk_full of PostgreSQL's appendix A
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // fault reports whether an operation failed for a reason of the store, not one of its own.
