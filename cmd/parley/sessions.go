@@ -199,7 +199,7 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 		who, paint = "tool "+m.ToolName, faint
 	}
 	p.painted(paint, who+"  "+p.ago(m.Time))
-	if text := strings.TrimSpace(m.Text()); text != "" {
+	if text := strings.TrimSpace(m.Said()); text != "" {
 		p.body(text)
 	}
 	for _, b := range m.Content {

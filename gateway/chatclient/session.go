@@ -121,7 +121,7 @@ func (s *session) history(ctx context.Context) ([]web.Line, error) {
 
 // line makes a line of a message. Steps of a turn that is not over are none.
 func (s *session) line(m sessions.Message) (web.Line, bool) {
-	l := web.Line{ID: m.ID, Text: strings.TrimSpace(m.Text()), Time: m.Time}
+	l := web.Line{ID: m.ID, Text: strings.TrimSpace(m.Said()), Time: m.Time}
 	switch {
 	case l.Text == "" && m.Error == "":
 		return l, false

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func deliveryLine(d sessions.Delivery) Line {
 // line gives a message as people read it; asked is the origin of what it answers. ok is false for what is no talk: prompts of
 // the host and what it got for its own use, steps between tool calls, control words.
 func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, ok bool) {
-	l = Line{ID: m.ID, Text: strings.TrimSpace(m.Text()), Time: m.Time}
+	l = Line{ID: m.ID, Text: strings.TrimSpace(m.Said()), Time: m.Time}
 	if l.Text == "" {
 		return l, false
 	}
@@ -205,8 +206,24 @@ func (h history) spoken(l Line, p *sessions.Provenance) (Line, bool) {
 		if p.Name != "" {
 			l.From = p.Name + ", " + l.From
 		}
+	case p.Tool != "": // it came through no chat
+		l.From = through(p.Tool)
+		if name := cmp.Or(p.Name, p.User, p.Sender); name != "" {
+			l.From = name + ", " + l.From
+		}
 	}
 	return l, true
+}
+
+// through says in words how something came that no chat brought.
+func through(way string) string {
+	switch way {
+	case "hook":
+		return "from a hook"
+	case "api":
+		return "through the API"
+	}
+	return "through " + way
 }
 
 // place names a chat elsewhere for people.

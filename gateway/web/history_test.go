@@ -96,6 +96,8 @@ func TestStoreHistory(t *testing.T) {
 			step,
 			message("m7", sessions.Assistant, 7, "NO_REPLY"),
 			from(message("m8", sessions.User, 8, "announce step"), sessions.Provenance{Kind: sessions.InternalSystem}),
+			from(message("m11", sessions.User, 9, "The disk is full."), sessions.Provenance{Kind: sessions.ExternalUser, Sender: "hook", Name: "Monitor", Tool: "hook"}),
+			from(message("m12", sessions.User, 9, "by hand"), sessions.Provenance{Kind: sessions.ExternalUser, Sender: "owner", Tool: "api"}),
 		},
 		runs: []sessions.Run{ // newest first
 			{Session: "s1", Input: from(message("m10", sessions.User, 11, "and two"), sessions.Provenance{Kind: sessions.ExternalUser, Address: chat, Message: "w3"})},
@@ -117,6 +119,8 @@ func TestStoreHistory(t *testing.T) {
 		{ID: "d3", Role: Notice, Text: "status", Time: at(3).Add(time.Second), Deliveries: []string{"d3"}, State: sessions.Sent, Command: true, ReplyTo: "w9"},
 		{ID: "m4", Role: Assistant, Text: "sure", Time: at(4), From: "to telegram/work"},
 		{ID: "m5", Role: User, Text: "a question", Time: at(5), From: "from session agent:b:main"},
+		{ID: "m11", Role: User, Text: "The disk is full.", Time: at(9), From: "Monitor, from a hook"},
+		{ID: "m12", Role: User, Text: "by hand", Time: at(9), From: "owner, through the API"},
 		{ID: "m9", Role: User, Text: "one", Time: at(10), Client: "w2"},
 		{ID: "m10", Role: User, Text: "and two", Time: at(11), Client: "w3"},
 		{ID: "d5", Role: Assistant, Text: "done", Time: at(12), Deliveries: []string{"d5"}, State: sessions.DeliveryFail, Rule: "r", Reason: "why"},

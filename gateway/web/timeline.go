@@ -98,7 +98,7 @@ func story(t sessions.Trace, n names) []moment {
 		return ms
 	}
 	r := t.Run
-	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r, n), Text: bounded(r.Input.Text())})
+	add(moment{Time: cmp.Or(t.Accepted, r.Created), Kind: "accepted", Title: askedBy(r, n), Text: bounded(r.Input.Said())})
 	if !r.Started.IsZero() {
 		title := "The turn began"
 		if r.Attempt > 1 {

@@ -76,7 +76,7 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 }
 
 func (u *utterance) spoken(m sessions.Message) {
-	u.Text = m.Text()
+	u.Text = m.Said()
 	for _, b := range m.Content {
 		switch b.Type {
 		case sessions.ContextBlock:

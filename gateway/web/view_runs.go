@@ -73,7 +73,7 @@ func (v runView) Title() string {
 	if v.Run.Label != "" {
 		return v.Run.Label
 	}
-	if text := v.Run.Input.Text(); text != "" && asks(v.Run.Kind) {
+	if text := v.Run.Input.Said(); text != "" && asks(v.Run.Kind) {
 		return plainLine(120, text)
 	}
 	return kindWords(v.Run.Kind)
