@@ -22,7 +22,9 @@ type doctorCmd struct {
 func (c doctorCmd) Run(e *env) error {
 	d := doctor.Deps{Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, Version: version, Now: time.Now,
 		Host: func(ctx context.Context) (s api.HostStatus, err error) {
-			h, err := running(e)
+			still := *e
+			still.quiet = true // the doctor says by itself what is wrong with the file
+			h, err := running(&still)
 			if err == nil {
 				err = h.callWithin(ctx, 3*time.Second, http.MethodGet, "/api/status", nil, nil, &s)
 			}
@@ -58,7 +60,14 @@ func examined(e *env) (*config.Config, error) {
 	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
 		return nil, err
 	}
-	c, _, err := config.Load(path, table, config.WithEnvFile(path, os.Getenv))
+	getenv := config.WithEnvFile(path, os.Getenv)
+	c, _, err := config.Load(path, table, getenv)
+	if err != nil {
+		if dir, ok := config.StateOf(path, getenv); ok { // something can be looked at
+			c = config.Default(table, os.Getenv)
+			c.Path, c.State = path, dir
+		}
+	}
 	return c, err
 }
 

@@ -28,6 +28,9 @@ type host struct {
 // running finds the host that owns the state folder of the configuration.
 func running(e *env) (*host, error) {
 	c, err := load(e)
+	if _, invalid := errors.AsType[usageError](err); invalid {
+		return despite(e, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +52,29 @@ func running(e *env) (*host, error) {
 		return nil, notRunning(c, o.Address)
 	}
 	h := &host{base: o.Address, token: token, client: &http.Client{Transport: overNetwork(c.Gateway.TLS)}}
+	return h, h.answers(e.ctx, o.PID, firstByte)
+}
+
+// despite finds a host that runs although the file cannot be used any more: it goes on with the last good one, and its socket needs
+// nothing of the file but the state folder. invalid is what is wrong with the file, for when there is none.
+func despite(e *env, invalid error) (*host, error) {
+	path, _ := config.Find(e.config, os.Getenv)
+	dir, ok := config.StateOf(path, config.WithEnvFile(path, os.Getenv))
+	if !ok {
+		return nil, invalid
+	}
+	o, err := sqlstore.ReadOwner(dir)
+	if err != nil || o.Address == "" || o.Socket == "" {
+		return nil, invalid
+	}
+	t := overSocket(e.ctx, filepath.Join(dir, filepath.Base(o.Socket)))
+	if t == nil {
+		return nil, invalid
+	}
+	if !e.quiet {
+		fmt.Fprintf(os.Stderr, "warning: %s cannot be used as it is (parley check says why); the host that runs goes on with the last good one\n", path)
+	}
+	h := &host{base: o.Address, client: &http.Client{Transport: t}}
 	return h, h.answers(e.ctx, o.PID, firstByte)
 }
 

@@ -36,8 +36,8 @@ type Finding struct {
 
 // Deps are what the checks need.
 type Deps struct {
-	Config    *config.Config // nil: it cannot be loaded, and Invalid says why
-	Invalid   error
+	Config    *config.Config // with Invalid only its Path and State are known; nil: not even those
+	Invalid   error          // why it cannot be loaded
 	Adapters  []gateway.Adapter
 	Providers []gateway.Provider
 	Getenv    func(string) string
@@ -88,9 +88,15 @@ func Run(ctx context.Context, d Deps) []Finding {
 	case !errors.Is(err, ErrNoHost):
 		x.hostErr = err
 	}
-	groups := []group{{"host", x.running}, {"state", x.state}, {"store", x.store}, {"port", x.port}, {"time", x.zones}}
-	groups = append(groups, x.accounts()...)
-	groups = append(groups, x.models()...)
+	groups := []group{{"host", x.running}, {"state", x.state}}
+	if x.host != nil || d.Invalid == nil {
+		groups = append(groups, group{"store", x.store})
+	}
+	if d.Invalid == nil {
+		groups = append(groups, group{"port", x.port}, group{"time", x.zones})
+		groups = append(groups, x.accounts()...)
+		groups = append(groups, x.models()...)
+	}
 	results := make([][]Finding, len(groups))
 	var wg sync.WaitGroup
 	for i, g := range groups {

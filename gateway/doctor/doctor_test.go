@@ -210,6 +210,13 @@ func TestInvalidConfig(t *testing.T) {
 	if len(fs) != 1 || !strings.Contains(fs[0].Mend, "state") {
 		t.Errorf("%+v", fs)
 	}
+	// Where the state folder is known, what is in it and its host are looked at.
+	fs = Run(t.Context(), Deps{Invalid: err, Config: &config.Config{Path: path, State: t.TempDir()}, Version: "1", Host: func(context.Context) (api.HostStatus, error) {
+		return api.HostStatus{Version: "1", Ready: true, Store: "SQLite"}, nil
+	}})
+	expect(t, fs, "config", Failure, "config.yaml:1: stat")
+	expect(t, fs, "host", Fine, "runs since")
+	expect(t, fs, "state", Fine, "can be written to")
 }
 
 // TestSecretsInTheOpen: a configuration that others may read is a warning when it has secrets in it.

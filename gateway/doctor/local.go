@@ -22,7 +22,7 @@ var plainSecret = regexp.MustCompile(`(?m)^[^#\n]*\b(?:token|apiKey|dsn|secret|p
 
 func (x *exam) configuration() (out []Finding) {
 	const check = "config"
-	if x.Config == nil {
+	if x.Invalid != nil {
 		invalid, ok := errors.AsType[*config.Invalid](x.Invalid)
 		if !ok {
 			return []Finding{wrong(check, "name the file with --config, or mend its rights", "the configuration cannot be read: %v", x.Invalid)}
