@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/router"
+	"parley/sessions"
 )
 
 // eventKinds are those that can be asked for.
@@ -49,12 +52,24 @@ func (h *Host) events(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if q.Session != "" {
-		if what.Session, err = h.sessionKey(r.Context(), q.Session); err != nil {
+		if what.Session, err = h.watchable(r.Context(), q.Session); err != nil {
 			api.WriteError(w, err)
 			return
 		}
 	}
 	h.stream(r, &eventStream{w: w, rc: http.NewResponseController(w), id: h.placeName}, what)
+}
+
+// watchable resolves the session of a stream. One that is named by its key may be yet to come.
+func (h *Host) watchable(ctx context.Context, ref string) (sessions.Key, error) {
+	key, err := h.sessionKey(ctx, ref)
+	if !errors.Is(err, sessions.ErrNotFound) {
+		return key, err
+	}
+	if res, bad := h.resolve(ctx, ref); bad == nil && res.Key != "" {
+		return res.Key, nil
+	}
+	return key, err
 }
 
 // placeName is a position as readers have it: with the process, since positions of an earlier one mean nothing.

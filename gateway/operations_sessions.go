@@ -154,6 +154,11 @@ func (h *Host) getSession(ctx context.Context, c api.SessionCall) (d api.Session
 	if err != nil {
 		return d, err
 	}
+	return h.detailOf(ctx, s)
+}
+
+// detailOf is all that is shown of a session.
+func (h *Host) detailOf(ctx context.Context, s sessions.Session) (d api.SessionDetail, err error) {
 	set := h.router.Settings()
 	d = api.SessionDetail{Session: h.rowOf(s), Thinking: s.Settings.Thinking, Verbose: s.Settings.Verbose, Activation: s.Settings.Activation, Footer: s.Settings.Footer,
 		Queue: h.router.QueueWords(s), ModelUsed: set.ModelOf(s), Transcript: h.store.TranscriptPath(s.Agent, s.ID), ArchiveAt: s.ArchiveAt}
@@ -168,31 +173,34 @@ func (h *Host) getSession(ctx context.Context, c api.SessionCall) (d api.Session
 	return d, err
 }
 
-func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (api.Session, error) {
+func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (d api.SessionDetail, err error) {
 	key, err := h.sessionKey(ctx, q.Session)
 	if err != nil {
-		return api.Session{}, err
+		return d, err
 	}
 	if m := q.Model.Value; m != "" {
 		if err := h.router.ModelKnown(m); err != nil {
-			return api.Session{}, api.Bad("model: %v", err)
+			return d, api.Bad("model: %v", err)
 		}
 	}
 	if l := q.Label.Value; len(l) > 64 || strings.ContainsFunc(l, unicode.IsControl) {
-		return api.Session{}, api.Bad("label: at most 64 bytes, one line")
+		return d, api.Bad("label: at most 64 bytes, one line")
 	}
 	p := sessions.Patch{Model: q.Model.Pointer(), Thinking: q.Thinking.Pointer(), Verbose: q.Verbose.Pointer(), Activation: q.Activation.Pointer(),
 		Footer: q.Footer.Pointer(), Label: q.Label.Pointer()}
 	if words := q.Queue.Pointer(); words != nil {
 		if p.Queue, err = h.queueOf(ctx, key, *words); err != nil {
-			return api.Session{}, err
+			return d, err
 		}
 	}
 	if o := q.SendPolicy.Pointer(); o != nil {
 		p.SendPolicy = new(policy.Override(*o))
 	}
 	s, err := h.router.PatchOnce(ctx, api.Source(ctx), key, p)
-	return h.rowOf(s), err
+	if err != nil {
+		return d, err
+	}
+	return h.detailOf(ctx, s)
 }
 
 // queueOf reads the words of a queue setting, which change what the session has; empty = as configured.

@@ -110,6 +110,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	case policy.Remember:
 		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 	default:
+		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: in.Address}

@@ -14,7 +14,6 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/policy"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -93,6 +92,7 @@ type Router struct {
 	started    time.Time
 	watch      sync.WaitGroup
 	watchers   watchers
+	ignored    ignored
 }
 
 // New makes a router that does nothing yet.
@@ -297,23 +297,6 @@ func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) 
 		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
 	}
 	return s, err
-}
-
-// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). The zero address
-// stands for the session's own chat.
-func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (v policy.Verdict, steps []policy.Step, about string, err error) {
-	var s sessions.Session
-	if key != "" {
-		if s, err = r.store.Get(ctx, key); err != nil {
-			return v, nil, "", err
-		}
-		if to.IsZero() {
-			to = s.Last
-		}
-	}
-	set := r.settings.Load()
-	subject, rules := set.sending(s, to), set.Session.SendPolicy
-	return rules.Decide(subject), rules.Explain(subject), to.String(), nil
 }
 
 // RetryDelivery sends a failed, expired, held or dropped delivery again.

@@ -36,6 +36,7 @@ type spawnResult struct {
 	Status          string         `json:"status"`
 	RunID           sessions.RunID `json:"runId"`
 	ChildSessionKey string         `json:"childSessionKey"`
+	ReportTo        string         `json:"reportTo,omitempty"` // the chat that the report goes to, when it is not the one that is answered; none = there is none
 }
 
 type sessionsSpawn struct{ deps Deps }
@@ -79,7 +80,18 @@ func (t sessionsSpawn) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return refusal(err)
 	}
-	return reply(spawnResult{Status: "accepted", RunID: run.ID, ChildSessionKey: string(run.Key)}), nil
+	return reply(spawnResult{Status: "accepted", RunID: run.ID, ChildSessionKey: string(run.Key), ReportTo: reportTo(c.Caller, run)}), nil
+}
+
+// reportTo names the chat that a report goes to when the answer of the caller's turn goes elsewhere. What sub-agents start reports to them.
+func reportTo(c Caller, run sessions.Run) string {
+	switch {
+	case run.Chain == nil || Depth(c.Session) > 0 || run.Chain.Origin == c.Run.Reply && !c.Run.Reply.IsZero():
+		return ""
+	case run.Chain.Origin.IsZero():
+		return "none"
+	}
+	return run.Chain.Origin.String()
 }
 
 // deep refuses a sub-agent that is as deep as sub-agents may be (contract N8).

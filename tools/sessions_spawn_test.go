@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -31,6 +32,33 @@ func TestSessionsSpawnPassesOn(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, want %+v", args, got, want)
 		}
+	}
+}
+
+// Who is told where the report goes is told the truth: nothing when it comes into the chat that is answered.
+func TestSessionsSpawnSaysWhereItReports(t *testing.T) {
+	t.Parallel()
+	here := channels.Address{Channel: "c", Account: "default", Type: channels.Direct, Chat: "1"}
+	there := here
+	there.Chat = "2"
+	for _, c := range []struct {
+		key            sessions.Key
+		answer, report channels.Address
+		want           string
+	}{
+		{"", here, here, ""},
+		{"", here, there, "c/default/direct/2"},
+		{"", channels.Address{}, there, "c/default/direct/2"},
+		{"", channels.Address{}, channels.Address{}, "none"},
+		{"agent:main:subagent:1", channels.Address{}, there, ""},
+	} {
+		from := Caller{Session: sessions.Session{Key: c.key}, Run: sessions.Run{Reply: c.answer}}
+		if got := reportTo(from, sessions.Run{Chain: &sessions.Chain{Origin: c.report}}); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if got := reportTo(Caller{}, sessions.Run{}); got != "" {
+		t.Errorf("a sub-agent that is deleted since: %q", got)
 	}
 }
 

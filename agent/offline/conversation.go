@@ -133,7 +133,7 @@ func recall(c *conversation, r request) answer {
 }
 
 func background(c *conversation, r request) answer {
-	var run struct{ ChildSessionKey string }
+	var run struct{ ChildSessionKey, ReportTo string }
 	done, fault := c.result(&run)
 	switch {
 	case !done:
@@ -146,7 +146,13 @@ func background(c *conversation, r request) answer {
 	case fault != "":
 		return say("%s", fault)
 	}
-	return say("Started in the background as %s. Its result is posted here when it is done.", code(run.ChildSessionKey))
+	switch run.ReportTo {
+	case "":
+		return say("Started in the background as %s. Its result is posted here when it is done.", code(run.ChildSessionKey))
+	case "none":
+		return say("Started in the background as %s. This session has no chat that its result could be posted to: it stays in that session.", code(run.ChildSessionKey))
+	}
+	return say("Started in the background as %s. Its result is posted in %s when it is done.", code(run.ChildSessionKey), code(run.ReportTo))
 }
 
 // label names a sub-agent's session. A label is unique among live sessions, so a piece of the message's id makes it so.

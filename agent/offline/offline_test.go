@@ -139,6 +139,8 @@ func TestWordsResults(t *testing.T) {
 		{"ask main: who?", "sessions_send", `{"runId":"r","status":"ok","sessionKey":"main","reply":""}`, "`main` is done and had nothing to say."},
 		{"ask main: who?", "sessions_send", `{"runId":"r","status":"timeout","sessionKey":"main","error":"No reply"}`, "`main` has not answered yet. It is still at work: *show the history of main* will tell."},
 		{"ask main: who?", "sessions_send", `{"runId":"r","status":"error","sessionKey":"main","error":"no model"}`, "That did not work: no model"},
+		{"in the background, echo x", "sessions_spawn", `{"status":"accepted","childSessionKey":"k","reportTo":"chat/default/direct/1"}`, "Started in the background as `k`. Its result is posted in `chat/default/direct/1` when it is done."},
+		{"in the background, echo x", "sessions_spawn", `{"status":"accepted","childSessionKey":"k","reportTo":"none"}`, "Started in the background as `k`. This session has no chat that its result could be posted to: it stays in that session."},
 		{"in the background, echo x", "sessions_spawn", `{"status":"accepted","runId":"r","childSessionKey":"agent:main:subagent:1"}`, "Started in the background as `agent:main:subagent:1`. Its result is posted here when it is done."},
 		{"list agents", "agents_list", `{"requester":"main","agents":[{"id":"main"},{"id":"work","name":"Work"}]}`, "Agents that may be given work from here:\n\n- **main**: that is me\n- **work** (Work)"},
 		{"remember tea", "remember", `{"status":"ok"}`, "Noted. *What do you remember?* brings it back, also after a restart."},

@@ -109,7 +109,11 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		s := d.state.Load()
 		secure(w.Header())
 		r = s.locate(r)
+		twice := doubled(r.Header)
 		switch {
+		case twice != "":
+			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" is there more than once: send it once.")
+			return
 		case !s.ours(r.Host):
 			d.refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("This host does not go by the name %.100q. Use 127.0.0.1, or add the name, without port, to gateway.hosts in the configuration.", r.Host))
 			return
@@ -136,6 +140,10 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 func (d *Door) Local(next http.Handler) http.Handler {
 	return d.timed(func(w *answer, r *http.Request) {
 		secure(w.Header())
+		if twice := doubled(r.Header); twice != "" {
+			d.refuse(w, r, http.StatusBadRequest, "The header "+twice+" is there more than once: send it once.")
+			return
+		}
 		r = r.WithContext(api.With(r.Context(), api.Principal{Name: api.Owner, Scope: api.Admin}))
 		w.pass(next, r)
 	})

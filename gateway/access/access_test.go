@@ -51,7 +51,7 @@ func asked(h http.Handler, r *http.Request, head ...string) *httptest.ResponseRe
 		} else if name == "From" {
 			r.RemoteAddr = value
 		} else {
-			r.Header.Set(name, value)
+			r.Header.Add(name, value)
 		}
 	}
 	w := httptest.NewRecorder()
@@ -94,6 +94,12 @@ func TestGuard(t *testing.T) {
 		"nothing, a browser":          {"GET", "/", []string{"Accept: text/html"}, 401, "<p>then /"},
 		"token":                       {"POST", "/api/chat/messages", []string{bearer}, 200, "inside"},
 		"token, another spelling":     {"GET", "/api/x", []string{"Authorization: bearer " + token}, 200, "inside"},
+		"two tokens":                  {"GET", "/api/x", []string{bearer, "Authorization: Bearer wrong"}, 400, "Authorization is there more than once"},
+		"two tokens, open":            {"GET", "/healthz", []string{bearer, bearer}, 400, ""},
+		"two origins":                 {"GET", "/api/x", []string{bearer, "Origin: http://127.0.0.1:18790", "Origin: https://evil.example"}, 400, "Origin is there"},
+		"two of ours":                 {"GET", "/api/x", []string{bearer, "X-Parley-Session: a", "X-Parley-Session: b"}, 400, "X-Parley-Session"},
+		"two keys":                    {"POST", "/api/x", []string{bearer, "Idempotency-Key: a", "idempotency-key: b"}, 400, "Idempotency-Key"},
+		"two accepts":                 {"GET", "/api/x", []string{bearer, "Accept: a/b", "Accept: c/d"}, 200, "inside"},
 		"wrong token":                 {"GET", "/api/x", []string{"Authorization: Bearer wrong"}, 401, "wrong"},
 		"empty token":                 {"GET", "/api/x", []string{"Authorization: Bearer "}, 401, "wrong"},
 		"cookie":                      {"GET", "/", []string{cookie}, 200, "inside"},

@@ -118,6 +118,19 @@ func ownOrigin(origin string, r *http.Request) bool {
 	return err == nil && u.Scheme == scheme && strings.EqualFold(u.Host, r.Host)
 }
 
+// single are the headers that say who asks, from where and for what; what else may come more than once.
+var single = []string{"Authorization", "Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Content-Type", "Idempotency-Key"}
+
+// doubled gives a header of those, or one of ours, that is there more than once: what stands between may go by another one than we do.
+func doubled(h http.Header) string {
+	for name, values := range h {
+		if len(values) > 1 && (slices.Contains(single, name) || strings.HasPrefix(name, "X-Parley-")) {
+			return name
+		}
+	}
+	return ""
+}
+
 // forPrograms reports whether a path is of no page.
 func forPrograms(path string) bool {
 	for _, root := range []string{"/api", "/v1", "/mcp", "/hooks"} {

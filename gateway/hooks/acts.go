@@ -120,6 +120,9 @@ func (h *Handler) woken(ctx context.Context, q router.Report, mode string) (int,
 	if err != nil {
 		return 0, nil, refused(err)
 	}
+	if err := asBefore(heard, q); err != nil {
+		return 0, nil, err
+	}
 	return http.StatusOK, Woken{OK: true, Mode: mode, Run: heard.Run.ID, Repeat: heard.Duplicate}, nil
 }
 
@@ -169,7 +172,20 @@ func (h *Handler) taken(ctx context.Context, q router.Report, to string) (int, a
 	if err != nil {
 		return 0, nil, refused(err)
 	}
+	if err := asBefore(heard, q); err != nil {
+		return 0, nil, err
+	}
 	return http.StatusAccepted, Taken{OK: true, Run: heard.Run.ID, Key: heard.Run.Key, Repeat: heard.Duplicate}, nil
+}
+
+// asBefore refuses a repeat that says something else than the first time did: that would be lost without a word. A run that is deleted since, and
+// what was kept for a session's next turn, have no text to compare with.
+func asBefore(heard router.Heard, q router.Report) error {
+	first := heard.Run.Input
+	if heard.Duplicate && first.ID != "" && !strings.HasSuffix(first.Text(), strings.TrimSpace(q.Text)) {
+		return api.Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: make a new one for each")
+	}
+	return nil
 }
 
 // agentOf gives the agent that a request names, if it may.

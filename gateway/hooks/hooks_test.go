@@ -26,17 +26,26 @@ import (
 type host struct {
 	reports []router.Report
 	woke    []bool
+	first   string // what a repeat said the first time
 	err     error
 	wrong   int
 }
 
 func (h *host) Hooked(_ context.Context, x router.Report) (router.Heard, error) {
 	h.reports = append(h.reports, x)
-	return router.Heard{Run: sessions.Run{ID: "r1", Key: "k"}}, h.err
+	run := sessions.Run{ID: "r1", Key: "k"}
+	if h.first != "" {
+		run.Input = sessions.Message{ID: "m1", Content: sessions.TextContent(h.first)}
+	}
+	return router.Heard{Run: run, Duplicate: h.first != ""}, h.err
 }
 
-func (h *host) Woken(_ context.Context, x router.Report, now bool) (router.Heard, error) {
-	h.reports, h.woke = append(h.reports, x), append(h.woke, now)
+func (h *host) Woken(ctx context.Context, x router.Report, now bool) (router.Heard, error) {
+	h.woke = append(h.woke, now)
+	if h.first != "" {
+		return h.Hooked(ctx, x)
+	}
+	h.reports = append(h.reports, x)
 	return router.Heard{}, h.err
 }
 
@@ -185,6 +194,21 @@ func TestTaken(t *testing.T) {
 	}
 	if code, _ := post(h, "/hooks/agent", `{"message":"m","sessionKey":"agent:main:hook:xyz"}`); code != 202 || last().Session != "agent:main:hook:xyz" {
 		t.Errorf("%d, %+v", code, last())
+	}
+}
+
+// A repeat is the first one's run. One that says something else is refused: it would be lost without a word.
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{"/hooks/wake": `{"text":"%s"}`, "/hooks/agent": `{"message":"%s"}`} {
+		host, h := serving(Config{})
+		host.first = "Hook: disk full"
+		if code, answer := post(h, path, fmt.Sprintf(body, " disk full "), "Idempotency-Key", "1"); code/100 != 2 || !strings.Contains(answer, `"repeat":true`) {
+			t.Errorf("%s again: %d %s", path, code, answer)
+		}
+		if code, answer := post(h, path, fmt.Sprintf(body, "disk on fire"), "Idempotency-Key", "1"); code != 422 || !strings.Contains(answer, `"code":"mismatch"`) {
+			t.Errorf("%s with another text: %d %s", path, code, answer)
+		}
 	}
 }
 

@@ -147,13 +147,13 @@ func (w *talks) table() api.Table {
 			h.Messages, h.More = all[max(0, len(all)-q.Limit):], len(all) > q.Limit
 			return h, nil
 		}),
-		does(w, "sessions.patch", "PATCH /api/sessions/{session}", api.Admin, func(p api.SessionPatch) (api.Session, error) {
+		does(w, "sessions.patch", "PATCH /api/sessions/{session}", api.Admin, func(p api.SessionPatch) (api.SessionDetail, error) {
 			w.patched = p
 			s, err := w.find(p.Session)
 			if err == nil && p.SendPolicy.Set {
 				s.SendPolicy = policy.Override(p.SendPolicy.Value)
 			}
-			return api.Session{}, err
+			return api.SessionDetail{}, err
 		}),
 		does(w, "sessions.compact", "POST /api/sessions/{session}/compact", api.Admin, func(c api.CompactCall) (api.Said, error) {
 			w.compacted = c

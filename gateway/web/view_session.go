@@ -137,7 +137,7 @@ func (s site) patchSession(r *http.Request) (any, error) {
 			*field = api.Some(r.PostForm.Get(name))
 		}
 	}
-	if _, err := call[api.Session](s, r, "sessions.patch", &p); err != nil {
+	if _, err := call[api.SessionDetail](s, r, "sessions.patch", &p); err != nil {
 		return nil, err
 	}
 	v, err := s.sessionPanel(r)

@@ -1,0 +1,98 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). The zero address
+// stands for the session's own chat.
+func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (v policy.Verdict, steps []policy.Step, about string, err error) {
+	var s sessions.Session
+	if key != "" {
+		if s, err = r.store.Get(ctx, key); err != nil {
+			return v, nil, "", err
+		}
+		if to.IsZero() {
+			to = s.Last
+		}
+	}
+	set := r.settings.Load()
+	subject, rules := set.sending(s, to), set.Session.SendPolicy
+	steps = rules.Explain(subject)
+	if x := set.listening(to); x.Rule != "" {
+		steps = slices.Insert(steps, len(steps)-1, x)
+	}
+	return rules.Decide(subject), steps, to.String(), nil
+}
+
+// listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be
+// sent there. Zero when there is nothing to say.
+func (s *Settings) listening(to channels.Address) (x policy.Step) {
+	account, known := s.Accounts[Ref(to)]
+	if !known || !to.Type.Several() {
+		return x
+	}
+	to = s.ruled(to)
+	section := "channels." + string(to.Channel) + "."
+	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
+	switch {
+	case a.Outcome == policy.Drop && a.Key == "groups":
+		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
+	case a.Outcome == policy.Drop:
+		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
+	case !account.Access.Listens(to, ""):
+		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
+	}
+	return x
+}
+
+// The bounds of the lines about messages that are not answered.
+const (
+	unansweredEvery = time.Hour // between two lines about a chat for the same reason
+	unansweredMost  = 200       // lines in that time
+)
+
+// ignored notes in the log, once in a while, that messages of a group are not answered. The zero value is ready.
+type ignored struct {
+	mu   sync.Mutex
+	told map[string]time.Time // by chat and reason
+}
+
+// first reports whether a line is due.
+func (u *ignored) first(at channels.Address, why string, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for k, t := range u.told {
+		if now.Sub(t) >= unansweredEvery {
+			delete(u.told, k)
+		}
+	}
+	k := fmt.Sprintf("%s %s", at, why)
+	if _, known := u.told[k]; known || len(u.told) >= unansweredMost {
+		return false
+	}
+	if u.told == nil {
+		u.told = map[string]time.Time{}
+	}
+	u.told[k] = now
+	return true
+}
+
+// noteUnanswered tells in the log of a group whose messages the access rules of its account drop: whoever waits for an answer there looks for
+// a reason. No text and no name is in it.
+func (r *Router) noteUnanswered(in channels.Inbound, a policy.Admission) {
+	at := in.Address
+	at.Thread = ""
+	if !at.Type.Several() || in.SentByThisLogin || in.Sender.Bot || !r.ignored.first(at, a.Reason, time.Now()) {
+		return
+	}
+	r.log.Info("a message in a group is not answered", keyAddress, at.String(), keyMessage, in.ID, keyReason, a.Reason)
+}
