@@ -129,3 +129,16 @@ func TestPostsSayWhoseTheyAre(t *testing.T) {
 		post("p3", &sessions.Provenance{Kind: sessions.InterSession, Source: "agent:main:cron:bins", Tool: "cron"})}
 	has(t, w.ask("GET", "/sessions/agent:main:main", "", ""), 200, "the host", "posted through the API", `href="/sessions/agent:main:cron:bins"`, "posted from the job&#39;s session", `class="said host"`, `no class="said agent`)
 }
+
+// Who may only read has no box to write in.
+func TestNoControlsForReaders(t *testing.T) {
+	t.Parallel()
+	w := newTalks(t)
+	family(w)
+	w.scope = api.Read
+	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, "no id=\"composer\"", `data-scope="read"`, "no Delete for good")
+	w.scope = api.Write
+	has(t, w.ask("GET", "/sessions/"+club, "", ""), 200, `id="composer"`)
+	w.scope = api.Admin
+	has(t, w.ask("GET", "/sessions/agent:main:main", "", ""), 200, `placeholder="Message `, "no Message Main session")
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"parley/channels"
+	"parley/gateway/api"
 )
 
 func TestSite(t *testing.T) {
@@ -83,6 +84,22 @@ func TestDoor(t *testing.T) {
 		}
 		if w.Code != status || status == 421 && strings.Contains(w.Body.String(), "<form") {
 			t.Errorf("%d: %d %s", status, w.Code, w.Body)
+		}
+	}
+}
+
+// The chat is the owner's: whoever may not talk there is told so in one sentence, and no script asks again and again.
+func TestChatIsTheOwners(t *testing.T) {
+	t.Parallel()
+	site := New(Deps{Info: func(context.Context) Info { return Info{Agent: "Ada"} }, Chat: http.NotFoundHandler()})
+	for scope, talks := range map[api.Scope]bool{api.Read: false, api.Write: false, api.Admin: true} {
+		r := httptest.NewRequest("GET", "/", nil)
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, r.WithContext(api.With(r.Context(), api.Principal{Name: "x", Scope: scope})))
+		for part, want := range map[string]bool{`id="composer"`: talks, "app.js": talks, `id="not-yours"`: !talks, `data-scope="` + string(scope): true} {
+			if got := strings.Contains(w.Body.String(), part); got != want {
+				t.Errorf("%s: %s is there: %v", scope, part, got)
+			}
 		}
 	}
 }

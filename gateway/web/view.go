@@ -89,11 +89,18 @@ func call[Out any](s site, r *http.Request, name string, in any) (out Out, err e
 	return out, nil
 }
 
+// may reports whether who sent a request has a scope; where nobody guards the door, all do.
+func may(r *http.Request, need api.Scope) bool {
+	p := api.Caller(r.Context())
+	return p.Scope == "" || p.Scope.Allows(need)
+}
+
 // shell is what base.html is made from.
 type shell struct {
 	Here   string // path of the current entry of the menu
 	Menu   []entry
 	Health health
+	Scope  string // of who looks; empty = not known
 	Since  string // where in the host's events the data was read: live.js goes on from there
 	Data   any
 }
@@ -162,7 +169,7 @@ func (s site) render(w http.ResponseWriter, r *http.Request, status int, page, s
 		err = t.ExecuteTemplate(&out, "main", data)
 	} else {
 		info := s.Info(r.Context())
-		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Since: since, Data: data})
+		err = t.ExecuteTemplate(&out, "base.html", shell{Here: here(r.URL.Path), Menu: menu, Health: healthOf(info), Scope: string(api.Caller(r.Context()).Scope), Since: since, Data: data})
 	}
 	if err != nil {
 		s.Logger.Error("a view could not be shown", "view", page, "error", err)

@@ -28,6 +28,15 @@ type sessionView struct {
 	Steps      []policy.Step
 	Models     []api.Model
 	MayChange  bool
+	MayTalk    bool
+}
+
+// Talker is who is written to, in words.
+func (v sessionView) Talker() string {
+	if p, err := v.Key.Parse(); err == nil && p.Form == sessions.FormMain && p.Thread == "" && v.Label == "" && v.Title == "" {
+		return v.Names.Agent(v.Agent)
+	}
+	return v.Name
 }
 
 // QueueMode is the mode of a session's own queue setting; empty = as configured.
@@ -41,7 +50,7 @@ func (s site) sessionHead(r *http.Request) (sessionView, error) {
 	if err != nil {
 		return sessionView{}, err
 	}
-	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin)}
+	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin), MayTalk: may(r, api.Write)}
 	if d.SpawnedBy == "" {
 		agents, _ := call[[]api.Agent](s, r, "agents.list", &api.None{}) // without them their ids are shown
 		v.Names = s.namesOf(r, []api.Session{d.Session}, agents)

@@ -178,6 +178,7 @@ const switchedOff = "The web chat of this host is switched off. To use it, set c
 type chatView struct {
 	Chat channels.ChatID
 	Info Info
+	Talk bool // who looks may talk here
 }
 
 func (s site) chat(r *http.Request) (any, error) {
@@ -188,7 +189,7 @@ func (s site) chat(r *http.Request) (any, error) {
 	if !ok {
 		return nil, api.Bad("That is no chat id.")
 	}
-	return chatView{chat, s.infoOf(r.Context(), chat)}, nil
+	return chatView{chat, s.infoOf(r.Context(), chat), may(r, api.Admin)}, nil
 }
 
 func (s site) infoOf(ctx context.Context, chat channels.ChatID) Info {

@@ -1,6 +1,7 @@
 import { Log } from './log.js';
-import { Outbox } from './outbox.js';
+import { Outbox, newID } from './outbox.js';
 import { listen } from './live.js';
+import { toast } from './frame.js';
 
 const $ = (id) => document.getElementById(id);
 const chat = $('log').dataset.chat;
@@ -33,6 +34,7 @@ const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
 function change(how) {
   how();
   $('empty').hidden = !started || !log.empty || log.drafting;
+  $('stop').hidden = !log.busy;
   if (following) toEnd();
   $('down').hidden = following;
 }
@@ -146,7 +148,7 @@ function connect() {
   on('typing', () => {
     change(() => log.typing(true));
     clearTimeout(typingTimer);
-    typingTimer = setTimeout(() => log.typing(false), 7000);
+    typingTimer = setTimeout(() => change(() => log.typing(false)), 7000);
     watch();
   });
   on('posted', (p) => {
@@ -261,6 +263,18 @@ $('composer').addEventListener('submit', (e) => {
   grow();
   text.focus();
 });
+$('stop').onclick = async () => {
+  try {
+    const res = await fetch(`/api/sessions/${encodeURIComponent($('log').dataset.session)}/abort`, {
+      method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': newID() }, body: '{}', signal: AbortSignal.timeout(30000) });
+    const out = await res.json().catch(() => ({}));
+    if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
+    toast(out.runIds?.length ? 'It is stopped.' : 'Nothing was at work.');
+    watch(1000);
+  } catch (e) {
+    toast(e.message, 'bad');
+  }
+};
 text.addEventListener('input', grow);
 // Enter is judged by what it would do to the text, which also holds for the keyboards of phones and for input methods.
 let shift = false;

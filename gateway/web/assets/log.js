@@ -9,14 +9,18 @@ export class Log {
     this.#on = on; // {retry(id), drop(id)}
   }
 
-  get empty() { return !this.#root.querySelector('.msg'); }
+  get empty() { return !this.#root.querySelector(':scope > .msg'); }
+  get busy() { return !!this.#draft.firstChild; }
   get oldest() { return this.#lines().find((el) => el.dataset.id)?.dataset.id; }
   get awaiting() {
     const d = this.#lines().filter((el) => !el.classList.contains('waiting')).at(-1)?.dataset;
     return d?.role === 'user' || d?.state === 'pending' || d?.state === 'sending';
   }
 
-  #lines() { return [...this.#root.querySelectorAll('.msg')]; }
+  #lines() { return [...this.#root.querySelectorAll(':scope > .msg')]; }
+
+  // home puts the answer that is being written behind all lines; what is said meanwhile stands below it (live).
+  #home() { if (this.#draft.parentElement === this.#root) this.#root.after(this.#draft); }
 
   // find gives the element that already shows a line: by its id, by the id that a client gave it, or by its delivery.
   #find(line, els) {
@@ -28,6 +32,7 @@ export class Log {
   // newest takes the newest lines of the history: what is shown already is updated, what is missing is put in its place. When the
   // page was away for so long that nothing fits, it starts over.
   newest(lines) {
+    if (!this.busy) this.#home();
     let els = this.#lines();
     if (lines.length && els.some((el) => el.dataset.id) && !lines.some((l) => this.#find(l, els))) {
       for (const el of els) if (!el.classList.contains('waiting')) el.remove();
@@ -37,15 +42,18 @@ export class Log {
     const loose = (el) => el && (!el.matches('.msg') || !el.dataset.id && !el.classList.contains('waiting'));
     const first = lines.findIndex((l) => this.#find(l, els));
     let next = first < 0 ? this.#root.firstElementChild : this.#find(lines[first], els);
+    let prev = null;
     for (const line of lines) {
       const have = this.#find(line, els);
       if (have) {
         this.#fill(have, line);
+        if (prev && have.compareDocumentPosition(prev) & Node.DOCUMENT_POSITION_FOLLOWING) prev.after(have); // it was shown before its turn
+        prev = have;
         next = have.nextElementSibling;
         continue;
       }
       while (loose(next) && !(new Date(next.dataset.time) > new Date(line.time))) next = next.nextElementSibling;
-      this.#root.insertBefore(this.#fill(document.createElement('article'), line), next);
+      prev = this.#root.insertBefore(this.#fill(document.createElement('article'), line), next);
     }
     this.#days();
   }
@@ -65,7 +73,13 @@ export class Log {
     }
     const el = this.#fill(document.createElement('article'), line);
     el.classList.add('fresh');
-    this.#root.append(el);
+    if (line.role === 'user' && this.busy && this.#draft.parentElement !== this.#root) this.#root.append(this.#draft);
+    if (line.role !== 'user' && this.#draft.parentElement === this.#root) {
+      this.#draft.before(el);
+      this.#home();
+    } else {
+      this.#root.append(el);
+    }
     this.#days();
   }
 
