@@ -67,7 +67,7 @@ const comingMost = 3
 
 // jobRow is a job as it is shown.
 func (h *Host) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
-	row := api.Job{ID: j.ID, Name: j.Name, Agent: j.Agent, Key: sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key(), When: j.When(), At: j.At, Cron: j.Cron, Zone: j.Zone,
+	row := api.Job{ID: j.ID, Name: j.Name, Agent: j.Agent, Key: sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key(), When: whenOf(j), At: j.At, Cron: j.Cron, Zone: j.Zone,
 		Message: j.Message, To: j.To.String(), From: j.From, Model: j.Model, Thinking: j.Thinking, Timeout: int(j.Timeout / time.Second), Off: j.Off, Next: j.Next, Last: j.Last, Created: j.Created}
 	if j.Every > 0 {
 		row.Every = j.Every.String()
@@ -96,6 +96,18 @@ func (h *Host) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
 	return row, err
 }
 
+// whenOf says when a job comes: of one that comes once, with the date and the zone.
+func whenOf(j sessions.Job) string {
+	zone, err := sessions.Zone(j.Zone)
+	if j.At.IsZero() || err != nil {
+		return j.When()
+	}
+	if j.Zone == "" {
+		return j.At.In(zone).Format("once, 2006-01-02 15:04 MST")
+	}
+	return j.At.In(zone).Format("once, 2006-01-02 15:04 ") + j.Zone
+}
+
 // badJob words what is wrong with what somebody asked for.
 func badJob(err error) error {
 	if errors.Is(err, router.ErrWords) {
@@ -104,10 +116,16 @@ func badJob(err error) error {
 	return err
 }
 
+// noZone is what a zone gets that nothing would be read in.
+var noZone = api.Bad("zone: a job with every has none: it counts time, and looks at no clock. Leave zone out, or say when with cron")
+
 func (h *Host) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error) {
 	j := sessions.Job{Name: q.Name, Agent: sessions.AgentID(q.Agent), Message: q.Message, Zone: q.Zone, Owner: true, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second, Off: q.Off}
 	if err := schedule(&j, time.Now(), q.At, q.In, q.Every, q.Cron); err != nil {
 		return row, err
+	}
+	if q.Zone != "" && j.Every > 0 {
+		return row, noZone
 	}
 	if j, err = h.router.MakeJob(ctx, api.Source(ctx), j, q.To); err != nil {
 		return row, badJob(err)
@@ -182,6 +200,12 @@ func (h *Host) patchJob(ctx context.Context, q api.JobPatch, j *sessions.Job) (e
 		if err := schedule(j, time.Now(), q.At.Value, q.In.Value, q.Every.Value, q.Cron.Value); err != nil {
 			return err
 		}
+	}
+	switch zone := q.Zone.Set && q.Zone.Value != ""; {
+	case zone && j.Every > 0:
+		return noZone
+	case zone && !j.At.IsZero() && !q.At.Set:
+		return api.Bad("zone: it says how at is read: give at, too")
 	}
 	if q.To.Set && j.From != "" {
 		return api.Bad("to: an agent made this job, and its result goes to the chat of the session that it was made in")

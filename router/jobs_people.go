@@ -114,6 +114,9 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	case len(all) >= jobsMost:
 		return j, cannot("there are %d jobs, more are not possible: remove some first", len(all))
 	}
+	if err := nameFree(all, j); err != nil {
+		return j, err
+	}
 	if err := r.comes(&j); err != nil {
 		return j, err
 	}
@@ -125,6 +128,16 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	}
 	r.wakeJobs()
 	return j, err
+}
+
+// nameFree reports that another job has the name already: commands find a job by it.
+func nameFree(all []sessions.Job, j sessions.Job) error {
+	for _, other := range all {
+		if j.Name != "" && other.ID != j.ID && strings.EqualFold(other.Name, j.Name) {
+			return fmt.Errorf("%w: name: there is a job called %q already (%s): take another name, or change that one", sessions.ErrConflict, other.Name, other.ID)
+		}
+	}
+	return nil
 }
 
 // jobMade finds the job that a source made before. Of one that is over, or removed, it knows what was asked for, and when it was due.
@@ -160,6 +173,15 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 	}
 	if err := r.checkJob(&j); err != nil {
 		return j, err
+	}
+	if j.Name != was.Name {
+		all, err := r.store.ListJobs(ctx, "")
+		if err == nil {
+			err = nameFree(all, j)
+		}
+		if err != nil {
+			return j, err
+		}
 	}
 	same := j.At.Equal(was.At) && j.Every == was.Every && j.Cron == was.Cron && j.Zone == was.Zone
 	if j.Every != was.Every && j.Every > 0 {

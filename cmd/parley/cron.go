@@ -121,7 +121,10 @@ func printJob(p *page, j api.Job) {
 		p.printf(", switched off")
 	}
 	for i, at := range j.Coming {
-		p.printf("\n  %-8s %s  (%s)", map[bool]string{true: "next"}[i == 0], p.stamp(at), p.ago(at))
+		p.printf("\n  %-8s %s", map[bool]string{true: "next"}[i == 0], p.stampIn(at, j.Zone))
+		if ago := p.ago(at); !strings.HasPrefix(p.stamp(at), ago) {
+			p.printf("  (%s)", ago)
+		}
 	}
 	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, firstOf(j.To, "go nowhere: they stay in the session"))
 	if j.From != "" {

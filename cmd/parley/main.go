@@ -3,15 +3,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"parley/gateway/config"
 	"parley/tools/mcp/confine"
 )
 
@@ -93,9 +97,32 @@ func parley(trace func(op, phase string)) {
 	var c cli
 	parser := grammar(&c)
 	k, err := parser.Parse(os.Args[1:])
-	parser.FatalIfErrorf(err)
+	parser.FatalIfErrorf(meant(err))
 	err = k.Run(parser, &env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
 	exit(report(os.Stderr, err, wantsJSON(k)))
+}
+
+// meant adds to an argument that nobody knows the command that was probably meant. kong does so only where no command is the default.
+func meant(err error) error {
+	p, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || p.Context == nil || p.Context.Selected() == nil {
+		return err
+	}
+	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
+	node := p.Context.Selected()
+	if !ok || node.Parent == nil || strings.Contains(word, "did you mean") {
+		return err
+	}
+	var names []string
+	for _, n := range slices.Concat(node.Children, node.Parent.Children) {
+		if !n.Hidden {
+			names = append(names, n.Name)
+		}
+	}
+	if near, ok := config.Closest(word, names); ok {
+		return fmt.Errorf("%w, did you mean %q?", err, near)
+	}
+	return err
 }
 
 // grammar is the command line as kong reads it.

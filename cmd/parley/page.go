@@ -146,6 +146,18 @@ func (p *page) stamp(t time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
+// stampIn is stamp in a time zone, with its name; without one in that of this machine.
+func (p *page) stampIn(t time.Time, zone string) string {
+	where, err := time.LoadLocation(zone)
+	switch {
+	case p.utc || t.IsZero():
+		return p.stamp(t)
+	case zone == "" || err != nil:
+		return t.Local().Format(time.DateTime + " MST")
+	}
+	return t.In(where).Format(time.DateTime) + " " + zone
+}
+
 // ago is a point in time as seen from now; absolute with --utc.
 func (p *page) ago(t time.Time) string {
 	if t.IsZero() || p.utc {

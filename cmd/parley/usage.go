@@ -22,6 +22,9 @@ func (usageCmd) Help() string {
 }
 
 func (c usageCmd) Run(e *env) error {
+	if c.Days < 1 {
+		return misuse("--days: at least 1")
+	}
 	u, err := request[api.Usage](e, "GET /api/usage", api.UsageQuery{Days: c.Days, Agent: c.Agent})
 	if err != nil {
 		return err

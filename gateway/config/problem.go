@@ -76,6 +76,9 @@ func failed(ps []Problem) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == SevereError })
 }
 
+// Closest gives the name that was probably meant: the same but for case, or a few typing mistakes away.
+func Closest(name string, known []string) (string, bool) { return closest(name, known) }
+
 // closest gives the name that was probably meant: the same but for case, or a few typing mistakes away.
 func closest(name string, known []string) (string, bool) {
 	best, found := 1+min(3, utf8.RuneCountInString(name)/3), ""

@@ -13,14 +13,14 @@ func TestStateOf(t *testing.T) {
 	path := filepath.Join(dir, "config.yaml")
 	getenv := func(name string) string { return map[string]string{"HOME": "/home/u", "S": "/env"}[name] }
 	for text, want := range map[string]string{
-		"state: /a\ngateway: {listne: x}\n":  "/a",
+		"state: /a\ngateway: {listne: x}\n":   "/a",
 		"state: b # here\ngateway: {listen\n": filepath.Join(dir, "b"),
-		"state: \"/a b\"\n\tx: 1\n":          "/a b",
-		"state: ${S}\nnothing: 1\n":          "/env",
-		"gateway: [\n":                       "/home/u/.local/state/parley",
-		"stat: /a\n":                         "",
-		"sate: /a\ngateway: [\n":             "",
-		"state: ${NONE}\n":                   "",
+		"state: \"/a b\"\n\tx: 1\n":           "/a b",
+		"state: ${S}\nnothing: 1\n":           "/env",
+		"gateway: [\n":                        "/home/u/.local/state/parley",
+		"stat: /a\n":                          "",
+		"sate: /a\ngateway: [\n":              "",
+		"state: ${NONE}\n":                    "",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A command that is nearly right is told, also where another one is the default; a word that is near nothing is not.
+func TestMeant(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"sessions histroy main": `did you mean "history"?`, "cron updat x": `did you mean "update"?`, "sessons": `did you mean "sessions"?`, "sessions qqqqqqq": "",
+	} {
+		_, err := grammar(&cli{}).Parse(strings.Fields(line))
+		if err == nil {
+			t.Fatal(line, "is taken")
+		}
+		if got := meant(err).Error(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "did you mean") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+}
+
+// The next times of a job are told in its zone, by name.
+func TestStampIn(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2027, 1, 1, 8, 0, 0, 0, time.UTC)
+	if got := (&page{}).stampIn(at, "Europe/Berlin"); got != "2027-01-01 09:00:00 Europe/Berlin" {
+		t.Error(got)
+	}
+	if got := (&page{utc: true}).stampIn(at, "Europe/Berlin"); got != "2027-01-01T08:00:00Z" {
+		t.Error(got)
+	}
+}
