@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"parley/channels"
@@ -63,7 +64,7 @@ func (e endpoint) post(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusRequestEntityTooLarge, ErrTooLong)
 			return
 		}
-		refuse(w, http.StatusBadRequest, fmt.Errorf(`the body is not {"id": "…", "text": "…"}: %w`, err))
+		refuse(w, http.StatusBadRequest, fmt.Errorf(`the body is not {"id": "…", "text": "…"}%s`, because(err)))
 		return
 	}
 	if body.ID == "" {
@@ -93,8 +94,21 @@ func (e endpoint) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// because words what is wrong with a JSON text.
+func because(err error) string {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return strings.TrimSuffix(": "+t.Field, ": ") + ": a " + t.Value + " is not what belongs here"
+	}
+	return ": " + strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// codes are what programs read of a refusal, as everywhere in the host's API.
+var codes = map[int]string{
+	http.StatusBadRequest: "invalid", http.StatusRequestEntityTooLarge: "too_large", http.StatusUnsupportedMediaType: "media_type", http.StatusServiceUnavailable: "unavailable",
+}
+
 func refuse(w http.ResponseWriter, status int, err error) {
-	reply(w, status, map[string]string{"error": err.Error()})
+	reply(w, status, map[string]string{"error": err.Error(), "code": codes[status]})
 }
 
 func reply(w http.ResponseWriter, status int, v map[string]string) {

@@ -74,7 +74,9 @@ func TestPostBadRequests(t *testing.T) {
 		says string
 	}{
 		"no json":       {c, `hi`, 400, "the body is not"},
-		"unknown field": {c, `{"id":"1","txt":"hi"}`, 400, "txt"},
+		"half of it":    {c, `{"id":`, 400, "unexpected EOF"},
+		"unknown field": {c, `{"id":"1","txt":"hi"}`, 400, `: unknown field \"txt\""}`},
+		"no text":       {c, `{"id":"1","text":5}`, 400, `: text: a number is not what belongs here"}`},
 		"empty":         {c, `{"id":"1","text":" "}`, 400, "empty"},
 		"bad id":        {c, `{"id":"a\u0000","text":"x"}`, 400, "message id"},
 		"too long":      {c, `{"id":"1","text":"` + strings.Repeat("x", MaxText+1) + `"}`, 413, "longer than"},
@@ -86,7 +88,7 @@ func TestPostBadRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code, body := postJSON(t, serve(t, tt.c, HandlerOptions{}).URL+"/messages", tt.body)
-			if code != tt.code || !strings.Contains(body, tt.says) || strings.Contains(body, "secret detail") {
+			if code != tt.code || !strings.Contains(body, tt.says) || strings.Contains(body, "secret detail") || !strings.HasPrefix(body, `{"code":"`) {
 				t.Errorf("%d %s, want %d %s", code, body, tt.code, tt.says)
 			}
 		})

@@ -55,8 +55,13 @@ func (c *conversion) paired(kind string) {
 	if err == nil {
 		err = json.Unmarshal(text, &file)
 	}
-	if err != nil {
-		c.Report.left(name, err.Error())
+	switch {
+	case err == nil:
+	case json.Valid(text):
+		c.Report.left(name, `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`)
+		return
+	default:
+		c.Report.left(name, "it cannot be read: "+err.Error())
 		return
 	}
 	section, _ := c.out["channels"].(map[string]any)[kind].(map[string]any)

@@ -72,13 +72,14 @@ func (c *conversion) all(top map[string]any) {
 			delete(rest, "entries")
 			c.agents(m)
 			c.walk(rules, []string{k}, rest, nil, "")
-		case "models":
+		case "models", "env":
 		case "meta", "wizard", "$schema":
 		default:
 			c.walk(rules, []string{k}, top[k], nil, "")
 		}
 	}
 	c.providers(top["models"])
+	c.environment("env", top["env"])
 	if s, ok := top["session"].(map[string]any); ok {
 		if k, ok := s["mainKey"].(string); ok && k != "" {
 			c.mainKey = strings.ToLower(strings.TrimSpace(k))
@@ -181,6 +182,29 @@ func (c *conversion) secret(to []string, v any) any {
 	name := regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(strings.Join(parts, "_")), "_")
 	c.Secrets[name] = channels.NewSecret(s)
 	return "${" + name + "}"
+}
+
+// environment takes variables over into the file beside the configuration; a name that a secret of the configuration has stays that one's.
+func (c *conversion) environment(what string, v any) {
+	vars, _ := v.(map[string]any)
+	if v != nil && vars == nil {
+		c.Report.left(what, hint(what))
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		place := what + "." + name
+		text, isText := vars[name].(string)
+		_, taken := c.Secrets[name]
+		_, ok := config.EnvLine(name, channels.NewSecret(text))
+		switch {
+		case name == "vars" && what == "env":
+			c.environment(place, vars[name])
+		case !isText || text == "" || taken || !ok || !variable.MatchString("${"+name+"}") || strings.Contains(text, "${"):
+			c.Report.left(place, hint(place))
+		default:
+			c.Secrets[name] = channels.NewSecret(text)
+			c.Report.different(place, "it is in the file "+config.EnvName+" beside the configuration")
+		}
+	}
 }
 
 func (c *conversion) bindings(v any) {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -298,6 +301,42 @@ func TestIntoTheStore(t *testing.T) {
 	}
 	if n, err := s.CountDeliveries(t.Context(), sessions.DeliveryQuery{}); err != nil || len(n) > 0 {
 		t.Errorf("something is to be sent: %v, %v", n, err)
+	}
+}
+
+// TestSmallFolder: variables go into the file of secrets and are no secret of a report; what has no transcript is in one line of it, and what
+// cannot be read is told in words.
+func TestSmallFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"openclaw.json": `{"env": {"HOUSE_KEY": "made-up-secret", "shellEnv": {"enabled": true}, "vars": {"OTHER": "made-up-secret", "TELEGRAM_TOKEN": "another", "odd name": "x", "REF": "${X}"}},
+			"channels": {"telegram": {"botToken": "made-up-secret"}}}`,
+		"credentials/telegram-allowFrom.json": `["1"]`,
+		"agents/main/sessions/sessions.json":  `{"agent:main:cron:j1": {"sessionId": "00000001-0000-4000-8000-000000000000"}}`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Read(dir, table(), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(r.Secrets)); !slices.Equal(got, []string{"HOUSE_KEY", "OTHER", "TELEGRAM_TOKEN"}) || r.Secrets["TELEGRAM_TOKEN"].Reveal() != "made-up-secret" || r.Secrets["OTHER"].Reveal() != "made-up-secret" {
+		t.Errorf("the secrets are %v", got)
+	}
+	want := Report{Carried: []Item{{"channels.telegram.botToken", ""}}, Sessions: 1,
+		Different: []Item{{"env.HOUSE_KEY", "it is in the file .env beside the configuration"}, {"env.vars.OTHER", "it is in the file .env beside the configuration"},
+			{"session agent:main:cron:j1 → agent:main:cron:j1, 0 messages", "there is no file of its transcript"}},
+		Left: []Item{{"credentials/telegram-allowFrom.json", `it is not {"allowFrom": ["…"]}: name the people in allowFrom, or let them pair anew`}, {"env.shellEnv", hint("env")},
+			{"env.vars.REF", hint("env")}, {"env.vars.TELEGRAM_TOKEN", hint("env")}, {"env.vars.odd name", hint("env")}}}
+	if diff := cmp.Diff(want, r.Report); diff != "" {
+		t.Error(diff)
 	}
 }
 

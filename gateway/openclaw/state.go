@@ -176,6 +176,7 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 		s.SpawnedBy = keyFor(e.SpawnedBy, agent, x.mainKey, x.ids).key
 	}
 	var msgs []sessions.Message
+	without := "" // why it has no messages
 	if ok {
 		f, err := x.root.Open(file)
 		if err == nil {
@@ -190,18 +191,18 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 			_ = f.Close() // it was only read
 		}
 		if err != nil {
-			x.Report.left(what+": transcript", err.Error())
+			without = "its transcript cannot be read: " + err.Error()
 		}
 	} else if e.SessionID != "" {
-		x.Report.left(what+": transcript", "there is no file of it")
+		without = "there is no file of its transcript"
 	}
 	x.taken[m.key] = raw
 	x.Sessions = append(x.Sessions, Imported{Session: s, Messages: msgs})
 	x.Report.Sessions++
 	x.Report.Messages += len(msgs)
 	line := fmt.Sprintf("%s → %s, %d messages", what, m.key, len(msgs))
-	if m.note != "" {
-		x.Report.different(line, m.note)
+	if why := slices.DeleteFunc([]string{without, m.note}, func(s string) bool { return s == "" }); len(why) > 0 {
+		x.Report.different(line, strings.Join(why, "; "))
 		return
 	}
 	x.Report.carried(line, "")

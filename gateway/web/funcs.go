@@ -156,8 +156,18 @@ func cut(n int, text string) string {
 // marks are what Markdown puts around words, and in front of a line.
 var marks = regexp.MustCompile("^(#{1,6}|>|[-*+]|\\d+\\.)\\s+|\\*\\*|__|~~|`+|!?\\[([^\\]]*)\\]\\([^)]*\\)")
 
+// report is how the report of a sub-agent begins.
+var report = regexp.MustCompile("^Status: (success|error|timeout|unknown)\n\nResult:\n")
+
 // plainLine gives the first line of a text that says something, as a title of at most n characters.
 func plainLine(n int, text string) string {
+	if m := report.FindStringSubmatch(text); m != nil { // the report of a sub-agent: what it found is its title
+		line := plainLine(n, text[len(m[0]):])
+		if m[1] != "success" {
+			return cut(n, m[1]+": "+line)
+		}
+		return line
+	}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(marks.ReplaceAllString(strings.TrimSpace(line), "$2")); strings.Trim(line, "-=*_ ") != "" {
 			return cut(n, line)

@@ -11,6 +11,9 @@ func TestPlainLine(t *testing.T) {
 		"`go test` says snake_case * 2":                    "go test says snake_case * 2",
 		"":                                                 "",
 		"a very long one":                                  "a very lo…",
+		"Status: success\n\nResult:\n**Three** trains.\n\nNotes:\n- (none)": "Three trains.",
+		"Status: timeout\n\nResult:\n(not available)\n\nNotes:\n- (none)":   "timeout: (not available)",
+		"Status: green": "Status: green",
 	} {
 		n := 120
 		if text == "a very long one" {
