@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,7 +88,19 @@ type deliveryRetryCmd struct {
 	deliveryArg
 }
 
-func (c deliveryRetryCmd) Run(e *env) error { return c.do(e, "POST /api/deliveries/{delivery}/retry") }
+// withheldFor says what is left to do about a withheld delivery.
+const withheldFor = "A withheld delivery is over, it is not sent later. When the policy lets it through now, send the text again: parley send ADDRESS TEXT, or ask the agent with parley say."
+
+func (c deliveryRetryCmd) Run(e *env) error {
+	err := c.do(e, "POST /api/deliveries/{delivery}/retry")
+	if f, ok := errors.AsType[*failure](err); ok && f.code == "conflict" {
+		d, e2 := request[sessions.Delivery](e, "GET /api/deliveries/{delivery}", api.DeliveryCall{ID: sessions.DeliveryID(c.ID)})
+		if e2 == nil && d.State == sessions.Withheld {
+			f.text += "\n" + withheldFor
+		}
+	}
+	return err
+}
 
 type deliveryDropCmd struct {
 	deliveryArg
@@ -100,6 +113,12 @@ func printDelivery(p *page, d sessions.Delivery) {
 	p.printf("  created %s, expires %s, session %s, run %s\n", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run)
 	if d.Verdict != nil {
 		p.printf("  policy: %s by %s: %s\n", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason)
+	}
+	if d.State == sessions.Withheld {
+		if d.Verdict != nil && d.Verdict.Rule == "session override" {
+			p.note("  %s\n", lift(d.Session))
+		}
+		p.note("  %s\n", withheldFor)
 	}
 	if d.Error != "" {
 		p.printf("  %s\n", oneLine(d.Error))

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"parley/gateway/api"
+	"parley/sessions"
 )
 
 // A command that is nearly right is told, also where another one is the default; a word that is near nothing is not.
@@ -30,6 +33,22 @@ func TestStampIn(t *testing.T) {
 		t.Error(got)
 	}
 	if got := (&page{utc: true}).stampIn(at, "Europe/Berlin"); got != "2027-01-01T08:00:00Z" {
+		t.Error(got)
+	}
+}
+
+// What is "other" for a filter is said by what it is.
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[sessions.Key]string{
+		"agent:a:main": "main", "agent:a:main:thread:1": "thread", "agent:a:telegram:direct:1": "person", "agent:a:subagent:x": "sub-agent", "agent:a:openai:x": "openai",
+		"agent:a:cron:x": "cron", "unknown": "other",
+	} {
+		if got := kindOf(api.Session{Key: key, Kind: key.Kind()}); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+	if got := nameOf(api.Session{SpawnedBy: "agent:a:main"}); got != "of agent:a:main" {
 		t.Error(got)
 	}
 }

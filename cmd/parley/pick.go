@@ -135,7 +135,28 @@ func optionalSession(e *env, name string) (string, error) {
 }
 
 // nameOf is what a session is called in tables.
-func nameOf(s api.Session) string { return firstOf(s.Label, s.Title, s.Last) }
+func nameOf(s api.Session) string {
+	return firstOf(s.Label, s.Title, s.Last, labelled("of ", string(s.SpawnedBy)))
+}
+
+// kindOf is a session's kind; of those that are "other" for a filter, what they are.
+func kindOf(s api.Session) string {
+	p, err := s.Key.Parse()
+	if s.Kind != sessions.KindOther || err != nil {
+		return string(s.Kind)
+	}
+	switch p.Form {
+	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
+		return "person"
+	case sessions.FormMain:
+		return "thread"
+	case sessions.FormSubagent:
+		return "sub-agent"
+	case sessions.FormOther:
+		return string(p.Channel) // openai, mcp and the like say it themselves
+	}
+	return string(s.Kind)
+}
 
 // cost is a sum of money; empty when nothing has a price.
 func cost(millionths int64) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/gateway/api"
+	"parley/sessions"
 )
 
 type policyCmd struct {
@@ -42,6 +43,9 @@ func printExplanation(p *page, x api.Explanation) {
 	word := strings.ToUpper(string(x.Verdict.Action))
 	_, _ = fmt.Fprintf(p.out, "%s → %s: %s\n", oneLine(firstOf(string(x.Session), "(no session)")), oneLine(firstOf(x.To, "(no chat yet)")), p.paint(moods[word], oneLine(word))) // cleaned word by word
 	p.printf("%s\n%s\n\n", x.Verdict.Rule, x.Verdict.Reason)
+	if x.Verdict.Rule == "session override" && x.Session != "" {
+		p.note("%s\n\n", lift(x.Session))
+	}
 	for _, s := range x.Steps {
 		if s.Verdict {
 			continue // it stands above
@@ -52,6 +56,11 @@ func printExplanation(p *page, x api.Explanation) {
 		}
 		p.printf("%s %s: %s\n", mark, oneLine(s.Rule), oneLine(s.Why))
 	}
+}
+
+// lift says how a session's own setting is taken back.
+func lift(key sessions.Key) string {
+	return fmt.Sprintf("An owner lifts it with /send inherit in its chat, or with: parley sessions patch %s --send-policy inherit", key)
 }
 
 type policyRulesCmd struct {

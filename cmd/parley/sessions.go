@@ -74,7 +74,7 @@ func printSessions(p *page, rows []api.Session, empty string) {
 		case r.Archived:
 			state = "archived"
 		}
-		g.row(r.Key, r.Kind, nameOf(r), short(r.Tokens), cost(r.Cost), policyOf(r), state, p.ago(r.Updated))
+		g.row(r.Key, kindOf(r), nameOf(r), short(r.Tokens), cost(r.Cost), policyOf(r), state, p.ago(r.Updated))
 	}
 	g.print(empty)
 }
