@@ -43,3 +43,25 @@ func TestRunsSayWhatLeft(t *testing.T) {
 	post("/api/chat/messages", `{"id": "2", "text": "hello again"}`)
 	says("/api/runs?kind=turn&limit=1", `"state":"withheld"`)
 }
+
+// Filters and testers of the page take a session as the command line does, by a part of its title or label; what fits none is said in
+// place of the list, in words for people.
+func TestPagePicksSessions(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	if status, got := h.get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 {
+		t.Fatalf("%d %s", status, got)
+	}
+	if status, got := h.get("PATCH", "/api/sessions/main", `{"label": "Garden club"}`); status != 200 {
+		t.Fatalf("%d %s", status, got)
+	}
+	for path, part := range map[string]string{
+		"/runs?session=garden": `title="agent:main:main"`, "/runs?session=agent:main:main": `title="agent:main:main"`, "/runs?session=shed": "No such runs",
+		"/deliveries?session=shed": "None of these", "/policy?session=garden": `href="/sessions/agent:main:main" title="agent:main:main"`, "/policy?session=shed": "none is called",
+	} {
+		status, got := h.get("GET", path, "")
+		if status != 200 || !strings.Contains(got, part) || strings.Contains(got, "sessions_list") {
+			t.Errorf("%s: %d %s, want %s", path, status, got, part)
+		}
+	}
+}

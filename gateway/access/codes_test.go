@@ -63,6 +63,9 @@ func TestLoginCode(t *testing.T) {
 			if again := x.open(link); again.Code != 401 || len(again.Result().Cookies()) != 0 || !strings.Contains(again.Body.String(), "good once") {
 				t.Errorf("%s, again: %d %s", tok.Name, again.Code, again.Body)
 			}
+			if in := x.open(link, cookieOf(w)); in.Code != 303 || in.Header().Get("Location") != "/" || len(in.Result().Cookies()) != 0 {
+				t.Errorf("%s, again by the browser that is in: %d %v", tok.Name, in.Code, in.Header())
+			}
 		}
 	})
 }

@@ -22,6 +22,15 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 			d.refuse(w, r, http.StatusUnauthorized, "There is no login code in this address: parley open prints a link that has one. A token does not belong there.")
 			return
 		}
+		if _, _, in := s.session(r); in { // an old link, opened again: whoever is in stays in
+			if k, ok := d.codes.take(code, s); ok {
+				w.Header().Set("Referrer-Policy", "no-referrer")
+				s.signIn(w, r, k, "/")
+				return
+			}
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
 		if k, ok := d.check(w, r, "The link is used up or too old: it is good once, and for 2 minutes. parley open prints a new one.", func() (key, bool) { return d.codes.take(code, s) }); ok {
 			w.Header().Set("Referrer-Policy", "no-referrer")
 			s.signIn(w, r, k, "/") // the code does not stay in the address bar

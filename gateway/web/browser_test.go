@@ -219,3 +219,35 @@ func TestPageScrollsBack(t *testing.T) {
 		t.Errorf("%d days for 70 hours", n)
 	}
 }
+
+// What is said while an answer is written stands below it, from then on too, and there is a button to stop it for as long as it is written.
+func TestPageSaidMeanwhile(t *testing.T) {
+	t.Parallel()
+	next := make(chan struct{})
+	host := webtest.NewHost(t, func(ctx context.Context, h *webtest.Host, in channels.Inbound) {
+		if in.Text != "first" {
+			return
+		}
+		_ = h.Hub.Draft(ctx, in.Address, "run-1", "an answer")
+		select {
+		case <-next:
+			_ = h.Say(ctx, in.Address, "an answer, whole", sessions.Sent)
+		case <-ctx.Done():
+		}
+	})
+	tab := webtest.Browser(t)
+	webtest.Do(t, tab, chromedp.Navigate(host.Login()), chromedp.WaitVisible("#empty"), say("first"), chromedp.WaitVisible("#stop"))
+	bodies := func() string {
+		return strings.Join(webtest.Eval[[]string](t, tab, `[...document.querySelectorAll('.wide .msg .body')].map((el) => el.textContent.trim())`), "|")
+	}
+	webtest.Do(t, tab, say("second"))
+	webtest.Until(t, tab, lines+` === 3`)
+	if got := bodies(); got != "first|an answer|second" {
+		t.Errorf("while it is written: %s", got)
+	}
+	next <- struct{}{}
+	webtest.Until(t, tab, `document.querySelector('.msg.assistant')?.textContent.includes('whole') && document.getElementById('stop').hidden`)
+	if got := bodies(); got != "first|an answer, whole|second" {
+		t.Errorf("when it is there: %s", got)
+	}
+}

@@ -119,7 +119,13 @@ func (n names) called(label, title string, parent, key sessions.Key) string {
 	case sessions.FormNode:
 		name = "Device " + shortID(p.ID)
 	case sessions.FormOther:
-		name = fmt.Sprintf("%s %s", p.Channel, shortID(p.ID))
+		who, id, found := strings.Cut(p.ID, "/") // of a program: whose token, and what it calls the conversation
+		name = fmt.Sprintf("%s of %s", throughWords(p.Channel), shortID(who))
+		if !found {
+			name = fmt.Sprintf("%s %s", p.Channel, shortID(who))
+		} else if id = strings.Trim(id, "/"); id != "" {
+			name += ": " + shortID(id)
+		}
 	case sessions.FormGroup, sessions.FormRoom:
 		name = fmt.Sprintf("%s %s on %s", p.Form, p.ID, onAccount(p.Channel, p.Account))
 	case sessions.FormPeer:
@@ -133,6 +139,11 @@ func (n names) called(label, title string, parent, key sessions.Key) string {
 		name += ", thread " + string(p.Thread)
 	}
 	return name
+}
+
+// throughWords says what kind of conversation a program outside holds.
+func throughWords(c channels.Kind) string {
+	return cmp.Or(map[channels.Kind]string{"openai": "OpenAI conversation", "mcp": "MCP conversation", "api": "API conversation"}[c], string(c)+" conversation")
 }
 
 // shortID is enough of a long id to tell it from others.

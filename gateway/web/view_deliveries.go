@@ -17,6 +17,7 @@ var deliveryStates = []sessions.DeliveryState{sessions.Pending, sessions.Sending
 
 // deliveriesView is view_deliveries.html.
 type deliveriesView struct {
+	Refused        string // why the filter fits nothing
 	List           []sessions.Delivery
 	Names          names
 	State, Session string // the filter
@@ -43,12 +44,19 @@ func (s site) deliveries(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	v := deliveriesView{State: q.Get("state"), Session: q.Get("session"), Run: q.Get("run")}
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // anything else is the first page
-	var err error
-	v.List, err = call[[]sessions.Delivery](s, r, "deliveries.list", &api.DeliveriesQuery{State: sessions.DeliveryState(v.State), Session: v.Session, Run: sessions.RunID(v.Run), Before: before, Limit: deliveriesShown})
+	session, err := s.pick(r, v.Session)
+	if f, ok := refusedBy(err, "session"); ok {
+		v.Refused, v.Any, v.Self = f.Text, "/deliveries", with("/deliveries", "state", v.State, "session", v.Session, "run", v.Run)
+		return v, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	counts, err := call[map[sessions.DeliveryState]int](s, r, "deliveries.count", &api.DeliveryCountQuery{Session: v.Session, Run: sessions.RunID(v.Run)})
+	v.List, err = call[[]sessions.Delivery](s, r, "deliveries.list", &api.DeliveriesQuery{State: sessions.DeliveryState(v.State), Session: session, Run: sessions.RunID(v.Run), Before: before, Limit: deliveriesShown})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := call[map[sessions.DeliveryState]int](s, r, "deliveries.count", &api.DeliveryCountQuery{Session: session, Run: sessions.RunID(v.Run)})
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,10 @@ func (s site) tryPolicy(r *http.Request) (t policyTry, err error) {
 	if !q.Has("session") && !q.Has("to") {
 		return t, nil
 	}
-	t.Explanation, err = call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: t.Session, To: t.To})
+	session, err := s.pick(r, t.Session)
+	if err == nil {
+		t.Explanation, err = call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: session, To: t.To})
+	}
 	if f, ok := refusedBy(err, "session", "to"); ok {
 		t.Refused = f
 		return t, nil
@@ -88,7 +91,9 @@ func (s site) tryTools(r *http.Request) (any, error) {
 	t := toolsTry{Query: api.ToolsQuery{Tool: strings.TrimSpace(q.Get("tool")), Session: strings.TrimSpace(q.Get("session")), Agent: strings.TrimSpace(q.Get("agent")),
 		ChatType: q.Get("chatType"), Sender: strings.TrimSpace(q.Get("sender")), Subagent: q.Get("subagent") != "", Sandboxed: q.Get("sandboxed") != ""}}
 	var err error
-	t.Table, err = call[router.ToolTable](s, r, "tools.explain", &t.Query)
+	if t.Query.Session, err = s.pick(r, t.Query.Session); err == nil {
+		t.Table, err = call[router.ToolTable](s, r, "tools.explain", &t.Query)
+	}
 	if f, ok := refusedBy(err, "tool", "session", "agent", "chatType", "sender"); ok {
 		t.Refused, err = f, nil
 	} else {

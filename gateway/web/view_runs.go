@@ -19,6 +19,7 @@ type runsView struct {
 	Status, Session, Minutes string // the filter
 	Self                     string // where the rows come from
 	Full                     bool   // there may be older ones
+	Refused                  string // why the filter fits nothing
 }
 
 // Filtered reports whether something is left out on request.
@@ -28,14 +29,26 @@ func (s site) runs(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	v := runsView{Status: q.Get("status"), Session: q.Get("session"), Minutes: q.Get("minutes")}
 	minutes, _ := strconv.Atoi(v.Minutes) // anything else is no bound
-	list, err := call[[]api.Run](s, r, "runs.list", &api.RunsQuery{Session: v.Session, Status: sessions.RunStatus(v.Status), Minutes: max(minutes, 0), Limit: runsShown})
+	v.Self = with("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
+	session, err := s.pick(r, v.Session)
+	if f, ok := refusedBy(err, "session"); ok {
+		v.Refused = f.Text
+		return v, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := call[[]api.Run](s, r, "runs.list", &api.RunsQuery{Session: session, Status: sessions.RunStatus(v.Status), Minutes: max(minutes, 0), Limit: runsShown})
+	if f, ok := refusedBy(err, "session"); ok { // no list of others stays below the filter
+		v.Refused = f.Text
+		return v, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	n := s.names(r)
 	n.learn(list)
 	v.Groups, v.Full = runTree(list, time.Now(), n), len(list) == runsShown
-	v.Self = with("/runs", "status", v.Status, "session", v.Session, "minutes", v.Minutes)
 	return v, nil
 }
 
