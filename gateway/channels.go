@@ -12,6 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/api"
+	"parley/sessions"
 )
 
 func (h *Host) accountOperations() api.Table {
@@ -190,7 +191,7 @@ func (h *Host) noAccount(kind channels.Kind, id channels.AccountID, names []stri
 	kinds := Table(h.deps.Adapters).Kinds()
 	switch {
 	case !slices.Contains(kinds, kind):
-		return api.Refuse(http.StatusNotFound, "there is no channel %q: there are %v", kind, kinds)
+		return api.Refuse(http.StatusNotFound, "there is no channel %q: there are %s", kind, sessions.JoinIDs(kinds))
 	case len(names) == 0:
 		return api.Refuse(http.StatusNotFound, "%s is not configured: add channels.%s to the configuration, then reload it", kind, kind)
 	case id == "":

@@ -127,7 +127,7 @@ func (h *Host) agentSession(ctx context.Context, c api.AgentCall) (sessions.Sess
 	ids, id := h.deps.Config.Config().Agents.IDs()
 	if c.Agent != "" {
 		if id = sessions.AgentID(c.Agent); !slices.Contains(ids, id) {
-			return sessions.Session{}, api.Bad("agentId: there is no agent %.100q; there are %v", c.Agent, ids)
+			return sessions.Session{}, api.Bad("agentId: there is no agent %.100q; there are %s", c.Agent, sessions.JoinIDs(ids))
 		}
 	}
 	if c.Session == "" {

@@ -179,9 +179,11 @@ func (h *Host) patchSession(ctx context.Context, q api.SessionPatch) (d api.Sess
 		return d, err
 	}
 	if m := q.Model.Value; m != "" {
-		if err := h.router.ModelKnown(m); err != nil {
+		whole, err := h.router.ModelMeant(m)
+		if err != nil {
 			return d, api.Bad("model: %v", err)
 		}
+		q.Model = api.Some(whole)
 	}
 	if l := q.Label.Value; len(l) > 64 || strings.ContainsFunc(l, unicode.IsControl) {
 		return d, api.Bad("label: at most 64 bytes, one line")

@@ -44,6 +44,24 @@ func (r *Router) modelNamed(word string) (exact string, similar []string) {
 	return "", similar
 }
 
+// ModelMeant gives the whole name of the model that a word means, as /model takes it: a whole name, or a part that only one has.
+func (r *Router) ModelMeant(word string) (string, error) {
+	unknown := r.ModelKnown(word)
+	if unknown == nil {
+		return word, nil
+	}
+	name, similar := r.modelNamed(word)
+	switch {
+	case name == "" && len(similar) == 1:
+		name = similar[0]
+	case name == "" && len(similar) > 1:
+		return "", fmt.Errorf("%.100q can be any of these: %s", word, strings.Join(similar, ", "))
+	case name == "":
+		return "", unknown
+	}
+	return name, r.ModelKnown(name)
+}
+
 // chooseModel gives the one model that somebody means, or says why there is none.
 func (r *Router) chooseModel(word string) (name, no string) {
 	name, similar := r.modelNamed(word)

@@ -107,7 +107,7 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 		x.Agent = q.Agent
 	}
 	if !slices.Contains(ids, x.Agent) {
-		return x, f, fmt.Errorf("%w: there is no agent %q; there are %v", ErrQuery, x.Agent, ids)
+		return x, f, fmt.Errorf("%w: there is no agent %q; there are %s", ErrQuery, x.Agent, sessions.JoinIDs(ids))
 	}
 	a, from, err := r.comesFrom(ctx, x, sessions.Run{Key: x.Key, Kind: sessions.AskRun, Chain: &sessions.Chain{Owner: true}})
 	if err != nil {

@@ -234,7 +234,7 @@ func (r *Router) checkJob(j *sessions.Job) error {
 	case len([]rune(j.Name)) > jobNameMost:
 		return cannot("name has more than %d characters", jobNameMost)
 	case !slices.Contains(ids, j.Agent):
-		return cannot("there is no agent %.100q; there are %v", j.Agent, ids)
+		return cannot("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
 	}
 	if j.Model != "" {
 		if err := r.ModelKnown(j.Model); err != nil {

@@ -136,7 +136,7 @@ func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) 
 		return s, fmt.Errorf("%w: session %q is nobody's", ErrWords, key)
 	default:
 		if !slices.Contains(ids, parts.Agent) {
-			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %v", ErrWords, key, parts.Agent, ids)
+			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", ErrWords, key, parts.Agent, sessions.JoinIDs(ids))
 		}
 	}
 	return s, nil

@@ -14,6 +14,15 @@ import (
 // AgentID names a configured agent.
 type AgentID string
 
+// JoinIDs lists names for people.
+func JoinIDs[T ~string](ids []T) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return strings.Join(out, ", ")
+}
+
 // ID is a session's own id, a UUID. A reset gives the session a new one; the key stays.
 type ID string
 

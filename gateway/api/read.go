@@ -191,7 +191,7 @@ func because(err error) string {
 		if t.Field != "" {
 			field = " of " + t.Field
 		}
-		return ": a " + t.Value + field + " is not what belongs here"
+		return ": " + article(t.Value) + field + " is not what belongs here"
 	}
 	return ": " + strings.TrimPrefix(err.Error(), "json: ")
 }
@@ -233,4 +233,12 @@ func (o Optional[T]) Pointer() *T {
 		return nil
 	}
 	return &o.Value
+}
+
+// article puts a or an before a word.
+func article(word string) string {
+	if word != "" && strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
 }
