@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -44,7 +45,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile},
 	})
 }
 
@@ -71,6 +72,21 @@ func up(ts *testscript.TestScript, _ bool, _ []string) {
 		}
 	}
 	ts.Fatalf("the host does not come up")
+}
+
+// meanwhile runs a command again and again until the newest command in the background has ended.
+func meanwhile(ts *testscript.TestScript, _ bool, args []string) {
+	all := ts.BackgroundCmds()
+	newest := all[len(all)-1].Process
+	for range 1000 {
+		if err := ts.Exec(args[0], args[1:]...); err != nil {
+			ts.Fatalf("%v: %v", args, err)
+		}
+		if errors.Is(newest.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+			return
+		}
+	}
+	ts.Fatalf("what runs in the background does not end")
 }
 
 func exitCode(err error) string {
