@@ -272,7 +272,11 @@ func (l *lanes) isClosing() bool {
 	return l.closing
 }
 
-func (l *lanes) stop() { l.wg.Wait() }
+// stop waits until the runs at work have ended. Nothing begins meanwhile: that is said under the lock under which runs begin.
+func (l *lanes) stop() {
+	l.close()
+	l.wg.Wait()
+}
 
 // slots is a counting semaphore that can be resized, first come first served.
 type slots struct {
