@@ -108,7 +108,10 @@ func (p *Phone) Read() []string {
 func (p *Phone) Waiting() int {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	n := 0
+	return p.waiting()
+}
+
+func (p *Phone) waiting() (n int) {
 	for id, d := range p.devices {
 		if id != 0 {
 			n += len(d.queue)
@@ -120,12 +123,11 @@ func (p *Phone) Waiting() int {
 // WaitDelivered waits until the account's linked devices have confirmed everything.
 func (p *Phone) WaitDelivered() bool {
 	p.s.t.Helper()
-	return p.s.wait("messages to be confirmed", func() bool {
-		for id, d := range p.devices {
-			if id != 0 && len(d.queue) > 0 {
-				return false
-			}
-		}
-		return true
-	})
+	return p.WaitWaiting(0)
+}
+
+// WaitWaiting waits until no more than n messages and notifications are not confirmed.
+func (p *Phone) WaitWaiting(n int) bool {
+	p.s.t.Helper()
+	return p.s.wait("messages to be confirmed", func() bool { return p.waiting() <= n })
 }
