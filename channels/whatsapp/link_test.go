@@ -133,7 +133,7 @@ func TestRefusedEventsComeAgainInOrder(t *testing.T) {
 	if in := h.next(); in.Text != "hello from Bert" {
 		t.Errorf("another chat waits: %+v", in)
 	}
-	h.phone.WaitWaiting(3) // the host has said that it has Bert's
+	h.phone.WaitWaiting(3)          // the host has said that it has Bert's
 	if err := h.end(); err != nil { // and over a restart
 		t.Error(err)
 	}
