@@ -272,11 +272,8 @@ func (l *lanes) isClosing() bool {
 	return l.closing
 }
 
-// stop waits until the runs at work have ended. Nothing begins meanwhile: that is said under the lock under which runs begin.
-func (l *lanes) stop() {
-	l.close()
-	l.wg.Wait()
-}
+// stop waits until the lanes at work have ended. It comes after close: none may begin meanwhile.
+func (l *lanes) stop() { l.wg.Wait() }
 
 // slots is a counting semaphore that can be resized, first come first served.
 type slots struct {

@@ -189,6 +189,7 @@ func (r *Router) Drain(ctx context.Context) {
 
 // Stop waits until all that was under way has been handed over to the store. The context given to Start must have ended.
 func (r *Router) Stop() {
+	r.lanes.close()
 	r.lanes.stop()
 	r.gate.stop()
 	r.acks.wg.Wait()
