@@ -1,0 +1,130 @@
+// Package prooftest is the checker of parley's reliability: it holds what people wrote, what the model was asked, what the chats show
+// and what the host lists against each other, and says what does not fit.
+//
+// It knows nothing of the code that it checks: it imports nothing of parley. Stand-in platforms, a scripted model and the driver of
+// the run each keep a log of their own and hand it over as a History; Check gives the Verdict. What ties the logs together is a
+// token: a short word without spaces, unique in the run, that stands in every text. A message of a person has one, and so has
+// everything that it causes to be shown: its answer, the announcement of an exchange, the report of a sub-agent.
+package prooftest
+
+import "time"
+
+// Place is where something is said: one chat, or one thread or topic of it, as one account of a platform knows it. It is comparable.
+type Place struct {
+	Platform string // telegram, discord, whatsapp
+	Account  string // which login; "" = the only one
+	Chat     string // as the platform names it
+	Thread   string // "" = none
+}
+
+// Kind is what is owed for a message.
+type Kind string
+
+// The kinds.
+const (
+	Answer   Kind = "answer"   // the reply to the message itself
+	Announce Kind = "announce" // what the target of an exchange between two sessions tells its own chat
+	Report   Kind = "report"   // what a sub-agent found, in the chat that it was spawned from
+)
+
+// Debt is one text that a message causes to be shown: exactly once, in one place.
+type Debt struct {
+	Token string // unique in the run
+	Kind  Kind
+	Place Place
+}
+
+// Said is what a person wrote, as the stand-in platform took it. Within a place the order of a History's Said is the order in which
+// the platform delivers.
+type Said struct {
+	Token string
+	At    time.Time
+	Place Place
+	Text  string
+	Owes  []Debt // the first is the answer, with the token of the message itself; a command for the host owes none
+}
+
+// Asked is one call of the model, as the scripted model took it.
+type Asked struct {
+	At      time.Time
+	Session string // key
+	Step    string // what the call is for: turn, ask, reply, announce, child, report
+	Token   string // of the newest message or task that it is about; "" = none
+	Call    int    // how many tool results of this turn it was shown: the same step of a turn has the same number
+	Life    int    // which process asked: 1 is the first
+}
+
+// Shown is one thing that happened to a chat, as the stand-in platform took it, whether or not its answer reached the host.
+type Shown struct {
+	At    time.Time
+	Place Place
+	ID    string // of the message there; an edit has that of what it edits
+	Verb  Verb
+	Text  string
+	Key   string // what the caller named it by, on platforms where a repeated call has no second effect; "" = none
+}
+
+// Verb is what was done.
+type Verb string
+
+// The verbs.
+const (
+	Post   Verb = "post"
+	Edit   Verb = "edit"
+	Remove Verb = "remove"
+	Typing Verb = "typing"
+	React  Verb = "react"
+)
+
+// Flip is a change of the send policy of one place.
+type Flip struct {
+	Place Place
+	Deny  bool
+	Asked time.Time // when the driver asked for it
+	Acked time.Time // when the host had acknowledged it; zero = never (it was killed meanwhile): it may or may not hold
+}
+
+// Kill is one end of the process by SIGKILL.
+type Kill struct {
+	At     time.Time
+	Life   int    // which process it was: 1 is the first
+	Where  string // the fail-point, "FinishRun before-commit", or "random"
+	InSend bool   // a call that shows something was with a platform, or its receipt was not yet stored
+}
+
+// Listed is one delivery as the host lists it when nothing moves any more.
+type Listed struct {
+	ID       string
+	Place    Place
+	Kind     string // the host's word
+	State    string // sent, withheld, failed, expired, held, dropped; anything else is unfinished
+	Text     string
+	Reason   string   // why it is not sent
+	Repeat   bool     // the host says that the chat may show it twice
+	Receipts []string // the ids that the platform gave
+}
+
+// Skipped is one message that the host lists as not read or not answered, with its reason.
+type Skipped struct {
+	Place  Place
+	Text   string
+	Reason string
+}
+
+// History is everything that was seen of one run, each part in the order of its own log.
+type History struct {
+	Said    []Said
+	Asked   []Asked
+	Shown   []Shown
+	Flips   []Flip
+	Kills   []Kill
+	Listed  []Listed
+	Skipped []Skipped
+	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message in whose
+	// place one of them is shown, with no answer of its own, counts as noticed.
+	Notices []string
+	// Repeats are the platforms without a key for sends: a text there may be shown twice when its delivery is marked Repeat.
+	Repeats map[string]bool
+	// Unfinished counts what the host still had to do at the end: runs queued or at work.
+	Unfinished int
+}
