@@ -3,8 +3,11 @@
 //
 // It knows nothing of the code that it checks: it imports nothing of parley. Stand-in platforms, a scripted model and the driver of
 // the run each keep a log of their own and hand it over as a History; Check gives the Verdict. What ties the logs together is a
-// token: a short word without spaces, unique in the run, that stands in every text. A message of a person has one, and so has
-// everything that it causes to be shown: its answer, the announcement of an exchange, the report of a sub-agent.
+// token: a short word, unique in the run. A message of a person has one, and so has everything that it causes to be shown: its answer
+// (which has that of the message), the announcement of an exchange, the report of a sub-agent.
+//
+// In a text a token counts only in square brackets, [m17], and each time that it stands there: whoever wants to mention one without
+// showing it leaves the brackets away. All other words of a text are free.
 package prooftest
 
 import "time"
@@ -29,7 +32,7 @@ const (
 
 // Debt is one text that a message causes to be shown: exactly once, in one place.
 type Debt struct {
-	Token string // unique in the run
+	Token string // unique in the run: letters, digits and . _ : -
 	Kind  Kind
 	Place Place
 }
@@ -40,7 +43,7 @@ type Said struct {
 	Token string
 	At    time.Time
 	Place Place
-	Text  string
+	Text  string // holds [Token], except in a command
 	Owes  []Debt // the first is the answer, with the token of the message itself; a command for the host owes none
 }
 
