@@ -93,6 +93,9 @@ type Kill struct {
 	Life   int    // which process it was: 1 is the first
 	Where  string // the fail-point, "FinishRun before-commit", or "random"
 	InSend bool   // a call that shows something was with a platform, or its receipt was not yet stored
+	// Sends counts such calls by platform, where the driver knows. Nil with InSend means one on each platform: the strict reading,
+	// right when at most one call is under way at a time.
+	Sends map[string]int
 }
 
 // Listed is one delivery as the host lists it when nothing moves any more.
@@ -128,6 +131,9 @@ type History struct {
 	Notices []string
 	// Repeats are the platforms without a key for sends: a text there may be shown twice when its delivery is marked Repeat.
 	Repeats map[string]bool
+	// Cut counts by platform the calls whose answer never reached the host for another reason than a kill, a broken connection or a
+	// timeout: each may be ambiguous as well.
+	Cut map[string]int
 	// Unfinished counts what the host still had to do at the end: runs queued or at work.
 	Unfinished int
 }

@@ -1,0 +1,176 @@
+package prooftest
+
+import (
+	"slices"
+	"strings"
+)
+
+// Check holds the parts of a history against each other. These are its rules:
+//
+// Every debt is shown exactly once, in its place and nowhere else, or something allowed accounts for it: the host withheld it while a
+// deny could have been in force, said a notice where the answer would have stood, lists its delivery as failed, expired, held or
+// dropped, or lists the message as skipped, with a reason. What an edit leaves there is what counts; what was shown for a moment in a
+// wrong place counts as well. A debt of a message that was noticed or skipped is owed only when the model was asked about it.
+//
+// A text is shown again only on a platform of Repeats, from one delivery, marked by the host, at most three times. On each platform
+// there are no more such sends than kills (and cuts) inside a send window. A repeated post with a key and an id that are there already
+// shows nothing.
+//
+// Answers stand in a place in the order in which their messages were said there, within one text too. Nothing reaches a place between
+// the acknowledgement of a deny and the next time that an allow is asked for. No text is shown that nobody was owed, except notices,
+// and one answer for each command in its place. One process asks the model once for each step of a turn whose answer is shown or kept.
+// In the end each delivery is final, and no run is left.
+func Check(h *History) *Verdict {
+	c := newCheck(h)
+	c.badLog()
+	c.places()
+	for _, d := range c.debts {
+		c.settle(d)
+	}
+	c.notices()
+	c.begun()
+	for _, d := range c.debts {
+		c.account(d)
+	}
+	c.order()
+	c.denied()
+	c.foreign()
+	c.ambiguous()
+	c.askedTwice()
+	c.stuck()
+	c.count()
+	return c.v
+}
+
+// end is what became of a debt.
+type end int
+
+const (
+	missing end = iota // nothing accounts for it
+	shown
+	withheld
+	noticed
+	listed
+	skipped
+	unbegun
+	stuck // its delivery is not final: a fault of its own
+)
+
+// debt is one text that is owed, with all that was seen of it.
+type debt struct {
+	Debt
+	said  *Said
+	rank  int       // of its message among all that were said
+	lines []*line   // in its place, in order; twice when the text has the token twice
+	sends []*Listed // to its place
+	end   end
+	why   string // why nothing accounts for it, when something looked as if it did
+}
+
+// check is one check at work.
+type check struct {
+	h        *History
+	v        *Verdict
+	chats    *chats
+	policies map[Place]*policy
+	debts    []*debt // in the order of Said
+	byToken  map[string]*debt
+	answers  map[Place][]*debt // in the order in which they are owed
+	skips    map[string][]*Skipped
+	asks     map[string][]*Asked
+}
+
+// newCheck reads a history.
+func newCheck(h *History) *check {
+	c := &check{
+		h: h, v: &Verdict{}, chats: read(h.Shown), policies: policies(h.Flips), byToken: map[string]*debt{}, answers: map[Place][]*debt{},
+		skips: map[string][]*Skipped{}, asks: map[string][]*Asked{},
+	}
+	for i := range h.Said {
+		s := &h.Said[i]
+		for _, o := range s.Owes {
+			d := &debt{Debt: o, said: s, rank: i}
+			if c.byToken[o.Token] != nil || !isToken(o.Token) || lost[o.Kind] == "" {
+				c.fault(BadLog, d, o.Place, "its token is owed twice, or is none, or its kind is unknown")
+				continue
+			}
+			c.debts = append(c.debts, d)
+			c.byToken[o.Token] = d
+			if o.Kind == Answer {
+				c.answers[o.Place] = append(c.answers[o.Place], d)
+			}
+		}
+	}
+	for i := range h.Skipped {
+		for _, t := range distinct(tokens(h.Skipped[i].Text)) {
+			c.skips[t] = append(c.skips[t], &h.Skipped[i])
+		}
+	}
+	for i := range h.Asked {
+		if t := h.Asked[i].Token; t != "" {
+			c.asks[t] = append(c.asks[t], &h.Asked[i])
+		}
+	}
+	return c
+}
+
+// distinct leaves each word once.
+func distinct(words []string) []string {
+	if len(words) < 2 {
+		return words
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// badLog finds messages whose answers could not be told from others.
+func (c *check) badLog() {
+	for _, d := range c.debts {
+		if d.Kind == Answer && d.Token != d.said.Token {
+			c.fault(BadLog, d, d.Place, "an answer has the token of its message")
+		}
+		if d.Token == d.said.Token && !slices.Contains(tokens(d.said.Text), d.Token) {
+			c.fault(BadLog, d, d.Place, "the text of a message holds its token")
+		}
+	}
+}
+
+// places hands each line and each delivery to the debts whose tokens it has, and finds those that are in a wrong place.
+func (c *check) places() {
+	for _, l := range c.chats.lines {
+		for _, t := range l.tokens {
+			if d := c.byToken[t]; d != nil && d.Place == l.place {
+				d.lines = append(d.lines, l)
+			}
+		}
+		var strangers []string
+		for _, v := range l.versions {
+			strangers = append(strangers, tokens(v.Text)...)
+		}
+		for _, t := range distinct(strangers) {
+			switch d := c.byToken[t]; {
+			case d == nil:
+				c.fault(Foreign, &debt{Debt: Debt{Token: t}}, l.place, "nobody was owed this: "+tell(l))
+			case d.Place != l.place:
+				c.fault(WrongPlace, d, l.place, "shown there: "+tell(l))
+			}
+		}
+	}
+	for i := range c.h.Listed {
+		s := &c.h.Listed[i]
+		for _, t := range distinct(tokens(s.Text)) {
+			switch d := c.byToken[t]; {
+			case d == nil: // if it was shown, that is a fault
+			case d.Place != s.Place:
+				c.fault(WrongPlace, d, s.Place, "the host lists it for there: "+tellListed(s))
+			default:
+				d.sends = append(d.sends, s)
+			}
+		}
+	}
+}
+
+// isNotice reports whether a text is one that the host says by itself.
+func (c *check) isNotice(text string) bool {
+	return slices.ContainsFunc(c.h.Notices, func(n string) bool { return n != "" && strings.Contains(text, n) })
+}

@@ -1,0 +1,229 @@
+package prooftest
+
+import (
+	"fmt"
+	"slices"
+)
+
+// order finds answers that stand below one of a later message. A line with the same answers as the one before is its repeat.
+func (c *check) order() {
+	rank := map[*debt]int{}
+	for _, owed := range c.answers {
+		for i, d := range owed {
+			rank[d] = i
+		}
+	}
+	type foot struct {
+		last *debt    // the latest message whose answer stands so far
+		line []string // the tokens of the newest line with answers
+	}
+	feet := map[Place]*foot{}
+	for _, l := range c.chats.lines {
+		var owed []*debt
+		for _, t := range l.tokens {
+			if d := c.byToken[t]; d != nil && d.Kind == Answer && d.Place == l.place {
+				owed = append(owed, d)
+			}
+		}
+		if len(owed) == 0 {
+			continue
+		}
+		f := feet[l.place]
+		if f == nil {
+			f = &foot{}
+			feet[l.place] = f
+		}
+		if slices.Equal(f.line, l.tokens) {
+			continue
+		}
+		f.line = l.tokens
+		for _, d := range owed {
+			if f.last != nil && rank[d] < rank[f.last] {
+				c.fault(OutOfOrder, d, l.place, fmt.Sprintf("said before [%s], of %s, and answered below it", f.last.Token, clock(f.last.said.At)))
+				continue
+			}
+			f.last = d
+		}
+	}
+}
+
+// denied finds calls that reached a place after a deny for it was acknowledged.
+func (c *check) denied() {
+	for i := range c.h.Shown {
+		s := &c.h.Shown[i]
+		p := c.chats.calls[i]
+		since, denied := c.policies[p].deniedAt(s.At)
+		if !denied {
+			continue
+		}
+		d := &debt{}
+		if t := tokens(s.Text); len(t) > 0 {
+			if d = c.byToken[t[0]]; d == nil {
+				d = &debt{Debt: Debt{Token: t[0]}}
+			}
+		}
+		c.fault(PastDeny, d, p, fmt.Sprintf("%s, but a deny was acknowledged at %s", tellShown(s), clock(since)))
+	}
+}
+
+// foreign finds texts without a token that are no notice, and more than there were commands to be answered.
+func (c *check) foreign() {
+	commands := map[Place][]*Said{}
+	for i := range c.h.Said {
+		if s := &c.h.Said[i]; len(s.Owes) == 0 {
+			commands[s.Place] = append(commands[s.Place], s)
+		}
+	}
+	marked := map[Place]map[string]bool{} // texts that may be shown twice
+	for i := range c.h.Listed {
+		if s := &c.h.Listed[i]; s.Repeat && c.h.Repeats[s.Place.Platform] {
+			if marked[s.Place] == nil {
+				marked[s.Place] = map[string]bool{}
+			}
+			marked[s.Place][s.Text] = true
+		}
+	}
+	above := map[Place]string{} // the command's answer that stands last
+	for _, l := range c.chats.lines {
+		text := l.last().Text
+		if l.gone || len(l.tokens) > 0 || c.isNotice(text) {
+			continue
+		}
+		if again, ok := above[l.place]; ok && again == text && marked[l.place][text] {
+			continue
+		}
+		if owed := commands[l.place]; len(owed) > 0 && !owed[0].At.After(l.last().At) {
+			commands[l.place], above[l.place] = owed[1:], text
+			continue
+		}
+		c.fault(Foreign, &debt{}, l.place, "neither a notice nor the answer to a command: "+tell(l))
+	}
+}
+
+// ambiguous holds the sends that may have been repeated against the moments in which that can happen.
+func (c *check) ambiguous() {
+	windows, kills := map[string]int{}, 0
+	for _, k := range c.h.Kills {
+		switch {
+		case k.Sends != nil:
+			for p, n := range k.Sends {
+				windows[p] += n
+			}
+		case k.InSend:
+			kills++
+		}
+	}
+	for p, n := range c.h.Cut {
+		windows[p] += n
+	}
+	c.v.Windows = kills
+	for _, n := range windows {
+		c.v.Windows += n
+	}
+	seen := map[string]int{}
+	for i := range c.h.Listed {
+		s := &c.h.Listed[i]
+		if s.Repeat {
+			c.v.Marked++
+		}
+		if !s.Repeat && s.State != "held" {
+			continue
+		}
+		n, d := 1, &debt{}
+		if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
+			d = c.byToken[t[0]]
+			n = max(n, len(d.lines)-1)
+		}
+		p := s.Place.Platform
+		if seen[p] += n; seen[p] > windows[p]+kills {
+			c.fault(Unlisted, d, s.Place, fmt.Sprintf("the sends with an unknown end are %d with this one, but kills and cuts explain only %d: %s",
+				seen[p], windows[p]+kills, tellListed(s)))
+		}
+	}
+}
+
+// askedTwice finds steps of a turn that one process asked the model for more than once. What a requester says again in an exchange is
+// not one of them: it may do so several times.
+func (c *check) askedTwice() {
+	type step struct {
+		life       int
+		session    string
+		step       string
+		token      string
+		toolsShown int
+	}
+	times := map[step]int{}
+	for i := range c.h.Asked {
+		a := &c.h.Asked[i]
+		d := c.byToken[a.Token]
+		if d == nil || a.Step == "reply" || d.end != shown && d.end != withheld && d.end != listed {
+			continue
+		}
+		k := step{a.Life, a.Session, a.Step, a.Token, a.Call}
+		if times[k]++; times[k] == 2 {
+			c.fault(AskedTwice, d, d.Place, fmt.Sprintf("process %d asked again for the %s of %s after %d tool results", a.Life, a.Step, a.Session, a.Call))
+		}
+	}
+}
+
+// stuck finds what is not at an end.
+func (c *check) stuck() {
+	for i := range c.h.Listed {
+		s := &c.h.Listed[i]
+		if s.final() {
+			continue
+		}
+		named := false
+		for _, t := range distinct(tokens(s.Text)) {
+			if d := c.byToken[t]; d != nil {
+				c.fault(Stuck, d, s.Place, "not final: "+tellListed(s))
+				named = true
+			}
+		}
+		if !named {
+			c.fault(Stuck, &debt{}, s.Place, "not final: "+tellListed(s))
+		}
+	}
+	if c.h.Unfinished > 0 {
+		c.fault(Stuck, &debt{}, Place{}, fmt.Sprintf("%d runs are queued or at work", c.h.Unfinished))
+	}
+}
+
+// count fills in the figures.
+func (c *check) count() {
+	v, h := c.v, c.h
+	for i := range h.Said {
+		if len(h.Said[i].Owes) > 0 {
+			v.Said++
+		} else {
+			v.Commands++
+		}
+	}
+	for _, d := range c.debts {
+		t := v.tally(d.Kind)
+		t.Owed++
+		if n := map[end]*int{shown: &t.Shown, withheld: &t.Withheld, noticed: &t.Noticed, listed: &t.Listed, skipped: &t.Skipped, unbegun: &t.Unbegun}[d.end]; n != nil {
+			*n++
+		}
+	}
+	v.Calls = map[Verb]int{}
+	for i := range h.Shown {
+		v.Calls[h.Shown[i].Verb]++
+	}
+	for _, f := range h.Flips {
+		if f.Deny {
+			v.Denies++
+		} else {
+			v.Allows++
+		}
+		if f.Acked.IsZero() {
+			v.Unacked++
+		}
+	}
+	for _, k := range h.Kills {
+		if k.InSend {
+			v.InSend++
+		}
+	}
+	v.Asked, v.Folded, v.Deliveries, v.Kills = len(h.Asked), c.chats.folded, len(h.Listed), len(h.Kills)
+}
