@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"parley/channels/telegram/telegramtest"
+	"parley/cmd/internal/failpoint"
 	"parley/gateway/api"
 	"parley/gateway/hooks"
 	"parley/sessions"
@@ -41,7 +42,7 @@ func TestJobIsBegunOnce(t *testing.T) {
 			w := newWorld(t)
 			w.tg.AddGroup(group, "Garden")
 			w.config("    groupPolicy: open", "")
-			w.env = append(w.env, envKillOp+"=Fire "+phase)
+			w.env = append(w.env, failpoint.KillOp+"=Fire "+phase)
 			dead := w.launch(filepath.Join(w.dir, "trace"), 0)
 			w.alive(dead, "the host answers", func() bool {
 				o, err := sqlstore.ReadOwner(filepath.Join(w.dir, "state"))

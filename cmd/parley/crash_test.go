@@ -15,49 +15,9 @@ import (
 	"time"
 
 	"parley/agent/modeltest"
+	"parley/cmd/internal/failpoint"
 	"parley/sessions"
 )
-
-// What a child process is told about its end: the file that it notes the trace of the store's commits in, and the number of the
-// call at which it kills itself (0 = none).
-const (
-	envTrace = "PARLEY_TEST_TRACE"
-	envKill  = "PARLEY_TEST_KILL"
-
-	envKillOp = "PARLEY_TEST_KILL_OP" // or the operation and the phase at which it does
-)
-
-// killer makes the trace of a child process; nil where it is not to have one.
-func killer() func(op, phase string) {
-	path := os.Getenv(envTrace)
-	if path == "" {
-		return nil
-	}
-	at, calls := 0, 0
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err == nil {
-		at, err = strconv.Atoi(os.Getenv(envKill))
-	}
-	if err != nil {
-		panic(err)
-	}
-	return func(op, phase string) { // one goroutine writes to the store
-		calls++
-		if _, err := fmt.Fprintln(f, op, phase); err != nil {
-			panic(err)
-		}
-		if calls == at || op+" "+phase == os.Getenv(envKillOp) {
-			self, err := os.FindProcess(os.Getpid())
-			if err == nil {
-				err = self.Kill()
-			}
-			if err != nil {
-				panic(err)
-			}
-			select {} // the signal is on its way
-		}
-	}
-}
 
 // killed is a town whose host may kill itself.
 type killed struct {
@@ -100,7 +60,7 @@ func newKilled(t *testing.T) *killed {
 func (w *world) launch(file string, n int) (dead <-chan struct{}) {
 	w.t.Helper()
 	cmd, ended := w.command("--config", "config.yaml"), make(chan struct{})
-	cmd.Env = append(cmd.Env, envTrace+"="+file, envKill+"="+strconv.Itoa(n))
+	cmd.Env = append(cmd.Env, failpoint.Trace+"="+file, failpoint.Kill+"="+strconv.Itoa(n))
 	log := &buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"parley/agent/modeltest"
 	"parley/channels/telegram/telegramtest"
+	"parley/cmd/internal/failpoint"
 	"parley/gateway/api"
 	"parley/sessions/sqlstore"
 	"parley/tools/mcp/confine"
@@ -27,8 +28,8 @@ import (
 // TestMain lets the test binary be the program: the tests run it as a child process, as people do.
 func TestMain(m *testing.M) {
 	if os.Getenv("PARLEY_TEST_MAIN") == "1" || len(os.Args) > 1 && os.Args[1] == confine.Command {
-		reachWhatsApp()
-		parley(killer())
+		failpoint.ReachWhatsApp()
+		parley(failpoint.Killer())
 		os.Exit(0)
 	}
 	if len(os.Args) > 1 && os.Args[1] == mcpServer {

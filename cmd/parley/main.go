@@ -79,7 +79,7 @@ type env struct {
 	found      *host     // that answers; see reach
 }
 
-func main() { parley(nil) }
+func main() { parley(traced()) }
 
 // parley is the whole program. Tests hand it a trace of the store's commits.
 func parley(trace func(op, phase string)) {

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"go.mau.fi/whatsmeow"
-
 	"parley/channels/discord/discordtest"
 	"parley/channels/telegram/telegramtest"
 	"parley/channels/whatsapp/whatsapptest"
+	"parley/cmd/internal/failpoint"
 )
 
 // three is a world with an account on each of the three platforms, all of the same host. Its model is a puppet.
@@ -41,30 +37,6 @@ const (
 
 // patience is how long something that another process does is waited for.
 const patience = 20 * time.Second
-
-// envWhatsApp tells the program under test where WhatsApp is: an address, and the key that its certificates are signed with.
-const envWhatsApp = "PARLEY_TEST_WHATSAPP"
-
-// reachWhatsApp points what this process says to WhatsApp at the stand-in.
-func reachWhatsApp() {
-	addr, key, ok := strings.Cut(os.Getenv(envWhatsApp), " ")
-	if !ok {
-		return
-	}
-	root, err := hex.DecodeString(key)
-	if err != nil || len(root) != len(whatsmeow.WACertPubKey) {
-		panic(fmt.Sprintf("%s: %q is no key: %v", envWhatsApp, key, err))
-	}
-	copy(whatsmeow.WACertPubKey[:], root)
-	t := http.DefaultTransport.(*http.Transport)
-	plain := t.DialContext
-	t.DialTLSContext = func(ctx context.Context, network, to string) (net.Conn, error) {
-		if host, _, _ := net.SplitHostPort(to); !strings.Contains(host, "whatsapp.") {
-			return nil, fmt.Errorf("a test reaches out to %s", to)
-		}
-		return plain(ctx, network, addr)
-	}
-}
 
 func newThree(t *testing.T) *three {
 	t.Helper()
@@ -92,12 +64,11 @@ func newThree(t *testing.T) *three {
 // lead makes the program take the stand-in for WhatsApp.
 func (w *world) lead(wa *whatsapptest.Server) {
 	w.t.Helper()
-	conn, err := wa.Client().Transport.(*http.Transport).DialContext(w.t.Context(), "tcp", "whatsapp:443")
+	at, err := failpoint.ToWhatsApp(w.t.Context(), wa.Client())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.env = append(w.env, envWhatsApp+"="+conn.RemoteAddr().String()+" "+hex.EncodeToString(whatsmeow.WACertPubKey[:]))
-	_ = conn.Close()
+	w.env = append(w.env, at)
 }
 
 func (x *three) configure() {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// program is which binary is proved.
+type program struct {
+	Program string `type:"existingfile" placeholder:"FILE" help:"A parley built with -tags failpoints; without it one is built."`
+	Overlay string `type:"existingfile" placeholder:"FILE" help:"Build it with this overlay (see go help build): a guarantee switched off, to see that the run notices."`
+}
+
+// build gives the path of the binary; what it builds lies in dir.
+func (p program) build(ctx context.Context, dir string) (string, error) {
+	if p.Program != "" {
+		return filepath.Abs(p.Program)
+	}
+	root, err := findRoot()
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "parley")
+	args := []string{"build", "-tags", "failpoints", "-o", out}
+	if p.Overlay != "" {
+		overlay, err := filepath.Abs(p.Overlay)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/parley")...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("building the program: %w", err)
+	}
+	return out, nil
+}

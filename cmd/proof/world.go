@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/agent/modeltest"
+	"parley/channels/discord/discordtest"
+	"parley/channels/telegram/telegramtest"
+	"parley/channels/whatsapp/whatsapptest"
+	"parley/cmd/internal/failpoint"
+)
+
+// world is what a host is proved in: stand-ins for the platforms and a model server in this process, a folder with the configuration
+// and the state, and the real program as a child process, which can be ended and started again as often as one likes. Two bots on
+// Telegram are in the same chats, so that only the account tells them apart.
+type world struct {
+	dir      string // config.yaml, and the folder state
+	program  string
+	one, two *telegramtest.Server
+	discord  *discordtest.Server
+	whatsapp *whatsapptest.Server
+	bot      *whatsapptest.Phone  // the host's account on WhatsApp
+	olga     *whatsapptest.Person // the owner there
+	model    *modeltest.Server
+	places   []*place
+	client   *http.Client // reaches the host through its socket
+
+	second *httptest.Server // where bot two is reached with its own token
+	env    []string         // of the program
+	things *keeper
+	lives  int
+}
+
+// worldConfig is what worlds differ in.
+type worldConfig struct {
+	Program string // the binary, built with the tag failpoints
+	Dir     string // empty, and with a short path: it holds a socket
+	Model   func(modeltest.Request) modeltest.Reply
+	Extra   string // further sections of the configuration, YAML
+}
+
+// newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
+func newWorld(ctx context.Context, c worldConfig) (*world, error) {
+	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}}
+	model, err := modeltest.New()
+	if err != nil {
+		return nil, err
+	}
+	w.model = model
+	w.things.Cleanup(func() { _ = model.Close() })
+	if c.Model != nil {
+		model.Script(c.Model)
+	}
+	w.one, w.two, w.discord, w.whatsapp = telegramtest.New(nil), telegramtest.New(nil), discordtest.New(nil), whatsapptest.New(w.things)
+	w.things.Cleanup(w.one.Close)
+	w.things.Cleanup(w.two.Close)
+	w.things.Cleanup(w.discord.Close)
+	w.discord.IdentifyLimit(1<<20, 0) // a host that is killed again and again identifies more often than Discord likes
+	w.second = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.Replace(r.URL.Path, secondToken, w.two.Token(), 1)
+		w.two.ServeHTTP(rw, r)
+	}))
+	w.things.Cleanup(func() {
+		w.second.CloseClientConnections()
+		w.second.Close()
+	})
+	socket := filepath.Join(w.state(), "parley.sock")
+	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	w.people()
+	if err := w.settle(ctx, c.Extra); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// settle links the account on WhatsApp, writes the configuration and makes the program's environment.
+func (w *world) settle(ctx context.Context, extra string) error {
+	keys := filepath.Join(w.state(), "channels", "whatsapp", "default")
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return err
+	}
+	if err := w.bot.Link(filepath.Join(keys, "keys.db")); err != nil {
+		return err
+	}
+	at, err := failpoint.ToWhatsApp(ctx, w.whatsapp.Client())
+	if err != nil {
+		return err
+	}
+	w.env = append(plainEnv(os.Environ()), "HOME="+w.dir, at)
+	return os.WriteFile(w.config(), []byte(w.configuration()+extra), 0o600)
+}
+
+func (w *world) state() string  { return filepath.Join(w.dir, "state") }
+func (w *world) config() string { return filepath.Join(w.dir, "config.yaml") }
+
+// configuration lets both agents work with each other and answer everything that is written: each message is a turn of its own.
+func (w *world) configuration() string {
+	return fmt.Sprintf(`
+state: state
+gateway: {listen: "127.0.0.1:0"}
+models:
+  providers:
+    mock: {api: openai, baseUrl: %s/v1, apiKey: x, contextWindow: 10000000}
+agents:
+  defaults:
+    model: mock/mock-1
+    historyLimit: 12
+    compaction: {off: true}
+    subagents: {maxConcurrent: 16, maxChildrenPerAgent: 1000, maxSpawnDepth: 2}
+  list: [{id: a, default: true}, {id: b}]
+bindings:
+  - {agentId: a, match: {channel: telegram, accountId: one}}
+  - {agentId: b, match: {channel: telegram, accountId: two}}
+  - {agentId: a, match: {channel: discord}}
+  - {agentId: b, match: {channel: whatsapp}}
+session:
+  dmScope: per-account-channel-peer
+  agentToAgent: {maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
+tools: {sessions: {visibility: all}, agentToAgent: {enabled: true}}
+messages: {queue: {mode: followup, debounceMs: 0, cap: 1000}}
+commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}
+channels:
+  telegram:
+    accounts: {one: {token: %q, apiUrl: %q}, two: {token: %q, apiUrl: %q}}%s
+  discord:
+    token: %q
+    apiUrl: %s%s
+  whatsapp:%s
+`, w.model.URL(), telegramOwner, discordOwner, w.olga.Number(), w.one.Token(), w.one.URL(), secondToken, w.second.URL, openChannel,
+		discordtest.BotToken, w.discord.APIURL(), openChannel, openChannel)
+}
+
+// openChannel is what every channel's section ends with.
+const openChannel = `
+    groupPolicy: open
+    groups: {"*": {requireMention: false}}
+    pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}`
+
+// Close ends the stand-ins. A process that runs is ended by whoever started it.
+func (w *world) Close() error {
+	w.client.CloseIdleConnections()
+	return w.things.close()
+}
+
+// plainEnv takes out of an environment what would pick a real model or another configuration.
+func plainEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		name, _, _ := strings.Cut(strings.ToUpper(e), "=")
+		return name == "HOME" || strings.HasPrefix(name, "PARLEY_") || strings.HasPrefix(name, "HTTP") || strings.HasSuffix(name, "_PROXY") ||
+			strings.Contains(name, "OPENAI") || strings.Contains(name, "ANTHROPIC") || strings.Contains(name, "OLLAMA")
+	})
+}
+
+// until waits for something that another process does.
+func until(ctx context.Context, limit time.Duration, what string, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waited up to %s in vain: %s: %w", limit, what, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// keeper is what stand-ins take for a test: it collects what they complain about and closes them.
+type keeper struct {
+	mu       sync.Mutex
+	problems []error
+	ends     []func()
+}
+
+// Helper does nothing.
+func (k *keeper) Helper() {}
+
+// Errorf keeps a complaint.
+func (k *keeper) Errorf(format string, args ...any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.problems = append(k.problems, fmt.Errorf(format, args...))
+}
+
+// Cleanup has a func called at the end, the newest first.
+func (k *keeper) Cleanup(fn func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ends = append(k.ends, fn)
+}
+
+// complaints are what the stand-ins say went wrong with them: then the run proves nothing.
+func (k *keeper) complaints() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errors.Join(k.problems...)
+}
+
+func (k *keeper) close() error {
+	k.mu.Lock()
+	ends := k.ends
+	k.ends = nil
+	k.mu.Unlock()
+	for _, end := range slices.Backward(ends) {
+		end()
+	}
+	return k.complaints()
+}

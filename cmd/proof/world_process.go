@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"parley/cmd/internal/failpoint"
+	"parley/gateway/api"
+	"parley/gateway/prooftest"
+	"parley/sessions"
+)
+
+// process is one life of the host.
+type process struct {
+	Life int             // 1 is the first
+	Done <-chan struct{} // closed when it has ended
+
+	cmd    *exec.Cmd
+	trace  string // file
+	log    *tail
+	err    error // after Done
+	killed bool
+}
+
+// start runs the host and returns at once. point and nth are the fail-point at which it kills itself ("Finish before-commit", for the
+// nth time); "" = none.
+func (w *world) start(ctx context.Context, point string, nth int) (*process, error) {
+	w.lives++
+	done := make(chan struct{})
+	p := &process{Life: w.lives, Done: done, trace: filepath.Join(w.dir, "trace"), log: &tail{}}
+	p.cmd = exec.CommandContext(ctx, w.program, "--config", w.config())
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = w.dir, p.log, p.log
+	p.cmd.Env = append(slices.Clone(w.env), failpoint.Trace+"="+p.trace, failpoint.KillOp+"="+point, failpoint.KillNth+"="+strconv.Itoa(max(nth, 1)))
+	if err := os.Remove(p.trace); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", w.program, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(done)
+	}()
+	return p, nil
+}
+
+// ready waits until a host answers. It is false when that has ended before: then over says whether it was killed.
+func (w *world) ready(ctx context.Context, p *process) (alive bool, err error) {
+	alive = true
+	err = until(ctx, 30*time.Second, "the host answers", func() bool {
+		if p.ended() {
+			alive = false
+			return true
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://parley/healthz", nil)
+		if err != nil {
+			return false
+		}
+		resp, err := w.client.Do(req)
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return alive, err
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.Done:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the process with SIGKILL and waits for its end. It may have ended before.
+func (p *process) kill() {
+	p.killed = true
+	_ = p.cmd.Process.Kill() // the process may be gone
+	<-p.Done
+}
+
+// stop ends the process softly.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.Done
+	return p.err
+}
+
+// over says how the process has ended: nil when it was killed, by us or by itself at a fail-point. Anything else is a fault.
+func (p *process) over() error {
+	<-p.Done
+	exit, ok := errors.AsType[*exec.ExitError](p.err)
+	if ok {
+		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
+			return nil
+		}
+	}
+	return fmt.Errorf("life %d ended by itself: %v\n%s", p.Life, p.err, p.log)
+}
+
+// traced are the calls of the store's trace in this life so far, each an operation and a phase.
+func (p *process) traced() []string {
+	b, err := os.ReadFile(p.trace)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for l := range bytes.Lines(b) {
+		out = append(out, string(bytes.TrimSpace(l)))
+	}
+	return out
+}
+
+// ask does one request to the host that runs; out is filled from the answer unless it is nil.
+func (w *world) ask(ctx context.Context, method, path string, q url.Values, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	var r io.Reader
+	if in != nil {
+		r = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://parley"+path, r)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, b)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(b, out)
+}
+
+// status asks the host how it is.
+func (w *world) status(ctx context.Context) (s api.HostStatus, err error) {
+	err = w.ask(ctx, http.MethodGet, "/api/status", nil, nil, &s)
+	return s, err
+}
+
+// untaken is how many messages of people the host has not acknowledged.
+func (w *world) untaken() int { return w.one.Pending() + w.two.Pending() + w.bot.Waiting() }
+
+// rest waits until the host has taken all that was said and has nothing to do any more.
+func (w *world) rest(ctx context.Context, limit time.Duration) error {
+	var last api.HostStatus
+	calm, err := 0, error(nil)
+	waited := until(ctx, limit, "the host comes to rest", func() bool {
+		last, err = w.status(ctx)
+		if err != nil || w.untaken() > 0 || !last.Ready || len(last.Working)+last.Waiting+last.Deliveries[sessions.Pending]+last.Deliveries[sessions.Sending] > 0 {
+			calm = 0
+			return false
+		}
+		calm++
+		return calm >= 20
+	})
+	if waited != nil {
+		return fmt.Errorf("%w: %d messages are not taken, %d sessions work, %d wait, deliveries %v, ready %t %s (%v)",
+			waited, w.untaken(), len(last.Working), last.Waiting, last.Deliveries, last.Ready, last.Why, err)
+	}
+	return nil
+}
+
+// placeOf is where a delivery goes, in the checker's words.
+func placeOf(d sessions.Delivery) prooftest.Place {
+	return prooftest.Place{Platform: string(d.To.Channel), Account: string(d.To.Account), Chat: string(d.To.Chat), Thread: string(d.To.Thread)}
+}
+
+// tail keeps the end of what a process prints.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 256 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.b = append(t.b, p...); len(t.b) > 2*tailSize {
+		t.b = append(t.b[:0], t.b[len(t.b)-tailSize:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}

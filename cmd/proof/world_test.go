@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/sessions"
+)
+
+// built builds the program under test once for all tests of this package.
+var built = sync.OnceValues(func() (string, error) {
+	return program{}.build(context.Background(), buildDir)
+})
+
+// buildDir is where the tests' program lies.
+var buildDir string
+
+// TestMain gives the tests a folder for the program that they build.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "proof")
+	if err != nil {
+		panic(err)
+	}
+	buildDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// testWorld is a world with the real program.
+func testWorld(t *testing.T, c worldConfig) *world {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Program = path
+	if c.Dir, err = os.MkdirTemp("", "w"); err != nil { // t.TempDir is too long for a socket
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(c.Dir) })
+	w, err := newWorld(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// launch starts the host and waits until it answers.
+func launch(t *testing.T, w *world) *process {
+	t.Helper()
+	p, err := w.start(t.Context(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	if alive, err := w.ready(t.Context(), p); err != nil || !alive {
+		t.Fatalf("alive %t: %v\n%s", alive, err, p.log)
+	}
+	return p
+}
+
+// In every place of the world a message is answered there, and the host calls the place and its session as the world does, also after
+// it was killed.
+func TestWorld(t *testing.T) {
+	t.Parallel()
+	w := testWorld(t, worldConfig{})
+	p := launch(t, w)
+	for life := range 2 {
+		if err := w.rest(t.Context(), time.Minute); err != nil { // Discord says nothing to a bot that has never been there
+			t.Fatalf("%v\n%s", err, p.log)
+		}
+		for i, at := range w.places {
+			at.Say("hello " + id(int64(100*life+i)))
+		}
+		if err := until(t.Context(), time.Minute, "all is answered", func() bool { return w.model.Count() >= (life+1)*len(w.places) }); err != nil {
+			t.Errorf("%v\n%s", err, p.log)
+		}
+		if err := w.rest(t.Context(), time.Minute); err != nil {
+			t.Fatalf("%v\n%s", err, p.log)
+		}
+		if p.kill(); p.over() != nil {
+			t.Error(p.over())
+		}
+		p = launch(t, w)
+	}
+	var all []sessions.Delivery
+	if err := w.ask(t.Context(), http.MethodGet, "/api/deliveries", url.Values{"limit": {"1000"}}, nil, &all); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]sessions.Delivery{}
+	for _, d := range all {
+		_, text, _ := strings.Cut(d.Text, "hello ")
+		answers[text] = d
+	}
+	for life := range 2 {
+		for i, at := range w.places {
+			text := id(int64(100*life + i))
+			d, ok := answers[text]
+			if !ok || d.State != sessions.Sent || placeOf(d) != at.Place || string(d.Session) != at.Session {
+				t.Errorf("%q: %+v is not answered in %+v, session %s", text, d, at.Place, at.Session)
+			}
+		}
+	}
+	if len(all) != 2*len(w.places) || len(p.traced()) == 0 {
+		t.Errorf("%d deliveries, %d calls of the trace", len(all), len(p.traced()))
+	}
+	if _, err := os.Stat(filepath.Join(w.state(), "parley.db")); err != nil {
+		t.Error(err)
+	}
+}
