@@ -67,6 +67,20 @@ func Full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// stale reports whether an error of SQLite's may come of its connection's view of the files, which a new one would not have: one that
+// was opened while the disk was read-only stays so, and after an I/O error nobody knows what the old one still holds.
+func stale(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
 // fault reports whether an operation failed for a reason of the store, not one of its own.
 func (s *Store) fault(err error) bool {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {

@@ -27,7 +27,10 @@ func TestTrouble(t *testing.T) {
 	if err := errors.Join(s.Trouble(), s.Probe(ctx), s.Trouble()); err != nil {
 		t.Fatal("an operation's own error is no trouble of the store:", err)
 	}
-	pragma(t, s, "query_only(1)") // as on a read-only file system: nothing can be written, all can be read
+	// As on a read-only file system: nothing can be written, all can be read. A new connection finds the same.
+	writable := s.writeDSN
+	s.writeDSN += "&_pragma=query_only(1)"
+	pragma(t, s, "query_only(1)")
 	if err := life(ctx, s, 1, 1, "q", "a"); err == nil {
 		t.Fatal("written")
 	}
@@ -41,7 +44,7 @@ func TestTrouble(t *testing.T) {
 	if err := s.Probe(ctx); err == nil || s.Trouble() == nil {
 		t.Fatal(err, s.Trouble())
 	}
-	pragma(t, s, "query_only(0)")
+	s.writeDSN = writable
 	if s.Trouble() == nil {
 		t.Fatal("over before anything was written")
 	}

@@ -209,6 +209,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 			t.n = before
 			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
 			err = s.damage(err)
+			s.writer.gone = s.writer.gone || stale(err)
 		}
 	}()
 	if _, err := t.conn.exec(ctx, t.d.begin); err != nil {
