@@ -2,7 +2,11 @@
 // promises speak of, and has an independent checker (gateway/prooftest) judge what people saw. Each command prints its figures and
 // ends with 1 when a mark is missed.
 //
-//	go run ./cmd/proof kill    the process is killed a thousand times
+//	go run ./cmd/proof kill        the process is killed a thousand times
+//	go run ./cmd/proof simulate    a hundred thousand worlds on virtual time
+//	go run ./cmd/proof faults      every fault test with its full count
+//	go run ./cmd/proof upgrade     every schema that was released becomes the newest
+//	go run ./cmd/proof peers       what hosts of chat agents can be compared by
 //
 // Run it in the repository: it builds the program that it proves.
 package main
@@ -14,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -21,6 +26,31 @@ import (
 // cli is the command line.
 type cli struct {
 	Kill killCmd `cmd:"" help:"Kill the program again and again while people write, agents ask each other and sub-agents are spawned."`
+
+	Simulate simulateCmd `cmd:"" help:"Run router, lanes, chains and gate on virtual time, one world a seed."`
+	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count."`
+	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not."`
+	Peers    peersCmd    `cmd:"" help:"Measure what hosts of chat agents can be compared by: parley, or another one."`
+}
+
+// faultsCmd runs the fault tests (docs/faults.md) with the counts that they have when nobody waits.
+type faultsCmd struct {
+	Limit time.Duration `default:"3h" help:"Give up after this time."`
+	JSON  bool          `name:"json" help:"Print the results as JSON."`
+}
+
+func (c faultsCmd) Run(ctx context.Context) error {
+	return suite{pattern: "^TestFault", packages: []string{"./..."}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
+}
+
+// upgradeCmd runs the tests of upgrades with their full counts.
+type upgradeCmd struct {
+	Limit time.Duration `default:"1h" help:"Give up after this time."`
+	JSON  bool          `name:"json" help:"Print the results as JSON."`
+}
+
+func (c upgradeCmd) Run(ctx context.Context) error {
+	return suite{pattern: "^TestUpgrade", packages: []string{"./sessions/sqlstore", "./router", "./cmd/parley"}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
 func main() {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+)
+
+// peersCmd measures a host by what hosts of chat agents can be compared by: the program is a black box between a stand-in Telegram
+// and an instant model. Without a command it is parley, and what parley alone has is measured too.
+type peersCmd struct {
+	Command  []string      `arg:"" optional:"" help:"Another host: its command, run in its folder, which is its HOME too."`
+	Template string        `type:"existingfile" placeholder:"FILE" help:"The other host's configuration, with {{.Telegram}}, {{.Token}}, {{.Model}} and {{.Dir}} in it."`
+	File     string        `default:"config.yaml" help:"Where in its folder the configuration lies."`
+	Starts   int           `default:"5" help:"How often the start is measured."`
+	Messages int           `default:"200" help:"Messages back to back in one chat."`
+	Burst    int           `default:"1000" help:"Messages at once."`
+	Chats    int           `default:"100" help:"Chats of the burst."`
+	Flight   int           `default:"50" help:"Messages in flight when it is killed."`
+	Sessions int           `default:"10000" help:"Sessions of a large store."`
+	Silence  time.Duration `default:"20s" help:"A host that says nothing for so long will say nothing more."`
+	JSON     bool          `name:"json" help:"Print the figures as JSON."`
+}
+
+// figure is one line of the comparison.
+type figure struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// comparison is one measurement under way.
+type comparison struct {
+	peersCmd
+	*pair
+	figures []figure
+}
+
+func (c *comparison) note(name, format string, a ...any) {
+	f := figure{name, fmt.Sprintf(format, a...)}
+	c.figures = append(c.figures, f)
+	if !c.JSON {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", f.Name, f.Value)
+	}
+}
+
+func (c peersCmd) Run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "parley-proof-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	own := len(c.Command) == 0
+	if own {
+		path, err := program{}.build(ctx, dir)
+		if err != nil {
+			return err
+		}
+		c.Command, c.File = []string{path, "--config", "config.yaml"}, "config.yaml"
+	}
+	text := ownTemplate
+	if c.Template != "" {
+		b, err := os.ReadFile(c.Template)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	p, err := newPair(filepath.Join(dir, "home"), c.Command, text, c.File)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	m := &comparison{peersCmd: c, pair: p}
+	scenes := []func(context.Context) error{m.start, m.calm, m.backToBack, m.burst, m.killInFlight}
+	if own {
+		scenes = append(scenes, m.orchestrate, m.killSubAgent, m.large)
+	}
+	for _, scene := range scenes {
+		if err := scene(ctx); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(m.figures)
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, f := range m.figures {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Value)
+	}
+	return t.Flush()
+}
+
+// ownTemplate is parley's configuration.
+const ownTemplate = `
+state: state
+gateway: {listen: "127.0.0.1:0"}
+log: {level: warn}
+models: {providers: {mock: {api: openai, baseUrl: {{.Model}}/v1, apiKey: x, contextWindow: 10000000}}}
+agents: {defaults: {model: mock/mock-1}}
+session: {dmScope: per-account-channel-peer}
+tools: {sessions: {visibility: all}, agentToAgent: {enabled: true}}
+messages: {queue: {mode: followup, cap: 1000}}
+channels:
+  telegram: {token: "{{.Token}}", apiUrl: "{{.Telegram}}", dmPolicy: open, allowFrom: ["*"], pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
+`

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// module makes a small module with a test file.
+func module(t *testing.T, tests string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module small\n\ngo 1.26\n", "a_test.go": "package small\n\nimport \"testing\"\n\n" + tests} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+}
+
+// What go test says becomes one row a test; a suite holds only when tests ran and every one of them passed.
+func TestSuite(t *testing.T) {
+	good := "func TestFaultA(t *testing.T) { t.Log(\"7 kills\"); t.Run(\"x\", func(t *testing.T) { t.Log(\"no figure\") }) }\n"
+	for _, c := range []struct{ name, tests, want string }{
+		{"all pass", good, ""},
+		{"one fails", good + "func TestFaultB(t *testing.T) { t.Error(\"lost\") }\n", "fail:1"},
+		{"one is skipped", good + "func TestFaultB(t *testing.T) { t.Skip(\"no\") }\n", "skip:1"},
+		{"one below fails", "func TestFaultB(t *testing.T) { t.Run(\"x\", func(t *testing.T) { t.Error(\"lost\") }) }\n", "fail:1"},
+		{"the process ends", good + "func TestFaultB(t *testing.T) { panic(\"no\") }\n", "fail:1"},
+		{"none", "func TestOther(t *testing.T) {}\n", "no test ran"},
+		{"it does not build", "func TestFaultB(t *testing.T) { nothing() }\n", "no test ran"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			module(t, c.tests)
+			err := suite{pattern: "^TestFault", packages: []string{"."}, limit: time.Minute}.run(t.Context(), true)
+			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, errMark) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestTestsAreRead(t *testing.T) {
+	t.Parallel()
+	said := `{"Action":"run","Package":"p/a","Test":"TestB"}
+{"Action":"output","Package":"p/a","Test":"TestB","Output":"    b_test.go:7: 12 kills, 0 lost\n"}
+{"Action":"output","Package":"p/a","Test":"TestB/x","Output":"        b_test.go:9: below\n"}
+{"Action":"pass","Package":"p/a","Test":"TestB/x","Elapsed":1}
+{"Action":"pass","Package":"p/a","Test":"TestB","Elapsed":2.5}
+{"Action":"run","Package":"p/a","Test":"TestA"}
+{"Action":"fail","Package":"p/a","Elapsed":3}
+FAIL
+`
+	var rest bytes.Buffer
+	got, err := readTests(strings.NewReader(said), &rest)
+	if err != nil || len(got) != 2 || got[0].Test != "TestA" || got[0].Outcome != "" || got[1].Outcome != "pass" || got[1].Seconds != 2.5 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if f := got[1].Figures; len(f) != 1 || f[0] != "12 kills, 0 lost" {
+		t.Errorf("figures: %q", f)
+	}
+	if rest.String() != "FAIL\n" {
+		t.Errorf("the rest: %q", rest.String())
+	}
+	var table bytes.Buffer
+	printTests(&table, got)
+	for _, want := range []string{"TestB", "12 kills, 0 lost", "2.5 s"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table does not say %q:\n%s", want, table.String())
+		}
+	}
+	if err := judgeTests(got); !errors.Is(err, errMark) || !strings.Contains(err.Error(), "cut off:1") {
+		t.Errorf("a test without an end: %v", err)
+	}
+}
+
+func TestFiguresOfASimulation(t *testing.T) {
+	t.Parallel()
+	got := figuresOf(strings.NewReader("=== RUN\n    s_test.go:3: simulation: seeds=500 crashes=12 x=y\nsimulation: seeds=2\nPASS\n"))
+	if len(got) != 2 || got["seeds"] != 502 || got["crashes"] != 12 {
+		t.Errorf("%v", got)
+	}
+}
