@@ -114,7 +114,7 @@ func (m mutation) try(ctx context.Context, root string, good map[string]bool) (v
 func (m mutation) test(ctx context.Context, root, overlay string) (verdict, []string, error) {
 	ctx, stop := context.WithTimeout(ctx, buildLimit)
 	defer stop()
-	args := []string{"test", "-json", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String(), "-run", m.Run, "-overlay", overlay, "./" + m.Dir}
+	args := []string{"test", "-json", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String(), "-run", m.Run, "./" + m.Dir}
 	if quiet, err := usesRapid(ctx, root, m.Dir); err != nil {
 		return "", nil, err
 	} else if quiet {
@@ -122,6 +122,9 @@ func (m mutation) test(ctx context.Context, root, overlay string) (verdict, []st
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
+	if overlay != "" { // by the environment, so that a program that the test builds is broken as well
+		cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	}
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	err := cmd.Run()
