@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 )
 
 // mostTries is how often a host may send one text when each try may have arrived.
@@ -64,28 +65,29 @@ func (c *check) notices() {
 	}
 	unsaid := map[Place][]*Listed{}
 	for i := range c.h.Listed {
-		if s := &c.h.Listed[i]; s.State != "sent" && s.final() && len(tokens(s.Text)) == 0 && c.isNotice(s.Text) {
+		if s := &c.h.Listed[i]; s.State != "sent" && s.final() && len(tokens(s.Text)) == 0 && c.isNotice(s.Text) && c.couldStand(s, time.Time{}) {
 			unsaid[s.Place] = append(unsaid[s.Place], s)
 		}
 	}
-	claimed := map[*line]bool{}
 	for p, owed := range c.answers {
-		c.noticedInOrder(owed, said[p], claimed)
-		unsaid[p] = c.noticedUnsaid(owed, unsaid[p])
+		c.noticedInOrder(owed, said[p])
+		c.noticedUnsaid(owed, unsaid[p])
 	}
+	// An announcement and a report stand anywhere below their message, each for itself. Whether a notice is about them or about an
+	// answer cannot be seen: it may account for one of each.
 	next := map[Place]int{}
 	for _, d := range c.debts {
 		if d.Kind == Answer || !d.open() || c.neverBegun(d) {
 			continue
 		}
 		p := d.Place
-		for next[p] < len(said[p]) && (claimed[said[p][next[p]]] || said[p][next[p]].last().At.Before(d.said.At)) {
+		for next[p] < len(said[p]) && said[p][next[p]].last().At.Before(d.said.At) {
 			next[p]++
 		}
 		if next[p] < len(said[p]) {
 			d.end = noticed
 			next[p]++
-		} else if left := unsaid[p]; len(left) > 0 { // its own, or that of an answer which was given the one shown for this
+		} else if left := unsaid[p]; len(left) > 0 {
 			d.end, unsaid[p] = listed, left[1:]
 		}
 	}
@@ -93,7 +95,7 @@ func (c *check) notices() {
 
 // noticedInOrder accounts for the answers of one place: a notice counts when it stands where the answer would have stood, below the
 // answers of earlier messages and above those of later ones. Several messages that were taken up in one turn share one.
-func (c *check) noticedInOrder(owed []*debt, said []*line, claimed map[*line]bool) {
+func (c *check) noticedInOrder(owed []*debt, said []*line) {
 	if len(said) == 0 {
 		return
 	}
@@ -118,32 +120,35 @@ func (c *check) noticedInOrder(owed []*debt, said []*line, claimed map[*line]boo
 			n++
 		}
 		if n < len(said) && said[n].pos < after {
-			d.end, claimed[said[n]] = noticed, true
+			d.end = noticed
 		}
 	}
 }
 
-// couldStand reports whether a notice that was not sent may be about a debt.
-func (c *check) couldStand(s *Listed, d *debt) bool {
-	return s.State != "withheld" || c.policies[d.Place].mayDeny(d.said.At)
+// couldStand reports whether a notice that was not sent may be about something said at a time.
+func (c *check) couldStand(s *Listed, said time.Time) bool {
+	return s.State != "withheld" || c.policies[s.Place].mayDeny(said)
 }
 
 // noticedUnsaid accounts for answers in whose stead there is a notice that the host lists as not sent: one for each stretch of messages
-// without an answer. It gives the notices that are left.
-func (c *check) noticedUnsaid(owed []*debt, unsaid []*Listed) []*Listed {
+// without an answer.
+func (c *check) noticedUnsaid(owed []*debt, unsaid []*Listed) {
+	unsaid = slices.Clone(unsaid)
 	var inside *Listed
 	for _, d := range owed {
-		switch i := slices.IndexFunc(unsaid, func(s *Listed) bool { return c.couldStand(s, d) }); {
-		case !d.open():
+		if !d.open() {
 			inside = nil
-		case inside != nil && c.couldStand(inside, d):
+			continue
+		}
+		if inside != nil && c.couldStand(inside, d.said.At) {
 			d.end = listed
-		case i >= 0:
+			continue
+		}
+		if i := slices.IndexFunc(unsaid, func(s *Listed) bool { return c.couldStand(s, d.said.At) }); i >= 0 {
 			inside, d.end = unsaid[i], listed
 			unsaid = slices.Delete(unsaid, i, i+1)
 		}
 	}
-	return unsaid
 }
 
 // neverBegun reports whether a debt beside the answer is not owed after all.

@@ -7,12 +7,6 @@ import (
 
 // order finds answers that stand below one of a later message. A line with the same answers as the one before is its repeat.
 func (c *check) order() {
-	rank := map[*debt]int{}
-	for _, owed := range c.answers {
-		for i, d := range owed {
-			rank[d] = i
-		}
-	}
 	type foot struct {
 		last *debt    // the latest message whose answer stands so far
 		line []string // the tokens of the newest line with answers
@@ -38,7 +32,7 @@ func (c *check) order() {
 		}
 		f.line = l.tokens
 		for _, d := range owed {
-			if f.last != nil && rank[d] < rank[f.last] {
+			if f.last != nil && d.rank < f.last.rank {
 				c.fault(OutOfOrder, d, l.place, fmt.Sprintf("said before [%s], of %s, and answered below it", f.last.Token, clock(f.last.said.At)))
 				continue
 			}
