@@ -19,12 +19,8 @@ func (p program) build(ctx context.Context, dir string) (string, error) {
 	if p.Program != "" {
 		return filepath.Abs(p.Program)
 	}
-	root, err := findRoot()
-	if err != nil {
-		return "", err
-	}
 	out := filepath.Join(dir, "parley")
-	args := []string{"build", "-tags", "failpoints", "-o", out}
+	args := []string{"-tags", "failpoints"}
 	if p.Overlay != "" {
 		overlay, err := filepath.Abs(p.Overlay)
 		if err != nil {
@@ -32,10 +28,19 @@ func (p program) build(ctx context.Context, dir string) (string, error) {
 		}
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/parley")...)
+	return out, goBuild(ctx, out, args...)
+}
+
+// goBuild builds the program.
+func goBuild(ctx context.Context, out string, args ...string) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", out}, args...), "./cmd/parley")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("building the program: %w", err)
+		return fmt.Errorf("building the program: %w", err)
 	}
-	return out, nil
+	return nil
 }

@@ -55,8 +55,8 @@ func (c peersCmd) Run(ctx context.Context) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	own := len(c.Command) == 0
 	if own {
-		path, err := program{}.build(ctx, dir)
-		if err != nil {
+		path := filepath.Join(dir, "parley")
+		if err := goBuild(ctx, path, "-trimpath", "-ldflags", "-s -w"); err != nil { // as releases are
 			return err
 		}
 		c.Command, c.File = []string{path, "--config", "config.yaml"}, "config.yaml"

@@ -183,7 +183,7 @@ func (c *comparison) killSubAgent(ctx context.Context) error {
 		return err
 	}
 	defer again.stop()
-	if err := c.silent(ctx, c.Silence, func() bool { return false }); err != nil {
+	if err := c.silent(ctx, max(c.Silence, 2*d.task), func() bool { return false }); err != nil {
 		return err
 	}
 	var texts []string
