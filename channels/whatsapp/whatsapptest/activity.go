@@ -2,6 +2,7 @@ package whatsapptest
 
 import (
 	"slices"
+	"time"
 
 	"go.mau.fi/whatsmeow/types"
 )
@@ -11,13 +12,23 @@ type activity struct {
 	logins  int
 	stanzas []stanza
 	typing  map[string]int
+	typed   []stanza
 	read    []string
 	asked   map[string]bool // users asked about who had never written
 	wrote   map[string]bool // users who wrote to the account
 }
 
 // stanza is one message as the server sees it, without its text.
-type stanza struct{ chat, id string }
+type stanza struct {
+	chat, id string
+	at       time.Time
+}
+
+// Stanza is one message of an account as the server sees it, without its text. Chat is the user part of the chat's address.
+type Stanza struct {
+	Chat, ID string
+	At       time.Time
+}
 
 func newActivity() activity {
 	return activity{typing: map[string]int{}, asked: map[string]bool{}, wrote: map[string]bool{}}
@@ -80,6 +91,23 @@ func (p *Phone) Stanzas() []string {
 		ids = append(ids, m.id)
 	}
 	return ids
+}
+
+// Sends gives the messages that linked devices of the account sent anywhere, each as often as it was sent. What people see of one has
+// its ID (see Person.Heard).
+func (p *Phone) Sends() []Stanza { return p.logged(func(a *activity) []stanza { return a.stanzas }) }
+
+// Typed gives the times at which the account was seen typing. They have no ID.
+func (p *Phone) Typed() []Stanza { return p.logged(func(a *activity) []stanza { return a.typed }) }
+
+func (p *Phone) logged(of func(*activity) []stanza) (all []Stanza) {
+	p.settle()
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for _, m := range of(&p.log) {
+		all = append(all, Stanza{m.chat, m.id, m.at})
+	}
+	return all
 }
 
 // WaitSent waits until linked devices of the account have sent n messages, in all.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.mau.fi/whatsmeow/types"
 )
@@ -26,7 +27,7 @@ func (c *conn) handleMessage(n *node) error {
 	ack := node{Tag: "ack", Attrs: attrs{"class": "message", "id": n.Attrs["id"], "from": to, "t": now()}}
 	if d.id != 0 && to.User != d.phone.pn.User && to.User != d.phone.lid.User {
 		id, _ := n.Attrs["id"].(string)
-		d.phone.log.stanzas = append(d.phone.log.stanzas, stanza{c.s.chatKey(to), id})
+		d.phone.log.stanzas = append(d.phone.log.stanzas, stanza{c.s.chatKey(to), id, time.Now()})
 		f := &d.phone.fault
 		switch {
 		case len(f.nacks) > 0:
@@ -254,7 +255,9 @@ func (c *conn) handleTyping(n *node) {
 	defer c.s.mu.Unlock()
 	to, _ := n.Attrs["to"].(types.JID)
 	if _, ok := n.GetOptionalChildByTag("composing"); ok && c.dev.id != 0 {
-		c.dev.phone.log.typing[c.s.chatKey(to)]++
+		key := c.s.chatKey(to)
+		c.dev.phone.log.typing[key]++
+		c.dev.phone.log.typed = append(c.dev.phone.log.typed, stanza{chat: key, at: time.Now()})
 		c.s.notify()
 	}
 }
