@@ -36,6 +36,7 @@ type Op struct {
 
 	data   []byte
 	create bool
+	names  bool // the folder is synced, too: what is created and deleted in it
 }
 
 // Fault is what goes wrong.
@@ -158,6 +159,9 @@ func (d *Disk) do(op Op, run func(part int) int32) int32 {
 			if run(op.Len/2) == sqlite3.SQLITE_OK && d.power != nil {
 				d.power.done(op)
 			}
+		}
+		if op.Kind == Sync && f != Down && d.power != nil {
+			d.power.forget(op.Name)
 		}
 		return code
 	}

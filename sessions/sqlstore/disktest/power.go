@@ -21,8 +21,9 @@ type power struct {
 
 // platter is one file as a disk has it.
 type platter struct {
+	exists  bool // for the programs
+	there   bool // its name is on the disk
 	synced  []byte
-	there   bool // its name is on the disk, too
 	pending []Op // since the last sync, in order
 }
 
@@ -38,36 +39,59 @@ func (d *Disk) there(name string) bool {
 	return err == nil
 }
 
-// opened takes a file up that was there before.
+// opened takes a file up that was there before, or is new.
 func (d *Disk) opened(name, path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.power == nil || d.power.files[name] != nil {
+	if d.power == nil {
+		return
+	}
+	if f := d.power.files[name]; f != nil {
+		f.exists = true
 		return
 	}
 	b, err := os.ReadFile(path)
-	d.power.files[name] = &platter{synced: b, there: err == nil && len(b) > 0}
+	d.power.files[name] = &platter{exists: true, synced: b, there: err == nil && len(b) > 0}
 }
 
 // done notes an operation that worked.
 func (p *power) done(op Op) {
-	f := p.files[op.Name]
-	if f == nil {
-		if op.Kind != Write && op.Kind != Truncate {
-			return
+	if f := p.files[op.Name]; f != nil {
+		switch op.Kind {
+		case Write, Truncate, Delete:
+			op.data = slices.Clone(op.data)
+			f.pending = append(f.pending, op)
+			f.exists = op.Kind != Delete
+		case Sync:
+			for _, o := range f.pending {
+				f.synced = o.apply(f.synced)
+			}
+			f.pending = f.pending[:0]
 		}
-		f = &platter{}
-		p.files[op.Name] = f
 	}
-	switch op.Kind {
-	case Write, Truncate, Delete:
-		op.data = slices.Clone(op.data)
-		f.pending = append(f.pending, op)
-	case Sync:
-		for _, o := range f.pending {
-			f.synced = o.apply(f.synced)
+	if op.names {
+		p.syncNames()
+	}
+}
+
+// forget is what a failed sync does on Linux: what was written stays in memory, where it is read, and counts as clean. No later sync
+// puts it on the disk, unless it is written again.
+func (p *power) forget(name string) {
+	if f := p.files[name]; f != nil {
+		f.pending = slices.DeleteFunc(f.pending, func(o Op) bool { return o.Kind == Write })
+	}
+}
+
+// syncNames puts on the disk which files there are.
+func (p *power) syncNames() {
+	for _, f := range p.files {
+		f.there = f.exists
+		for i := len(f.pending) - 1; i >= 0; i-- {
+			if f.pending[i].Kind == Delete {
+				f.synced, f.pending = nil, f.pending[i+1:]
+				break
+			}
 		}
-		f.pending, f.there = f.pending[:0], true
 	}
 }
 
@@ -106,18 +130,20 @@ func (d *Disk) Cut(r *rand.Rand) *Cut {
 	return d.cut(r)
 }
 
-// CutAt has the power go at an operation; the function that it gives waits for nothing and is nil until then.
+// CutAt has the power go at an operation; until then operations fail as Fail said before. The function that it gives waits for nothing:
+// what it returns is nil until the power is gone.
 func (d *Disk) CutAt(n int, r *rand.Rand) func() *Cut {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var cut *Cut
+	before := d.fault
 	d.fault = func(op Op) Fault {
-		if op.N == n && cut == nil {
-			cut = d.cut(r)
+		if op.N >= n && op.Kind != Read {
+			cut = d.cut(r) // which lets all fail that follows
 			return Down
 		}
-		if cut != nil {
-			return Down
+		if before != nil {
+			return before(op)
 		}
 		return None
 	}

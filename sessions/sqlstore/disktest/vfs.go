@@ -36,6 +36,8 @@ type file struct {
 	d    *Disk
 	path string
 	name string // within the folder
+	// names: the first sync of a log or journal syncs its folder, too, as SQLite's own layer does it.
+	names atomic.Bool
 }
 
 func install() {
@@ -119,7 +121,9 @@ func xOpen(tls *libc.TLS, _, name, f uintptr, flags int32, out uintptr) int32 {
 		return code
 	}
 	handle := layer.last.Add(1)
-	layer.files.Store(handle, &file{d: d, path: path, name: rest})
+	x := &file{d: d, path: path, name: rest}
+	x.names.Store(flags&sqlite3.SQLITE_OPEN_CREATE != 0 && flags&(sqlite3.SQLITE_OPEN_WAL|sqlite3.SQLITE_OPEN_MAIN_JOURNAL|sqlite3.SQLITE_OPEN_SUPER_JOURNAL) != 0)
+	layer.files.Store(handle, x)
 	d.opened(rest, path)
 	*at[header](f) = header{methods: layer.methods, handle: handle}
 	return sqlite3.SQLITE_OK
@@ -131,7 +135,7 @@ func xDelete(tls *libc.TLS, _, name uintptr, sync int32) int32 {
 	if d == nil {
 		return under(tls, layer.under, name, sync)
 	}
-	return d.do(Op{Kind: Delete, Name: rest}, func(int) int32 { return under(tls, layer.under, name, sync) })
+	return d.do(Op{Kind: Delete, Name: rest, names: sync != 0}, func(int) int32 { return under(tls, layer.under, name, sync) })
 }
 
 // object gives a file's record, SQLite's own object behind it, and that one's methods.
@@ -165,7 +169,13 @@ func xTruncate(tls *libc.TLS, f uintptr, size int64) int32 {
 
 func xSync(tls *libc.TLS, f uintptr, flags int32) int32 {
 	x, under, m := object(f)
-	return x.d.do(Op{Kind: Sync, Name: x.name}, func(int) int32 { return call[intFunc](m.FxSync)(tls, under, flags) })
+	return x.d.do(Op{Kind: Sync, Name: x.name, names: x.names.Load()}, func(int) int32 {
+		code := call[intFunc](m.FxSync)(tls, under, flags)
+		if code == sqlite3.SQLITE_OK {
+			x.names.Store(false)
+		}
+		return code
+	})
 }
 
 func xShmMap(tls *libc.TLS, f uintptr, page, size, extend int32, out uintptr) int32 {
