@@ -85,6 +85,7 @@ type Host struct {
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
+	known    atomic.Pointer[knownSecrets]
 	accounts accounts
 	seen     seenAccounts
 	page     *webchat.Channel

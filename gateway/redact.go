@@ -6,24 +6,30 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/tools"
 )
 
 // redact takes the secrets that the host knows out of a text (contract H5).
 func (h *Host) redact(text string) string {
 	all := h.secrets()
-	slices.SortFunc(all, func(a, b channels.Secret) int { return len(b.Reveal()) - len(a.Reveal()) }) // one may be a part of another
-	for _, s := range all {
-		// Shorter ones are words that anybody may write; a secret is long.
-		if t := s.Reveal(); len(t) >= 8 {
-			text = strings.ReplaceAll(text, t, "[secret]")
-		}
+	slices.SortFunc(all, func(a, b channels.Secret) int { return strings.Compare(a.Reveal(), b.Reveal()) })
+	k := h.known.Load()
+	if k == nil || !slices.Equal(k.secrets, all) { // the configuration is another
+		k = &knownSecrets{all, channels.Hide(all...)}
+		h.known.Store(k)
 	}
-	return text
+	return k.hide.Replace(text)
+}
+
+// knownSecrets are the secrets that the host has come to know, and what takes them out of texts.
+type knownSecrets struct {
+	secrets []channels.Secret
+	hide    *strings.Replacer
 }
 
 func (h *Host) secrets() []channels.Secret {
 	c := h.deps.Config.Config()
-	all := []channels.Secret{h.ownToken(), c.Store.DSN}
+	all := append(tools.AddressSecrets(c.Store.DSN.Reveal()), h.ownToken(), c.Gateway.Token, c.Store.DSN)
 	for _, t := range c.Gateway.Tokens {
 		all = append(all, t.Token)
 	}
@@ -32,7 +38,7 @@ func (h *Host) secrets() []channels.Secret {
 		all = append(all, m.Signature.Secret)
 	}
 	for _, p := range h.models.providers() {
-		all = append(all, p.APIKey)
+		all = append(append(all, tools.AddressSecrets(p.BaseURL)...), p.APIKey)
 	}
 	for _, m := range c.Tools.MCP.Servers {
 		all = append(all, m.Secrets()...)

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -39,6 +42,66 @@ func TestRedactHooks(t *testing.T) {
 	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler))}
 	if got := h.redact("a token-of-hooks b secret-that-signs c"); got != "a [secret] b [secret] c" {
 		t.Error(got)
+	}
+}
+
+// Every secret that a configuration can hold is taken out of texts, also one of a field that is new.
+func TestRedactKnowsEverySecret(t *testing.T) {
+	t.Parallel()
+	c, texts := &config.Config{}, []string(nil)
+	var fill func(v reflect.Value, depth int)
+	fill = func(v reflect.Value, depth int) {
+		switch {
+		case depth > 12: // a type that holds itself
+		case v.Type() == reflect.TypeFor[channels.Secret]():
+			texts = append(texts, fmt.Sprintf("secret-number-%d/+&", len(texts)))
+			v.Set(reflect.ValueOf(channels.NewSecret(texts[len(texts)-1])))
+		case v.Kind() == reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), depth+1)
+		case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			for i := range v.Len() {
+				fill(v.Index(i), depth+1)
+			}
+		case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+			one := reflect.New(v.Type().Elem()).Elem()
+			fill(one, depth+1)
+			v.Set(reflect.MakeMap(v.Type()))
+			v.SetMapIndex(reflect.ValueOf("API_KEY").Convert(v.Type().Key()), one)
+		case v.Kind() == reflect.Struct:
+			for f, x := range v.Fields() {
+				if f.IsExported() && x.CanSet() && f.Name != "Disabled" {
+					fill(x, depth+1)
+				}
+			}
+		}
+	}
+	fill(reflect.ValueOf(c).Elem(), 0)
+	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler))}
+	h.models.conf = c.Models.Providers
+	for range 2 { // the second time it is known already
+		for _, text := range texts {
+			if got := h.redact("a " + text + " b"); got != "a [secret] b" {
+				t.Errorf("a secret is not known: %s", got)
+			}
+		}
+	}
+	if len(texts) < 8 {
+		t.Errorf("only %d secrets", len(texts))
+	}
+	const password = "password-of-the-address"
+	for _, set := range []func(){
+		func() { c.Store.DSN = channels.NewSecret("postgres://parley:" + password + "@db/parley") },
+		func() {
+			h.models.conf = map[string]agent.Provider{"x": {BaseURL: "https://me:" + password + "@models/v1"}}
+		},
+	} {
+		c.Store.DSN = channels.Secret{}
+		set()
+		if got := h.redact("it is " + password); got != "it is [secret]" {
+			t.Error(got)
+		}
 	}
 }
 

@@ -52,6 +52,14 @@ func (m MCPServer) Secrets() []channels.Secret {
 	return out
 }
 
+// AddressSecrets gives the texts of an address that may let one in.
+func AddressSecrets(address string) (out []channels.Secret) {
+	for _, key := range keysOf(address) {
+		out = append(out, channels.NewSecret(key))
+	}
+	return out
+}
+
 var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn`)
 
 // plainText is what people write as a setting: words and numbers, with what stands between them in names, lists and paths.

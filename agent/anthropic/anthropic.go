@@ -61,7 +61,7 @@ func New(c Config) *Model {
 	if c.MaxTokens <= 0 {
 		c.MaxTokens = DefaultMaxTokens
 	}
-	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
+	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
 	options := []option.RequestOption{
 		option.WithBaseURL(base), option.WithHTTPClient(w.HTTP()), option.WithMaxRetries(0), option.WithoutOpenTelemetry(),
 	}

@@ -62,7 +62,7 @@ func New(c Config) *Model {
 	if base == "" {
 		base = DefaultBaseURL
 	}
-	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
+	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
 	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(w.HTTP()), option.WithMaxRetries(0)}
 	if !c.APIKey.IsZero() {
 		options = append(options, option.WithAPIKey(c.APIKey.Reveal()))

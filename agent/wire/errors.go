@@ -141,12 +141,7 @@ func plain(err error) string {
 
 // Text makes a provider's words fit for the log: without the key, of valid UTF-8, on one line and short.
 func (c *Client) Text(s string) string {
-	if key := c.key.Reveal(); key != "" {
-		s = strings.ReplaceAll(s, key, "[secret]")
-		for _, quoted := range []string{strings.Trim(strconv.Quote(key), `"`), url.QueryEscape(key), url.PathEscape(key)} {
-			s = strings.ReplaceAll(s, quoted, "[secret]")
-		}
-	}
+	s = c.hide.Replace(s)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if len(s) <= maxErrorText {
 		return s

@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"parley/agent"
 	"parley/channels"
+	"parley/tools"
 )
 
 // The bounds of an answer, in bytes as they come over the wire.
@@ -28,6 +30,7 @@ const (
 type Config struct {
 	Name       string // of the provider, for errors
 	Key        channels.Secret
+	BaseURL    string          // may have a password in it
 	Deadlines  agent.Deadlines // a zero field takes its default
 	HTTPClient *http.Client    // nil = one of its own
 }
@@ -35,7 +38,7 @@ type Config struct {
 // Client makes the tries of one provider.
 type Client struct {
 	name      string
-	key       channels.Secret
+	hide      *strings.Replacer
 	deadlines agent.Deadlines
 	http      *http.Client
 }
@@ -65,7 +68,7 @@ func New(c Config) *Client {
 	}
 	own.Timeout = 0 // it would end long answers
 	own.Transport = watchedTransport{own.Transport}
-	return &Client{name: c.Name, key: c.Key, deadlines: d, http: &own}
+	return &Client{name: c.Name, hide: channels.Hide(append(tools.AddressSecrets(c.BaseURL), c.Key)...), deadlines: d, http: &own}
 }
 
 // HTTP is the client to give to an SDK. It works only under a context made by Start. It follows no redirects, which would carry the

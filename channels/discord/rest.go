@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,8 +39,7 @@ func newREST(base, token string, client *http.Client) rest {
 		Token:     "Bot " + token,
 		UserAgent: "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ")",
 	}
-	hide := []string{token, "[secret]", url.QueryEscape(token), "[secret]"}
-	return rest{base: base, client: client, bot: bot, hide: strings.NewReplacer(hide...), holds: newHolds()}
+	return rest{base: base, client: client, bot: bot, hide: channels.Hide(channels.NewSecret(token)), holds: newHolds()}
 }
 
 // request is one REST call.

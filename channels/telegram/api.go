@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,11 +34,9 @@ type api struct {
 }
 
 func newAPI(base, token string) api {
-	hide := []string{token, "[secret]", url.QueryEscape(token), "[secret]", url.PathEscape(token), "[secret]"}
-	if _, secret, found := strings.Cut(token, ":"); found && len(secret) >= 8 {
-		hide = append(hide, secret, "[secret]")
-	}
-	return api{base: base, endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s", token: token, hide: strings.NewReplacer(hide...)}
+	_, secret, _ := strings.Cut(token, ":")
+	hide := channels.Hide(channels.NewSecret(token), channels.NewSecret(secret))
+	return api{base: base, endpoint: strings.ReplaceAll(base, "%", "%%") + "/bot%s/%s", token: token, hide: hide}
 }
 
 // apiError is what the platform said, or what kept it from saying anything.

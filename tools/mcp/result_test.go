@@ -73,6 +73,7 @@ func TestResultsAreSecretless(t *testing.T) {
 		for kind := range answers {
 			x := r.Tools(t.Context(), false)[0].(*tool)
 			x.server.conf.Env = map[string]channels.Secret{"API_KEY": channels.NewSecret(key)}
+			x.server.hide = channels.Hide(x.server.conf.Secrets()...)
 			res, err := x.Call(t.Context(), tools.Call{Args: json.RawMessage(`{"kind":"` + kind + `"}`), Progress: func(text string) { said = append(said, text) }})
 			if err != nil || strings.Contains(res.Text, "key-") || kind != "cut" && !strings.Contains(res.Text, "[secret]") {
 				t.Errorf("%s: %v, %.100s", kind, err, res.Text)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
+	"parley/channels"
 	"parley/tools"
 )
 
@@ -65,6 +67,7 @@ type server struct {
 	name    string
 	sandbox bool // for sandboxed sessions: confined
 	conf    tools.MCPServer
+	hide    *strings.Replacer // its own secrets
 	log     *slog.Logger
 	born    time.Time
 	cancel  context.CancelFunc
@@ -85,7 +88,7 @@ func newServer(all *Servers, at slot, conf tools.MCPServer) *server {
 	if at.sandbox {
 		log = log.With("sandbox", true)
 	}
-	return &server{all: all, name: at.name, sandbox: at.sandbox, conf: conf, log: log, born: time.Now(), state: Starting,
+	return &server{all: all, name: at.name, sandbox: at.sandbox, conf: conf, hide: channels.Hide(conf.Secrets()...), log: log, born: time.Now(), state: Starting,
 		settled: make(chan struct{}), ended: make(chan struct{}), slots: make(chan struct{}, mostCalls)}
 }
 
