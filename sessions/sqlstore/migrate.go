@@ -69,12 +69,30 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the schema version: %w", err)
 	}
-	switch {
-	case have == newest:
-		return nil
-	case have > newest:
+	if have > newest {
 		return fmt.Errorf("the store in %s has schema version %d, this program knows versions up to %d: it was used by a newer parley; run that one", s.where(), have, newest)
 	}
+	if have > 0 {
+		if err := s.checkReleased(ctx, have); err != nil {
+			return err
+		}
+	}
+	if have == newest {
+		return s.upgraded(ctx) // it may have been interrupted at its very end
+	}
+	if have > 0 && !s.d.postgres {
+		if err := s.keepBefore(ctx, have, newest); err != nil {
+			return err
+		}
+	}
+	if err := s.raise(ctx, dir, have, newest); err != nil {
+		return err
+	}
+	return s.upgraded(ctx)
+}
+
+// raise carries the migrations out that a database has not had yet, each in a transaction of its own.
+func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error {
 	name, engine, dsn := "sqlite", goose.DialectSQLite3, s.writeDSN
 	if have == 0 {
 		// The first real commit syncs the same log, and a log that was torn before it leaves an older schema, which is none: so a
@@ -95,7 +113,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fmt.Errorf("migrating the store: %w", err)
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrating the store in %s from schema version %d to %d: %w", s.where(), have, newest, err)
+		return s.notUpgraded(have, newest, err)
 	}
 	return nil
 }
