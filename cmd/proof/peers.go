@@ -37,6 +37,7 @@ type comparison struct {
 	peersCmd
 	*pair
 	figures []figure
+	written int // messages so far
 }
 
 func (c *comparison) note(name, format string, a ...any) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +26,11 @@ type pair struct {
 	command []string
 	tg      *telegramtest.Server
 	model   *modeltest.Server
+	front   *httptest.Server // where tg is reached with longToken
 }
+
+// longToken has the form that all hosts take for a token.
+const longToken = "7000000001:AAtest-token_that_is_as_long_as_one"
 
 // newPair makes the stand-ins and writes the configuration.
 func newPair(dir string, command []string, config, file string) (*pair, error) {
@@ -41,6 +47,10 @@ func newPair(dir string, command []string, config, file string) (*pair, error) {
 		return nil, err
 	}
 	p := &pair{dir: dir, command: slices.Clone(command), tg: telegramtest.New(nil), model: model}
+	p.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.Replace(r.URL.Path, longToken, p.tg.Token(), 1)
+		p.tg.ServeHTTP(w, r)
+	}))
 	for i, a := range p.command {
 		if strings.HasPrefix(a, "./") { // of where the person is
 			if p.command[i], err = filepath.Abs(a); err != nil {
@@ -52,11 +62,13 @@ func newPair(dir string, command []string, config, file string) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = t.Execute(f, map[string]string{"Telegram": p.tg.URL(), "Token": p.tg.Token(), "Model": p.model.URL(), "Dir": dir})
+	err = t.Execute(f, map[string]string{"Telegram": p.front.URL, "Token": longToken, "Model": p.model.URL(), "Dir": dir})
 	return p, errors.Join(err, f.Close())
 }
 
 func (p *pair) close() {
+	p.front.CloseClientConnections()
+	p.front.Close()
 	p.tg.Close()
 	_ = p.model.Close() // nobody asks it any more
 }

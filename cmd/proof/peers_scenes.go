@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -57,8 +58,14 @@ func (c *comparison) calm(ctx context.Context) error {
 	return nil
 }
 
-// message is the text of the i-th one; its number stands in every answer.
-func message(i int) string { return fmt.Sprintf("message %06d", i) }
+// message is a text that nobody has written yet; its number stands in every answer.
+func (c *comparison) message() string {
+	c.written++
+	return fmt.Sprintf("message %06d", c.written)
+}
+
+// numbered finds messages in what a model is asked.
+var numbered = regexp.MustCompile(`message \d{6}`)
 
 // backToBack is one person who writes again as soon as the answer is there, then one who takes time.
 func (c *comparison) backToBack(ctx context.Context) error {
@@ -69,38 +76,42 @@ func (c *comparison) backToBack(ctx context.Context) error {
 	defer h.stop()
 	const chat = 100
 	c.tg.AddUser(telegramtest.User{ID: chat, Name: "One"})
-	exchange := func(i int) (time.Duration, error) {
+	exchange := func() (time.Duration, error) {
+		words := c.message()
 		wait, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		began := time.Now()
-		c.tg.Say(chat, chat, message(i))
+		c.tg.Say(chat, chat, words)
 		var at time.Time
 		err := c.tg.Wait(wait, func() bool {
 			for _, m := range slices.Backward(c.tg.SentTo(chat)) {
-				if strings.Contains(m.Text, message(i)) {
+				if strings.Contains(m.Text, words) {
 					at = m.At
 					return true
 				}
 			}
 			return false
 		})
-		return at.Sub(began), err
+		if err != nil {
+			return 0, fmt.Errorf("waiting for the answer to %q: %w\n%s", words, err, h.log)
+		}
+		return at.Sub(began), nil
 	}
 	var close, spaced []time.Duration
 	before := h.use()
-	for i := range c.Messages {
-		d, err := exchange(i)
+	for range c.Messages {
+		d, err := exchange()
 		if err != nil {
-			return fmt.Errorf("waiting for the answer to %q: %w\n%s", message(i), err, h.log)
+			return err
 		}
 		close = append(close, d)
 	}
 	cpu := (h.use().CPU - before.CPU) / time.Duration(c.Messages)
-	for i := range 20 {
+	for range 20 {
 		if err := pause(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
-		d, err := exchange(c.Messages + i)
+		d, err := exchange()
 		if err != nil {
 			return err
 		}
@@ -115,16 +126,22 @@ func (c *comparison) backToBack(ctx context.Context) error {
 type tally struct{ own, folded, lost, doubled, other, disorder int }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d answered, %d only as a part of another answer, %d lost, %d answered twice, %d other texts, %d chats out of order",
+	return fmt.Sprintf("%d answered, %d only read with another, %d lost, %d answered twice, %d other texts, %d chats out of order",
 		t.own, t.folded, t.lost, t.doubled, t.other, t.disorder)
 }
 
 // count holds what the chats show against the messages that were written there. A text that begins with the answer to a message
-// answers it; one that holds it elsewhere, beside others, shows that it was read.
+// answers it; one that holds it elsewhere, beside others, shows that it was read, and so does a call of the model that holds it.
 func (c *comparison) count(said map[int64][]string) (t tally) {
 	shown := map[int64][]string{}
 	for _, m := range c.tg.Sent() {
 		shown[m.Chat] = append(shown[m.Chat], m.Text)
+	}
+	read := map[string]bool{}
+	for _, r := range c.model.Requests() {
+		for _, words := range numbered.FindAll(r.Raw, -1) {
+			read[string(words)] = true
+		}
 	}
 	for chat, messages := range said {
 		last := -1
@@ -146,7 +163,7 @@ func (c *comparison) count(said map[int64][]string) (t tally) {
 				t.doubled++
 			case own == 1:
 				t.own++
-			case within:
+			case within || read[words]:
 				t.folded++
 			default:
 				t.lost++
@@ -172,8 +189,9 @@ func (c *comparison) many(first int64, chats, n int) map[int64][]string {
 	}
 	for i := range n {
 		id := first + int64(i%chats)
-		c.tg.Say(id, id, message(i))
-		said[id] = append(said[id], message(i))
+		words := c.message()
+		c.tg.Say(id, id, words)
+		said[id] = append(said[id], words)
 	}
 	return said
 }
