@@ -2,6 +2,7 @@ package prooftest
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,14 +42,10 @@ func (c *check) story(d *debt) string {
 	list(&b, "asked", c.asks[d.Token], func(a *Asked) string {
 		return fmt.Sprintf("%s %s of %s, call %d, process %d", clock(a.At), a.Step, a.Session, a.Call, a.Life)
 	})
-	var kills []*Kill
-	until := d.said.At.Add(time.Minute)
-	for i := range c.h.Kills {
-		if k := &c.h.Kills[i]; !k.At.Before(d.said.At) && k.At.Before(until) {
-			kills = append(kills, k)
-		}
-	}
-	list(&b, "killed within a minute", kills, func(k *Kill) string { return fmt.Sprintf("%s process %d at %s", clock(k.At), k.Life, k.Where) })
+	since := sort.Search(len(c.h.Kills), func(i int) bool { return !c.h.Kills[i].At.Before(d.said.At) })
+	to := sort.Search(len(c.h.Kills), func(i int) bool { return c.h.Kills[i].At.After(d.said.At.Add(time.Minute)) })
+	kills := c.h.Kills[since:max(since, to)]
+	list(&b, "killed within a minute", kills, func(k Kill) string { return fmt.Sprintf("%s process %d at %s", clock(k.At), k.Life, k.Where) })
 	return b.String()
 }
 

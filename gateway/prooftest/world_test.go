@@ -18,13 +18,32 @@ type world struct {
 	spots  []*spot
 	queued []owed // announces and reports that are on their way
 	ends   map[string]end
-	groups [][]string // of tokens that were answered in one turn
+	texts  []left
+	closed []closed
+}
+
+// left is one text that was to leave.
+type left struct {
+	Place
+	tokens   []string // in it
+	about    []string // of the debts that it is for: for a notice those that it stands for
+	listed   int      // its delivery
+	from, to int      // its calls, if it was shown
+	lines    int      // how often it stands there
+}
+
+// closed is a time in which nothing may reach a place.
+type closed struct {
+	Place
+	from, to time.Time
 }
 
 // spot is a place with what waits there.
 type spot struct {
 	Place
 	must, may bool // a deny is acknowledged; one may be in force
+	since     time.Time
+	allowed   time.Time // when a deny was certainly over
 	waiting   []int
 }
 
@@ -80,6 +99,11 @@ func newWorld(seed uint64, messages int) *world {
 	}
 	for len(w.queued) > 0 {
 		w.pay()
+	}
+	for _, s := range w.spots {
+		if w.tick(); s.must {
+			w.closed = append(w.closed, closed{s.Place, s.since, w.now})
+		}
 	}
 	return w
 }
@@ -145,15 +169,14 @@ func (w *world) take(s *spot) {
 		for _, t := range group {
 			w.ends[t] = noticed
 		}
-		if !w.deliver(s, "notice", failedWord) {
+		if !w.deliver(s, "notice", failedWord, group...) {
 			for _, t := range group {
 				w.ends[t] = listed
 			}
 		}
 	default:
 		w.ask(session, "turn", group[n-1], 1+w.IntN(3))
-		w.deliver(s, "reply", strings.Join(texts, "\n"))
-		w.groups = append(w.groups, group)
+		w.deliver(s, "reply", strings.Join(texts, "\n"), group...)
 	}
 	for _, m := range all {
 		for _, d := range m.Owes[1:] {
@@ -179,18 +202,18 @@ func (w *world) pay() {
 			w.ask("agent:main:x", "reply", d.Token, 1) // the same words again are no fault
 		}
 		w.ask("agent:other:"+s.String(), "announce", d.Token, 1)
-		w.deliver(s, "announce", "They told me: ["+d.Token+"]")
+		w.deliver(s, "announce", "They told me: ["+d.Token+"]", d.Token)
 		return
 	}
 	w.ask("agent:main:subagent:"+d.Token, "child", d.Token, 1+w.IntN(2))
 	if w.chance(8) {
-		if w.ends[d.Token] = noticed; !w.deliver(s, "announce", statusWord+"\nNotes: none") {
+		if w.ends[d.Token] = noticed; !w.deliver(s, "announce", statusWord+"\nNotes: none", d.Token) {
 			w.ends[d.Token] = listed
 		}
 		return
 	}
 	w.ask("agent:main:subagent:"+d.Token, "report", d.Token, 1)
-	w.deliver(s, "announce", "Status: completed\nResult: ["+d.Token+"]\nNotes: none")
+	w.deliver(s, "announce", "Status: completed\nResult: ["+d.Token+"]\nNotes: none", d.Token)
 }
 
 // spot finds a place.
@@ -236,7 +259,7 @@ func (w *world) flip(s *spot) {
 	if f.Deny {
 		s.may = true
 	} else {
-		s.must = false
+		w.open(s)
 	}
 	if w.chance(30) && !s.must { // what comes meanwhile may pass or not
 		w.take(s)
@@ -244,6 +267,11 @@ func (w *world) flip(s *spot) {
 	if before := s.must; w.chance(80) {
 		f.Acked = w.tick()
 		s.must, s.may = f.Deny, f.Deny
+		if f.Deny && !before {
+			s.since = w.now
+		} else if !f.Deny {
+			s.allowed = w.now
+		}
 		if f.Deny && !before && w.chance(50) { // begun before it, and just there
 			w.h.Shown = append(w.h.Shown, Shown{At: w.now, Place: s.Place, Verb: Typing})
 		}
@@ -253,10 +281,18 @@ func (w *world) flip(s *spot) {
 	w.h.Flips = append(w.h.Flips, f)
 }
 
+// open ends the time in which nothing may reach a place.
+func (w *world) open(s *spot) {
+	if s.must {
+		w.closed = append(w.closed, closed{s.Place, s.since, w.now})
+	}
+	s.must = false
+}
+
 // command is one for the host, which answers it.
 func (w *world) command(s *spot) {
 	w.h.Said = append(w.h.Said, Said{Token: w.id("c"), At: w.tick(), Place: s.Place, Text: "/status"})
-	w.deliver(s, "notice", "⚙️ All is well.")
+	w.deliver(s, "notice", "⚙️ All is well, "+w.id("i"))
 }
 
 // call is one call that a platform took.
@@ -265,7 +301,8 @@ func (w *world) call(p Place, id string, v Verb, text, key string) {
 }
 
 // deliver lets a text leave, or end otherwise, as the policy and chance will, and reports whether it was shown.
-func (w *world) deliver(s *spot, kind, text string) (there bool) {
+func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool) {
+	t := left{Place: s.Place, tokens: tokens(text), about: about, listed: len(w.h.Listed), from: len(w.h.Shown)}
 	l := Listed{ID: w.id("d"), Place: s.Place, Kind: kind, Text: text, State: "sent"}
 	as := shown
 	switch {
@@ -282,8 +319,15 @@ func (w *world) deliver(s *spot, kind, text string) (there bool) {
 	default:
 		l.Receipts = w.show(s, text, &l.Repeat)
 	}
+	t.to = len(w.h.Shown)
+	for i := t.from; i < t.to; i++ {
+		if s := w.h.Shown[i]; s.Text == text && !(i > t.from && s.Key != "" && s.Key == w.h.Shown[i-1].Key) {
+			t.lines++
+		}
+	}
+	w.texts = append(w.texts, t)
 	w.h.Listed = append(w.h.Listed, l)
-	for _, t := range tokens(text) {
+	for _, t := range t.tokens {
 		w.ends[t] = as
 	}
 	return as == shown

@@ -1,0 +1,245 @@
+package prooftest
+
+import (
+	"slices"
+	"time"
+)
+
+// lossSpoilers take away what a debt was accounted for by.
+var lossSpoilers = []spoiler{
+	{"not shown, though listed as sent", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.seen)
+		if ok {
+			w.hide(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"neither shown nor listed", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(w.notices(t.Place)) == 0 })
+		if ok {
+			w.hide(t)
+			w.unlist(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"removed in the end", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.seen)
+		if ok {
+			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Remove})
+		}
+		return t.tokens, ok
+	}, nil},
+	{"written over in the end", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.seen)
+		if ok {
+			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Edit, Text: failedWord})
+		}
+		return t.tokens, ok
+	}, nil},
+	{"only a longer token is shown", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(t.tokens) == 1 })
+		if ok {
+			w.reword(t, "echo: ["+t.tokens[0]+"0] "+t.tokens[0])
+		}
+		return t.tokens, ok
+	}, []FaultKind{Foreign, AnsweredTwice, AnnounceDoubled, ReportDoubled, WrongPlace, OutOfOrder, Unlisted}},
+	{"withheld where there was never a deny", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool {
+			return w.seen(t) && !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == t.Place })
+		})
+		if ok {
+			w.h.Listed[t.listed].State = "withheld"
+			w.hide(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"withheld after a deny was over", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool {
+			s := w.spot(t.Place)
+			return w.seen(t) && !s.may && !s.allowed.IsZero() && w.owing(t.tokens[0]).At.After(s.allowed)
+		})
+		if ok {
+			w.h.Listed[t.listed].State = "withheld"
+			w.hide(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"withheld, and not listed", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.ended("withheld")(t) && len(w.notices(t.Place)) == 0 })
+		if ok {
+			w.unlist(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"ended otherwise, and not listed", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool {
+			return w.ended("failed", "expired", "held", "dropped")(t) && len(w.notices(t.Place)) == 0
+		})
+		if ok {
+			w.unlist(t)
+		}
+		return t.tokens, ok
+	}, nil},
+	{"a notice is not shown", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && !isReport(t) })
+		if ok {
+			w.hide(t)
+		}
+		return t.about, ok
+	}, losses},
+	{"a report's notice is not shown", losses[2:], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && isReport(t) })
+		if ok {
+			w.hide(t)
+		}
+		return t.about, ok
+	}, nil},
+	{"a report's notice is from before its message", losses[2:], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && isReport(t) })
+		for i := t.from; i < t.to; i++ {
+			w.h.Shown[i].At = w.h.Said[0].At.Add(-time.Minute)
+		}
+		return t.about, ok
+	}, nil},
+	{"one notice for two reports", losses[2:], func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool {
+			n := w.notices(t.Place)
+			return w.seen(t) && isReport(t) && len(n) == 1 && isReport(n[0])
+		})
+		if !ok {
+			return nil, false
+		}
+		named := append(t.tokens, w.notices(t.Place)[0].about...)
+		w.hide(t)
+		w.unlist(t)
+		return named, true
+	}, nil},
+	{"a notice from before its message", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && !isReport(t) })
+		for i := t.from; i < t.to; i++ {
+			w.h.Shown[i].At = w.h.Said[0].At.Add(-time.Minute)
+		}
+		return t.about, ok
+	}, losses},
+	{"a notice below the answer to a later message", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool {
+			return w.said(t) && !isReport(t) && slices.ContainsFunc(w.texts, func(o left) bool { return w.answers(o, t.Place) && o.from >= t.to })
+		})
+		if ok {
+			calls := slices.Clone(w.h.Shown[t.from:t.to])
+			w.hide(t)
+			w.h.Shown = append(w.h.Shown, calls...)
+		}
+		return t.about, ok
+	}, losses},
+	{"a notice above the answer to an earlier message", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool {
+			return w.said(t) && !isReport(t) && slices.ContainsFunc(w.texts, func(o left) bool { return w.answers(o, t.Place) && o.to <= t.from })
+		})
+		if ok {
+			calls := slices.Clone(w.h.Shown[t.from:t.to])
+			w.hide(t)
+			w.h.Shown = append(calls, w.h.Shown...)
+		}
+		return t.about, ok
+	}, losses},
+	{"a notice that was not sent is not listed", answerOrReport, func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return t.lines == 0 })
+		if ok {
+			w.unlist(t)
+		}
+		return t.about, ok
+	}, losses},
+	{"a notice that is listed as sent is not shown", answerOrReport, func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return t.lines == 0 })
+		if ok {
+			w.h.Listed[t.listed].State = "sent"
+		}
+		return t.about, ok
+	}, losses},
+	{"a notice is withheld where there was never a deny", answerOrReport, func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool {
+			return w.said(t) && !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == t.Place })
+		})
+		if ok {
+			w.h.Listed[t.listed].State = "withheld"
+			w.hide(t)
+		}
+		return t.about, ok
+	}, losses},
+	{"one notice that was not sent for two turns", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return t.lines == 0 && !isReport(t) })
+		if !ok {
+			return nil, false
+		}
+		first := func(t left) int {
+			return slices.IndexFunc(w.h.Said, func(s Said) bool { return s.Token == t.about[0] })
+		}
+		between := func(a, b left) bool { // an answer that is shown lies between them
+			from, to := min(first(a), first(b)), max(first(a), first(b))
+			return slices.ContainsFunc(w.texts, func(o left) bool { return w.answers(o, t.Place) && from < first(o) && first(o) < to })
+		}
+		o, ok := w.pick(func(o left) bool { return w.answers(o, t.Place) && between(o, t) })
+		if ok {
+			w.hide(o)
+			w.unlist(o)
+		}
+		return slices.Concat(t.about, o.about), ok
+	}, losses},
+	{"skipped without a reason", losses[:1], func(w *world) ([]string, bool) {
+		return w.skip(func(s *Skipped) bool { s.Reason = ""; return true })
+	}, losses},
+	{"skipped in another place", losses[:1], func(w *world) ([]string, bool) {
+		return w.skip(func(s *Skipped) bool { s.Place = w.elsewhere(s.Place); return true })
+	}, losses},
+	{"skipped, and not listed", losses[:1], func(w *world) ([]string, bool) {
+		return w.skip(func(s *Skipped) bool { s.Text = ""; return len(w.notices(s.Place)) == 0 })
+	}, losses},
+	{"skipped, but its sub-agent or its exchange was begun", losses[1:], func(w *world) ([]string, bool) {
+		for _, i := range w.Perm(len(w.h.Said)) {
+			if s := w.h.Said[i]; w.ends[s.Token] == skipped && len(s.Owes) > 1 {
+				token := s.Owes[1+w.IntN(len(s.Owes)-1)].Token
+				w.h.Asked = append(w.h.Asked, Asked{Step: "child", Token: token, Life: w.life})
+				return []string{token}, true
+			}
+		}
+		return nil, false
+	}, nil},
+	{"noticed, but its exchange was begun", losses[1:2], func(w *world) ([]string, bool) {
+		for _, i := range w.Perm(len(w.h.Said)) {
+			s := w.h.Said[i]
+			for _, d := range s.Owes {
+				if w.ends[s.Token] == noticed && w.ends[d.Token] == unbegun && len(w.notices(d.Place)) == 0 {
+					w.h.Asked = append(w.h.Asked, Asked{Step: "ask", Token: d.Token, Life: w.life})
+					return []string{d.Token}, true
+				}
+			}
+		}
+		return nil, false
+	}, nil},
+}
+
+// answerOrReport are the losses that a notice can prevent here.
+var answerOrReport = []FaultKind{Lost, ReportLost}
+
+// said reports whether a notice stands in its chat because its delivery was sent.
+func (w *world) said(t left) bool { return t.lines > 0 && w.h.Listed[t.listed].State == "sent" }
+
+// isReport reports whether a text is a report, or the notice in the stead of one.
+func isReport(t left) bool { return len(t.about) == 1 && slices.Contains([]byte(t.about[0]), 'r') }
+
+// answers reports whether a text answers messages, in a place, and is seen.
+func (w *world) answers(t left, p Place) bool {
+	return t.Place == p && w.seen(t) && w.owing(t.tokens[0]).Token == t.tokens[0]
+}
+
+// skip changes the entry of a message that was skipped.
+func (w *world) skip(change func(s *Skipped) bool) ([]string, bool) {
+	for _, i := range w.Perm(len(w.h.Skipped)) {
+		named := tokens(w.h.Skipped[i].Text)
+		if change(&w.h.Skipped[i]) {
+			return named, true
+		}
+	}
+	return nil, false
+}
