@@ -16,7 +16,7 @@ type world struct {
 	life   int
 	ids    int
 	spots  []*spot
-	queued []owed // announces and reports that are on their way
+	queued []Debt // announces and reports that are on their way
 	ends   map[string]end
 	texts  []left
 	closed []closed
@@ -45,12 +45,6 @@ type spot struct {
 	since     time.Time
 	allowed   time.Time // when a deny was certainly over
 	waiting   []int
-}
-
-// owed is a debt beside an answer.
-type owed struct {
-	Debt
-	asked bool
 }
 
 const (
@@ -181,7 +175,7 @@ func (w *world) take(s *spot) {
 	for _, m := range all {
 		for _, d := range m.Owes[1:] {
 			if w.ends[d.Token] = unbegun; begun {
-				w.queued = append(w.queued, owed{Debt: d})
+				w.queued = append(w.queued, d)
 			}
 		}
 	}
