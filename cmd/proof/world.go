@@ -113,7 +113,7 @@ state: state
 gateway: {listen: "127.0.0.1:0"}
 models:
   providers:
-    mock: {api: openai, baseUrl: %s/v1, apiKey: x, contextWindow: 10000000}
+    mock: {api: openai, baseUrl: %s/v1, apiKey: "${PROOF_LIFE}", contextWindow: 10000000}
 agents:
   defaults:
     model: mock/mock-1

@@ -36,6 +36,9 @@ type process struct {
 	killed bool
 }
 
+// lifeKey is the model key of one life: the model server sees by it which process asks.
+const lifeKey = "proof-of-life-%d"
+
 // start runs the host and returns at once. point and nth are the fail-point at which it kills itself ("Finish before-commit", for the
 // nth time); "" = none.
 func (w *world) start(ctx context.Context, point string, nth int) (*process, error) {
@@ -44,7 +47,8 @@ func (w *world) start(ctx context.Context, point string, nth int) (*process, err
 	p := &process{Life: w.lives, Done: done, trace: filepath.Join(w.dir, "trace"), log: &tail{}}
 	p.cmd = exec.CommandContext(ctx, w.program, "--config", w.config())
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = w.dir, p.log, p.log
-	p.cmd.Env = append(slices.Clone(w.env), failpoint.Trace+"="+p.trace, failpoint.KillOp+"="+point, failpoint.KillNth+"="+strconv.Itoa(max(nth, 1)))
+	p.cmd.Env = append(slices.Clone(w.env), failpoint.Trace+"="+p.trace, failpoint.KillOp+"="+point, failpoint.KillNth+"="+strconv.Itoa(max(nth, 1)),
+		"PROOF_LIFE="+fmt.Sprintf(lifeKey, w.lives))
 	if err := os.Remove(p.trace); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -164,6 +168,16 @@ func (w *world) ask(ctx context.Context, method, path string, q url.Values, in, 
 		return nil
 	}
 	return json.Unmarshal(b, out)
+}
+
+// command runs a command of the program beside the host.
+func (w *world) command(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, w.program, append([]string{"--config", w.config()}, args...)...)
+	cmd.Dir, cmd.Env = w.dir, append(slices.Clone(w.env), "PROOF_LIFE="+fmt.Sprintf(lifeKey, 0))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("parley %v: %w: %s", args, err, out)
+	}
+	return nil
 }
 
 // status asks the host how it is.

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/gateway/prooftest"
+	"parley/sessions"
+)
+
+// plan is one message that is to be written.
+type plan struct {
+	at   *place
+	text string
+	said prooftest.Said // without its time
+}
+
+// planner makes the messages of a run: the same for the same seed.
+type planner struct {
+	r      *rand.Rand
+	places []*place
+	n      int // messages so far
+	spawns int // left
+	left   int // messages left
+}
+
+// Of ten messages one asks another session.
+const exchangeEvery = 10
+
+// manners are how sub-agents end, each as often as it stands here.
+var manners = []string{mannerOK, mannerOK, mannerOK, mannerOK, mannerOK, mannerGone, mannerGone, mannerFail, mannerLate, mannerNest}
+
+// next makes a message. Exchanges that wait go from agent a to agent b only: two turns that wait for each other would do so until the
+// end of their time.
+func (p *planner) next() plan {
+	p.n++
+	at := p.places[p.r.IntN(len(p.places))]
+	token := fmt.Sprintf("m%d", p.n)
+	owes := []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}}
+	var orders []string
+	if p.r.IntN(exchangeEvery) == 0 {
+		to := p.places[p.r.IntN(len(p.places))]
+		wait := 0
+		if strings.HasPrefix(at.Session, "agent:a:") && strings.HasPrefix(to.Session, "agent:b:") {
+			wait = p.r.IntN(2)
+		}
+		if to != at {
+			orders = append(orders, fmt.Sprintf("ask:%s|%d", to.Session, wait))
+			owes = append(owes, prooftest.Debt{Token: token + ".x1", Kind: prooftest.Announce, Place: to.Place})
+		}
+	}
+	for i := range p.spawnsNow() {
+		manner := manners[p.r.IntN(len(manners))]
+		child := fmt.Sprintf("%s.s%d", token, i+1)
+		orders = append(orders, "spawn:"+manner)
+		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
+		if p.spawns--; manner == mannerNest {
+			p.spawns--
+			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place})
+		}
+	}
+	p.left--
+	text := strings.TrimSpace(fmt.Sprintf("[%s] %s", token, strings.Join(orders, " ")))
+	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
+}
+
+// everything is a message of agent a that asks for one of everything.
+func (p *planner) everything() plan {
+	p.n++
+	p.left--
+	at, to := p.places[0], p.places[len(p.places)-1]
+	token := fmt.Sprintf("m%d", p.n)
+	text := fmt.Sprintf("[%s] ask:%s|1", token, to.Session)
+	owes := []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}, {Token: token + ".x1", Kind: prooftest.Announce, Place: to.Place}}
+	for i, manner := range []string{mannerOK, mannerFail, mannerLate, mannerGone, mannerNest} {
+		child := fmt.Sprintf("%s.s%d", token, i+1)
+		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
+		text += " spawn:" + manner
+		p.spawns--
+	}
+	p.spawns--
+	owes = append(owes, prooftest.Debt{Token: token + ".s5.n1", Kind: prooftest.Report, Place: at.Place})
+	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
+}
+
+// spawnsNow is how many sub-agents a message asks for, so that all are spawned by the end: none mostly, else one to four.
+func (p *planner) spawnsNow() int {
+	if p.spawns <= 0 {
+		return 0
+	}
+	const most, mean = 4, 2.5
+	if p.left > 1 && p.r.Float64() >= float64(p.spawns)/mean/float64(p.left) {
+		return 0
+	}
+	return 1 + p.r.IntN(most)
+}
+
+// crowd writes to the host and changes the send policy, and keeps the log of it.
+type crowd struct {
+	w *world
+
+	locks map[*place]*sync.Mutex // the order of the log is that of the platform
+	mu    sync.Mutex
+	said  []prooftest.Said
+	flips []prooftest.Flip
+}
+
+func newCrowd(w *world) *crowd {
+	c := &crowd{w: w, locks: map[*place]*sync.Mutex{}}
+	for _, p := range w.places {
+		c.locks[p] = &sync.Mutex{}
+	}
+	return c
+}
+
+// say writes a message.
+func (c *crowd) say(p plan) {
+	c.locks[p.at].Lock()
+	defer c.locks[p.at].Unlock()
+	p.said.At = time.Now()
+	c.mu.Lock()
+	c.said = append(c.said, p.said)
+	c.mu.Unlock()
+	p.at.Say(p.text)
+}
+
+// command writes something for the host itself.
+func (c *crowd) command(at *place, text string) {
+	c.say(plan{at: at, text: text, said: prooftest.Said{Place: at.Place, Text: text}})
+}
+
+// tokens are those of all messages that want an answer.
+func (c *crowd) tokens() (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.said {
+		if len(s.Owes) > 0 {
+			out = append(out, s.Token)
+		}
+	}
+	return out
+}
+
+// flip changes the send policy of a place, in one of the ways that there are, and waits until that is acknowledged; when the host is
+// killed meanwhile, the change is asked for once more. Each time is a flip of the log.
+func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
+	for {
+		f := prooftest.Flip{Place: at.Place, Deny: deny, Asked: time.Now()}
+		c.mu.Lock()
+		n := len(c.flips)
+		c.flips = append(c.flips, f)
+		c.mu.Unlock()
+		try, cancel := context.WithTimeout(ctx, flipLimit)
+		var ok bool
+		switch way {
+		case 0:
+			ok = c.flipInChat(try, at, deny, f.Asked)
+		case 1:
+			ok = c.flipByAPI(try, at, deny)
+		default:
+			ok = c.flipByCommand(try, at, deny)
+		}
+		cancel()
+		if ok {
+			c.mu.Lock()
+			c.flips[n].Acked = time.Now()
+			c.mu.Unlock()
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("changing the send policy of %s to deny=%t: %w", at.Session, deny, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+const (
+	flipWays  = 3
+	flipLimit = 10 * time.Second
+)
+
+func (c *crowd) flipByAPI(ctx context.Context, at *place, deny bool) bool {
+	var to any // null: what the rules say
+	if deny {
+		to = "deny"
+	}
+	return c.w.ask(ctx, http.MethodPatch, "/api/sessions/"+url.PathEscape(at.Session), nil, map[string]any{"sendPolicy": to}, nil) == nil
+}
+
+func (c *crowd) flipByCommand(ctx context.Context, at *place, deny bool) bool {
+	to := "inherit"
+	if deny {
+		to = "deny"
+	}
+	return c.w.command(ctx, "sessions", "patch", at.Session, "--send-policy", to) == nil
+}
+
+// flipInChat has the owner give the command. It counts as acknowledged when the ledger says that the answer has arrived: one that was
+// shown and whose receipt is lost comes once more.
+func (c *crowd) flipInChat(ctx context.Context, at *place, deny bool, since time.Time) bool {
+	word := "inherit"
+	if deny {
+		word = "off"
+	} else if since.UnixNano()%2 == 0 {
+		word = "on"
+	}
+	c.command(at, "/send "+word)
+	return until(ctx, flipLimit, "the answer to /send", func() bool {
+		var all []sessions.Delivery
+		err := c.w.ask(ctx, http.MethodGet, "/api/deliveries", url.Values{"session": {at.Session}, "limit": {"50"}}, nil, &all)
+		if err != nil {
+			return false
+		}
+		for _, d := range all {
+			if strings.HasPrefix(d.Text, "⚙️ Send policy set to "+word) && d.Created.After(since.Add(-time.Millisecond)) && d.State == sessions.Sent {
+				return true
+			}
+		}
+		return false
+	}) == nil
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"parley/gateway/prooftest"
+)
+
+// killConfig is one kill run.
+type killConfig struct {
+	Program                 string
+	Dir                     string // for the world
+	Kills, Messages, Spawns int
+	Seed                    uint64
+	Progress                io.Writer
+}
+
+// The pace of a kill run.
+const (
+	randomWithin  = 400 * time.Millisecond // of the start
+	pointPatience = 2 * time.Second        // for the host to reach a fail-point
+	mostWaiting   = 120                    // messages that the model has not been asked about, before the host is left alone for a while
+	restLimit     = 3 * time.Minute
+)
+
+// run is a kill run at work.
+type run struct {
+	killConfig
+	w      *world
+	model  *puppet
+	crowd  *crowd
+	plans  planner
+	dice   *rand.Rand // of the driver alone
+	points *points
+
+	ledger ledger
+	kills  []prooftest.Kill
+	fig    killed
+}
+
+// killRun does a run. The figures have a verdict when it came to its end.
+func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
+	began := time.Now()
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), fig: killed{Seed: c.Seed}}
+	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer}); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.w.Close()) }()
+	r.crowd = newCrowd(r.w)
+	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), places: r.w.places, left: c.Messages, spawns: c.Spawns}
+	if err := r.learn(ctx); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var flips sync.WaitGroup
+	over := make(chan struct{})
+	flips.Go(func() {
+		if err := r.flip(ctx, over); err != nil {
+			stop(err)
+		}
+	})
+	for k := range c.Kills {
+		if err := r.kill(ctx, k); err != nil {
+			return nil, errors.Join(err, context.Cause(ctx))
+		}
+	}
+	return r.end(ctx, began, func() { close(over); flips.Wait() })
+}
+
+// learn runs the host once without a kill, until it has done a little of everything: the calls of its store are the fail-points, and
+// everybody has written once, so that Discord is asked for what was missed.
+func (r *run) learn(ctx context.Context) error {
+	p, err := r.up(ctx)
+	if err != nil {
+		return err
+	}
+	for _, at := range r.w.places {
+		r.crowd.command(at, "/send on")
+	}
+	r.crowd.say(r.plans.everything())
+	for _, at := range r.w.places[:2] {
+		for _, deny := range []bool{true, false} {
+			for way := range flipWays {
+				if err := r.crowd.flip(ctx, at, deny, way); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := r.rest(ctx); err != nil {
+		return err
+	}
+	r.points = newPoints(p.traced())
+	r.fig.Points = len(r.points.all)
+	fmt.Fprintf(r.Progress, "seed %d: %d fail-points: %v\n", r.Seed, len(r.points.all), r.points.all)
+	return r.down(ctx, p, "random")
+}
+
+// up starts a host that is not to kill itself and waits until it is connected everywhere.
+func (r *run) up(ctx context.Context) (*process, error) {
+	p, err := r.w.start(ctx, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if alive, err := r.w.ready(ctx, p); err != nil || !alive {
+		return nil, errors.Join(err, p.over())
+	}
+	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
+		s, err := r.w.status(ctx)
+		return err == nil && s.Ready
+	})
+}
+
+// down kills a host, if it has not killed itself, and notes what was being sent.
+func (r *run) down(ctx context.Context, p *process, where string) error {
+	p.kill()
+	k := prooftest.Kill{At: time.Now(), Life: p.Life, Where: where}
+	if err := p.over(); err != nil {
+		return err
+	}
+	sends, err := r.ledger.underWay(ctx, r.w.state())
+	if err != nil {
+		return err
+	}
+	k.InSend, k.Sends = len(sends) > 0, sends
+	r.kills = append(r.kills, k)
+	return nil
+}
+
+// kill is one life: people write before the host starts and while it runs, and it is killed, at a fail-point or at random.
+func (r *run) kill(ctx context.Context, k int) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	point, nth := "", 0
+	if k%2 == 0 {
+		point, nth = r.points.next(r.dice)
+	}
+	n := (r.plans.left + r.Kills - k - 1) / (r.Kills - k) // what is left, spread over the kills that are left
+	before := n / 2
+	for range before {
+		r.crowd.say(r.plans.next())
+	}
+	p, err := r.w.start(ctx, point, nth)
+	if err != nil {
+		return err
+	}
+	moment := time.NewTimer(pointPatience)
+	if point == "" {
+		moment.Reset(time.Duration(r.dice.Int64N(int64(randomWithin))))
+	}
+	defer moment.Stop()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for range n - before {
+			r.crowd.say(r.plans.next())
+		}
+	}()
+	where := "random"
+	select {
+	case <-moment.C:
+	case <-p.Done:
+	}
+	if p.ended() && point != "" {
+		where = point
+		r.points.hit(point)
+		r.fig.AtPoints++
+	} else {
+		r.fig.Random++
+	}
+	err = r.down(ctx, p, where)
+	<-written
+	if err != nil {
+		return err
+	}
+	if (k+1)%50 == 0 {
+		fmt.Fprintf(r.Progress, "%d kills, %d fail-points reached, %d messages, %d waiting\n", k+1, len(r.points.reached), r.plans.n, len(r.waiting()))
+	}
+	return r.calm(ctx)
+}
+
+func (r *run) waiting() []string { return r.model.missed(r.crowd.tokens()) }
+
+// calm lets the host catch up when too much waits.
+func (r *run) calm(ctx context.Context) error {
+	if len(r.waiting()) < mostWaiting {
+		return nil
+	}
+	p, err := r.up(ctx)
+	if err != nil {
+		return err
+	}
+	if err := until(ctx, restLimit, "the host catches up", func() bool { return p.ended() || len(r.waiting()) < mostWaiting/4 }); err != nil {
+		return fmt.Errorf("%w: %v\n%s", err, r.waiting(), p.log)
+	}
+	r.fig.Random++
+	return r.down(ctx, p, "random")
+}
+
+// flip changes the send policy of one place after the other until the run is over; then all is allowed again.
+func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
+	dice := rand.New(rand.NewPCG(r.Seed, 3))
+	for {
+		select {
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Duration(dice.IntN(200)) * time.Millisecond):
+		}
+		at := r.w.places[dice.IntN(len(r.w.places))]
+		if err := r.crowd.flip(ctx, at, true, dice.IntN(flipWays)); err != nil {
+			return err
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+		case <-time.After(time.Duration(dice.IntN(400)) * time.Millisecond):
+		}
+		if err := r.crowd.flip(ctx, at, false, dice.IntN(flipWays)); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits until everything that was written has come to the model and nothing moves any more. What never comes there is left to
+// the checker.
+func (r *run) rest(ctx context.Context) error {
+	_ = until(ctx, restLimit/3, "the model is asked about everything", func() bool { return len(r.waiting()) == 0 })
+	return r.w.rest(ctx, restLimit)
+}
+
+// end lets the host come to rest, collects the logs and has them checked.
+func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*killed, error) {
+	p, err := r.up(ctx)
+	if err != nil {
+		return nil, err
+	}
+	overFlips()
+	stuck := r.rest(ctx)
+	h, err := r.history(ctx)
+	if err != nil {
+		return nil, errors.Join(stuck, err)
+	}
+	if stuck != nil {
+		fmt.Fprintln(r.Progress, stuck)
+		h.Unfinished = max(h.Unfinished, 1)
+	}
+	if err := p.stop(); err != nil {
+		return nil, fmt.Errorf("the host does not end softly: %w\n%s", err, p.log)
+	}
+	f := &r.fig
+	f.Lives, f.Messages, f.Flips, f.Reached, f.Unreached = r.w.lives, r.plans.n, len(h.Flips), len(r.points.reached), r.points.unreached()
+	for _, s := range h.Said {
+		for _, d := range s.Owes {
+			switch d.Kind {
+			case prooftest.Report:
+				f.Spawns++
+			case prooftest.Announce:
+				f.Exchanges++
+			}
+		}
+	}
+	f.Verdict, f.history, f.Took = prooftest.Check(h), h, time.Since(began)
+	return f, nil
+}
+
+// notices are what the host may say by itself instead of an answer.
+var notices = []string{"This message could not be answered: the host stopped each time it tried."}
+
+// history puts the logs together.
+func (r *run) history(ctx context.Context) (*prooftest.History, error) {
+	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Repeats: map[string]bool{"telegram": true}}
+	var err [3]error
+	h.Listed, err[0] = r.w.listed(ctx)
+	h.Skipped, err[1] = r.w.skipped(ctx)
+	h.Unfinished, err[2] = r.w.unfinished(ctx)
+	return h, errors.Join(err[:]...)
+}
