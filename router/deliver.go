@@ -80,7 +80,7 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 			}
 			continue // the account was replaced meanwhile
 		}
-		left := time.Until(d.Expires)
+		left := g.left(d)
 		if left <= 0 {
 			return nil, true
 		}
@@ -96,6 +96,29 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 	}
 }
 
+// left is how long a delivery may still wait, however the clock was set ahead since it was made.
+func (g *gate) left(d sessions.Delivery) time.Duration {
+	return d.Expires.Sub(d.Created) - g.ages.age(d.Created)
+}
+
+// now is the time by which it is decided whether a delivery has expired.
+func (g *gate) now(d sessions.Delivery) time.Time {
+	if d.Expires.IsZero() {
+		return time.Now()
+	}
+	return d.Expires.Add(-g.left(d))
+}
+
+// notBefore is a delivery's stored time of its next try as one that no setting of the clock moves, and no later than it was meant: the
+// clock may have been set back since.
+func (g *gate) notBefore(d sessions.Delivery) time.Time {
+	if d.NotBefore.IsZero() {
+		return d.NotBefore
+	}
+	meant := max(d.NotBefore.Sub(d.Updated), maxBackoff)
+	return time.Now().Add(min(d.NotBefore.Sub(g.ages.now()), meant))
+}
+
 // lookEvery is how often a delivery that waits is looked at: a person may have asked for it, or a day have got more room.
 const lookEvery = time.Minute
 
@@ -107,8 +130,8 @@ func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
 		if d.Attempt == 0 {
 			return sleep(ctx, min(left, lookEvery))
 		}
-		if l := time.Until(d.Expires); !d.Expires.IsZero() {
-			left = min(left, l)
+		if !d.Expires.IsZero() {
+			left = min(left, g.left(d))
 		}
 		if left <= lookEvery {
 			return sleep(ctx, left)
@@ -117,6 +140,9 @@ func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
 			return false
 		}
 		if now, err := g.store.GetDelivery(ctx, d.ID); err == nil {
+			if !now.NotBefore.IsZero() {
+				now.NotBefore = d.NotBefore
+			}
 			if d = now; d.State.Final() {
 				return true
 			}
@@ -151,8 +177,7 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) bool {
 func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
 	defer g.flights.begin(d.Session)()
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		now := time.Now()
-		next, err = g.store.BeginSend(ctx, d.ID, now, g.decide(d.To), g.settings().opening(o.ref, now))
+		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
 		return err
 	})
 	if !ok {
@@ -384,8 +409,11 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 	}
 }
 
+// jitter draws a time below d; a simulation draws it from its seed.
+var jitter = rand.N[time.Duration]
+
 // backoff grows from one second to a minute, with jitter.
 func backoff(try int) time.Duration {
 	d := time.Second << min(max(try-1, 0), 6)
-	return min(d, maxBackoff)/2 + rand.N(min(d, maxBackoff)/2+1)
+	return min(d, maxBackoff)/2 + jitter(min(d, maxBackoff)/2+1)
 }

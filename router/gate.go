@@ -25,6 +25,7 @@ type gate struct {
 	previews previews
 	refusals refusals
 	outbox   *outbox
+	ages     *clock
 	over     func(sessions.Delivery) // told of each delivery that is final; must not block
 	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
 
@@ -72,7 +73,7 @@ func newGate(store sessions.Store, settings func() *Settings, files *outbox, log
 	if files != nil {
 		files.clear = func(ctx context.Context) error { return files.tidy(ctx, store, time.Now(), outboxLeast) }
 	}
-	return &gate{store: store, settings: settings, outbox: files, most: maxKnown, log: log, metrics: m,
+	return &gate{store: store, settings: settings, outbox: files, ages: newClock(), most: maxKnown, log: log, metrics: m,
 		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool)}
 }
 
@@ -149,6 +150,7 @@ func (g *gate) admit(d sessions.Delivery) {
 		return // it is in the store: start finds it
 	}
 	g.known[d.ID] = false
+	d.NotBefore = g.notBefore(d)
 	o := g.outlet(Ref(d.To))
 	chat := o.chat(d.To.Chat)
 	q := o.queues[chat]

@@ -162,12 +162,12 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	switch {
 	case run.Attempt > maxAttempts:
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
-	case run.Attempt <= 1 && run.Kind == sessions.TurnRun && time.Since(run.Created) > set.Delivery.ttl(sessions.Reply):
-		why := fmt.Sprintf("it waited %s, longer than a reply may be late", time.Since(run.Created).Round(time.Second))
+	case run.Attempt <= 1 && run.Kind == sessions.TurnRun && r.ages.age(run.Created) > set.Delivery.ttl(sessions.Reply):
+		why := fmt.Sprintf("it waited %s, longer than a reply may be late", r.ages.age(run.Created).Round(time.Second))
 		r.log.Warn("a message is not answered any more", keyRun, run.ID, keySession, run.Key, keyReason, why)
 		return &sessions.Outcome{Status: sessions.Failed, Error: why}
 	}
-	limit, deadline := limits(set, run)
+	limit, deadline := limits(set, run, r.ages.now())
 	work, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 
@@ -198,8 +198,8 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 // leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
 const leastTurn = time.Second
 
-// limits says how long a run may take and when that is over. What a sub-agent is asked later ends with its first time limit.
-func limits(set *Settings, run sessions.Run) (limit time.Duration, deadline time.Time) {
+// limits says how long a run may take and when that is over: no setting of the clock moves that any more. now is the time of day. What a sub-agent is asked later ends with its first time limit.
+func limits(set *Settings, run sessions.Run, now time.Time) (limit time.Duration, deadline time.Time) {
 	switch limit = run.Timeout; {
 	case limit > 0:
 	case run.Kind == sessions.ChildRun:
@@ -207,8 +207,8 @@ func limits(set *Settings, run sessions.Run) (limit time.Duration, deadline time
 	default:
 		limit = set.timeout()
 	}
-	if deadline = run.Deadline; deadline.IsZero() {
-		deadline = time.Now().Add(limit)
+	if deadline = time.Now().Add(limit); !run.Deadline.IsZero() {
+		deadline = time.Now().Add(min(run.Deadline.Sub(now), limit))
 	}
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
 		return limit, deadline

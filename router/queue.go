@@ -101,6 +101,7 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 	if since.IsZero() {
 		return true
 	}
+	began := time.Now()
 	for {
 		queued, err := r.queued(ctx, key)
 		if err != nil { // claim insists
@@ -110,7 +111,7 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 		if len(queued) == 0 {
 			return false
 		}
-		left := r.untilQuiet(ctx, queued, since)
+		left := r.untilQuiet(ctx, queued, since, began)
 		if left <= 0 {
 			return true
 		}
@@ -121,8 +122,9 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 	}
 }
 
-// untilQuiet says how long the messages that wait are held back still. since is when the session was last busy.
-func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since time.Time) time.Duration {
+// untilQuiet says how long the messages that wait are held back still. since is when the session was last busy,
+// began when somebody began to wait for quiet.
+func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since, began time.Time) time.Duration {
 	head := queued[0]
 	if !fresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
@@ -139,7 +141,7 @@ func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since ti
 	if latest := since.Add(maxQuiet * q.quiet); latest.Before(until) {
 		until = latest
 	}
-	return time.Until(until)
+	return min(until.Sub(r.ages.now()), maxQuiet*q.quiet-time.Since(began)) // the clock may have been set back
 }
 
 // gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,

@@ -47,6 +47,7 @@ type rig struct {
 	models func(name string) (agent.Candidate, error)
 	wrap   func(sessions.Store) sessions.Store // puts something between router and store
 	clock  func() time.Time                    // of the scheduler; nil = that of the bubble
+	wall   func() time.Time                    // by which ages are told; nil = that of the bubble
 
 	commits atomic.Int64
 }
@@ -172,6 +173,10 @@ func (g *rig) start() {
 		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }})
 	if g.clock != nil {
 		g.r.clock = g.clock
+	}
+	if g.wall != nil {
+		g.r.ages.now = g.wall
+		g.r.ages.begin()
 	}
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)

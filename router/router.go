@@ -86,6 +86,7 @@ type Router struct {
 	jobs       chan struct{}    // wakes the scheduler
 	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
 	clock      func() time.Time // of the scheduler
+	ages       *clock
 	acks       acks
 	media      *media
 	missing    misses // pictures
@@ -97,11 +98,12 @@ type Router struct {
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, started: time.Now()}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), started: time.Now()}
 	d.Settings.former = &former{}
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)
 	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
+	r.gate.ages = r.ages
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.gate.changed = r.watchers.tellDelivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
@@ -215,6 +217,9 @@ const expireEvery = 30 * time.Second
 // dedupeKeep is how long a platform message is recognised as a repeat.
 const dedupeKeep = 35 * 24 * time.Hour
 
+// leapDoubt is how long nothing is archived or forgotten after the clock was set ahead by as much or more: it may have been a mistake.
+const leapDoubt = 24 * time.Hour
+
 func (r *Router) expire(ctx context.Context) {
 	for n := 0; sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
@@ -225,7 +230,10 @@ func (r *Router) expire(ctx context.Context) {
 		}
 		r.heal(ctx)
 		r.gate.sweep(ctx)
-		keys, err := r.store.Expire(ctx, time.Now(), dedupeKeep)
+		if !r.ages.steady(leapDoubt, leapDoubt) {
+			continue
+		}
+		keys, err := r.store.Expire(ctx, r.ages.now(), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}

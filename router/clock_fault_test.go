@@ -1,0 +1,308 @@
+package router
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// settings of a computer's clock, each some time after the one before.
+var clockTurns = map[string][]time.Duration{
+	"an hour on":                         {time.Hour},
+	"an hour back":                       {-time.Hour},
+	"ten years on":                       {87_660 * time.Hour},
+	"ten years back":                     {-87_660 * time.Hour},
+	"ten years on and back":              {87_660 * time.Hour, -87_660 * time.Hour},
+	"back five minutes, again and again": slices.Repeat([]time.Duration{-5 * time.Minute}, 20),
+	"on five minutes, again and again":   slices.Repeat([]time.Duration{5 * time.Minute}, 20),
+}
+
+// TestFaultClockDeliveries sets the clock while deliveries wait for their account: what was made is sent when the account is back, and
+// expires after its time to live, not before.
+func TestFaultClockDeliveries(t *testing.T) {
+	const ttl = 30 * time.Minute
+	for name, turns := range clockTurns {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/late %v", name, late), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g, c := turned(t)
+					g.r.Attach(account, nil)
+					g.expiring(ttl, "a", "b", "c")
+					for _, by := range turns {
+						<-time.After(time.Minute)
+						c.turn(by)
+					}
+					rest := ttl - time.Duration(len(turns))*time.Minute
+					<-time.After(rest - time.Minute)
+					want := sessions.Sent
+					if late && turns[0] > 0 { // a clock that is set back makes it later
+						<-time.After(2 * time.Minute)
+						want = sessions.Expired
+					}
+					g.r.Attach(account, g.fake.Full())
+					<-time.After(10 * time.Second)
+					g.states(want, 3)
+				})
+			})
+		}
+	}
+}
+
+// turned is a rig whose computer's clock is set.
+func turned(t *testing.T) (*rig, *setClock) {
+	t.Helper()
+	c := &setClock{}
+	g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, clock: c.now, wall: c.now}
+	g.start()
+	return g, c
+}
+
+// expiring makes a delivery to each chat.
+func (g *rig) expiring(ttl time.Duration, chats ...string) {
+	g.t.Helper()
+	var e sessions.Effects
+	for _, chat := range chats {
+		e.Deliveries = append(e.Deliveries, sessions.Delivery{ID: sessions.DeliveryID("d-" + chat), Kind: sessions.Announce, To: direct(chat), Text: chat,
+			Expires: time.Now().Add(ttl)})
+	}
+	if _, err := g.r.Submit(g.t.Context(), e); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// states fails unless there are n deliveries, all in a state.
+func (g *rig) states(want sessions.DeliveryState, n int) {
+	g.t.Helper()
+	list := g.deliveries()
+	for _, d := range list {
+		if d.State != want {
+			g.t.Errorf("%s is %s, want %s: %s", d.Text, d.State, want, d.Error)
+		}
+	}
+	if len(list) != n {
+		g.t.Errorf("%d deliveries, want %d", len(list), n)
+	}
+}
+
+// TestFaultClockRetry sets the clock while a platform has asked to wait: the call is made when that time is over, no earlier and no
+// later.
+func TestFaultClockRetry(t *testing.T) {
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, c := turned(t)
+				const asked = 25 * time.Minute
+				g.fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Limited, RetryAfter: asked, Err: errors.New("scripted")}})
+				began := time.Now()
+				g.expiring(2*time.Hour, "a")
+				for _, by := range turns {
+					<-time.After(time.Minute)
+					c.turn(by)
+				}
+				g.shown(1)
+				if took := time.Since(began); took < asked || took > asked+2*time.Second {
+					t.Errorf("the second call was made after %s, asked for were %s", took, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestFaultClockRestart sets the clock back while the host is down and something waits to be tried again: it waits no longer than was
+// meant.
+func TestFaultClockRestart(t *testing.T) {
+	for _, back := range []time.Duration{5 * time.Minute, time.Hour, 87_660 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, c := turned(t)
+				const asked = 10 * time.Minute
+				g.fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Limited, RetryAfter: asked, Err: errors.New("scripted")}})
+				g.expiring(2*time.Hour, "a")
+				<-time.After(time.Second)
+				g.stop()
+				c.turn(-back)
+				began := time.Now()
+				g.start()
+				g.shown(1)
+				if took := time.Since(began); took > asked+time.Second {
+					t.Errorf("it was tried after %s, %s were meant", took, asked)
+				}
+			})
+		})
+	}
+}
+
+// TestFaultClockChild sets the clock back while the host is down and a sub-agent has not ended: it has no more time than its limit.
+func TestFaultClockChild(t *testing.T) {
+	for _, back := range []time.Duration{5 * time.Minute, time.Hour, 87_660 * time.Hour} {
+		t.Run(back.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, c := turned(t)
+				g.say(groupChat("a"), guest, "hello")
+				g.shown(1)
+				g.model.set(child{work: slowly(24 * time.Hour)}.answer)
+				run := g.spawn(tools.SpawnRequest{Source: "s", Timeout: 100})
+				<-time.After(10 * time.Second)
+				g.stop()
+				c.turn(-back)
+				g.start()
+				<-time.After(105 * time.Second)
+				if now, err := g.store.GetRun(t.Context(), run.ID); err != nil || now.Status != sessions.TimedOut {
+					t.Errorf("it is %s (%v)", now.Status, err)
+				}
+				g.states(sessions.Sent, 2)
+			})
+		})
+	}
+}
+
+// TestFaultClockSleep has the computer sleep for eight hours while something waits: it is as old as it is, and not sent eight hours late.
+func TestFaultClockSleep(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, c := turned(t)
+		g.r.Attach(account, nil)
+		g.expiring(time.Hour, "a")
+		g.expiring(24*time.Hour, "b")
+		synctest.Wait()
+		began := time.Now()
+		g.r.ages.mu.Lock()
+		g.r.ages.pass = func() time.Duration { return time.Since(began) + c.now().Sub(time.Now()) }
+		g.r.ages.mu.Unlock()
+		g.r.ages.begin()
+		c.turn(8 * time.Hour)
+		<-time.After(time.Minute)
+		g.r.Attach(account, g.fake.Full())
+		<-time.After(10 * time.Second)
+		for _, d := range g.deliveries() {
+			if want := map[string]sessions.DeliveryState{"a": sessions.Expired, "b": sessions.Sent}[d.Text]; d.State != want {
+				t.Errorf("%s is %s, want %s", d.Text, d.State, want)
+			}
+		}
+	})
+}
+
+// TestFaultClockQueue sets the clock while messages wait for the turn at work: each is answered, as none has waited for long.
+func TestFaultClockQueue(t *testing.T) {
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, c := turned(t)
+				g.model.set(slowly(9 * time.Minute))
+				eachAlone(g.set)
+				for i := range 3 {
+					g.say(direct("a"), guest, fmt.Sprint("message ", i))
+					<-time.After(time.Second)
+				}
+				for _, by := range turns {
+					<-time.After(time.Minute)
+					c.turn(by)
+				}
+				<-time.After(time.Hour)
+				g.states(sessions.Sent, 3)
+			})
+		})
+	}
+}
+
+// TestFaultClockQuiet sets the clock back while a message is held back for more to come: it is answered all the same.
+func TestFaultClockQuiet(t *testing.T) {
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, c := turned(t)
+				g.model.set(slowly(10 * time.Second))
+				g.say(direct("a"), guest, "one")
+				<-time.After(9900 * time.Millisecond)
+				g.say(direct("a"), guest, "two")
+				<-time.After(50 * time.Millisecond)
+				c.turn(turns[0])
+				<-time.After(time.Minute)
+				g.states(sessions.Sent, 2)
+			})
+		})
+	}
+}
+
+// TestFaultClockForgets sets the clock ahead by ten years for an hour: what was taken before is known still, and no session is archived.
+func TestFaultClockForgets(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, c := turned(t)
+		in := g.say(direct("a"), guest, "hello")
+		g.shown(1)
+		c.turn(87_660 * time.Hour)
+		<-time.After(time.Hour)
+		c.turn(-87_660 * time.Hour)
+		if err := g.r.Accept(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		g.states(sessions.Sent, 1)
+	})
+}
+
+// TestFaultClockAges sets a clock at random, and stores times by it: no age is ever larger than the time that has passed, but for what a
+// clock that is put right in small steps may make of it.
+func TestFaultClockAges(t *testing.T) {
+	worst, stored := time.Duration(0), 0
+	for seed := range uint64(channeltest.Times(50, 5000)) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
+		c := newClock()
+		c.now, c.pass = func() time.Time { return day }, func() time.Duration { return passed }
+		c.begin()
+		type thing struct {
+			by time.Time
+			at time.Duration
+		}
+		var things []thing
+		for range 200 {
+			step := time.Duration(r.Int64N(int64(30 * time.Second)))
+			day, passed = day.Add(step), passed+step
+			switch r.IntN(6) {
+			case 0:
+				day = day.Add([]time.Duration{time.Hour, 5 * time.Minute, 87_660 * time.Hour, 31 * time.Second, -5 * time.Minute, -time.Hour}[r.IntN(6)])
+			case 1:
+				things = append(things, thing{day, passed})
+			case 2:
+				c.age(day)
+			}
+			for _, x := range things {
+				if over := c.age(x.by) - (passed - x.at); over > worst {
+					worst = over
+				}
+			}
+		}
+		stored += len(things)
+	}
+	t.Logf("%d times stored; the most that one looked too old: %s", stored, worst)
+	if worst > 2*leastLeap {
+		t.Errorf("one looked %s too old", worst)
+	}
+}
+
+// TestFaultClockLordHowe has a job in a zone that moves its clocks by half an hour begin once a day in both directions.
+func TestFaultClockLordHowe(t *testing.T) {
+	for name, x := range map[string]struct{ from, cron, want string }{
+		"the half hour that is not":   {"2026-10-02T20:00:00Z", "15 2 * * *", "10-03T15:45 10-04T15:15 10-05T15:15"}, // at 2:00 it is 2:30
+		"the half hour that is twice": {"2026-04-03T20:00:00Z", "45 1 * * *", "04-04T14:45 04-05T15:15 04-06T15:15"}, // at 2:00 it is 1:30
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, _ := clocked(t, x.from)
+				j := g.make(sessions.Job{Cron: x.cron, Zone: "Australia/Lord_Howe"})
+				<-time.After(72 * time.Hour)
+				synctest.Wait()
+				g.same(g.begun(j.ID), x.want)
+			})
+		})
+	}
+}
