@@ -39,53 +39,45 @@ var manners = []string{mannerOK, mannerOK, mannerOK, mannerOK, mannerOK, mannerG
 // next makes a message. Exchanges that wait go from agent a to agent b only: two turns that wait for each other would do so until the
 // end of their time.
 func (p *planner) next() plan {
-	p.n++
 	at := p.places[p.r.IntN(len(p.places))]
-	token := fmt.Sprintf("m%d", p.n)
-	owes := []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}}
-	var orders []string
+	var to *place
+	wait := 0
 	if p.r.IntN(exchangeEvery) == 0 {
-		to := p.places[p.r.IntN(len(p.places))]
-		wait := 0
-		if strings.HasPrefix(at.Session, "agent:a:") && strings.HasPrefix(to.Session, "agent:b:") {
+		if to = p.places[p.r.IntN(len(p.places))]; strings.HasPrefix(at.Session, "agent:a:") && strings.HasPrefix(to.Session, "agent:b:") {
 			wait = p.r.IntN(2)
 		}
-		if to != at {
-			orders = append(orders, fmt.Sprintf("ask:%s|%d", to.Session, wait))
-			owes = append(owes, prooftest.Debt{Token: token + ".x1", Kind: prooftest.Announce, Place: to.Place})
-		}
 	}
-	for i := range p.spawnsNow() {
-		manner := manners[p.r.IntN(len(manners))]
+	var spawns []string
+	for range p.spawnsNow() {
+		spawns = append(spawns, manners[p.r.IntN(len(manners))])
+	}
+	return p.message(at, to, wait, spawns...)
+}
+
+// everything is a message that asks for one of everything.
+func (p *planner) everything() plan {
+	return p.message(p.places[0], p.places[len(p.places)-1], 1, mannerOK, mannerFail, mannerLate, mannerGone, mannerNest)
+}
+
+// message makes a message with all that it asks for: an exchange with another place, unless that is nil or the same, and sub-agents.
+func (p *planner) message(at, to *place, wait int, spawns ...string) plan {
+	p.n++
+	p.left--
+	token := fmt.Sprintf("m%d", p.n)
+	text, owes := "["+token+"]", []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}}
+	if to != nil && to != at {
+		text += fmt.Sprintf(" ask:%s|%d", to.Session, wait)
+		owes = append(owes, prooftest.Debt{Token: token + ".x1", Kind: prooftest.Announce, Place: to.Place})
+	}
+	for i, manner := range spawns {
 		child := fmt.Sprintf("%s.s%d", token, i+1)
-		orders = append(orders, "spawn:"+manner)
+		text += " spawn:" + manner
 		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
 		if p.spawns--; manner == mannerNest {
 			p.spawns--
 			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place})
 		}
 	}
-	p.left--
-	text := strings.TrimSpace(fmt.Sprintf("[%s] %s", token, strings.Join(orders, " ")))
-	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
-}
-
-// everything is a message of agent a that asks for one of everything.
-func (p *planner) everything() plan {
-	p.n++
-	p.left--
-	at, to := p.places[0], p.places[len(p.places)-1]
-	token := fmt.Sprintf("m%d", p.n)
-	text := fmt.Sprintf("[%s] ask:%s|1", token, to.Session)
-	owes := []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}, {Token: token + ".x1", Kind: prooftest.Announce, Place: to.Place}}
-	for i, manner := range []string{mannerOK, mannerFail, mannerLate, mannerGone, mannerNest} {
-		child := fmt.Sprintf("%s.s%d", token, i+1)
-		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
-		text += " spawn:" + manner
-		p.spawns--
-	}
-	p.spawns--
-	owes = append(owes, prooftest.Debt{Token: token + ".s5.n1", Kind: prooftest.Report, Place: at.Place})
 	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"text/tabwriter"
 	"time"
 
@@ -22,6 +23,8 @@ type killCmd struct {
 	Kills    int    `default:"1000" help:"How often it is killed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written."`
+	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"Where the run has its files; without it a temporary folder. The path has to be short."`
 	Keep     bool   `help:"Keep the folder when all is well too."`
@@ -62,7 +65,13 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	if c.Quiet {
 		progress = io.Discard
 	}
-	f, err := killRun(ctx, killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: c.Kills, Messages: c.Messages, Spawns: c.Spawns, Seed: c.Seed, Progress: progress})
+	conf := killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: c.Kills, Messages: c.Messages, Spawns: c.Spawns, Seed: c.Seed, Platform: c.Platform, Progress: progress}
+	if c.At != "" {
+		if conf.At, err = regexp.Compile(c.At); err != nil {
+			return nil, err
+		}
+	}
+	f, err := killRun(ctx, conf)
 	if f != nil && f.Verdict != nil {
 		if c.JSON {
 			_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
@@ -85,11 +94,12 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 // killed are the figures of a kill run.
 type killed struct {
 	Seed      uint64
-	AtPoints  int      // kills at fail-points
-	Random    int      // kills at random moments
-	Points    int      // fail-points that occur
-	Reached   int      // those at which it was killed
-	Unreached []string // those at which it was not
+	AtPoints  int            // kills at fail-points
+	Random    int            // kills at random moments
+	Points    int            // fail-points that occur
+	Reached   int            // those at which it was killed
+	Unreached []string       // those at which it was not
+	Windows   map[string]int // kills while something was being sent, by platform
 	Lives     int
 	Messages  int
 	Spawns    int
@@ -108,7 +118,7 @@ func (f *killed) print(w io.Writer) {
 	row("seed", "%d", f.Seed)
 	row("kills", "%d: %d at fail-points, %d at random", f.AtPoints+f.Random, f.AtPoints, f.Random)
 	row("fail-points", "%d of %d %v", f.Reached, f.Points, f.Unreached)
-	row("kills in a send window", "%d", v.InSend)
+	row("kills in a send window", "%d %v", v.InSend, f.Windows)
 	row("lives", "%d", f.Lives)
 	row("messages", "%d", f.Messages)
 	row("sub-agents asked for", "%d", f.Spawns)

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +23,8 @@ type killConfig struct {
 	Dir                     string // for the world
 	Kills, Messages, Spawns int
 	Seed                    uint64
+	At                      *regexp.Regexp // the fail-points; nil = all, and half of the kills at random
+	Platform                string         // only this one is written on; "" = all
 	Progress                io.Writer
 }
 
@@ -51,13 +57,22 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), fig: killed{Seed: c.Seed}}
-	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer}); err != nil {
+	at := c.At
+	if at == nil {
+		at = regexp.MustCompile("")
+	}
+	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at), fig: killed{Seed: c.Seed, Windows: map[string]int{}}}
+	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.w.Close()) }()
 	r.crowd = newCrowd(r.w)
-	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), places: r.w.places, left: c.Messages, spawns: c.Spawns}
+	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), left: c.Messages, spawns: c.Spawns}
+	for _, p := range r.w.places {
+		if c.Platform == "" || p.Platform == c.Platform {
+			r.plans.places = append(r.plans.places, p)
+		}
+	}
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -88,6 +103,13 @@ func (r *run) learn(ctx context.Context) error {
 	for _, at := range r.w.places {
 		r.crowd.command(at, "/send on")
 	}
+	if err := until(ctx, 30*time.Second, "every place has its session", func() bool {
+		return !slices.ContainsFunc(r.w.places, func(at *place) bool {
+			return r.w.ask(ctx, http.MethodGet, "/api/sessions/"+url.PathEscape(at.Session), nil, nil, nil) != nil
+		})
+	}); err != nil {
+		return err
+	}
 	r.crowd.say(r.plans.everything())
 	for _, at := range r.w.places[:2] {
 		for _, deny := range []bool{true, false} {
@@ -101,8 +123,10 @@ func (r *run) learn(ctx context.Context) error {
 	if err := r.rest(ctx); err != nil {
 		return err
 	}
-	r.points = newPoints(p.traced())
-	r.fig.Points = len(r.points.all)
+	r.points.learn(p.traced())
+	if len(r.points.all) == 0 {
+		return errors.New("no fail-point is called that")
+	}
 	fmt.Fprintf(r.Progress, "seed %d: %d fail-points: %v\n", r.Seed, len(r.points.all), r.points.all)
 	return r.down(ctx, p, "random")
 }
@@ -134,6 +158,10 @@ func (r *run) down(ctx context.Context, p *process, where string) error {
 		return err
 	}
 	k.InSend, k.Sends = len(sends) > 0, sends
+	for platform := range sends {
+		r.fig.Windows[platform]++
+	}
+	r.points.learn(p.traced())
 	r.kills = append(r.kills, k)
 	return nil
 }
@@ -143,14 +171,17 @@ func (r *run) kill(ctx context.Context, k int) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	point, nth := "", 0
-	if k%2 == 0 {
-		point, nth = r.points.next(r.dice)
+	point, nth, rare := "", 0, false
+	if k%2 == 0 || r.At != nil {
+		point, nth, rare = r.points.next(r.dice)
 	}
-	n := (r.plans.left + r.Kills - k - 1) / (r.Kills - k) // what is left, spread over the kills that are left
+	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
 	before := n / 2
 	for range before {
 		r.crowd.say(r.plans.next())
+	}
+	if rare {
+		r.crowd.say(r.plans.everything())
 	}
 	p, err := r.w.start(ctx, point, nth)
 	if err != nil {
@@ -262,7 +293,7 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 		return nil, fmt.Errorf("the host does not end softly: %w\n%s", err, p.log)
 	}
 	f := &r.fig
-	f.Lives, f.Messages, f.Flips, f.Reached, f.Unreached = r.w.lives, r.plans.n, len(h.Flips), len(r.points.reached), r.points.unreached()
+	f.Lives, f.Messages, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, r.plans.n, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()
 	for _, s := range h.Said {
 		for _, d := range s.Owes {
 			switch d.Kind {

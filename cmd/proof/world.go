@@ -40,6 +40,7 @@ type world struct {
 	env    []string         // of the program
 	things *keeper
 	lives  int
+	logs   bool
 }
 
 // worldConfig is what worlds differ in.
@@ -47,12 +48,13 @@ type worldConfig struct {
 	Program string // the binary, built with the tag failpoints
 	Dir     string // empty, and with a short path: it holds a socket
 	Model   func(modeltest.Request) modeltest.Reply
+	Logs    bool   // what each life prints is kept in the folder log
 	Extra   string // further sections of the configuration, YAML
 }
 
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
-	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}}
+	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs}
 	model, err := modeltest.New()
 	if err != nil {
 		return nil, err

@@ -52,6 +52,15 @@ func (w *world) start(ctx context.Context, point string, nth int) (*process, err
 	if err := os.Remove(p.trace); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
+	if w.logs {
+		f, err := w.logFile(p.Life)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // the process has it
+		p.cmd.Stdout, p.cmd.Stderr = f, f
+		p.log.file = f.Name()
+	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", w.program, err)
 	}
@@ -60,6 +69,15 @@ func (w *world) start(ctx context.Context, point string, nth int) (*process, err
 		close(done)
 	}()
 	return p, nil
+}
+
+// logFile is where a life's output is kept.
+func (w *world) logFile(life int) (*os.File, error) {
+	dir := filepath.Join(w.dir, "log")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("life-%05d.log", life)), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
 // ready waits until a host answers. It is false when that has ended before: then over says whether it was killed.
@@ -214,10 +232,11 @@ func placeOf(d sessions.Delivery) prooftest.Place {
 	return prooftest.Place{Platform: string(d.To.Channel), Account: string(d.To.Account), Chat: string(d.To.Chat), Thread: string(d.To.Thread)}
 }
 
-// tail keeps the end of what a process prints.
+// tail keeps the end of what a process prints, or knows the file that has it.
 type tail struct {
-	mu sync.Mutex
-	b  []byte
+	file string // "" = it is here
+	mu   sync.Mutex
+	b    []byte
 }
 
 const tailSize = 256 << 10
@@ -233,6 +252,13 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) String() string {
+	if t.file != "" {
+		b, err := os.ReadFile(t.file)
+		if err != nil {
+			return err.Error()
+		}
+		return string(b[max(0, len(b)-tailSize):])
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.b)
