@@ -1,0 +1,301 @@
+package router
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// silent reports whether a run ended without words for others.
+func silent(run sessions.Run) bool {
+	word := strings.TrimSpace(run.Result)
+	return run.Status != sessions.Done || word == "" || word == string(agent.ReplySkip) || word == string(agent.AnnounceSkip) || word == string(agent.NoReply)
+}
+
+// judgeExchanges: each exchange goes on in turn until its end, announces once, and passes no session twice (S9, S10, S11, S12).
+func (r *rest) judgeExchanges() {
+	chains := map[sessions.RunID][]sessions.Run{}
+	var roots []sessions.RunID
+	for _, run := range r.runs {
+		if c := run.Chain; c != nil && c.Kind == chainAsk {
+			if chains[c.Root] == nil {
+				roots = append(roots, c.Root)
+			}
+			chains[c.Root] = append(chains[c.Root], run)
+		}
+	}
+	for _, root := range roots {
+		r.judgeExchange(chains[root])
+	}
+}
+
+func (r *rest) judgeExchange(steps []sessions.Run) {
+	w, ask := r.w, steps[0]
+	w.tally("exchanges")
+	c := ask.Chain
+	if ask.Kind != sessions.AskRun || ask.ID != c.Root {
+		r.wrong("S9", "an exchange begins with the %s run %s", ask.Kind, ask.ID)
+		return
+	}
+	if c.Requester == c.Target {
+		r.wrong("S12", "a chain of messages comes back to %s: %v", ask.Key, c.Hops)
+	}
+	hops := slices.Sorted(slices.Values(c.Hops))
+	if len(slices.Compact(hops)) != len(c.Hops) {
+		r.wrong("S12", "a chain of messages passes a session twice: %v", c.Hops)
+	}
+	if ask.Status != sessions.Done {
+		if len(steps) > 1 {
+			r.wrong("S9", "the ask %s is %s and goes on", ask.ID, ask.Status)
+		}
+		return
+	}
+	for i, run := range steps[1:] {
+		last, turn := i == len(steps)-2, i+1
+		before := steps[i]
+		if run.Created.Before(before.Ended) {
+			r.wrong("S9", "step %d of exchange %s began before the one before it had ended", turn, ask.ID)
+		}
+		if last != (run.Kind == sessions.AnnounceRun) {
+			r.wrong("S9", "step %d of %d of exchange %s is %s", turn, len(steps)-1, ask.ID, run.Kind)
+			continue
+		}
+		if !last {
+			w.tally("reply steps")
+			to := c.Requester
+			if turn%2 == 0 {
+				to = c.Target
+			}
+			if run.Key != to || run.Chain.Turn != turn || turn > w.plan.turns {
+				r.wrong("S9", "reply step %d of at most %d of exchange %s is in %s, counted as %d", turn, w.plan.turns, ask.ID, run.Key, run.Chain.Turn)
+			}
+			if silent(before) {
+				r.wrong("S9", "exchange %s goes on after %s %q", ask.ID, before.Status, before.Result)
+			}
+			continue
+		}
+		if !silent(before) && turn <= w.plan.turns {
+			r.wrong("S9", "exchange %s ends after %d of %d reply steps, the last one said %q", ask.ID, turn-1, w.plan.turns, before.Result)
+		}
+	}
+	last := steps[len(steps)-1]
+	if last.Kind != sessions.AnnounceRun {
+		r.wrong("S10", "exchange %s ends with %s", ask.ID, last.Kind)
+		return
+	}
+	r.judgeAnnounce(ask, last)
+}
+
+// judgeAnnounce: what the target announces goes to its own chat, once (S10, S11).
+func (r *rest) judgeAnnounce(ask, last sessions.Run) {
+	posts, want := r.by[last.ID], 0
+	if !silent(last) && !last.Chain.Origin.IsZero() {
+		want = 1
+	}
+	if len(posts) != want {
+		r.wrong("S10", "exchange %s announces %q in %d deliveries", ask.ID, last.Result, len(posts))
+	}
+	for _, d := range posts {
+		r.w.tally("announcements")
+		if d.Kind != sessions.Announce || d.Session != ask.Key || r.w.keys[d.To] != ask.Key || d.Text != strings.TrimSpace(last.Result) {
+			r.wrong("S10", "exchange %s with %s announces %q to %s for %s", ask.ID, ask.Key, d.Text, d.To, d.Session)
+		}
+	}
+	for _, t := range r.w.thoughts {
+		if t.kind != "announce" || t.word == "" || t.word != strings.TrimSpace(last.Result) {
+			continue
+		}
+		for _, word := range []string{last.Chain.Request, last.Chain.Round1, last.Chain.Latest} {
+			if !strings.Contains(t.prompt.System, word) {
+				r.wrong("S10", "the announce step of exchange %s is not shown %q", ask.ID, word)
+			}
+		}
+	}
+}
+
+// judgeReplies: a reply to an ask reaches the requester's context once: as the result of the call, or as the message of the first
+// reply step (S13).
+func (r *rest) judgeReplies() {
+	for _, run := range r.runs {
+		if run.Kind != sessions.ReplyRun || run.Chain.Turn != 1 {
+			continue
+		}
+		var where []string
+		for _, m := range r.texts[run.Chain.Requester] {
+			if m.Role != sessions.Assistant && slices.Contains(tokensOf([]string{m.Text()}, "r"), strings.TrimSpace(run.Chain.Round1)) {
+				where = append(where, string(m.Role))
+			}
+		}
+		if len(where) != 1 {
+			r.wrong("S13", "the reply %q stands in the transcript of its requester %s %d times: %q", run.Chain.Round1, run.Chain.Requester, len(where), where)
+		}
+	}
+}
+
+// judgeChildren: each sub-agent that was accepted has one end, and so has each further task of it (N15).
+func (r *rest) judgeChildren() {
+	for key := range r.children() {
+		r.w.tally("children")
+		tasks := 0
+		for _, run := range r.runs {
+			if run.Key == key && run.Kind == sessions.ChildRun && !takenUp(run) {
+				tasks++
+			}
+		}
+		ends := r.ends(key)
+		for _, e := range ends {
+			r.w.tally("child " + e)
+		}
+		if len(ends) != max(tasks, 1) {
+			r.wrong("N15", "the %d tasks of the sub-agent %s ended in %d ways: %q", tasks, key, len(ends), ends)
+		}
+	}
+}
+
+// children finds the sub-agents that there were: in the store, in what their requesters were told, among those that the model was.
+func (r *rest) children() map[sessions.Key]bool {
+	out := map[sessions.Key]bool{}
+	for _, run := range r.runs {
+		if run.Kind == sessions.ChildRun {
+			out[run.Key] = true
+		}
+	}
+	for _, msgs := range r.texts {
+		for _, m := range msgs {
+			var v struct{ ChildSessionKey sessions.Key }
+			if m.ToolName == "sessions_spawn" && json.Unmarshal([]byte(m.Text()), &v) == nil && v.ChildSessionKey != "" {
+				out[v.ChildSessionKey] = true
+			}
+		}
+	}
+	for _, t := range r.w.thoughts {
+		if t.kind == "child" && isSubagent(sessions.Key(t.session)) {
+			out[sessions.Key(t.session)] = true
+		}
+	}
+	return out
+}
+
+// ends lists in which ways a sub-agent has ended.
+func (r *rest) ends(key sessions.Key) (ends []string) {
+	for _, run := range r.runs {
+		if run.Chain == nil || run.Chain.Target != key {
+			continue
+		}
+		word := strings.TrimSpace(run.Result)
+		switch {
+		case run.Kind == sessions.ChildRun && run.Status == sessions.Stopped && run.Error != "":
+			ends = append(ends, "failed")
+		case run.Status != sessions.Done:
+		case word == string(agent.AnnounceSkip), word == string(agent.NoReply) && run.Kind == sessions.ResultRun:
+			ends = append(ends, "silent")
+		}
+	}
+	for _, d := range r.deliveries {
+		c := r.byID[d.Run].Chain
+		if d.Kind != sessions.Announce || !strings.Contains(d.Text, string(key)) && (c == nil || c.Kind != chainSpawn || c.Target != key) {
+			continue
+		}
+		switch d.State {
+		case sessions.Sent:
+			ends = append(ends, "announced")
+		case sessions.Withheld:
+			ends = append(ends, "withheld")
+		default:
+			ends = append(ends, "listed")
+		}
+	}
+	for at, msgs := range r.texts {
+		for _, m := range msgs {
+			if isSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
+				ends = append(ends, "reported")
+			}
+		}
+	}
+	if len(ends) == 0 { // it was deleted: what is left of its silence is that somebody wanted it
+		for _, x := range r.w.tries {
+			if word := strings.TrimSpace(x.Result); x.Delete != nil && *x.Delete == key && (word == string(agent.AnnounceSkip) || word == string(agent.NoReply)) {
+				return []string{"silent"}
+			}
+		}
+	}
+	return ends
+}
+
+// judgeEffects: a tool call has one effect and one result (S14).
+func (r *rest) judgeEffects() {
+	times := map[string]int{}
+	for _, n := range r.notes {
+		for _, x := range tokensOf([]string{n.Text}, "f") {
+			times[x]++
+		}
+	}
+	for _, d := range r.deliveries {
+		if d.Kind == sessions.Posted {
+			times[d.Text]++
+		}
+	}
+	for _, run := range r.runs {
+		if run.Chain != nil && run.ID == run.Chain.Root {
+			times[run.Chain.Request]++
+		}
+	}
+	for word, n := range times {
+		if n > 1 {
+			r.wrong("S14", "a tool call has %d effects: %s", n, word)
+		}
+	}
+	for key, msgs := range r.texts {
+		calls := map[string]int{}
+		for _, m := range msgs {
+			for _, c := range m.ToolCalls() {
+				calls[string(m.Run)+" "+c.ID]++
+			}
+			if m.Role == sessions.ToolResult {
+				calls[string(m.Run)+" "+m.ToolCallID] += 10
+			}
+		}
+		for id, n := range calls {
+			run, _, _ := strings.Cut(id, " ")
+			if n == 1 && r.byID[sessions.RunID(run)].Status != sessions.Done {
+				continue // it broke off there
+			}
+			if n != 11 {
+				r.wrong("S14", "the tool call %s in %s has %d results, and stands there %d times", id, key, n/10, n%10)
+			}
+		}
+	}
+}
+
+// judgeKeys: no two chats share a session unless they are to, and what people write reaches no other session's model (K8).
+func (r *rest) judgeKeys() {
+	home := map[string]sessions.Key{}
+	for _, l := range r.w.plan.letters {
+		home[strings.Fields(l.text)[0]] = r.w.keys[l.to]
+	}
+	for _, t := range r.w.thoughts {
+		key := sessions.Key(t.session)
+		if key == "main" {
+			key = sessions.MainKey(t.agent)
+		}
+		for _, m := range t.prompt.Messages {
+			for _, x := range tokensOf([]string{m.Text()}, "w") {
+				if home[x] != key {
+					r.wrong("K8", "the model is shown %s of %s in %s", x, home[x], key)
+				}
+			}
+		}
+	}
+	for _, p := range r.w.platforms {
+		for _, x := range p.shown {
+			for _, word := range tokensOf([]string{x.out.Text}, "w") {
+				if home[word] != r.w.keys[x.out.To] {
+					r.wrong("K8", "%s of %s is answered in %s", word, home[word], x.out.To)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// plan is what a seed draws before anything happens.
+type plan struct {
+	queue    sessions.Queue
+	turns    int // most reply steps of an exchange
+	subs     agent.Subagents
+	timeout  int
+	long     int // longest message of the platforms; 0 = any
+	hold     bool
+	letters  []letter
+	flips    []flipped
+	restarts []time.Duration
+
+	// How often, in a thousand.
+	crash, panics, slow, sending, thinking int
+	crashes                                int // at most
+}
+
+// letter is something that somebody writes.
+type letter struct {
+	id   channels.MessageID
+	at   time.Duration
+	to   channels.Address
+	by   string
+	text string
+}
+
+func (l letter) isCommand() bool { return l.text[0] == '/' }
+
+// flipped is a change of a session's send policy by the API.
+type flipped struct {
+	at  time.Duration
+	key sessions.Key
+	to  policy.Override
+}
+
+// second is the account beside the default one. Its chats have an agent of their own.
+var second = AccountRef{fakeKind, "two"}
+
+const visitor = "3003"
+
+// haunt is a chat of the simulation and the people in it.
+type haunt struct {
+	to     channels.Address
+	people []string
+}
+
+func haunts() []haunt {
+	at := func(a channels.Address, ref AccountRef) channels.Address {
+		a.Account = ref.Account
+		return a
+	}
+	return []haunt{
+		{direct(guest), []string{guest}},
+		{direct(owner), []string{owner}},
+		{chatA, []string{guest, owner}},
+		{groupChat("b"), []string{guest, owner, visitor}},
+		{at(direct(visitor), second), []string{visitor}},
+		{at(groupChat("c"), second), []string{owner, visitor}},
+	}
+}
+
+func (l letter) inbound() channels.Inbound {
+	return channels.Inbound{Event: channels.Message, ID: l.id, Address: l.to, Sender: channels.Sender{ID: channels.UserID(l.by), Name: l.by}, Text: l.text,
+		Mentioned: l.to.Type.Several(), Time: epoch}
+}
+
+func (p *plan) settings() *Settings {
+	return settingsFor(func(s *Settings) {
+		s.Session.AgentToAgent.MaxPingPongTurns = p.turns
+		s.Messages.Queue.Queue = p.queue
+		s.Agents.Defaults.Subagents = p.subs
+		s.Agents.Defaults.TimeoutSeconds = p.timeout
+		s.Agents.List = []agent.Entry{{ID: "main", Default: true, Model: "mock/main", Subagents: agent.EntrySubagents{AllowAgents: []string{"*"}}}, {ID: "helper", Model: "mock/helper"}}
+		s.Bindings = []sessions.Binding{{AgentID: "helper", Match: sessions.BindingMatch{Channel: fakeKind, AccountID: second.Account}}}
+		s.Tools.Sessions.Visibility = tools.VisibleAll
+		s.Tools.AgentToAgent = tools.AgentToAgent{Enabled: true, Allow: []string{"*"}}
+		s.Delivery.Hold = p.hold
+		s.Accounts[second] = s.Accounts[account]
+	})
+}
+
+// draw makes the plan of a seed.
+func (w *world) draw() *plan {
+	s := w.s
+	p := &plan{
+		queue: sessions.Queue{Mode: pick(s, sessions.Collect, sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt), Cap: pick(s, 2, 5, 20, 20),
+			Drop: pick(s, sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew)},
+		turns: s.upTo(6), timeout: pick(s, 60, 300, 600), hold: s.chance(150), long: pick(s, 0, 0, 60, 200),
+		subs:  agent.Subagents{MaxSpawnDepth: 1 + s.upTo(3), MaxConcurrent: 1 + s.upTo(8), Announce: pick(s, "direct", "direct", "requester")},
+		crash: pick(s, 0, 5, 15, 30), panics: pick(s, 0, 10, 30), slow: pick(s, 0, 0, 10), sending: pick(s, 0, 50, 250), thinking: pick(s, 0, 50, 150), crashes: 1 + s.upTo(4),
+	}
+	now, chats := time.Duration(0), haunts()
+	slices.DeleteFunc(chats, func(haunt) bool { return false })
+	busy := chats[:2+s.upTo(len(chats)-1)]
+	for i := range 4 + s.upTo(9) {
+		now += s.within(pick(s, 300*time.Millisecond, 5*time.Second, time.Minute))
+		at := pick(s, busy...)
+		l := letter{id: channels.MessageID(fmt.Sprintf("m%d", i)), at: now, to: at.to, by: pick(s, at.people...), text: fmt.Sprintf("w%d please", i)}
+		if s.chance(180) {
+			l.text = w.command(at, &l)
+		}
+		p.letters = append(p.letters, l)
+	}
+	for range s.upTo(3) {
+		key := w.keyOf(pick(s, chats[0], chats[4]).to)
+		at := s.within(now + time.Minute)
+		p.flips = append(p.flips, flipped{at, key, policy.Deny}, flipped{at + s.within(2*time.Minute), key, pick(s, policy.Allow, policy.Inherit)})
+	}
+	if s.chance(300) {
+		p.restarts = append(p.restarts, s.within(now+time.Minute))
+	}
+	return p
+}
+
+// command draws a command that fits the chat.
+func (w *world) command(at haunt, l *letter) string {
+	if slices.Contains(at.people, owner) {
+		l.by = owner
+		return pick(w.s, "/stop", "/new", "/send off", "/send on", "/send inherit", "/send off", "/send on")
+	}
+	return pick(w.s, "/stop", "/status")
+}
+
+// keyOf is the session of a chat.
+func (w *world) keyOf(to channels.Address) sessions.Key {
+	return w.keys[to]
+}
+
+// route finds the session of each chat.
+func (w *world) route() {
+	set := (&plan{}).settings().prepare()
+	for _, h := range haunts() {
+		l := letter{to: h.to, by: h.people[0]}
+		w.keys[h.to], _, _ = set.routes.Key(l.inbound())
+	}
+}

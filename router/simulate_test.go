@@ -1,0 +1,131 @@
+package router
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// fromEnv reads a number from the environment.
+func fromEnv(name string, def int) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		return def
+	}
+	return n
+}
+
+// TestSimulation lets a small world live on virtual time: people, platforms, a model, and a host that crashes, all drawn from a seed,
+// and holds what there is to see in the end against the contract. PARLEY_SIM_SEEDS is how many seeds, PARLEY_SIM_FROM the first,
+// PARLEY_SIM_SEED one whose whole history is printed.
+//
+// proves: N15, S9, S10, S11, S12, S13, S14, P4, P7, K8
+func TestSimulation(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if one := fromEnv("PARLEY_SIM_SEED", -1); one >= 0 {
+		simulate(t, uint64(one), true)
+		return
+	}
+	from, n := fromEnv("PARLEY_SIM_FROM", 1), fromEnv("PARLEY_SIM_SEEDS", 60)
+	total := map[string]int{}
+	failed := 0
+	for seed := from; seed < from+n; seed++ {
+		out := simulate(t, uint64(seed), false)
+		for k, v := range out.counts {
+			total[k] += v
+		}
+		if out.failed {
+			if failed++; failed == 20 {
+				break
+			}
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(total)) {
+		t.Logf("%8d  %s", total[k], k)
+	}
+}
+
+// TestSimulationRepeats lives seeds twice: what happens is the same to the letter.
+func TestSimulationRepeats(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	from, n := fromEnv("PARLEY_SIM_FROM", 1), fromEnv("PARLEY_SIM_SEEDS", 10)
+	for seed := from; seed < from+n; seed++ {
+		a, b := simulate(t, uint64(seed), false), simulate(t, uint64(seed), false)
+		if a.history != b.history {
+			t.Errorf("seed %d is not the same twice:\n%s", seed, parts(a.history, b.history))
+		}
+	}
+}
+
+// parts shows where two histories begin to differ.
+func parts(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			from := max(0, i-5)
+			return strings.Join(x[from:min(len(x), i+4)], "\n") + "\n--- and\n" + strings.Join(y[from:min(len(y), i+4)], "\n")
+		}
+	}
+	return fmt.Sprintf("%d and %d lines", len(x), len(y))
+}
+
+// simulated is what came of a seed.
+type simulated struct {
+	history string
+	counts  map[string]int
+	failed  bool
+}
+
+// simulate lets the world of a seed live.
+func simulate(t *testing.T, seed uint64, print bool) (out simulated) {
+	uuid.SetRand(seeded{rand.New(rand.NewPCG(seed, 21))})
+	jitter = func(d time.Duration) time.Duration { // drawn from the time, so that it does not matter who asks first
+		return time.Duration(rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))).Int64N(int64(d)))
+	}
+	defer func() {
+		uuid.SetRand(nil)
+		jitter = rand.N[time.Duration]
+	}()
+	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		defer func() { // the end of a bubble that failed ends its test
+			if print || t.Failed() {
+				fmt.Fprintf(os.Stderr, "seed %d:\n%s", seed, out.history)
+			}
+			if t.Failed() {
+				t.Logf("again with: PARLEY_SIM_SEED=%d go test ./router -run '^TestSimulation$' -count=1", seed)
+			}
+		}()
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, seed)
+			r := w.live()
+			for _, f := range r.judge() {
+				t.Error(w.s.known(f))
+			}
+			out = simulated{w.s.history(), w.counts, t.Failed()}
+			w.counts["messages"] = len(w.plan.letters)
+			w.counts["turns of the scheduler"] = w.s.turns
+		})
+	})
+	return out
+}
+
+// seeded makes ids from a seed.
+type seeded struct{ r *rand.Rand }
+
+func (s seeded) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(s.r.Uint32())
+	}
+	return len(b), nil
+}
+

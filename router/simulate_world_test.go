@@ -1,0 +1,385 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// world is what a seed makes: people, platforms, a model, and the processes that serve them one after the other.
+type world struct {
+	t         *testing.T
+	s         *scheduler
+	plan      *plan
+	keys      map[channels.Address]sessions.Key
+	platforms []*site
+	calm      atomic.Bool // no more faults
+	over      chan struct{}
+	crashes   int     // left
+	left      remains // of the newest crash
+	now       atomic.Pointer[host]
+	lives     int
+	people    sync.WaitGroup
+
+	mu       sync.Mutex
+	events   int
+	called   []*contact
+	policies []ruled
+	acked    map[channels.MessageID]int // when the host confirmed it, in events
+	tokens   map[string]int
+	thoughts []thought
+	tries    []attempted
+	gone     map[sessions.Key]deleted
+	counts   map[string]int
+	newest   map[channels.Address]letter // the newest command about the policy that was offered
+}
+
+// contact is a call of a platform.
+type contact struct {
+	what       string
+	to         channels.Address
+	text       string
+	host       *host
+	begin, end int // in events
+}
+
+// ruled is a change of what may reach a chat, as people know of it.
+type ruled struct {
+	at  int
+	key sessions.Key
+	to  string // deny: acknowledged; allow: asked for; unknown
+}
+
+// deleted is what there was of a session before it was deleted.
+type deleted struct {
+	runs  []sessions.Run // newest first
+	texts []sessions.Message
+}
+
+// attempted is an end of a run that a process wanted to write down.
+type attempted struct {
+	run sessions.RunID
+	sessions.Outcome
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{t: t, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, over: make(chan struct{}), acked: map[channels.MessageID]int{}, tokens: map[string]int{},
+		counts: map[string]int{}, newest: map[channels.Address]letter{}, gone: map[sessions.Key]deleted{}}
+	w.route()
+	w.plan = w.draw()
+	w.crashes = w.plan.crashes
+	for _, ref := range []AccountRef{account, second} {
+		p := &site{w: w, ref: ref, like: pick(w.s, repeats, idempotent, reconciles)}
+		if w.s.chance(250) {
+			from := time.Now().Add(w.s.within(3 * time.Minute))
+			p.down = append(p.down, [2]time.Time{from, from.Add(w.s.within(6 * time.Minute))})
+		}
+		w.platforms = append(w.platforms, p)
+	}
+	return w
+}
+
+// tally counts how often something came up.
+func (w *world) tally(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts[what]++
+}
+
+// clock is the place of the next event among all.
+func (w *world) clock() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events++
+	return w.events
+}
+
+// token makes a word that is nowhere else.
+func (w *world) token(kind string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tokens[kind]++
+	return fmt.Sprintf("%s%d", kind, w.tokens[kind])
+}
+
+// calls writes down that a call of a platform began.
+func (w *world) calls(h *host, what string, to channels.Address, text string) *contact {
+	x := &contact{what: what, to: to, text: text, host: h, begin: w.clock()}
+	w.s.note("call %s %s", what, to)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.called = append(w.called, x)
+	return x
+}
+
+// ends writes down that a call has ended; with its process it ends as well.
+func (w *world) ends(x *contact) {
+	at := w.clock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if x.end == 0 {
+		x.end = at
+	}
+}
+
+// shows looks at what a chat shows: the answer to a change of its policy is its acknowledgement.
+func (w *world) shows(x shown) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.newest[x.out.To]
+	if strings.HasPrefix(x.out.Text, "⚙️ Send policy set to off") && l.text == "/send off" {
+		w.policies = append(w.policies, ruled{x.at, w.keys[x.out.To], "deny"})
+	}
+}
+
+// rules writes down a change of what may reach a chat.
+func (w *world) rules(key sessions.Key, to string) {
+	at := w.clock()
+	w.s.note("policy of %s: %s", key, to)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.policies = append(w.policies, ruled{at, key, to})
+}
+
+// writes has a chat's people write, one after the other: updates come up to three times and may change places, and each is offered
+// until it is confirmed.
+func (w *world) writes(letters []letter) {
+	s := w.s
+	order := slices.Clone(letters)
+	for i := 1; i < len(order); i++ {
+		if s.chance(80) && !order[i].isCommand() && !order[i-1].isCommand() {
+			w.tally("reordered updates")
+			order[i-1], order[i] = order[i], order[i-1]
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for range 2 {
+			if s.chance(150) {
+				w.tally("repeated updates")
+				order = slices.Insert(order, i+1+s.upTo(len(order)-i), order[i])
+			}
+		}
+	}
+	w.people.Go(func() {
+		for _, l := range order {
+			sleep(w.t.Context(), time.Until(s.began.Add(l.at)))
+			w.offer(l)
+		}
+	})
+}
+
+// offer offers an update until a process confirms it.
+func (w *world) offer(l letter) {
+	s := w.s
+	for {
+		s.wait(nil, fmt.Sprintf("offer %s", l.id))
+		if h := w.now.Load(); h != nil && !h.isDead() {
+			w.tally("offers")
+			s.note("offer %s to %s: %s", l.id, l.to, l.text)
+			w.offers(l)
+			err := h.r.Accept(h.ctx, l.inbound())
+			s.wait(nil, fmt.Sprintf("confirm %s", l.id))
+			if err == nil && !h.isDead() {
+				s.note("confirmed %s", l.id)
+				w.confirms(l)
+				return
+			}
+			w.tally("refused offers")
+		}
+		time.Sleep(time.Second + s.within(time.Second))
+	}
+}
+
+// offers notes what an update means when it is offered first.
+func (w *world) offers(l letter) {
+	w.mu.Lock()
+	_, seen := w.acked[l.id]
+	set := strings.HasPrefix(l.text, "/send ")
+	if set && !seen {
+		w.newest[l.to] = l
+	}
+	w.mu.Unlock()
+	if set && !seen && l.text != "/send off" {
+		w.rules(w.keys[l.to], "allow")
+	}
+}
+
+func (w *world) confirms(l letter) {
+	at := w.clock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.acked[l.id] == 0 {
+		w.acked[l.id] = at
+	}
+}
+
+// flip changes a session's policy by the API until that is acknowledged.
+func (w *world) flip(f flipped) {
+	s := w.s
+	sleep(w.t.Context(), time.Until(s.began.Add(f.at)))
+	for {
+		s.wait(nil, "flip "+string(f.key))
+		if h := w.now.Load(); h != nil && !h.isDead() {
+			if f.to == policy.Deny {
+				w.rules(f.key, "unknown")
+			} else {
+				w.rules(f.key, "allow")
+			}
+			_, err := h.r.Patch(h.ctx, f.key, sessions.Patch{SendPolicy: &f.to})
+			s.wait(nil, "flipped "+string(f.key))
+			if err == nil && !h.isDead() {
+				w.tally("flips by the API")
+				if f.to == policy.Deny {
+					w.rules(f.key, "deny")
+				}
+				return
+			}
+			if err != nil && strings.Contains(err.Error(), sessions.ErrNotFound.Error()) {
+				return // nobody has written there yet
+			}
+		}
+		time.Sleep(time.Second + s.within(time.Second))
+	}
+}
+
+// serve keeps a process at work until the world ends.
+func (w *world) serve(ctx context.Context) {
+	dir := folder(w.t)
+	seed(w.t, dir)
+	restarts := slices.Clone(w.plan.restarts)
+	for ctx.Err() == nil {
+		w.lives++
+		h, err := w.boot(dir)
+		if err == nil {
+			w.now.Store(h)
+			var again <-chan time.Time
+			if len(restarts) > 0 {
+				again = time.After(time.Until(w.s.began.Add(restarts[0])))
+			}
+			select {
+			case <-h.left:
+			case <-again:
+				w.tally("restarts")
+				w.s.note("RESTART")
+				restarts = restarts[1:]
+			case <-ctx.Done():
+			}
+		}
+		if ctx.Err() != nil {
+			w.calm.Store(true)
+		}
+		w.now.Store(nil)
+		h.halt()
+		w.lets(h)
+		if h.isDead() {
+			dir = folder(w.t)
+			w.left.write(w, dir)
+		}
+		if ctx.Err() == nil {
+			time.Sleep(w.s.within(pick(w.s, time.Second, 10*time.Second, 3*time.Minute)))
+		}
+	}
+}
+
+// lets ends the calls of a process that is gone.
+func (w *world) lets(h *host) {
+	at := w.clock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.called {
+		if x.host == h && x.end == 0 {
+			x.end = at
+		}
+	}
+}
+
+// live lets everything happen until nothing moves any more, and gives what there is to see.
+func (w *world) live() *rest {
+	scheduled := make(chan struct{})
+	var service sync.WaitGroup
+	stop := make(chan struct{})
+	go func() {
+		defer close(scheduled)
+		w.s.run(stop)
+	}()
+	ctx, end := context.WithCancel(w.t.Context())
+	service.Go(func() { w.serve(ctx) })
+	by := map[channels.Address][]letter{}
+	for _, l := range w.plan.letters {
+		by[l.to] = append(by[l.to], l)
+	}
+	for _, h := range haunts() {
+		if len(by[h.to]) > 0 {
+			w.writes(by[h.to])
+		}
+	}
+	flips := map[sessions.Key][]flipped{}
+	for _, f := range w.plan.flips {
+		flips[f.key] = append(flips[f.key], f)
+	}
+	for _, key := range slices.Sorted(maps.Keys(flips)) {
+		w.people.Go(func() {
+			for _, f := range flips[key] {
+				w.flip(f)
+			}
+		})
+	}
+	w.people.Wait()
+	time.Sleep(w.s.within(5 * time.Minute))
+	w.calm.Store(true)
+	out := w.settle()
+	end()
+	service.Wait()
+	close(stop)
+	<-scheduled
+	return out
+}
+
+// mostWaited is how long nothing may go on moving.
+const mostWaited = 26 * time.Hour
+
+// settle waits until there is nothing to do, and a little longer.
+func (w *world) settle() *rest {
+	for until := time.Now().Add(mostWaited); ; time.Sleep(20 * time.Second) {
+		w.s.wait(nil, "look")
+		h := w.now.Load()
+		if h == nil || h.isDead() || !h.idle() {
+			if time.Now().After(until) {
+				w.t.Errorf("%s after the last fault there is still something to do", mostWaited)
+				return w.look(h)
+			}
+			continue
+		}
+		before := len(w.called)
+		time.Sleep(2*expireEvery + time.Second)
+		w.s.wait(nil, "look")
+		if !h.idle() {
+			continue
+		}
+		if len(w.called) > before {
+			w.t.Errorf("at rest, and yet %d calls", len(w.called)-before)
+		}
+		return w.look(h)
+	}
+}
+
+// idle reports whether there is nothing to do.
+func (h *host) idle() bool {
+	for _, s := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
+		if runs, err := h.store.ListRuns(h.ctx, sessions.RunQuery{Status: s, Limit: 1}); err != nil || len(runs) > 0 {
+			return false
+		}
+	}
+	n, err := h.store.CountDeliveries(h.ctx, sessions.DeliveryQuery{})
+	return err == nil && n[sessions.Pending]+n[sessions.Sending] == 0
+}
