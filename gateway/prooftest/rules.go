@@ -150,7 +150,7 @@ func (c *check) askedTwice() {
 	for i := range c.h.Asked {
 		a := &c.h.Asked[i]
 		d := c.byToken[a.Token]
-		if d == nil || a.Step == "reply" || d.end != shown && d.end != withheld && d.end != listed {
+		if d == nil || a.Step == "reply" || len(d.lines)+len(d.sends) == 0 {
 			continue
 		}
 		k := step{a.Life, a.Session, a.Step, a.Token, a.Call}

@@ -5,15 +5,13 @@ import "slices"
 // logSpoilers break the rules about what the model was asked, what the host lists in the end, and the log itself.
 var logSpoilers = []spoiler{
 	{"the model is asked again", []FaultKind{AskedTwice}, func(w *world) ([]string, bool) {
-		for _, i := range w.Perm(len(w.h.Asked)) {
-			a := w.h.Asked[i]
-			if e := w.ends[a.Token]; a.Step != "reply" && (e == shown || e == withheld) {
-				a.At = w.tick()
-				w.h.Asked = append(w.h.Asked, a)
-				return []string{a.Token}, true
-			}
-		}
-		return nil, false
+		return w.askAgain(func(t left) bool { return t.lines > 0 })
+	}, nil},
+	{"the model is asked again about what was withheld", []FaultKind{AskedTwice}, func(w *world) ([]string, bool) {
+		return w.askAgain(w.ended("withheld"))
+	}, nil},
+	{"the model is asked again about what was not sent", []FaultKind{AskedTwice}, func(w *world) ([]string, bool) {
+		return w.askAgain(w.ended("failed", "expired", "held", "dropped"))
 	}, nil},
 	{"a delivery is not final", []FaultKind{Stuck}, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return len(t.tokens) > 0 })
@@ -68,4 +66,20 @@ func (w *world) message() *Said {
 			return s
 		}
 	}
+}
+
+// askAgain has the model asked once more, by the same process, about a text for which a condition holds.
+func (w *world) askAgain(is func(t left) bool) ([]string, bool) {
+	t, ok := w.pick(func(t left) bool { return len(t.tokens) > 0 && is(t) })
+	if !ok {
+		return nil, false
+	}
+	for _, i := range w.Perm(len(w.h.Asked)) {
+		if a := w.h.Asked[i]; a.Step != "reply" && slices.Contains(t.tokens, a.Token) {
+			a.At = w.tick()
+			w.h.Asked = append(w.h.Asked, a)
+			return []string{a.Token}, true
+		}
+	}
+	return nil, false
 }
