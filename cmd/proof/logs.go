@@ -125,14 +125,7 @@ func (w *world) listed(ctx context.Context) (out []prooftest.Listed, err error) 
 			return nil, err
 		}
 		for _, d := range all {
-			l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: d.Text, Reason: d.Error, Repeat: d.Repeat}
-			if l.Reason == "" && d.Verdict != nil {
-				l.Reason = d.Verdict.Reason
-			}
-			for _, r := range d.Receipts {
-				l.Receipts = append(l.Receipts, string(r.ID))
-			}
-			out = append(out, l)
+			out = append(out, listedOf(d))
 			before = d.Seq
 		}
 		if len(all) < page {
@@ -140,6 +133,18 @@ func (w *world) listed(ctx context.Context) (out []prooftest.Listed, err error) 
 			return out, nil
 		}
 	}
+}
+
+// listedOf is a delivery in the checker's words.
+func listedOf(d sessions.Delivery) prooftest.Listed {
+	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: d.Text, Reason: d.Error, Repeat: d.Repeat}
+	if l.Reason == "" && d.Verdict != nil {
+		l.Reason = d.Verdict.Reason
+	}
+	for _, r := range d.Receipts {
+		l.Receipts = append(l.Receipts, string(r.ID))
+	}
+	return l
 }
 
 // skipped is what the host says that it could not read.

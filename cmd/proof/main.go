@@ -3,6 +3,7 @@
 // ends with 1 when a mark is missed.
 //
 //	go run ./cmd/proof kill        the process is killed a thousand times
+//	go run ./cmd/proof soak        hours of work, and what grows
 //	go run ./cmd/proof simulate    a hundred thousand worlds on virtual time
 //	go run ./cmd/proof faults      every fault test with its full count
 //	go run ./cmd/proof upgrade     every schema that was released becomes the newest
@@ -27,6 +28,7 @@ import (
 type cli struct {
 	Kill killCmd `cmd:"" help:"Kill the program again and again while people write, agents ask each other and sub-agents are spawned."`
 
+	Soak     soakCmd     `cmd:"" help:"Have the program work for hours and watch what it takes."`
 	Simulate simulateCmd `cmd:"" help:"Run router, lanes, chains and gate on virtual time, one world a seed."`
 	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count."`
 	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not."`

@@ -154,6 +154,13 @@ func (p *Phone) WaitOnline() bool {
 	return p.s.wait("a linked device", func() bool { return p.online() })
 }
 
+// Online says whether a linked device of the account is connected.
+func (p *Phone) Online() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.online()
+}
+
 // WaitOffline waits until no linked device of the account is connected.
 func (p *Phone) WaitOffline() bool {
 	p.s.t.Helper()

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/gateway/prooftest"
+	"parley/sessions"
+)
+
+// soakCmd has the real program work for hours: people write on all platforms, new ones come all the time, agents ask each other,
+// sub-agents are spawned, the send policy changes, connections end. After each window of time the host comes to rest, the checker
+// judges what people saw, and what the process takes is measured: then nothing is under way that could explain a goroutine.
+type soakCmd struct {
+	program
+	For      time.Duration `default:"4h" help:"How long. Runs under half an hour judge what grows, and no latency."`
+	Rate     float64       `default:"5" help:"Messages a second."`
+	Window   time.Duration `help:"From one rest to the next; 0 = a twentieth of the run, at most a minute."`
+	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Mark: how many MB an hour the resident memory may grow."`
+	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Mark: the host's own time for a message that 99 of 100 stay below."`
+	Seed     uint64        `help:"Of the dice; 0 = a new one."`
+	Dir      string        `type:"path" placeholder:"DIR" help:"Where the run has its files; without it a temporary folder. The path has to be short."`
+	JSON     bool          `name:"json" help:"Print the figures as JSON."`
+	Quiet    bool          `short:"q" help:"No words about the progress."`
+	Progress io.Writer     `kong:"-"`
+}
+
+// soak is a run at work.
+type soak struct {
+	soakCmd
+	w         *world
+	p         *process
+	model     *puppet
+	crowd     *crowd
+	plans     planner
+	dice      *rand.Rand
+	newcomers []*place
+	began     time.Time
+
+	messages, people, breaches int
+	disturbed                  []disturbance // of this window
+	fig                        soaked
+}
+
+// Run implements the command.
+func (c *soakCmd) Run(ctx context.Context) error {
+	dir := c.Dir
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "soak"); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+	}
+	c.Progress = os.Stderr
+	if c.Quiet {
+		c.Progress = io.Discard
+	}
+	path, err := c.build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	f, err := c.run(ctx, path, filepath.Join(dir, "w"))
+	if f == nil {
+		return err
+	}
+	if c.JSON {
+		_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
+	} else {
+		f.print(os.Stdout)
+	}
+	return err
+}
+
+// run does the run with a program. The figures are those of the windows that came to their end.
+func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err error) {
+	if c.Window <= 0 {
+		c.Window = min(c.For/20, time.Minute)
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64N(1_000_000) + 1
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s := &soak{soakCmd: *c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), fig: soaked{Seed: c.Seed, Rate: c.Rate, Window: c.Window}}
+	// A model that takes no time: what is left is the host's.
+	if s.w, err = newWorld(ctx, worldConfig{Program: program, Dir: dir, Model: s.model.atOnce}); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.w.Close()) }()
+	s.w.one.AddFile("photo-1280", photo)
+	s.crowd = newCrowd(s.w)
+	const always = 1 << 40 // messages, of which one in six asks for a sub-agent
+	s.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), places: s.w.places, left: always, spawns: always / 6}
+	if s.p, err = s.w.start(ctx, "", 0); err != nil {
+		return nil, err
+	}
+	defer s.p.kill()
+	if alive, err := s.w.ready(ctx, s.p); err != nil || !alive {
+		return nil, fmt.Errorf("the host does not start: %w\n%s", err, s.p.log)
+	}
+	for _, at := range s.w.places { // everybody has a session before somebody asks for it
+		s.crowd.command(at, "/send on")
+	}
+	s.began = time.Now()
+	for time.Since(s.began) < c.For {
+		if err := s.window(ctx); err != nil {
+			return &s.fig, fmt.Errorf("%w\n%s", err, s.p.log)
+		}
+	}
+	s.fig.Took = time.Since(s.began)
+	if err := s.p.stop(); err != nil {
+		return &s.fig, fmt.Errorf("the host does not end softly: %w\n%s", err, s.p.log)
+	}
+	return &s.fig, s.fig.judge(c.For, c.MarkRSS, c.MarkP99)
+}
+
+// photo is a picture of one pixel.
+var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
+
+// window is some time of work, then a rest, in which all is judged and forgotten.
+func (s *soak) window(ctx context.Context) error {
+	began := time.Now()
+	end := began.Add(s.Window)
+	s.newcomer()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		if err := s.flip(ctx, rand.New(rand.NewPCG(s.Seed, uint64(s.breaches)+3)), end); err != nil {
+			stop(err)
+		}
+	})
+	beside.Go(func() {
+		if err := s.disturb(ctx); err != nil {
+			stop(err)
+		}
+	})
+	var samples []sample
+	beside.Go(func() {
+		for time.Now().Before(end) && ctx.Err() == nil {
+			if m, err := s.w.measure(ctx, s.p.cmd.Process.Pid); err == nil {
+				samples = append(samples, m)
+			}
+			select {
+			case <-time.After(min(s.Window/10, 3*time.Second)):
+			case <-ctx.Done():
+			}
+		}
+	})
+	s.speak(ctx, end)
+	beside.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if s.p.ended() {
+		return fmt.Errorf("the host has ended: %w", s.p.err)
+	}
+	if err := s.rest(ctx); err != nil {
+		return err
+	}
+	return s.settle(ctx, began, samples)
+}
+
+func (s *soak) rest(ctx context.Context) error {
+	if err := until(ctx, restLimit, "the model is asked about everything", func() bool { return len(s.model.missed(s.crowd.tokens())) == 0 }); err != nil {
+		return err
+	}
+	return s.w.rest(ctx, restLimit)
+}
+
+// settle judges a window, measures the host at rest, and forgets what has been judged.
+func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) error {
+	h := &prooftest.History{Said: s.crowd.said, Asked: s.model.log(), Flips: s.crowd.flips, Shown: s.w.shown(), Notices: notices, Repeats: map[string]bool{"telegram": true}}
+	var err [2]error
+	h.Listed, err[0] = s.listedSince(ctx, began)
+	h.Unfinished, err[1] = s.w.unfinished(ctx)
+	if err := errors.Join(err[:]...); err != nil {
+		return err
+	}
+	v := prooftest.Check(h)
+	if !v.OK() {
+		return fmt.Errorf("%w: the checker: %v", errMark, v.Faults)
+	}
+	calm, err2 := s.w.measure(ctx, s.p.cmd.Process.Pid)
+	if err2 != nil {
+		return err2
+	}
+	calm.State = folderSize(s.w.state())
+	lat := s.overhead(h)
+	s.fig.add(time.Since(s.began), middle(samples), calm, lat, len(s.disturbed), h)
+	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,
+		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State)
+	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil
+	s.model.forget()
+	s.w.one.Trim(kept)
+	s.w.two.Trim(kept)
+	s.w.discord.Trim(kept)
+	s.w.whatsapp.Trim(kept)
+	return nil
+}
+
+// kept is how many messages of a chat the stand-ins go on to know.
+const kept = 100
+
+// listedSince is the host's ledger from a moment on.
+func (s *soak) listedSince(ctx context.Context, since time.Time) (out []prooftest.Listed, err error) {
+	for before, old := int64(0), false; !old; {
+		q := url.Values{"limit": {"1000"}}
+		if before > 0 {
+			q.Set("before", fmt.Sprint(before))
+		}
+		var all []sessions.Delivery
+		if err := s.w.ask(ctx, http.MethodGet, "/api/deliveries", q, nil, &all); err != nil {
+			return nil, err
+		}
+		for _, d := range all {
+			if old = old || d.Created.Before(since.Add(-time.Second)); !old {
+				out = append(out, listedOf(d))
+			}
+			before = d.Seq
+		}
+		old = old || len(all) == 0
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// overhead gives the time of each plain message from the moment at which the platform had it to the moment at which its answer came
+// there. What was said or answered while that platform was disturbed does not count: then its retries are measured.
+func (s *soak) overhead(h *prooftest.History) *latencies {
+	answers := map[string]time.Time{}
+	for _, x := range h.Shown {
+		if x.Verb != prooftest.Post {
+			continue
+		}
+		for _, t := range all(bracketed, x.Text) {
+			if _, ok := answers[t]; !ok {
+				answers[t] = x.At
+			}
+		}
+	}
+	l := &latencies{}
+	for _, m := range h.Said {
+		at, ok := answers[m.Token]
+		if !ok || len(m.Owes) != 1 || strings.Contains(m.Text, ":") {
+			continue
+		}
+		if !slices.ContainsFunc(s.disturbed, func(d disturbance) bool {
+			return d.platform == m.Place.Platform && m.At.Before(d.end) && at.After(d.begin)
+		}) {
+			l.add(at.Sub(m.At))
+		}
+	}
+	return l
+}

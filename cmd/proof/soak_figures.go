@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"parley/gateway/prooftest"
+)
+
+// soaked are the figures of a soak.
+type soaked struct {
+	Seed    uint64
+	Rate    float64
+	Window  time.Duration
+	Took    time.Duration
+	Windows int
+
+	Messages, Answers, Spawns, Exchanges, Flips, Breaches int
+
+	P50, P95, P99, WorstP99 time.Duration // the host's own time for a message; the worst of all windows
+	Measured                int           // messages
+	CPU                     float64       // of one core
+	First, Last             sample        // at rest, after the time to get warm and in the end
+	RSS, Anon               trend         // while it works, MB an hour
+	Heap, Goroutines, Files trend         // at rest
+	State                   trend         // MB an hour: data, not memory
+
+	all    latencies
+	series map[string][]point
+	calm   []timed
+}
+
+// timed is a sample with its time.
+type timed struct {
+	at time.Duration
+	sample
+}
+
+// add takes the figures of a window.
+func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breaches int, h *prooftest.History) {
+	f.Windows++
+	f.Breaches += breaches
+	f.Flips += len(h.Flips)
+	for _, m := range h.Said {
+		f.Messages++
+		for _, d := range m.Owes {
+			switch d.Kind {
+			case prooftest.Answer:
+				f.Answers++
+			case prooftest.Report:
+				f.Spawns++
+			case prooftest.Announce:
+				f.Exchanges++
+			}
+		}
+	}
+	f.all.join(lat)
+	if lat.N >= leastMeasured {
+		f.WorstP99 = max(f.WorstP99, lat.at(0.99))
+	}
+	if f.series == nil {
+		f.series = map[string][]point{}
+	}
+	for name, value := range map[string]float64{"rss": work.RSS, "anon": work.Anon, "heap": calm.Heap, "goroutines": calm.Goroutines, "files": calm.Files, "state": calm.State} {
+		f.series[name] = append(f.series[name], point{at, value})
+	}
+	f.calm = append(f.calm, timed{at, calm})
+}
+
+// leastMeasured is how many messages a window needs to have a 99th of its own.
+const leastMeasured = 50
+
+// warmUp is how long caches fill and pools grow to their size: a quarter of a short run, at most half an hour.
+func warmUp(of time.Duration) time.Duration { return min(of/4, 30*time.Minute) }
+
+// sum works out what the windows say together.
+func (f *soaked) sum(of time.Duration) {
+	f.P50, f.P95, f.P99, f.Measured = f.all.at(0.5), f.all.at(0.95), f.all.at(0.99), f.all.N
+	warm := warmUp(of)
+	trendOf := func(name string) trend {
+		series := f.series[name]
+		return trendOf(slices.DeleteFunc(slices.Clone(series), func(p point) bool { return p.At < warm }))
+	}
+	f.RSS, f.Anon, f.Heap, f.Goroutines, f.Files, f.State = trendOf("rss"), trendOf("anon"), trendOf("heap"), trendOf("goroutines"), trendOf("files"), trendOf("state")
+	calm := slices.DeleteFunc(slices.Clone(f.calm), func(t timed) bool { return t.at < warm })
+	if len(calm) > 0 {
+		f.First, f.Last = calm[0].sample, calm[len(calm)-1].sample
+		if over := calm[len(calm)-1].at - calm[0].at; over > 0 {
+			f.CPU = float64(f.Last.CPU-f.First.CPU) / float64(over)
+		}
+	}
+}
+
+// What a series may rise by for sure (see trend.Rise) before it counts as a leak. Each is about what one leak in every connection that
+// ends, or 2 kB in every message, comes to in five minutes; a run of hours finds a hundredth of that.
+const (
+	heapMayRise = 1.0 // MB
+	anonMayRise = 16.0
+	countsMay   = 2.0 // goroutines, descriptors
+	longEnough  = 30 * time.Minute
+	leastPoints = 10
+)
+
+// judge says which marks are missed. What a short run shows of memory is noise and caches that fill up: it is judged by what has grown
+// for sure. A long one has to keep the marks an hour.
+func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
+	f.sum(of)
+	var missed []string
+	miss := func(ok bool, format string, args ...any) {
+		if !ok {
+			missed = append(missed, fmt.Sprintf(format, args...))
+		}
+	}
+	hours := max(of.Hours(), f.Heap.Hours)
+	miss(f.Heap.Points >= leastPoints, "only %d windows were measured", f.Heap.Points)
+	miss(f.Heap.Rise() <= heapMayRise+rss*hours, "the heap grows: %.2f MB an hour (at least %.2f), %.1f to %.1f MB", f.Heap.Slope, f.Heap.Low, f.First.Heap, f.Last.Heap)
+	miss(f.Anon.Rise() <= anonMayRise+rss*hours, "the memory grows: %.1f MB an hour (at least %.1f)", f.Anon.Slope, f.Anon.Low)
+	miss(f.Goroutines.Rise() <= countsMay, "goroutines: %.1f more an hour (at least %.1f), %.0f to %.0f", f.Goroutines.Slope, f.Goroutines.Low, f.First.Goroutines, f.Last.Goroutines)
+	miss(f.Files.Rise() <= countsMay, "descriptors: %.1f more an hour (at least %.1f), %.0f to %.0f", f.Files.Slope, f.Files.Low, f.First.Files, f.Last.Files)
+	if of >= longEnough {
+		miss(f.RSS.Slope < rss, "the resident memory grows by %.2f MB an hour", f.RSS.Slope)
+		miss(f.P99 < p99, "99 of 100 messages take the host up to %s", f.P99)
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("%w: %q", errMark, missed)
+	}
+	return nil
+}
+
+func (f *soaked) print(to io.Writer) {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	row("took", "%s, %d windows, seed %d", f.Took.Round(time.Second), f.Windows, f.Seed)
+	row("messages", "%d (%d to be answered, %d sub-agents, %d exchanges, %d changes of the send policy)", f.Messages, f.Answers, f.Spawns, f.Exchanges, f.Flips)
+	row("connections ended", "%d", f.Breaches)
+	row("the host's own time", "p50 %s, p95 %s, p99 %s, worst window p99 %s (%d messages)", f.P50, f.P95, f.P99, f.WorstP99, f.Measured)
+	row("CPU", "%.1f %% of a core", 100*f.CPU)
+	row("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)
+	row("of it no files", "%.1f MB to %.1f MB, %s", f.First.Anon, f.Last.Anon, f.Anon)
+	row("live heap", "%.1f MB to %.1f MB, %s", f.First.Heap, f.Last.Heap, f.Heap)
+	row("goroutines at rest", "%.0f to %.0f, %s", f.First.Goroutines, f.Last.Goroutines, f.Goroutines)
+	row("descriptors at rest", "%.0f to %.0f, %s", f.First.Files, f.Last.Files, f.Files)
+	row("state folder", "%.1f MB to %.1f MB, %s", f.First.State, f.Last.State, f.State)
+	_ = t.Flush() // to whoever still reads
+}
+
+// String says what a trend is an hour.
+func (t trend) String() string {
+	return fmt.Sprintf("%+.2f an hour (%.2f to %.2f)", t.Slope, t.Low, t.High)
+}

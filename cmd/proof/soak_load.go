@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/agent/modeltest"
+	"parley/channels/discord/discordtest"
+	"parley/channels/telegram/telegramtest"
+	"parley/gateway/prooftest"
+)
+
+// mostNewcomers is how many chats of people who have come lately are written in. Those before them are quiet from then on.
+const mostNewcomers = 8
+
+// atOnce is answer without a pause.
+func (p *puppet) atOnce(r modeltest.Request) modeltest.Reply {
+	reply := p.answer(r)
+	reply.Delay = 0
+	return reply
+}
+
+// forget empties the log.
+func (p *puppet) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked, p.begun = nil, nil
+}
+
+// newcomer makes a chat with somebody who has never written before: a group on Telegram, or a channel on Discord.
+func (s *soak) newcomer() {
+	s.people++
+	if s.people%3 == 0 {
+		channel := id(3400000000000000000 + int64(s.people))
+		s.w.discord.AddChannel(discordGuild, channel, fmt.Sprint("room-", s.people))
+		s.w.onDiscord(channel, "channel:"+channel)
+	} else {
+		who, chat := 500000+int64(s.people), -800000-int64(s.people)
+		s.w.one.AddUser(telegramtest.User{ID: who, Name: fmt.Sprint("Person ", s.people)})
+		s.w.one.AddGroup(chat, fmt.Sprint("Group ", s.people))
+		at := prooftest.Place{Platform: "telegram", Account: "one", Chat: id(chat)}
+		s.w.places = append(s.w.places, &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) {
+			if strings.Contains(text, photoWord) {
+				s.w.one.Say(chat, who, text, telegramtest.Photo("photo"))
+				return
+			}
+			s.w.one.Say(chat, who, text)
+		}})
+	}
+	p := s.w.places[len(s.w.places)-1]
+	s.w.places = s.w.places[:len(s.w.places)-1]
+	s.crowd.locks[p] = &sync.Mutex{}
+	if s.newcomers = append(s.newcomers, p); len(s.newcomers) > mostNewcomers {
+		delete(s.crowd.locks, s.newcomers[0])
+		s.newcomers = slices.Delete(s.newcomers, 0, 1)
+	}
+}
+
+// plain is a message without orders of somebody who has come lately.
+func (s *soak) plain() plan {
+	s.plans.n++
+	at, token := s.newcomers[s.dice.IntN(len(s.newcomers))], fmt.Sprintf("m%d", s.plans.n)
+	text := "[" + token + "]"
+	if s.dice.IntN(4) == 0 {
+		text = photoWord + " " + text
+	}
+	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: []prooftest.Debt{{Token: token, Kind: prooftest.Answer, Place: at.Place}}}}
+}
+
+// photoWord in a text has it come with a picture, where the chat can do that.
+const photoWord = "(look)"
+
+// speak writes one message after the other until the end of the window.
+func (s *soak) speak(ctx context.Context, until time.Time) {
+	tick := time.NewTicker(time.Duration(float64(time.Second) / s.Rate))
+	defer tick.Stop()
+	for time.Now().Before(until) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		switch n := s.dice.IntN(60); {
+		case n == 0:
+			s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
+		case n < 20:
+			s.crowd.say(s.plain())
+		default:
+			s.crowd.say(s.plans.next())
+		}
+		s.messages++
+	}
+}
+
+// flips denies one place and allows it again, so that each window ends with everything allowed.
+func (s *soak) flip(ctx context.Context, dice *rand.Rand, until time.Time) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Duration(1000+dice.IntN(2000)) * time.Millisecond):
+		}
+		if !time.Now().Add(flipMargin).Before(until) {
+			return nil
+		}
+		at := s.w.places[dice.IntN(len(s.w.places))]
+		for _, deny := range []bool{true, false} {
+			if err := s.crowd.flip(ctx, at, deny, dice.IntN(2)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const flipMargin = 2 * time.Second
+
+// breach is one way in which a connection ends.
+type breach struct {
+	platform string
+	do       func(*world)
+	back     func(*world) bool // it is there again
+}
+
+func telegramBack(w *world) bool { return w.one.Polling() && w.two.Polling() }
+func discordBack(w *world) bool  { return w.discord.Ready() }
+func whatsappBack(w *world) bool { return w.bot.Online() }
+
+// breaches are taken in turn.
+func breaches() []breach {
+	polls := func(f telegramtest.Fault) func(*world) {
+		f.Method, f.Times = "getUpdates", 1
+		return func(w *world) {
+			w.one.Inject(f)
+			w.two.Inject(f)
+		}
+	}
+	return []breach{
+		{"telegram", polls(telegramtest.Fault{Cut: true}), telegramBack},
+		{"discord", func(w *world) { w.discord.Reconnect() }, discordBack},
+		{whatsappServer, func(w *world) { w.bot.Disconnect() }, whatsappBack},
+		{"telegram", polls(telegramtest.Fault{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request"}), telegramBack},
+		{"discord", func(w *world) { w.discord.Invalidate(false) }, discordBack},
+		{whatsappServer, func(w *world) { w.bot.StreamError(503) }, whatsappBack},
+		{"telegram", polls(telegramtest.Fault{Code: http.StatusBadGateway, Description: "Bad Gateway"}), telegramBack},
+		{"discord", func(w *world) { w.discord.Disconnect(4000) }, discordBack},
+		{whatsappServer, func(w *world) { w.bot.StreamError(515) }, whatsappBack},
+		{"discord", func(w *world) { w.discord.Invalidate(true) }, discordBack},
+		{"discord", func(w *world) { w.discord.Disconnect(discordtest.CloseAbnormal) }, discordBack},
+	}
+}
+
+// disturbance is a time in which a platform was not there, or not for all of it.
+type disturbance struct {
+	platform   string
+	begin, end time.Time
+}
+
+// disturb ends a connection and waits until there is another one.
+func (s *soak) disturb(ctx context.Context) error {
+	all := breaches()
+	b := all[s.breaches%len(all)]
+	s.breaches++
+	d := disturbance{platform: b.platform, begin: time.Now()}
+	b.do(s.w)
+	select {
+	case <-time.After(settling):
+	case <-ctx.Done():
+		return nil
+	}
+	err := until(ctx, backWithin, b.platform+" is connected again", func() bool { return b.back(s.w) })
+	d.end = time.Now().Add(settling)
+	s.disturbed = append(s.disturbed, d)
+	return err
+}
+
+const (
+	settling   = 500 * time.Millisecond
+	backWithin = 2 * time.Minute
+)
