@@ -220,26 +220,35 @@ const originMark = "[inter-session message"
 // (contract S7, S8), or the host that sums up or tells what is open or was stopped. It is empty where nothing is known. Repair sees to it that no
 // other text looks like such a line.
 func Origin(m sessions.Message) string {
-	switch hostTool(m) {
+	var room [originRoom]byte
+	return string(appendOrigin(room[:0], &m))
+}
+
+// originRoom holds most lines that Origin writes.
+const originRoom = 256
+
+// appendOrigin writes what Origin gives. A prompt is counted before every call: for a message of a person that allocates nothing.
+func appendOrigin(line []byte, m *sessions.Message) []byte {
+	switch hostTool(*m) {
 	case summaryTool:
-		return "[host: summary of the conversation so far]"
+		return append(line, "[host: summary of the conversation so far]"...)
 	case openTool:
-		return "[host: what is under way]"
+		return append(line, "[host: what is under way]"...)
 	case sessions.StopNote:
-		return "[host: the turn above was stopped by a person; do not go on with it unless asked again]"
+		return append(line, "[host: the turn above was stopped by a person; do not go on with it unless asked again]"...)
 	}
 	p := m.Provenance
 	if p == nil || p.Kind != sessions.InterSession {
-		return said(m)
+		return appendSaid(line, m)
 	}
-	line := originMark + " from " + oneLine(string(p.Source))
+	line = append(append(append(line, originMark...), " from "...), oneLine(string(p.Source))...)
 	if p.Channel != "" {
-		line += " on " + oneLine(string(p.Channel))
+		line = append(append(line, " on "...), oneLine(string(p.Channel))...)
 	}
-	if t := timeWords(m.Time); t != "" {
-		line += ", " + t
+	if !m.Time.IsZero() {
+		line = m.Time.AppendFormat(append(line, ", "...), timeLayout)
 	}
-	return line + "]"
+	return append(line, ']')
 }
 
 // oneLine keeps a name from looking like more than a name.

@@ -16,13 +16,16 @@ const (
 )
 
 // TextTokens estimates a text.
-func TextTokens(s string) int { return (len(s) + bytesPerToken - 1) / bytesPerToken }
+func TextTokens(s string) int { return bytesTokens(len(s)) }
+
+func bytesTokens(n int) int { return (n + bytesPerToken - 1) / bytesPerToken }
 
 // Tokens estimates what messages are to a model.
 func Tokens(msgs ...sessions.Message) (n int) {
+	var room [originRoom]byte
 	for i := range msgs {
 		if n += messageTokens; msgs[i].Role == sessions.User {
-			n += TextTokens(Origin(msgs[i]))
+			n += bytesTokens(len(appendOrigin(room[:0], &msgs[i])))
 		}
 		for j := range msgs[i].Content {
 			b := &msgs[i].Content[j]
@@ -34,7 +37,7 @@ func Tokens(msgs ...sessions.Message) (n int) {
 				n += TextTokens(FileLine(*b))
 				continue
 			}
-			n += (len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments) + bytesPerToken - 1) / bytesPerToken
+			n += bytesTokens(len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments))
 		}
 	}
 	return n

@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// talk is a chat of two, as it is in a prompt.
+func talk(n int) (msgs []sessions.Message) {
+	at := time.Date(2026, 3, 2, 8, 0, 0, 0, time.FixedZone("here", 3600))
+	for i := range n {
+		at = at.Add(time.Minute)
+		m := sessions.Message{Role: sessions.Assistant, Time: at, Content: sessions.TextContent(fmt.Sprintf("echo: message %d", i))}
+		if i%2 == 0 {
+			m.Role, m.Provenance = sessions.User, &sessions.Provenance{Kind: sessions.ExternalUser, Sender: "100", Name: "One", Owner: true,
+				Address: channels.Address{Channel: "telegram", Type: channels.Direct, Chat: "100"}, Channel: "telegram"}
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs
+}
+
+// A prompt is counted before every call: that allocates nothing, however long the chat is.
+func TestCountingAPromptAllocatesNothing(t *testing.T) {
+	msgs := talk(100)
+	if got, want := Origin(msgs[0]), "[message of Mon 2026-03-02 08:01, on telegram, by an owner]"; got != want {
+		t.Fatalf("%q, want %q: the test would count something else", got, want)
+	}
+	if n := testing.AllocsPerRun(100, func() { Tokens(msgs...) }); n > 0 {
+		t.Errorf("counting %d messages allocates %v times", len(msgs), n)
+	}
+	if n := testing.AllocsPerRun(100, func() { Repair(msgs, false) }); n > 3*float64(len(msgs)) {
+		t.Errorf("preparing %d messages allocates %v times", len(msgs), n)
+	}
+}
+
+func BenchmarkPrompt(b *testing.B) {
+	msgs := talk(100)
+	b.Run("tokens", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Tokens(msgs...)
+		}
+	})
+	b.Run("repair", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Repair(msgs, false)
+		}
+	})
+}
