@@ -34,10 +34,8 @@ func (s *Store) keepBefore(ctx context.Context, have, newest int64) error {
 	to := beforeFile(s.file, have)
 	s.conf.Logger.Info("the store is upgraded; the database as it is now is kept", "version", have, "to", newest, "before", to)
 	if err := s.copyBefore(ctx, to); err != nil {
-		if Full(err) {
-			err = fmt.Errorf("%w. Make room for a second copy of the database, and start again", err)
-		}
-		return fmt.Errorf("upgrading the store in %s from schema version %d to %d: copying it first, to %s: %w. Nothing was changed", s.where(), have, newest, to, err)
+		return fmt.Errorf("upgrading the store in %s from schema version %d to %d: copying it first, to %s: %w. Nothing was changed. Make room for a second copy of the database, and start again",
+			s.where(), have, newest, to, err)
 	}
 	if _, err := s.writer.exec(ctx, "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", upgrading, have); err != nil {
 		return s.notUpgraded(have, newest, err)
@@ -69,18 +67,18 @@ func (s *Store) upgraded(ctx context.Context) error {
 	if err != nil || from == 0 {
 		return err
 	}
-	if _, err := s.writer.exec(ctx, "DELETE FROM meta WHERE name = ?", upgrading); err != nil {
-		return err
-	}
 	others, err := filepath.Glob(escaped(s.file) + ".v*")
 	if err != nil {
 		return err
 	}
 	for _, path := range others {
-		n, err := strconv.ParseInt(strings.TrimPrefix(path, s.file+".v"), 10, 64)
-		if err == nil && n != from {
+		version := strings.TrimSuffix(strings.TrimPrefix(path, s.file+".v"), ".part")
+		if _, err := strconv.ParseInt(version, 10, 64); err == nil && path != beforeFile(s.file, from) {
 			removeDatabase(path)
 		}
+	}
+	if _, err = s.writer.exec(ctx, "DELETE FROM meta WHERE name = ?", upgrading); err != nil {
+		return fmt.Errorf("ending the upgrade of the store in %s: %w", s.where(), err)
 	}
 	return nil
 }

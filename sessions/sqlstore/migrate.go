@@ -67,7 +67,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	have, err := s.writer.version(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the schema version: %w", err)
+		return fmt.Errorf("reading the schema version of the store in %s: %w", s.where(), err)
 	}
 	if have > newest {
 		return fmt.Errorf("the store in %s has schema version %d, this program knows versions up to %d: it was used by a newer parley; run that one", s.where(), have, newest)
