@@ -22,12 +22,23 @@ import (
 // version is set by the linker for releases.
 var version = "dev"
 
-// cli is the command line.
-type cli struct {
+// common is what every command takes.
+type common struct {
 	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
 	UTC    bool             `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
 	Ver    kong.VersionFlag `name:"version" help:"Print the version."`
 	Quiet  bool             `short:"q" help:"Print results only, no words about them."`
+}
+
+// hostLine is the command line of the host alone.
+type hostLine struct {
+	common
+	Run runCmd `cmd:"" default:"1"`
+}
+
+// cli is the command line.
+type cli struct {
+	common
 
 	Run        runCmd        `cmd:"" default:"1" help:"Run the host (the default)."`
 	Chat       chatCmd       `cmd:"" help:"Chat with an agent of the running host in the terminal."`
@@ -94,12 +105,38 @@ func parley(trace func(op, phase string)) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	c := &common{}
+	k := hostAlone(os.Args[1:], c)
+	if k == nil {
+		k, c = whole(os.Args[1:])
+	}
+	err := k.Run(k.Kong, &env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
+	exit(report(os.Stderr, err, wantsJSON(k)))
+}
+
+// hostAlone reads a command line that starts the host, and is nil for every other, also for one with a mistake or that asks for help.
+// Reading all commands takes as long as half the start, and what is read stays in memory.
+func hostAlone(args []string, c *common) *kong.Context {
+	var line hostLine
+	parser, err := kong.New(&line, kong.NoDefaultHelp(), kong.Exit(exit), versionVar())
+	if err != nil {
+		return nil
+	}
+	k, err := parser.Parse(args)
+	if err != nil {
+		return nil
+	}
+	*c = line.common
+	return k
+}
+
+// whole reads any command line, and ends the process when it is wrong.
+func whole(args []string) (*kong.Context, *common) {
 	var c cli
 	parser := grammar(&c)
-	k, err := parser.Parse(os.Args[1:])
+	k, err := parser.Parse(args)
 	parser.FatalIfErrorf(meant(err))
-	err = k.Run(parser, &env{ctx: ctx, config: c.Config, began: began, trace: trace, utc: c.UTC, quiet: c.Quiet})
-	exit(report(os.Stderr, err, wantsJSON(k)))
+	return k, &c.common
 }
 
 // meant adds to an argument that nobody knows the command that was probably meant. kong does so only where no command is the default.
@@ -129,8 +166,11 @@ func meant(err error) error {
 func grammar(c *cli) *kong.Kong {
 	return kong.Must(c, kong.Name("parley"), kong.Description("A self-hosted host for chat agents."), kong.ShortUsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 110}), kong.Exit(exit),
-		kong.Vars{"version": "parley " + version})
+		versionVar())
 }
+
+// versionVar is what --version prints.
+func versionVar() kong.Vars { return kong.Vars{"version": "parley " + version} }
 
 // kongUsage is kong's exit code for a wrong command line.
 const kongUsage = 80
