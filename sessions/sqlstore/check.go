@@ -139,10 +139,17 @@ func (s *Store) check(ctx context.Context) error {
 	return nil
 }
 
-// watch checks the database and returns what was found within the budget; later findings go to Damaged.
-func (s *Store) watch(ctx context.Context) error {
+// watch checks the database and returns what was found within the budget; later findings go to Damaged. same tells whether it is as it
+// was closed.
+func (s *Store) watch(ctx context.Context, same chan error) error {
 	result := make(chan error, 1)
-	s.background.Go(func() { result <- s.check(ctx) })
+	s.background.Go(func() {
+		err := s.check(ctx)
+		if other := <-same; err == nil {
+			err = other
+		}
+		result <- err
+	})
 	budget := time.NewTimer(s.conf.CheckBudget)
 	defer budget.Stop()
 	select {
@@ -152,6 +159,9 @@ func (s *Store) watch(ctx context.Context) error {
 	}
 	s.background.Go(func() {
 		if err := <-result; err != nil && ctx.Err() == nil {
+			if s.changed.Load() { // it is being written to
+				err = errors.Join(err, s.secondLine(unlike))
+			}
 			s.report(err)
 		}
 	})

@@ -52,7 +52,12 @@ type Store struct {
 	writer    *conn
 	tx        tx
 	unindexed []entry
+	commits   *os.File // SQLite: the number of the last commit
+	schema    int64    // SQLite: the version
+	plain     *os.File // SQLite: the database, while it is compared and until it is closed; may be nil
 
+	sound      atomic.Bool // SQLite: the database was as it was closed, as far as that is known
+	changed    atomic.Bool // SQLite: it was not
 	behind     atomic.Bool // unindexed is not empty
 	trouble    atomic.Pointer[error]
 	readers    readers
@@ -96,6 +101,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 		if s.writer != nil {
 			_ = s.writer.Close() // the first error counts
 		}
+		s.closeFiles()
 		_ = s.folder.release()
 		return nil, s.diagnose(err)
 	}
@@ -103,6 +109,8 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 }
 
 func (s *Store) open(ctx, life context.Context) (err error) {
+	var left sum
+	var same chan error // nil = as it was closed
 	if err := checkUnfinished(s.conf.Dir); err != nil {
 		return err
 	}
@@ -113,21 +121,34 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if err := checkHeader(s.file); err != nil {
 			return err
 		}
+		if left, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
+			return err
+		}
 		private(s.file)
 	}
 	if s.writer, err = s.connectWriter(life); err != nil {
 		return fmt.Errorf("opening the store in %s: %w", s.where(), err)
 	}
+	if !s.d.postgres {
+		if same, err = s.compare(life, left); err != nil {
+			return err
+		}
+	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
 	if !s.d.postgres {
-		if err := s.watch(life); err != nil {
+		if err := s.watch(life, same); err != nil {
 			return err
 		}
 	}
 	if s.tx.n, err = readNumbers(life, s.writer); err != nil {
 		return err
+	}
+	if !s.d.postgres {
+		if err := s.count(life); err != nil {
+			return err
+		}
 	}
 	if err := s.catchUp(life); err != nil {
 		return err
@@ -234,10 +255,25 @@ func (s *Store) Close() error {
 	if e := s.writer.Close(); err == nil {
 		err = e
 	}
+	s.closeFiles()
+	if err == nil && !s.d.postgres {
+		if err := s.leaveSum(); err != nil {
+			s.conf.Logger.Warn("cannot note the sum of the database: the next start checks its structure only", "err", err)
+		}
+	}
 	if e := s.folder.release(); err == nil {
 		err = e
 	}
 	return err
+}
+
+// closeFiles closes what is open beside SQLite's own files, after those.
+func (s *Store) closeFiles() {
+	for _, f := range []*os.File{s.commits, s.plain} {
+		if f != nil {
+			_ = f.Close() // nothing of it is in a buffer
+		}
+	}
 }
 
 // Describe writes the address on which this host's API listens, and the name of its socket, into the owner file, for the commands that

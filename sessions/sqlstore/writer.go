@@ -37,6 +37,8 @@ type tx struct {
 	now   time.Time
 	dirty bool // something was written: an operation that fails now takes the transaction with it
 	wrote bool // a row was written
+	// commits is the number of the last one that wrote something. SQLite only.
+	commits int64
 	mark
 }
 
@@ -226,9 +228,19 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 		}
 		t.dirty = t.dirty || dirty
 	}
+	number := t.wrote && !t.d.postgres
+	if number {
+		if _, err := t.conn.exec(ctx, setCommits, t.commits+1); err != nil {
+			return err
+		}
+	}
 	s.trace(batch, BeforeCommit)
 	if _, err := t.conn.exec(ctx, "COMMIT"); err != nil {
 		return err
+	}
+	if number {
+		t.commits++
+		s.acknowledge()
 	}
 	s.committed(t)
 	before = t.n
