@@ -69,10 +69,11 @@ func (r *Router) queueOf(ctx context.Context, run sessions.Run) (queueRule, erro
 
 // queued lists the runs that wait in a session, oldest first.
 func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Limit: 5000})
-	slices.Reverse(runs)
-	return runs, err
+	return r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: maxListed})
 }
+
+// maxListed bounds how many runs that wait are read at once.
+const maxListed = 5000
 
 // fresh reports whether a run is a message of a person whose turn was never begun.
 func fresh(run sessions.Run) bool { return run.Kind == sessions.TurnRun && run.Attempt == 0 }
@@ -103,15 +104,15 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 	}
 	began := time.Now()
 	for {
-		queued, err := r.queued(ctx, key)
+		head, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: 1})
 		if err != nil { // claim insists
 			r.log.Error("cannot list the runs that wait", keySession, key, keyErr, err)
 			return true
 		}
-		if len(queued) == 0 {
+		if len(head) == 0 {
 			return false
 		}
-		left := r.untilQuiet(ctx, queued, since, began)
+		left := r.untilQuiet(ctx, head[0], since, began)
 		if left <= 0 {
 			return true
 		}
@@ -122,16 +123,19 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 	}
 }
 
-// untilQuiet says how long the messages that wait are held back still. since is when the session was last busy,
-// began when somebody began to wait for quiet.
-func (r *Router) untilQuiet(ctx context.Context, queued []sessions.Run, since, began time.Time) time.Duration {
-	head := queued[0]
+// untilQuiet says how long the messages that wait are held back still, of which head is the first. since is when the session was last
+// busy, began when somebody began to wait for quiet.
+func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
 	if !fresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
 	}
 	q, err := r.queueOf(ctx, head)
 	if err != nil || q.mode != sessions.Collect && q.mode != sessions.Steer {
 		return 0 // an error shows again where the turn is composed
+	}
+	queued, err := r.queued(ctx, head.Key)
+	if err != nil {
+		return 0
 	}
 	newest := head
 	if more := batch(head, queued); len(more) > 0 {
@@ -171,6 +175,14 @@ func (r *Router) gather(ctx context.Context, run *sessions.Run) (steps []session
 // collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
 func (r *Router) collect(ctx context.Context, run sessions.Run) ([]sessions.Message, error) {
+	open, err := r.store.CountOpen(ctx, run.Key)
+	if err != nil || open < 2 { // the run itself is one
+		return nil, err
+	}
+	q, err := r.queueOf(ctx, run)
+	if err != nil || q.mode == sessions.Followup && open <= q.most {
+		return nil, err
+	}
 	queued, err := r.queued(ctx, run.Key)
 	if err != nil {
 		return nil, err
@@ -178,10 +190,6 @@ func (r *Router) collect(ctx context.Context, run sessions.Run) ([]sessions.Mess
 	more := batch(run, queued)
 	if len(more) == 0 {
 		return nil, nil
-	}
-	q, err := r.queueOf(ctx, run)
-	if err != nil {
-		return nil, err
 	}
 	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.most, Short: shorten}
 	if q.mode == sessions.Followup {
@@ -196,12 +204,16 @@ func (r *Router) collect(ctx context.Context, run sessions.Run) ([]sessions.Mess
 
 // steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
 func (r *Router) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
-	queued, err := r.queued(ctx, run.Key)
-	if err != nil || len(queued) == 0 {
+	open, err := r.store.CountOpen(ctx, run.Key)
+	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
 	q, err := r.queueOf(ctx, run)
 	if err != nil || q.mode != sessions.Steer {
+		return nil, err
+	}
+	queued, err := r.queued(ctx, run.Key)
+	if err != nil {
 		return nil, err
 	}
 	return idsOf(batch(run, queued)), nil
@@ -263,18 +275,22 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in
 	}
 	q := set.queue(s, e.Run.Reply.Channel)
 	e.Interrupt = q.mode == sessions.Interrupt // what is at work for another chat goes on: the store looks
+	most := q.most
+	if q.drop == sessions.DropSummarize {
+		most += shortLines
+	}
+	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < most { // all that wait are among them
+		return "", err
+	}
 	queued, err := r.queued(ctx, s.Key)
 	if err != nil {
 		return "", err
 	}
-	n, most := 0, q.most
+	n := 0
 	for _, run := range queued {
 		if fresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
 			n++
 		}
-	}
-	if q.drop == sessions.DropSummarize {
-		most += shortLines
 	}
 	switch {
 	case n < most:

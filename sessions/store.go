@@ -136,6 +136,8 @@ type Runs interface {
 	Totals(ctx context.Context) (Totals, error)
 	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
+	// CountOpen counts the runs of a session that wait or are at work, without reading them.
+	CountOpen(ctx context.Context, key Key) (int, error)
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
 	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)
@@ -182,6 +184,7 @@ type RunQuery struct {
 	Status RunStatus
 	Kind   RunKind
 	Since  time.Time // only those queued then or later
+	Oldest bool      // the oldest first
 	Limit  int       // default 50
 }
 

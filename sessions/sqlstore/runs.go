@@ -106,7 +106,17 @@ func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
 	return x, err
 }
 
-// ListRuns gives runs, newest first.
+// CountOpen counts the runs of a session that wait or are at work: an index alone has the answer.
+func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		found, err := c.number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
+		n = int(found)
+		return err
+	})
+	return n, err
+}
+
+// ListRuns gives runs, newest first unless the oldest are asked for.
 func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if q.Key != "" {
@@ -131,10 +141,14 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 	if !q.Since.IsZero() {
 		where, args = append(where, "created >= ?"), append(args, ms(q.Since))
 	}
+	order := "DESC"
+	if q.Oldest {
+		order = "ASC"
+	}
 	args = append(args, orDefault(q.Limit, 50))
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", args, func(r row) error {
+		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY seq "+order+" LIMIT ?", args, func(r row) error {
 			run, _, err := scanRun(r)
 			out = append(out, run)
 			return err

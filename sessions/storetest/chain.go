@@ -210,7 +210,15 @@ func turns(_ *testing.T, f *fixture) {
 	if s := f.get(k); s.Turns != 6 || s.ByAgents != 3 {
 		f.t.Errorf("%d turns, %d of them by agents", s.Turns, s.ByAgents)
 	}
+	open := func(want int) {
+		f.t.Helper()
+		if n, err := f.CountOpen(f.ctx, k); err != nil || n != want {
+			f.t.Errorf("%d runs are open, want %d (%v)", n, want, err)
+		}
+	}
+	open(0)
 	f.queue(k, "", sessions.AskRun, "waits")
+	open(1)
 	if s := f.get(k); s.Turns != 6 || s.ByAgents != 3 {
 		f.t.Error("what waits is counted")
 	}
@@ -227,6 +235,12 @@ func turns(_ *testing.T, f *fixture) {
 		}
 	}
 	f.claim(k)
+	open(1)
+	oldest, err := f.ListRuns(f.ctx, sessions.RunQuery{Key: k, Oldest: true, Limit: 2})
+	f.ok(err)
+	if len(oldest) != 2 || oldest[0].Kind != kinds[0] || oldest[1].Kind != kinds[1] {
+		f.t.Errorf("the oldest are %+v", oldest)
+	}
 	s, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	runs, err := f.ListRuns(f.ctx, sessions.RunQuery{Key: k, Status: sessions.Running})
