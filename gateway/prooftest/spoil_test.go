@@ -30,7 +30,7 @@ func TestSpoiltHistories(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			found := map[FaultKind]int{}
-			seeds := times(40, 2_000)
+			seeds := times(40, 500)
 			for seed := range seeds {
 				w := newWorld(seed, 60)
 				named, ok := s.spoil(w)
