@@ -11,8 +11,7 @@ import (
 
 // releaseStartPages gives back the pages of the program file that only the start needed: tables of functions, initialisers of
 // libraries, code that runs once. Nothing is lost: it touches only mappings of the program itself of which every page still is
-// the file's, and a page that is needed again comes back from there. It comes back alone: where the file lies in the page cache in
-// huge pages, one access would otherwise bring two megabytes. Whatever goes wrong, it is just not done.
+// the file's, and a page that is needed again comes back from there. Whatever goes wrong, it is just not done.
 func releaseStartPages() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -39,9 +38,7 @@ func releaseStartPages() {
 			clean = clean && strings.HasPrefix(strings.TrimSpace(rest), "0 ")
 		case "VmFlags:": // the last line of a mapping
 			if clean {
-				for _, advice := range []uintptr{unix.MADV_NOHUGEPAGE, unix.MADV_DONTNEED} {
-					_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(from), uintptr(to-from), advice)
-				}
+				_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(from), uintptr(to-from), unix.MADV_DONTNEED)
 			}
 		}
 	}
