@@ -104,7 +104,7 @@ var lossSpoilers = []spoiler{
 	{"one notice for two reports", losses[2:], func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool {
 			n := w.notices(t.Place)
-			return w.seen(t) && isReport(t) && len(n) == 1 && isReport(n[0]) && (w.said(n[0]) || n[0].lines == 0)
+			return w.seen(t) && isReport(t) && len(n) == 1 && isReport(n[0]) && (n[0].lines == 0 || w.said(n[0]) && n[0].lines == 1)
 		})
 		if !ok {
 			return nil, false
