@@ -112,13 +112,21 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	if alive, err := s.w.ready(ctx, s.p); err != nil || !alive {
 		return nil, fmt.Errorf("the host does not start: %w\n%s", err, s.p.log)
 	}
+	if err := s.w.rest(ctx, restLimit); err != nil { // Discord says nothing to a bot that has never been there
+		return nil, err
+	}
 	for _, at := range s.w.places { // everybody has a session before somebody asks for it
 		s.crowd.command(at, "/send on")
+	}
+	if err := s.w.rest(ctx, restLimit); err != nil {
+		return nil, err
 	}
 	s.began = time.Now()
 	for time.Since(s.began) < c.For {
 		if err := s.window(ctx); err != nil {
-			return &s.fig, fmt.Errorf("%w\n%s", err, s.p.log)
+			s.fig.Took = time.Since(s.began)
+			s.fig.sum(c.For)
+			return &s.fig, fmt.Errorf("%w\nthe end of the host's log:\n%s", err, ending(s.p.log.String()))
 		}
 	}
 	s.fig.Took = time.Since(s.began)
@@ -127,6 +135,9 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	}
 	return &s.fig, s.fig.judge(c.For, c.MarkRSS, c.MarkP99)
 }
+
+// ending is the last part of a text.
+func ending(text string) string { return text[max(0, len(text)-4096):] }
 
 // photo is a picture of one pixel.
 var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")

@@ -76,8 +76,14 @@ func (s *soak) plain() plan {
 // photoWord in a text has it come with a picture, where the chat can do that.
 const photoWord = "(look)"
 
+// resets is in how many chats a window begins with /new: nobody waits for an answer then, which it would give up.
+const resets = 2
+
 // speak writes one message after the other until the end of the window.
 func (s *soak) speak(ctx context.Context, until time.Time) {
+	for range resets {
+		s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
+	}
 	tick := time.NewTicker(time.Duration(float64(time.Second) / s.Rate))
 	defer tick.Stop()
 	for time.Now().Before(until) {
@@ -86,12 +92,9 @@ func (s *soak) speak(ctx context.Context, until time.Time) {
 		case <-ctx.Done():
 			return
 		}
-		switch n := s.dice.IntN(60); {
-		case n == 0:
-			s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
-		case n < 20:
+		if s.dice.IntN(3) == 0 {
 			s.crowd.say(s.plain())
-		default:
+		} else {
 			s.crowd.say(s.plans.next())
 		}
 		s.messages++

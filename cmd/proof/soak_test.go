@@ -1,0 +1,137 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/gateway/prooftest"
+)
+
+// seriesOf makes the figures of n windows of 15 seconds: a base, a slope an hour, noise with some wild figures.
+func seriesOf(r *rand.Rand, n int, base, slope, noise float64) (out []point) {
+	for i := range n {
+		at := time.Duration(i+1) * 15 * time.Second
+		v := base + slope*at.Hours() + noise*r.NormFloat64()
+		if r.IntN(10) == 0 {
+			v += 5 * noise
+		}
+		out = append(out, point{at, v})
+	}
+	return out
+}
+
+// Noise is no trend in 99 of 100 series, and a slope is found through noise, with the true one between the bounds.
+func TestTrend(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	const runs = 1000
+	alarms, outside, off := 0, 0, 0.0
+	for range runs {
+		if trendOf(seriesOf(r, 16, 20, 0, 1)).Low > 0 {
+			alarms++
+		}
+		x := trendOf(seriesOf(r, 60, 20, 40, 1))
+		if x.Low > 40 || x.High < 40 {
+			outside++
+		}
+		off += math.Abs(x.Slope-40) / runs
+	}
+	t.Logf("%d false alarms and %d slopes outside of their bounds in %d series, off by %.1f of 40", alarms, outside, runs, off)
+	if alarms > runs/50 || outside > runs/20 || off > 3 {
+		t.Error("the statistics are wrong")
+	}
+	if x := trendOf(seriesOf(r, 3, 20, 100, 0)); x.Rise() != 0 || !math.IsInf(x.Low, -1) {
+		t.Errorf("three points say %+v", x)
+	}
+	if x := trendOf(seriesOf(r, 5000, 20, 3, 1)); x.Points > mostPoints || math.Abs(x.Slope-3) > 0.1 {
+		t.Errorf("a long series: %+v", x)
+	}
+}
+
+// steady is a run of five minutes whose figures are at rest, but for what a test adds to the sample of a window.
+func steady(windows int, leak func(n int, s *sample)) *soaked {
+	f, r := &soaked{}, rand.New(rand.NewPCG(3, 4))
+	for n := range windows {
+		s := sample{RSS: 90 + r.Float64(), Anon: 30 + r.Float64(), Heap: 8 + r.Float64(), Goroutines: 50 + float64(r.IntN(7)), Files: 43 + float64(r.IntN(4)), CPU: time.Duration(n) * time.Second}
+		leak(n, &s)
+		l := &latencies{}
+		for range 60 {
+			l.add(5 * time.Millisecond)
+		}
+		f.add(time.Duration(n+1)*15*time.Second, s, s, l, 1, &prooftest.History{})
+	}
+	return f
+}
+
+// A run in which nothing grows passes; goroutines left at each connection that ends, descriptors or memory left by messages do not.
+func TestSoakJudges(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		leak func(n int, s *sample)
+		want string
+	}{
+		"nothing grows":                  {func(int, *sample) {}, ""},
+		"caches fill up while it warms":  {func(n int, s *sample) { s.Heap += min(float64(n), 4); s.Goroutines += min(float64(2*n), 8) }, ""},
+		"a goroutine for each breach":    {func(n int, s *sample) { s.Goroutines += float64(n) }, "goroutines"},
+		"a descriptor for each message":  {func(n int, s *sample) { s.Files += float64(75 * n) }, "descriptors"},
+		"4 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75*4) / 1024 }, "heap"},
+		"memory that is no heap":         {func(n int, s *sample) { s.Anon += float64(3 * n) }, "the memory grows"},
+		"memory that files are held by":  {func(n int, s *sample) { s.RSS += float64(3 * n) }, ""}, // of five minutes it says nothing
+		"it ends before it was measured": {nil, "windows"},
+	} {
+		windows := 20
+		if x.leak == nil {
+			windows, x.leak = 9, func(int, *sample) {}
+		}
+		err := steady(windows, x.leak).judge(5*time.Minute, 1, 20*time.Millisecond)
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f := steady(400, func(n int, s *sample) { s.RSS += float64(n) * 2 / 240 }) // 2 MB an hour
+	if err := f.judge(100*time.Minute, 1, time.Millisecond); err == nil || !strings.Contains(err.Error(), "resident") || !strings.Contains(err.Error(), "99 of 100") {
+		t.Errorf("a long run: %v", err)
+	}
+}
+
+// Latencies are told to a twentieth.
+func TestLatencies(t *testing.T) {
+	t.Parallel()
+	var l, o latencies
+	for n := range 1000 {
+		l.add(time.Duration(n) * time.Millisecond)
+	}
+	o.add(time.Hour)
+	o.join(&l)
+	for q, want := range map[float64]time.Duration{0.5: 500 * time.Millisecond, 0.99: 990 * time.Millisecond} {
+		if got := l.at(q); got < want || got > want*11/10 {
+			t.Errorf("%v: %s", q, got)
+		}
+	}
+	if o.N != 1001 || o.at(1) < time.Minute || (&latencies{}).at(0.5) != 0 {
+		t.Errorf("%d, %s", o.N, o.at(1))
+	}
+}
+
+// A soak of some seconds comes to its end, and the checker finds nothing. It measures too little to pass.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "w") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c := soakCmd{For: 2 * time.Second, Window: time.Second, Rate: 20, Progress: t.Output(), Seed: 1}
+	f, err := c.run(t.Context(), path, dir)
+	if err == nil || !strings.Contains(err.Error(), "windows were measured") || f.Messages < 30 || f.Windows < 1 || f.Breaches < 1 || f.Measured == 0 || f.Last.Goroutines == 0 {
+		t.Errorf("%+v: %v", f, err)
+	}
+}
