@@ -211,6 +211,9 @@ func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) er
 		return err2
 	}
 	calm.State = folderSize(s.w.state())
+	for _, m := range samples { // a collection in the middle of work finds what is in use for a moment too
+		calm.Heap = min(calm.Heap, m.Heap)
+	}
 	lat := s.overhead(h)
 	s.fig.add(time.Since(s.began), middle(samples), calm, lat, len(s.disturbed), h)
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,

@@ -56,7 +56,8 @@ func TestTrend(t *testing.T) {
 func steady(windows int, leak func(n int, s *sample)) *soaked {
 	f, r := &soaked{}, rand.New(rand.NewPCG(3, 4))
 	for n := range windows {
-		s := sample{RSS: 90 + r.Float64(), Anon: 30 + r.Float64(), Heap: 8 + r.Float64(), Goroutines: 50 + float64(r.IntN(7)), Files: 43 + float64(r.IntN(4)), CPU: time.Duration(n) * time.Second}
+		idle := float64(r.IntN(5)) // connections
+		s := sample{RSS: 90 + r.Float64(), Anon: 30 + r.Float64(), Heap: 8 + r.Float64(), Goroutines: 46 + 2*idle + float64(r.IntN(2)), Files: 42 + idle, CPU: time.Duration(n) * time.Second}
 		leak(n, &s)
 		l := &latencies{}
 		for range 60 {
