@@ -33,7 +33,8 @@ const (
 	randomWithin  = 400 * time.Millisecond // of the start
 	pointPatience = 2 * time.Second        // for the host to reach a fail-point
 	mostWaiting   = 120                    // messages that the model has not been asked about, before the host is left alone for a while
-	restLimit     = 3 * time.Minute
+	restLimit     = 2 * time.Minute
+	idleLimit     = 5 * time.Second // without anything to do
 )
 
 // run is a kill run at work.
@@ -47,6 +48,7 @@ type run struct {
 	points *points
 
 	ledger ledger
+	lost   int // messages that a host at rest had not come to
 	kills  []prooftest.Kill
 	fig    killed
 }
@@ -226,18 +228,36 @@ func (r *run) waiting() []string { return r.model.missed(r.crowd.tokens()) }
 
 // calm lets the host catch up when too much waits.
 func (r *run) calm(ctx context.Context) error {
-	if len(r.waiting()) < mostWaiting {
+	if len(r.waiting()) < r.lost+mostWaiting {
 		return nil
 	}
 	p, err := r.up(ctx)
 	if err != nil {
 		return err
 	}
-	if err := until(ctx, restLimit, "the host catches up", func() bool { return p.ended() || len(r.waiting()) < mostWaiting/4 }); err != nil {
-		return fmt.Errorf("%w: %v\n%s", err, r.waiting(), p.log)
+	if err := r.taken(ctx, func() bool { return p.ended() || len(r.waiting()) < r.lost+mostWaiting/4 }); err != nil {
+		return fmt.Errorf("%w\n%s", err, p.log)
 	}
 	r.fig.Random++
 	return r.down(ctx, p, "random")
+}
+
+// taken waits until the host has taken enough of what was written, or has nothing to do for a while: what it then has not come to is
+// lost, and left to the checker.
+func (r *run) taken(ctx context.Context, enough func() bool) error {
+	idle, last := time.Now(), 0
+	err := until(ctx, restLimit, "the host takes what was written", func() bool {
+		s, err := r.w.status(ctx)
+		n := len(r.waiting())
+		if err != nil || n != last || r.w.untaken() > 0 || len(s.Working)+s.Waiting > 0 {
+			idle, last = time.Now(), n
+		}
+		return enough() || time.Since(idle) > idleLimit
+	})
+	if !enough() {
+		r.lost = len(r.waiting())
+	}
+	return err
 }
 
 // flip changes the send policy of one place after the other until the run is over; then all is allowed again.
@@ -269,7 +289,9 @@ func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
 // rest waits until everything that was written has come to the model and nothing moves any more. What never comes there is left to
 // the checker.
 func (r *run) rest(ctx context.Context) error {
-	_ = until(ctx, restLimit/3, "the model is asked about everything", func() bool { return len(r.waiting()) == 0 })
+	if err := r.taken(ctx, func() bool { return len(r.waiting()) == 0 }); err != nil {
+		return err
+	}
 	return r.w.rest(ctx, restLimit)
 }
 

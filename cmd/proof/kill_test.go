@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"parley/agent/modeltest"
+	"parley/gateway/prooftest"
+)
+
+// A small kill run of the real program comes to its end, and the checker finds nothing; what it kept says what was done.
+func TestKillRun(t *testing.T) {
+	t.Parallel()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	f, err := killRun(t.Context(), killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: 6, Messages: 30, Spawns: 8, Seed: 1, Progress: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := f.Verdict
+	if !v.OK() {
+		t.Error(v)
+	}
+	if f.AtPoints+f.Random < 6 || f.AtPoints == 0 || f.Random == 0 || f.Messages < 30 || f.Spawns < 8 || f.Exchanges == 0 || f.Flips < 8 || v.Kills < 7 || v.Answers.Owed != f.Messages {
+		t.Errorf("not what was asked for: %+v\n%s", f, v)
+	}
+	if lives := f.history.Asked[len(f.history.Asked)-1].Life; lives == 0 || lives > f.Lives {
+		t.Errorf("the last model call is of life %d of %d", lives, f.Lives)
+	}
+	if err := keepHistory(dir, f.history, v); err != nil {
+		t.Error(err)
+	}
+	logs, _ := filepath.Glob(filepath.Join(dir, "w", "log", "life-*.log"))
+	if len(logs) != f.Lives {
+		t.Errorf("%d logs of %d lives", len(logs), f.Lives)
+	}
+	var table strings.Builder
+	f.print(&table)
+	if !strings.Contains(table.String(), "fail-points") {
+		t.Error(table.String())
+	}
+	t.Logf("%d kills, %d at fail-points, %d messages, %d faults", f.AtPoints+f.Random, f.AtPoints, f.Messages, len(v.Faults))
+}
+
+// A planner makes as many messages and sub-agents as it is told, the same for the same seed, and every text holds its token.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	places := []*place{
+		{Place: prooftest.Place{Platform: "telegram", Chat: "1"}, Session: "agent:a:one"},
+		{Place: prooftest.Place{Platform: "whatsapp", Chat: "2"}, Session: "agent:b:two"},
+	}
+	made := func(seed uint64) (all []plan) {
+		p := planner{r: rand.New(rand.NewPCG(seed, 2)), places: places, left: 400, spawns: 80}
+		for p.left > 0 {
+			all = append(all, p.next())
+		}
+		return all
+	}
+	one, same := made(1), made(1)
+	spawns, waits := 0, 0
+	for i, p := range one {
+		if p.text != same[i].text || p.said.Owes[0].Token != p.said.Token || !strings.HasPrefix(p.text, "["+p.said.Token+"]") {
+			t.Errorf("message %d: %+v, %+v", i, p, same[i])
+		}
+		for _, d := range p.said.Owes {
+			if d.Kind == prooftest.Report {
+				spawns++
+			}
+		}
+		if strings.Contains(p.text, "|1") {
+			if waits++; p.at != places[0] {
+				t.Errorf("agent b waits for another: %s", p.text)
+			}
+		}
+	}
+	if len(one) != 400 || spawns < 80 || spawns > 90 || waits == 0 {
+		t.Errorf("%d messages, %d sub-agents, %d exchanges that wait", len(one), spawns, waits)
+	}
+}
+
+// The fail-points of a run are all calls of the trace that were chosen: each is tried once before any is tried twice.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	p := newPoints(regexp.MustCompile("before"))
+	p.learn([]string{"Claim before-commit", "Claim after-commit", "Accept before-commit", "Claim before-commit"})
+	if want := []string{"Accept before-commit", "Claim before-commit"}; !slices.Equal(p.all, want) {
+		t.Fatalf("%v", p.all)
+	}
+	dice := rand.New(rand.NewPCG(1, 1))
+	a, _, _ := p.next(dice)
+	b, nth, rare := p.next(dice)
+	if a == b || nth != 1 || rare {
+		t.Errorf("%s, %s for the %d. time, rare %t", a, b, nth, rare)
+	}
+	p.hit(a)
+	if c, _, rare := p.next(dice); c != a || rare {
+		t.Errorf("%s, rare %t", c, rare)
+	}
+	if c, _, rare := p.next(dice); c != b || !rare || !slices.Equal(p.unreached(), []string{b}) {
+		t.Errorf("%s, rare %t, not reached %v", c, rare, p.unreached())
+	}
+}
+
+// The puppet shows tokens in brackets only where they are owed.
+func TestPuppet(t *testing.T) {
+	t.Parallel()
+	user := func(text string) modeltest.Message { return modeltest.Message{Role: "user", Text: text} }
+	for _, c := range []struct{ name, system, said, token, text, calls string }{
+		{"an answer", "", "[message of 12:00]\n\n[m7]", "m7", "done [m7]", ""},
+		{"several at once: the newest", "", "[m6]\n[m7]", "m7", "done [m7]", ""},
+		{"no message of the run", "", "hello", "", "NO_REPLY", ""},
+		{"orders", "", "[m7] ask:agent:b:x|1 spawn:late", "m7", "", `sessions_send{"message":"exchange m7.x1","sessionKey":"agent:b:x","timeoutSeconds":1} sessions_spawn{"runTimeoutSeconds":1,"task":"task m7.s1 late"}`},
+		{"asked by another", "This message comes from another session", "exchange m7.x1", "m7.x1", "round one", ""},
+		{"an announcement", "This is the announce step of an exchange\n- Original request: \"exchange m7.x1\"", "Announce step.", "m7.x1", "we agreed on [m7.x1]", ""},
+		{"a task", "You are a sub-agent of", "task m7.s1 ok", "m7.s1", "found [m7.s1]", ""},
+		{"a report", "This is the announce step of your task\n- Task: \"task m7.s1 ok\"\n- Your result: \"found [m7.s1] [m7.s1.n1]\"\n", "x", "m7.s1", "Result: [m7.s1] [m7.s1.n1]", ""},
+		{"a report without a result", "This is the announce step of your task\n- Task: \"task m7.s1 late\"\n- Your result: not available\n", "x", "m7.s1", "Result: [m7.s1]", ""},
+	} {
+		r := modeltest.Request{System: c.system, Messages: []modeltest.Message{user(c.said)}}
+		token, reply := sceneOf(r).play(r)
+		var calls []string
+		for _, tc := range reply.ToolCalls {
+			calls = append(calls, fmt.Sprint(tc.Name, tc.Arguments))
+		}
+		if got := strings.Join(reply.Text, ""); token != c.token || got != c.text || strings.Join(calls, " ") != c.calls {
+			t.Errorf("%s: %q, %q, %v", c.name, token, got, calls)
+		}
+	}
+}
