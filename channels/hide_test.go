@@ -14,7 +14,7 @@ import (
 func TestHide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.StringMatching(`[A-Za-z0-9+/=&<>"%~é :@-]{12,40}`).Draw(t, "secret")
+		secret := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9+/=&<>"%~é :@-]{10,38}[A-Za-z0-9]`).Draw(t, "secret")
 		around := rapid.StringMatching(`[a-z]{0,5}`).Draw(t, "around")
 		quoted, _ := json.Marshal(secret)
 		hide := Hide(NewSecret("another-secret"), NewSecret(secret))
