@@ -145,8 +145,12 @@ var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\
 // window is some time of work, then a rest, in which all is judged and forgotten.
 func (s *soak) window(ctx context.Context) error {
 	began := time.Now()
-	end := began.Add(s.Window)
 	s.newcomer()
+	s.crowd.say(s.plain(s.newcomers[len(s.newcomers)-1]))
+	if err := s.rest(ctx); err != nil { // what is the first in a channel while Discord is away is not read later: the host does not know the channel
+		return err
+	}
+	end := time.Now().Add(s.Window)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var beside sync.WaitGroup
@@ -188,7 +192,13 @@ func (s *soak) window(ctx context.Context) error {
 
 func (s *soak) rest(ctx context.Context) error {
 	if err := until(ctx, restLimit, "the model is asked about everything", func() bool { return len(s.model.missed(s.crowd.tokens())) == 0 }); err != nil {
-		return err
+		var left []prooftest.Said
+		for _, m := range s.crowd.said {
+			if slices.Contains(s.model.missed(s.crowd.tokens()), m.Token) {
+				left = append(left, m)
+			}
+		}
+		return fmt.Errorf("%w: it was not asked about %+v", err, left)
 	}
 	return s.w.rest(ctx, restLimit)
 }

@@ -62,10 +62,10 @@ func (s *soak) newcomer() {
 	}
 }
 
-// plain is a message without orders of somebody who has come lately.
-func (s *soak) plain() plan {
+// plain is a message without orders.
+func (s *soak) plain(at *place) plan {
 	s.plans.n++
-	at, token := s.newcomers[s.dice.IntN(len(s.newcomers))], fmt.Sprintf("m%d", s.plans.n)
+	token := fmt.Sprintf("m%d", s.plans.n)
 	text := "[" + token + "]"
 	if s.dice.IntN(4) == 0 {
 		text = photoWord + " " + text
@@ -93,7 +93,7 @@ func (s *soak) speak(ctx context.Context, until time.Time) {
 			return
 		}
 		if s.dice.IntN(3) == 0 {
-			s.crowd.say(s.plain())
+			s.crowd.say(s.plain(s.newcomers[s.dice.IntN(len(s.newcomers))]))
 		} else {
 			s.crowd.say(s.plans.next())
 		}
