@@ -65,6 +65,12 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		return c.listen(ctx, inbox)
 	}
 	c.health.Set(ctx, channels.Connecting, "")
+	mine := c.claimed(ctx)
+	if mine == nil {
+		c.health.Set(ctx, channels.Stopped, "")
+		return nil
+	}
+	defer func() { _ = mine.Close() }()
 	p := &poller{
 		c: c, inbox: inbox, limit: fullBatch, done: map[int64]bool{}, quick: true, identity: make(chan struct{}),
 		network: channels.NewBackoff(250*time.Millisecond, 40*time.Second), refusals: channels.NewBackoff(200*time.Millisecond, 5*time.Second),

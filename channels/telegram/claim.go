@@ -1,0 +1,38 @@
+package telegram
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"parley/channels"
+)
+
+// claimAgain is how often a bot is asked for that another process of this computer has. No call to Telegram is made meanwhile.
+const claimAgain = 2 * time.Second
+
+const claimedWords = "another process on this computer uses this bot token: stop it, or give this host a bot of its own"
+
+type nopCloser struct{}
+
+func (nopCloser) Close() error { return nil }
+
+// claimed waits until no other process of this computer polls for the bot, and gives what lets go of it; nil when ctx ended before.
+func (c *Channel) claimed(ctx context.Context) io.Closer {
+	if !c.ownPoll { // whoever brings the connections knows who uses them
+		return nopCloser{}
+	}
+	for told := false; ; told = true {
+		mine, taken := claim(ctx, c.cfg.APIURL, c.cfg.Token.Reveal())
+		if !taken {
+			return mine
+		}
+		if !told {
+			c.log.ErrorContext(ctx, "telegram is not asked for messages: "+claimedWords)
+			c.health.Set(ctx, channels.Conflict, claimedWords)
+		}
+		if !channels.Sleep(ctx, claimAgain) {
+			return nil
+		}
+	}
+}
