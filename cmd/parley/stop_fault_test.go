@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/agent/modeltest"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// rush is a host with much to do at once: people write, every fifth message starts a sub-agent, and what leaves is paced.
+type rush struct {
+	*world
+	people []int64
+	n      int // messages
+
+	mu   sync.Mutex
+	hold chan struct{} // closed: the model answers
+}
+
+func newRush(t *testing.T, n int) *rush {
+	t.Helper()
+	x := &rush{world: newWorld(t), n: n, hold: make(chan struct{})}
+	x.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "messages: {queue: {mode: followup}}\n")
+	x.change("pacing: {perSecond: 0,", "pacing: {perSecond: 25,")
+	x.change("defaults: {model: mock/mock-1}", "defaults: {model: mock/mock-1, maxConcurrent: 100, subagents: {maxConcurrent: 100, maxChildrenPerAgent: 100}}")
+	x.people = crowd(x.world, n/2)
+	x.model.Script(x.answer)
+	t.Cleanup(x.free)
+	return x
+}
+
+// free lets the model answer all that it is asked.
+func (x *rush) free() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	select {
+	case <-x.hold:
+	default:
+		close(x.hold)
+	}
+}
+
+func (x *rush) answer(r modeltest.Request) modeltest.Reply {
+	a, newest := modeltest.Echo(r), r.Messages[len(r.Messages)-1]
+	task, isJob := strings.CutPrefix(r.LastUserText(), "job ")
+	switch {
+	case strings.Contains(r.System, "announce step"):
+		a.Text = []string{"Result: reported"}
+	case strings.Contains(r.System, "You are a sub-agent"):
+		a.Text = []string{"done"}
+	case newest.Role == "tool":
+		a.Text = []string{"started " + task}
+	case isJob:
+		a.Text, a.ToolCalls = nil, []modeltest.ToolCall{{ID: "spawn", Name: "sessions_spawn", Arguments: fmt.Sprintf(`{"task":"task %s"}`, strings.TrimSuffix(task, "."))}}
+	}
+	if r.N%3 > 0 { // a third is answered, and much of that waits for its turn to be sent
+		<-x.hold
+	}
+	return a
+}
+
+// write has everybody write messages from one number to another.
+func (x *rush) write(from, to int) {
+	for i := from; i < to; i++ {
+		who, word := x.people[i%len(x.people)], "message"
+		if i%5 == 0 {
+			word = "job"
+		}
+		x.tg.Say(who, who, fmt.Sprintf("%s %d.", word, i))
+	}
+}
+
+// check waits until all is answered and counts the answers and reports to each message: it fails where one is missing, or where there are
+// more than one and more than the ledger says may be.
+func (x *rush) check(want int) (answers, reports, doubled int) {
+	x.t.Helper()
+	x.until(patience, "all is taken", func() bool { return x.tg.Pending() == 0 })
+	x.quiet()
+	marked := 0
+	for _, d := range fromAPI[[]sessions.Delivery](x.world, "/api/deliveries?limit=1000", nil) {
+		if d.Repeat {
+			marked++
+		}
+	}
+	seen, jobs := map[string]int{}, 0
+	for _, m := range x.tg.Sent() {
+		if strings.HasPrefix(m.Text, "Status: ") {
+			reports++
+			continue
+		}
+		seen[m.Text[strings.LastIndex(m.Text, " ")+1:]]++
+	}
+	for i := range want {
+		n := seen[strconv.Itoa(i)+"."]
+		if n == 0 {
+			x.t.Errorf("message %d was not answered", i)
+		}
+		answers, doubled = answers+n, doubled+max(n-1, 0)
+		if i%5 == 0 {
+			jobs++
+		}
+	}
+	if more := reports - jobs; more < 0 {
+		x.t.Errorf("%d reports of %d sub-agents", reports, jobs)
+	} else {
+		doubled += more
+	}
+	if doubled > marked {
+		x.t.Errorf("%d were shown twice, %d are marked: %v", doubled, marked, seen)
+	}
+	return answers, reports, doubled
+}
+
+// TestFaultStop stops the program while it has much to do: within ten seconds, what people write meanwhile is left with the platform, and
+// the next process answers all of it, once. A second signal ends it at once, and that too loses nothing.
+func TestFaultStop(t *testing.T) {
+	for name, signals := range map[string][]os.Signal{
+		"SIGTERM": {syscall.SIGTERM}, "SIGINT": {syscall.SIGINT}, "SIGTERM twice": {syscall.SIGTERM, syscall.SIGTERM},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newRush(t, channeltest.Times(40, 200))
+			p := x.start()
+			x.write(0, x.n)
+			x.until(patience, "all is accepted and some of it is sent", func() bool { return x.tg.Pending() == 0 && x.tg.SentCount() > x.n/10 })
+			before := x.tg.SentCount()
+			took := p.signal(signals...)
+			x.write(x.n, x.n+20)
+			left := x.tg.Pending()
+			if took > 10*time.Second || left != 20 {
+				t.Errorf("it stopped after %s, %d of 20 messages are left with the platform", took, left)
+			}
+			x.free()
+			x.start()
+			answers, reports, doubled := x.check(x.n + 20)
+			t.Logf("%d of %d messages were answered when it was stopped, all %d in the end, with %d reports; %d were doubled and marked; it took %s",
+				before, x.n, answers, reports, doubled, took.Round(time.Millisecond))
+			if len(signals) == 1 && doubled > 0 {
+				t.Errorf("%d were doubled by a soft stop", doubled)
+			}
+		})
+	}
+}
+
+// signal sends a process signals, one after the other, and gives how long it then took to end.
+func (p *process) signal(signals ...os.Signal) time.Duration {
+	p.t.Helper()
+	began := time.Now()
+	for i, s := range signals {
+		if i > 0 {
+			p.w.until(patience, "the first signal is heard", func() bool { return strings.Contains(p.log.String(), "stopping") })
+		}
+		if err := p.cmd.Process.Signal(s); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	select {
+	case <-p.done:
+	case <-time.After(15 * time.Second):
+		p.t.Fatal("the host did not stop")
+	}
+	return time.Since(began)
+}
+
+// TestFaultStopWhileMoreComes stops the program while people go on writing: what it does not take is left with the platform, and all of
+// it is answered once by the next process.
+func TestFaultStopWhileMoreComes(t *testing.T) {
+	t.Parallel()
+	x := newRush(t, channeltest.Times(40, 200))
+	p := x.start()
+	x.write(0, x.n/2)
+	x.until(patience, "the model is asked", func() bool { return x.model.Count() > x.n/8 })
+	var writing sync.WaitGroup
+	writing.Go(func() { x.write(x.n/2, x.n) })
+	took := p.signal(syscall.SIGTERM)
+	writing.Wait()
+	left := x.tg.Pending()
+	x.free()
+	x.start()
+	answers, reports, doubled := x.check(x.n)
+	t.Logf("%d of %d messages were left with the platform, %d answers and %d reports, %d doubled; it took %s", left, x.n, answers, reports, doubled, took.Round(time.Millisecond))
+	if doubled > 0 || took > 10*time.Second {
+		t.Errorf("%d were doubled by a soft stop of %s", doubled, took)
+	}
+}
+
+// TestFaultStopDuringStart stops the program while it starts, at several places of it: it ends, and the next one starts and answers what
+// was written meanwhile.
+func TestFaultStopDuringStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "messages: {queue: {mode: followup}}\n")
+	at := map[string]func(p *process) bool{
+		"at once":             func(*process) bool { return true },
+		"the folder is taken": func(*process) bool { _, err := os.Stat(filepath.Join(w.dir, "state", "owner.lock")); return err == nil },
+		"the store is there": func(*process) bool {
+			_, err := os.Stat(filepath.Join(w.dir, "state", "parley.db-wal"))
+			return err == nil
+		},
+		"it says something": func(p *process) bool { return p.log.String() != "" },
+		"it polls":          func(*process) bool { return w.tg.Polling() },
+	}
+	n := 0
+	for range channeltest.Times(1, 20) {
+		for name, there := range at {
+			w.tg.Say(owner, owner, fmt.Sprintf("message %d.", n))
+			n++
+			p := w.launched()
+			w.until(patience, name, func() bool { return there(p) || over(p) })
+			if !over(p) {
+				p.signal(syscall.SIGTERM)
+			}
+			if strings.Contains(p.log.String(), "panic") {
+				t.Errorf("stopped when %s: %s", name, p.log)
+			}
+		}
+	}
+	w.start()
+	w.until(patience, "all is answered", func() bool { return w.tg.SentCount() >= n })
+	w.quiet()
+	if got := w.tg.SentCount(); got != n {
+		t.Errorf("%d answers to %d messages", got, n)
+	}
+	t.Logf("stopped %d times during its start, %d answers", n, n)
+}
+
+// launched runs the host and does not wait for anything.
+func (w *world) launched() *process {
+	w.t.Helper()
+	p := &process{t: w.t, w: w, cmd: w.command("--config", "config.yaml"), log: &buffer{}, done: make(chan error, 1)}
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() { p.done <- p.cmd.Wait() }()
+	w.t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// over reports whether a process has ended.
+func over(p *process) bool { return p.cmd.Process.Signal(syscall.Signal(0)) != nil }
