@@ -181,3 +181,39 @@ func TestFaultHostDescriptors(t *testing.T) {
 	}
 	t.Logf("meanwhile: %q", got[1].Text)
 }
+
+// TestFaultHostLogGone removes the log of a killed host. The next start refuses and says why; one command puts a backup in its place and
+// says what that one does not have; the host goes on from there.
+func TestFaultHostLogGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.Script(modeltest.Echo)
+	w.config("", "")
+	p := w.start()
+	w.tg.Say(owner, owner, "before")
+	w.sent(owner, 1)
+	w.quiet()
+	if out, code := w.cli("backup", "kept.tar.gz"); code != 0 {
+		t.Fatal(out)
+	}
+	w.tg.Say(owner, owner, "after the backup")
+	w.sent(owner, 2)
+	w.quiet()
+	p.kill()
+	if err := os.Remove(filepath.Join(w.dir, "state", "parley.db-wal")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := w.cli("run"); code == 0 || !strings.Contains(out, "commits are missing") || !strings.Contains(out, "parley restore") {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	out, code := w.cli("restore", "kept.tar.gz")
+	if code != 0 || !strings.Contains(out, "from after that time are not in it") {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	w.start()
+	w.tg.Say(owner, owner, "again")
+	if got := w.sent(owner, 3); len(got) != 3 || got[2].Text != "echo: again" {
+		t.Errorf("%+v", got)
+	}
+	w.quiet()
+}
