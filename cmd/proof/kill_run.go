@@ -257,6 +257,10 @@ func (r *run) taken(ctx context.Context, enough func() bool) error {
 	if !enough() {
 		r.lost = len(r.waiting())
 	}
+	if err != nil && ctx.Err() == nil { // left to the checker as well
+		fmt.Fprintln(r.Progress, err)
+		return nil
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,7 +137,7 @@ func (p *process) over() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("life %d ended by itself: %v\n%s", p.Life, p.err, p.log)
+	return fmt.Errorf("life %d ended by itself: %w\n%s", p.Life, p.err, p.log)
 }
 
 // traced are the calls of the store's trace in this life so far, each an operation and a phase.
@@ -221,8 +222,8 @@ func (w *world) rest(ctx context.Context, limit time.Duration) error {
 		return calm >= 20
 	})
 	if waited != nil {
-		return fmt.Errorf("%w: %d messages are not taken, %d sessions work, %d wait, deliveries %v, ready %t %s (%v)",
-			waited, w.untaken(), len(last.Working), last.Waiting, last.Deliveries, last.Ready, last.Why, err)
+		return fmt.Errorf("%w: %d messages are not taken, %d sessions work, %d wait, deliveries %v, ready %t %s (%w)",
+			waited, w.untaken(), len(last.Working), last.Waiting, last.Deliveries, last.Ready, last.Why, cmp.Or(err, errors.New("it answers")))
 	}
 	return nil
 }
