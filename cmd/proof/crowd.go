@@ -194,8 +194,8 @@ func (c *crowd) flipByCommand(ctx context.Context, at *place, deny bool) bool {
 	return c.w.command(ctx, "sessions", "patch", at.Session, "--send-policy", to) == nil
 }
 
-// flipInChat has the owner give the command. It counts as acknowledged when the ledger says that the answer has arrived: one that was
-// shown and whose receipt is lost comes once more.
+// flipInChat has the owner give the command. It counts as acknowledged when the ledger says that the answer has arrived, as one that was
+// shown and whose receipt is lost comes once more; or that it was withheld, because an earlier try has denied the chat already.
 func (c *crowd) flipInChat(ctx context.Context, at *place, deny bool, since time.Time) bool {
 	word := "inherit"
 	if deny {
@@ -211,7 +211,7 @@ func (c *crowd) flipInChat(ctx context.Context, at *place, deny bool, since time
 			return false
 		}
 		for _, d := range all {
-			if strings.HasPrefix(d.Text, "⚙️ Send policy set to "+word) && d.Created.After(since.Add(-time.Millisecond)) && d.State == sessions.Sent {
+			if strings.HasPrefix(d.Text, "⚙️ Send policy set to "+word) && d.Created.After(since.Add(-time.Millisecond)) && (d.State == sessions.Sent || d.State == sessions.Withheld) {
 				return true
 			}
 		}
