@@ -57,9 +57,9 @@ func BuiltInTool(name string) bool {
 // Permits says whether a tool may be called. Every layer must permit it: no deny entry matches, and an allow entry does or there
 // is none.
 func Permits(name string, layers ...ToolRules) Verdict {
-	for _, v := range ToolVerdicts(name, layers...) {
-		if !v.Allowed() {
-			return v
+	for i, l := range layers {
+		if !l.permits(name) {
+			return l.named(i).verdict(name)
 		}
 	}
 	return Verdict{Allow, "tools", "nothing denies " + name}
@@ -69,12 +69,23 @@ func Permits(name string, layers ...ToolRules) Verdict {
 func ToolVerdicts(name string, layers ...ToolRules) []Verdict {
 	out := make([]Verdict, len(layers))
 	for i, l := range layers {
-		if l.Name == "" {
-			l.Name = fmt.Sprintf("tools layer %d", i)
-		}
-		out[i] = l.verdict(name)
+		out[i] = l.named(i).verdict(name)
 	}
 	return out
+}
+
+// named is a layer with a name for its place where it has none.
+func (l ToolRules) named(i int) ToolRules {
+	if l.Name == "" {
+		l.Name = fmt.Sprintf("tools layer %d", i)
+	}
+	return l
+}
+
+// permits is the verdict without the words for it: every tool is asked about in every turn.
+func (l ToolRules) permits(name string) bool {
+	match := func(e string) bool { return toolMatches(e, name) }
+	return !slices.ContainsFunc(l.Deny, match) && (len(l.Allow) == 0 || slices.ContainsFunc(l.Allow, match))
 }
 
 func (l ToolRules) verdict(name string) Verdict {
