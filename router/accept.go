@@ -26,6 +26,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	}
 	acc, err := r.store.Accept(ctx, a)
 	if err != nil {
+		r.unsure(ctx, err)
 		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
@@ -43,6 +44,13 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	}
 	r.follow(acc)
 	return nil
+}
+
+// unsure sets in motion what a write may have made although it failed: what is made later must not overtake it.
+func (r *Router) unsure(ctx context.Context, err error) {
+	if ctx.Err() == nil && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) {
+		r.heal(ctx)
+	}
 }
 
 func result(a sessions.Arrival, acc sessions.Accepted) string {

@@ -262,6 +262,7 @@ func (r *Router) heal(ctx context.Context) {
 func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
 	acc, err := r.store.Submit(ctx, e)
 	if err != nil {
+		r.unsure(ctx, err)
 		return acc, err
 	}
 	r.tellEffects(e, acc)

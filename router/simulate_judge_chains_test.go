@@ -116,23 +116,34 @@ func (r *rest) judgeAnnounce(ask, last sessions.Run) {
 	}
 }
 
-// judgeReplies: a reply to an ask reaches the requester's context once: as the result of the call, or as the message of the first
-// reply step (S13).
+// judgeReplies: a reply to an ask reaches the requester's context once: as the result of the call, as the message of the first reply
+// step, or, where the call broke off, in what that step is told (S13).
 func (r *rest) judgeReplies() {
 	for _, run := range r.runs {
 		if run.Kind != sessions.ReplyRun || run.Chain.Turn != 1 {
 			continue
 		}
-		var where []string
+		word, where := strings.TrimSpace(run.Chain.Round1), []string{}
 		for _, m := range r.texts[run.Chain.Requester] {
-			if m.Role != sessions.Assistant && slices.Contains(tokensOf([]string{m.Text()}, "r"), strings.TrimSpace(run.Chain.Round1)) {
+			if m.Role != sessions.Assistant && slices.Contains(tokensOf([]string{m.Text()}, "r"), word) {
 				where = append(where, string(m.Role))
 			}
 		}
-		if len(where) != 1 {
-			r.wrong("S13", "the reply %q stands in the transcript of its requester %s %d times: %q", run.Chain.Round1, run.Chain.Requester, len(where), where)
+		shown := r.shownReply(run, word)
+		if len(where) > 1 || len(where)+shown != 1 && shown >= 0 {
+			r.wrong("S13", "the reply %q stands in the transcript of its requester %s as %q, and its step is told it %d times", word, run.Chain.Requester, where, shown)
 		}
 	}
+}
+
+// shownReply counts how often the words that begin a first reply step have a reply; -1 = it is not known which they were.
+func (r *rest) shownReply(run sessions.Run, word string) int {
+	for _, t := range r.w.thoughts {
+		if t.kind == "reply" && t.turn == 1 && t.word != "" && t.word == strings.TrimSpace(run.Result) {
+			return strings.Count(t.prompt.System, `"`+word+`"`)
+		}
+	}
+	return -1
 }
 
 // judgeChildren: each sub-agent that was accepted has one end, and so has each further task of it (N15).
@@ -196,7 +207,7 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 	}
 	for _, d := range r.deliveries {
 		c := r.byID[d.Run].Chain
-		if d.Kind != sessions.Announce || !strings.Contains(d.Text, string(key)) && (c == nil || c.Kind != chainSpawn || c.Target != key) {
+		if d.Kind != sessions.Announce || c != nil && (c.Kind != chainSpawn || c.Target != key) || c == nil && !strings.Contains(d.Text, "sessionKey `"+string(key)+"`") {
 			continue
 		}
 		switch d.State {
@@ -208,11 +219,9 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 			ends = append(ends, "listed")
 		}
 	}
-	for at, msgs := range r.texts {
-		for _, m := range msgs {
-			if isSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
-				ends = append(ends, "reported")
-			}
+	for _, run := range r.runs { // to the sub-agent that asked for it: what becomes of it there is that one's end
+		if p := run.Input.Provenance; run.Kind == sessions.ChildRun && p != nil && p.Source == key && strings.HasPrefix(run.Input.Text(), "Status: ") {
+			ends = append(ends, "reported")
 		}
 	}
 	if len(ends) == 0 { // it was deleted: what is left of its silence is that somebody wanted it
@@ -256,6 +265,7 @@ func (r *rest) judgeEffects() {
 			}
 			if m.Role == sessions.ToolResult {
 				calls[string(m.Run)+" "+m.ToolCallID] += 10
+				r.judgeResult(m)
 			}
 		}
 		for id, n := range calls {
@@ -267,6 +277,18 @@ func (r *rest) judgeEffects() {
 				r.wrong("S14", "the tool call %s in %s has %d results, and stands there %d times", id, key, n/10, n%10)
 			}
 		}
+	}
+}
+
+// judgeResult counts what tool calls were answered.
+func (r *rest) judgeResult(m sessions.Message) {
+	switch status := statusOf(m.Text()); {
+	case m.ToolName == "sessions_send" && status == "timeout":
+		r.w.tally("waits in vain")
+	case strings.Contains(m.Text(), "has been through that session already"):
+		r.w.tally("loops refused")
+	case m.ToolName == "sessions_send":
+		r.w.tally("sends " + status)
 	}
 }
 

@@ -87,6 +87,20 @@ func (w *world) look(h *host) *rest {
 	return r
 }
 
+// rows writes what is in the store into the history.
+func (r *rest) rows() {
+	for _, run := range r.runs {
+		about := ""
+		if c := run.Chain; c != nil {
+			about = fmt.Sprintf("%s of %s, %s → %s, turn %d, cleanup %q, waited %v", c.Kind, c.Root, c.Requester, c.Target, c.Turn, c.Cleanup, c.Waited)
+		}
+		r.w.s.note("run %s %s in %s: %s, attempt %d, for %s, batch %q, result %q, error %q, %s", run.ID, run.Kind, run.Key, run.Status, run.Attempt, run.Source, run.Batch, run.Result, run.Error, about)
+	}
+	for _, d := range r.deliveries {
+		r.w.s.note("delivery %s %s of %s, run %q, to %s: %s, part %d, repeat %v, %q, error %q", d.ID, d.Kind, d.Session, d.Run, d.To, d.State, d.Part, d.Repeat, d.Text, d.Error)
+	}
+}
+
 // judge holds what there is to see against the contract.
 func (r *rest) judge() []string {
 	r.judgeRest()

@@ -182,10 +182,13 @@ func (m mind) asks(_ thought) (agent.Answer, string, error) {
 	return call(w.token("t"), "sessions_send", map[string]any{"sessionKey": m.other(), "message": x, "timeoutSeconds": pick(s, 0, 0, 5, 30, 120)}), x, nil
 }
 
-// other draws a session of a chat, which may be the own one.
+// other draws a session of a chat, most often one where somebody has written, which may be the own one.
 func (m mind) other() string {
-	chats := haunts()
-	return string(m.h.w.keys[pick(m.h.w.s, chats...).to])
+	w := m.h.w
+	if l := pick(w.s, w.plan.letters...); w.s.chance(850) {
+		return string(w.keys[l.to])
+	}
+	return string(w.keys[pick(w.s, haunts()...).to])
 }
 
 func (m mind) remembers() (agent.Answer, string, error) {

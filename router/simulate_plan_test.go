@@ -104,7 +104,6 @@ func (w *world) draw() *plan {
 		crash: pick(s, 0, 5, 15, 30), panics: pick(s, 0, 10, 30), slow: pick(s, 0, 0, 10), sending: pick(s, 0, 50, 250), thinking: pick(s, 0, 50, 150), crashes: 1 + s.upTo(4),
 	}
 	now, chats := time.Duration(0), haunts()
-	slices.DeleteFunc(chats, func(haunt) bool { return false })
 	busy := chats[:2+s.upTo(len(chats)-1)]
 	for i := range 4 + s.upTo(9) {
 		now += s.within(pick(s, 300*time.Millisecond, 5*time.Second, time.Minute))

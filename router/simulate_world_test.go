@@ -209,6 +209,9 @@ func (w *world) offers(l letter) {
 		w.newest[l.to] = l
 	}
 	w.mu.Unlock()
+	if set && !seen {
+		w.tally("flips by people")
+	}
 	if set && !seen && l.text != "/send off" {
 		w.rules(w.keys[l.to], "allow")
 	}

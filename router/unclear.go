@@ -1,0 +1,77 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// unclear decides what becomes of a part that may have arrived.
+func (g *gate) unclear(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+	if ch.Limits(d.To).Idempotent {
+		return g.again(ctx, d, backoff(d.Attempt), why, false)
+	}
+	if rec := channels.Probe(ch).Reconciler; rec != nil {
+		switch r, there, err := g.ask(ctx, rec, d, out); {
+		case err == nil && there:
+			return g.arrived(ctx, d, r, last)
+		case err == nil, errors.Is(err, errDenied):
+			return g.again(ctx, d, 0, why, false)
+		}
+	}
+	g.metrics.ambiguous()
+	if g.settings().Delivery.Hold {
+		return g.end(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
+	}
+	if d.Attempt >= maxUnclear {
+		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", d.Attempt, why))
+	}
+	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, true)
+}
+
+var errDenied = errors.New("the policy denies it")
+
+// ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
+func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
+	defer g.flights.begin(d.Session)() // before the policy is looked at: a flip waits for it
+	if g.denied(ctx, d) {
+		return r, false, errDenied
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	err = fenced(func() (err error) {
+		r, there, err = rec.Arrived(ctx, out)
+		return err
+	})
+	return r, there, err
+}
+
+// reconcile treats a delivery that was being sent when the last process ended.
+func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+	d.NotBefore = time.Time{}
+	ch, ok := g.ready(ctx, o, d)
+	if !ok {
+		return d, false, false
+	}
+	if ch == nil && g.denied(ctx, d) {
+		return g.again(ctx, d, 0, "the host stopped while it was being sent", false)
+	}
+	if ch == nil {
+		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
+	}
+	if _, there := g.previewOf(d); there { // as long as there is one the answer is not sent as a message of its own
+		return g.again(ctx, d, 0, "the host stopped while its preview became it", false)
+	}
+	limits := g.limits(o, ch, d.To)
+	p, last, ok := c.part(d, limits)
+	if !ok {
+		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
+	}
+	next, final, ok = g.unclear(ctx, ch, d, g.outbound(d, g.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
+	next.NotBefore = time.Time{}
+	return next, final, ok
+}
