@@ -175,7 +175,7 @@ func TestFaultClockSleep(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		g.r.ages.mu.Lock()
-		g.r.ages.pass = func() time.Duration { return time.Since(began) + c.now().Sub(time.Now()) }
+		g.r.ages.pass = func() time.Duration { return time.Since(began) + time.Until(c.now()) }
 		g.r.ages.mu.Unlock()
 		g.r.ages.begin()
 		c.turn(8 * time.Hour)

@@ -334,7 +334,8 @@ func (x *canaryWorld) leave(p *process) {
 		x.t.Fatal(err)
 	}
 	select {
-	case <-p.done:
+	case err := <-p.done:
+		x.t.Logf("the dump ends it: %v", err)
 	case <-time.After(patience):
 		x.t.Fatal("the host did not end")
 	}

@@ -164,7 +164,8 @@ func (p *process) signal(signals ...os.Signal) time.Duration {
 		}
 	}
 	select {
-	case <-p.done:
+	case err := <-p.done:
+		p.t.Logf("it ended: %v", err) // two signals end it at once
 	case <-time.After(15 * time.Second):
 		p.t.Fatal("the host did not stop")
 	}

@@ -25,6 +25,8 @@ type sum struct {
 // sumBudget is how long a stop may take to read the file.
 const sumBudget = 3 * time.Second
 
+var errTooLarge = errors.New("it takes too long to read")
+
 // unlike stands in the place of a sum when the host was at work already as the file was found not to be as it was closed.
 const unlike = "damaged\n"
 
@@ -47,8 +49,8 @@ func howToGoOn(path string) string {
 	return "A disk or a copy damaged it, or something else wrote to it, such as an older parley. To go on with what is there, remove " + path + "-commits"
 }
 
-// sumOf reads a file.
-func sumOf(ctx context.Context, f *os.File) (x sum, err error) {
+// sumOf reads a file, as long as enough gives no error.
+func sumOf(f *os.File, enough func() error) (x sum, err error) {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	buf := make([]byte, 1<<20)
 	for {
@@ -60,7 +62,7 @@ func sumOf(ctx context.Context, f *os.File) (x sum, err error) {
 			return x, nil
 		}
 		if err == nil {
-			err = ctx.Err()
+			err = enough()
 		}
 		if err != nil {
 			return x, err
@@ -94,7 +96,7 @@ func (s *Store) compare(ctx context.Context, left sum) (result chan error, err e
 	}
 	s.background.Go(func() {
 		defer func() { _ = c.Close() }() // it only reads
-		now, err := sumOf(ctx, s.plain)
+		now, err := sumOf(s.plain, ctx.Err)
 		switch {
 		case err != nil: // stopped meanwhile, or the disk fails: nothing is known
 			s.conf.Logger.Debug("the database was not compared with what was closed", "err", err)
@@ -130,14 +132,18 @@ func (s *Store) leaveSum() error {
 	if _, err := os.Stat(s.file + "-wal"); !errors.Is(err, fs.ErrNotExist) || !s.sound.Load() {
 		return nil // the log could not be moved into it
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), sumBudget) //nolint:forbidigo // the store is closing, whoever waits for it
-	defer cancel()
 	f, err := os.Open(s.file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	x, err := sumOf(ctx, f)
+	began := time.Now()
+	x, err := sumOf(f, func() error {
+		if time.Since(began) > sumBudget {
+			return errTooLarge
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
 )
@@ -89,7 +88,7 @@ func TestUpgradeKilled(t *testing.T) {
 	var kills, halfway atomic.Int64
 	t.Run("each", func(t *testing.T) {
 		for _, f := range older(t) {
-			for _, n := range some(f.steps(t), channeltest.Times(6, 100000)) {
+			for _, n := range some(f.steps(t), times(6, 100000)) {
 				t.Run(fmt.Sprint("version ", f.version, " at ", n), func(t *testing.T) {
 					t.Parallel()
 					dir := f.folder(t)
@@ -117,7 +116,7 @@ func TestUpgradePowerCut(t *testing.T) {
 	t.Run("each", func(t *testing.T) {
 		for _, f := range older(t) {
 			count := f.steps(t)
-			for seed := range channeltest.Times(4, 50) {
+			for seed := range times(4, 50) {
 				t.Run(fmt.Sprint("version ", f.version, " seed ", seed), func(t *testing.T) {
 					t.Parallel()
 					r := rand.New(rand.NewPCG(uint64(seed), uint64(f.version)))
@@ -156,7 +155,7 @@ func TestUpgradeDiskFull(t *testing.T) {
 	var full, copying atomic.Int64
 	t.Run("each", func(t *testing.T) {
 		for _, f := range older(t) {
-			for _, n := range some(f.steps(t), channeltest.Times(6, 100000)) {
+			for _, n := range some(f.steps(t), times(6, 100000)) {
 				t.Run(fmt.Sprint("version ", f.version, " at ", n), func(t *testing.T) {
 					t.Parallel()
 					dir := f.folder(t)
