@@ -160,12 +160,10 @@ func (r *Router) insist(ctx context.Context, what string, do func(context.Contex
 func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := r.settings.Load()
 	switch {
+	case r.ages.age(run.Created) > answerable(set, run):
+		return r.outdated(ctx, run)
 	case run.Attempt > maxAttempts:
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
-	case run.Attempt <= 1 && run.Kind == sessions.TurnRun && r.ages.age(run.Created) > set.Delivery.ttl(sessions.Reply):
-		why := fmt.Sprintf("it waited %s, longer than a reply may be late", r.ages.age(run.Created).Round(time.Second))
-		r.log.Warn("a message is not answered any more", keyRun, run.ID, keySession, run.Key, keyReason, why)
-		return &sessions.Outcome{Status: sessions.Failed, Error: why}
 	}
 	limit, deadline := limits(set, run, r.ages.now())
 	work, cancel := context.WithDeadline(ctx, deadline)
@@ -193,6 +191,35 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		notice = "I stopped: this took more steps than one answer may take."
 	}
 	return r.failure(ctx, set, run, sessions.Failed, notice, err)
+}
+
+// answerable is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
+// was at work may have had all of its time before.
+func answerable(set *Settings, run sessions.Run) (most time.Duration) {
+	switch run.Kind {
+	case sessions.TurnRun, sessions.CompactRun:
+		most = set.Delivery.ttl(sessions.Reply)
+	case sessions.JobRun:
+		most = set.Delivery.cronTTL()
+	default:
+		most = set.Delivery.ttl(sessions.Announce)
+	}
+	if run.Attempt > 1 {
+		limit, _ := limits(set, run, run.Created)
+		most += limit
+	}
+	return most
+}
+
+// outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
+func (r *Router) outdated(ctx context.Context, run sessions.Run) *sessions.Outcome {
+	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.age(run.Created).Round(time.Second))
+	r.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
+	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
+	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
+		o.Usage = used(r.steps(ctx, run)...)
+	}
+	return o
 }
 
 // leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).

@@ -79,16 +79,18 @@ func (m teller) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	}
 }
 
+func storySettings(s *Settings) {
+	s.Session.DMScope = sessions.PerChannelPeer
+	s.Delivery.Hold = true
+	s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
+	s.Accounts[account] = AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{owner, guest, "5005"}, GroupPolicy: policy.GroupOpen},
+		Streaming: channels.Streaming{Direct: channels.StreamEdit}}
+}
+
 // storyRig is a host that begins the story.
 func storyRig(t *testing.T, fs ...func(*Settings)) *rig {
 	t.Helper()
-	fs = append([]func(*Settings){func(s *Settings) {
-		s.Session.DMScope = sessions.PerChannelPeer
-		s.Delivery.Hold = true
-		s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
-		s.Accounts[account] = AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{owner, guest, "5005"}, GroupPolicy: policy.GroupOpen},
-			Streaming: channels.Streaming{Direct: channels.StreamEdit}}
-	}}, fs...)
+	fs = append([]func(*Settings){storySettings}, fs...)
 	g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 400}}, fs...)
 	g.model.set(storySays)
 	g.models = func(name string) (agent.Candidate, error) {

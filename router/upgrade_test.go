@@ -1,0 +1,199 @@
+package router
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// upgradedRig is a host of today on the database of an earlier one, some time after it was left.
+func upgradedRig(t *testing.T, file string, after time.Duration) *rig {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	check(t, err)
+	var taken time.Time
+	if _, rest, ok := strings.Cut(string(b), "Taken at "); ok {
+		taken, err = time.Parse(time.RFC3339, rest[:len("2000-01-01T00:00:00Z")])
+		check(t, err)
+	}
+	dir := folder(t)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "parley.db"))
+	check(t, err)
+	_, err = db.ExecContext(t.Context(), string(b))
+	check(t, err)
+	check(t, db.Close())
+	<-time.After(time.Until(taken.Add(after)))
+	set := settingsFor(storySettings)
+	g := &rig{t: t, dir: dir, set: set, fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), model: &script{}}
+	g.model.set(saying("this is an answer"))
+	g.start()
+	return g
+}
+
+// A host that takes up the work of an earlier one, after seconds, a day or a month: what is in time leaves once, what is not is listed as
+// expired or failed with a reason, and nobody begins what they were asked long ago. After a day a sub-agent that was at work, as it may be
+// for a day, still reports; after a month nothing at all is said.
+//
+// proves: N15
+func TestUpgradeRevivesNothing(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(upgradeDir, "v*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no database of an earlier version is there", err)
+	}
+	for _, file := range files {
+		for _, after := range []time.Duration{20 * time.Second, 25 * time.Hour, 30 * 24 * time.Hour} {
+			t.Run(fmt.Sprint(filepath.Base(file), " after ", after), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g := upgradedRig(t, file, after)
+					began := time.Now()
+					<-time.After(10 * time.Minute)
+					synctest.Wait()
+					l := &revival{rig: g, began: began, after: after, counts: map[string]int{}}
+					l.runs()
+					l.sends()
+					l.accounts()
+					t.Logf("%v, the model was asked %d times", l.counts, g.model.count())
+				})
+			})
+		}
+	}
+}
+
+// revival looks at what a host did in its first minutes on the database of another.
+type revival struct {
+	*rig
+	began  time.Time
+	after  time.Duration
+	list   map[sessions.RunID]sessions.Run
+	counts map[string]int
+}
+
+// old reports whether a run, or the chain that it belongs to, was begun by the other host.
+func (l *revival) old(r sessions.Run) bool {
+	if r.Created.Before(l.began) {
+		return true
+	}
+	if r.Chain == nil {
+		return false
+	}
+	root, ok := l.list[r.Chain.Root]
+	return ok && root.Created.Before(l.began)
+}
+
+// mayRun reports whether work of the other host is still in time.
+func (l *revival) mayRun(r sessions.Run) bool {
+	switch {
+	case l.after < time.Hour, r.Kind == sessions.PostRun: // which only notes in the transcript what was posted
+		return true
+	case l.after < 48*time.Hour:
+		return r.Chain != nil && r.Chain.Kind == chainSpawn
+	}
+	return false
+}
+
+// runs says what became of the runs that were queued or at work.
+func (l *revival) runs() {
+	l.t.Helper()
+	list, err := l.store.ListRuns(l.t.Context(), sessions.RunQuery{Limit: 1000})
+	check(l.t, err)
+	l.list = map[sessions.RunID]sessions.Run{}
+	for _, r := range list {
+		l.list[r.ID] = r
+	}
+	for _, r := range list {
+		if !l.old(r) || r.Status.Final() && r.Ended.Before(l.began) {
+			continue
+		}
+		l.counts["run "+string(r.Status)]++
+		switch {
+		case !r.Status.Final():
+			l.t.Errorf("a %s run is %s after ten minutes: %s", r.Kind, r.Status, r.Input.Text())
+		case r.Status != sessions.Done && r.Error == "":
+			l.t.Errorf("a %s run is %s without a reason", r.Kind, r.Status)
+		case r.Status != sessions.Failed && !l.mayRun(r):
+			l.t.Errorf("a %s run of long ago was taken up and is %s: %s", r.Kind, r.Status, r.Input.Text())
+		}
+	}
+	if most := l.counts["run done"] + l.counts["run timeout"]; l.after > 48*time.Hour && most > 0 {
+		l.t.Errorf("%d runs of a month ago were not over", most)
+	}
+}
+
+// sends says what reached the chats.
+func (l *revival) sends() {
+	l.t.Helper()
+	all, keys, replies := l.deliveries(), map[string]int{}, map[sessions.RunID]int{}
+	for _, c := range l.fake.Calls(channeltest.OpSend) {
+		if c.Err == nil {
+			keys[c.Out.Key]++
+		}
+	}
+	for key, n := range keys {
+		if n > 1 {
+			l.t.Errorf("%s was sent %d times", key, n)
+		}
+	}
+	announced := map[sessions.RunID]int{}
+	for _, d := range all {
+		r, known := l.list[d.Run]
+		now := !d.Updated.Before(l.began)
+		switch {
+		case d.State == sessions.Sending, d.State == sessions.Pending && d.Created.Before(l.began) && l.after > time.Hour:
+			l.t.Errorf("%s to %s is %s", d.Kind, d.To, d.State)
+		case d.State == sessions.Expired && now:
+			l.counts["expired"]++
+		case d.State != sessions.Sent:
+		case !now && keys[string(d.ID)+":0"] > 0:
+			l.t.Errorf("%s to %s was sent before, and is sent again", d.Kind, d.To)
+		case now && d.Created.Before(l.began) && d.Expires.Before(l.began):
+			l.t.Errorf("%s to %s was sent after its time", d.Kind, d.To)
+		case now && known && l.old(r):
+			l.counts["sent"]++
+			if !l.mayRun(r) {
+				l.t.Errorf("said of something long ago: %s to %s %q by a %s run", d.Kind, d.To, d.Text, r.Kind)
+			}
+		}
+		if known && d.Kind == sessions.Announce && r.Chain != nil {
+			announced[r.Chain.Root]++
+		} else if known && d.Kind == sessions.Reply {
+			replies[d.Run]++
+		}
+	}
+	for what, count := range map[string]map[sessions.RunID]int{"announcements of one chain": announced, "answers of one turn": replies} {
+		for id, n := range count {
+			if n > 1 {
+				l.t.Errorf("%d %s: %s", n, what, id)
+			}
+		}
+	}
+	if l.after < time.Hour && l.counts["sent"] == 0 {
+		l.t.Errorf("what was in time did not leave: %v", l.counts)
+	}
+	if l.after > time.Hour && l.counts["expired"] == 0 {
+		l.t.Errorf("nothing expired: %v", l.counts)
+	}
+}
+
+// accounts wants an end of every sub-agent.
+func (l *revival) accounts() {
+	l.t.Helper()
+	for _, r := range l.list {
+		if r.Kind != sessions.ChildRun {
+			continue
+		}
+		if end, err := l.r.reported(l.t.Context(), r); err != nil || end == "" || end == "at work" || end == "on its way" {
+			l.t.Errorf("what became of the sub-agent that was asked %q: %q, %v", r.Input.Text(), end, err)
+		} else {
+			l.counts["sub-agents"]++
+		}
+	}
+}
