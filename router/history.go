@@ -11,8 +11,12 @@ import (
 	"parley/sessions"
 )
 
-// historyBytes bounds the transcripts that are kept in memory, by their text.
-const historyBytes = 4 << 20
+// The bounds of the transcripts that are kept in memory.
+const (
+	historyBytes  = 8 << 20
+	historyItself = 512     // bytes that one takes besides its messages
+	messageItself = 1 << 10 // bytes that a message takes besides its text: its ids, times, origin, and the room that lists leave for more
+)
 
 // histories keeps the newest messages of the transcripts that were written last, so that a turn need not read what the turn
 // before it wrote. A session's lane is the only writer of its transcript, and the store stays the truth: whatever is unclear is
@@ -55,7 +59,7 @@ func (h *histories) put(x history) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.remove(x.id)
-	x.msgs, x.size = slices.Clip(x.msgs), sizeOf(x.msgs)+len(x.sum.Text)
+	x.msgs, x.size = slices.Clip(x.msgs), historyItself+sizeOf(x.msgs)+len(x.sum.Text)
 	h.m[x.id] = h.order.PushFront(&x)
 	h.bytes += x.size
 	h.trim()
@@ -123,7 +127,7 @@ func (h *histories) trim() {
 func sizeOf(msgs []sessions.Message) int {
 	n := 0
 	for _, m := range msgs {
-		n += 256
+		n += messageItself
 		for _, b := range m.Content {
 			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.Signature)
 		}

@@ -3,7 +3,9 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,11 +15,15 @@ import (
 
 // The types of channels that matter here, https://discord.com/developers/docs/resources/channel#channel-object-channel-types
 const (
+	typeText          = 0
 	typeDM            = 1
+	typeVoice         = 2
 	typeGroupDM       = 3
+	typeNews          = 5
 	typeNewsThread    = 10
 	typePublicThread  = 11
 	typePrivateThread = 12
+	typeStage         = 13
 )
 
 // place is what is known about a chat.
@@ -26,6 +32,8 @@ type place struct {
 	name   string
 	kind   int
 	parent string // of a thread: the channel that it is in
+	last   string // the newest message that is known of; empty = it was never told
+	closed bool   // the platform does not let the bot read it
 }
 
 func (p place) thread() bool {
@@ -45,19 +53,18 @@ type names struct {
 	mu      sync.Mutex
 	places  map[string]place
 	servers map[string]*server
-	missing map[string]bool // servers that the gateway announced
+	told    map[string]bool // servers that the gateway described in this session
+	missing map[string]bool // servers that it announced and did not describe yet
+	opening bool            // the session has not begun: nothing is announced yet
 	whole   chan struct{}   // closed when none is missing
 }
 
 const maxPlaces = 100_000
 
-// introduction is how long a new session's servers may take to be described before reading goes on without them.
-const introduction = 5 * time.Second
-
 func newNames() *names {
 	whole := make(chan struct{})
 	close(whole)
-	return &names{places: map[string]place{}, servers: map[string]*server{}, missing: map[string]bool{}, whole: whole}
+	return &names{places: map[string]place{}, servers: map[string]*server{}, told: map[string]bool{}, missing: map[string]bool{}, whole: whole}
 }
 
 type (
@@ -67,6 +74,7 @@ type (
 		GuildID    string     `json:"guild_id"`
 		Name       string     `json:"name"`
 		ParentID   string     `json:"parent_id"`
+		Last       string     `json:"last_message_id"`
 		Recipients []wireUser `json:"recipients"`
 	}
 	wireRole struct {
@@ -86,51 +94,6 @@ type (
 		Roles         []wireRole        `json:"roles"`
 	}
 )
-
-// expect notes which servers a new session will describe.
-func (n *names) expect(guilds []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	clear(n.missing)
-	for _, id := range guilds {
-		if n.servers[id] == nil {
-			n.missing[id] = true
-		}
-	}
-	select {
-	case <-n.whole:
-		n.whole = make(chan struct{})
-	default:
-	}
-	n.settle()
-}
-
-// settle tells those who wait when nothing is missing; n.mu is held.
-func (n *names) settle() {
-	if len(n.missing) > 0 {
-		return
-	}
-	select {
-	case <-n.whole:
-	default:
-		close(n.whole)
-	}
-}
-
-// complete waits until the servers of a session are described, or long enough.
-func (n *names) complete(ctx context.Context) error {
-	n.mu.Lock()
-	whole := n.whole
-	n.mu.Unlock()
-	bound := time.NewTimer(introduction)
-	defer bound.Stop()
-	select {
-	case <-whole:
-	case <-bound.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err()
-}
 
 // find gives what is known about a chat.
 func (n *names) find(id string) (place, bool) {
@@ -212,14 +175,16 @@ func people(list []wireUser) string {
 	return cut(strings.Join(all, ", "), 100)
 }
 
-// learn takes what an event says about names.
-func (n *names) learn(e *event) {
+// learn takes what an event says about names. It gives the chats of which the event tells that something was missed.
+func (n *names) learn(e *event) []missed {
 	switch e.kind {
+	case "MESSAGE_CREATE":
+		n.heard(e.peek())
 	case "GUILD_CREATE", "GUILD_UPDATE":
-		n.learnServer(e.data)
+		return n.learnServer(e.data)
 	case "GUILD_DELETE":
 		n.forgetServer(e.data)
-	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE":
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
 		n.learnRole(e.data)
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
 		_, e.was = n.channel(e.data, "")
@@ -238,12 +203,13 @@ func (n *names) learn(e *event) {
 			}
 		}
 	}
+	return nil
 }
 
-func (n *names) learnServer(raw json.RawMessage) {
+func (n *names) learnServer(raw json.RawMessage) (list []missed) {
 	var g wireGuild
 	if json.Unmarshal(raw, &g) != nil || g.ID == "" || g.Unavailable {
-		return
+		return nil
 	}
 	n.mu.Lock()
 	s := n.servers[g.ID]
@@ -252,19 +218,26 @@ func (n *names) learnServer(raw json.RawMessage) {
 		n.servers[g.ID] = s
 	}
 	s.name, s.system = channels.CleanText(g.Name), g.SystemChannel
+	if len(g.Roles) > 0 { // all that there are
+		s.roles, s.owned = map[string]string{}, map[string]string{}
+	}
 	for _, r := range g.Roles {
 		s.role(r)
 	}
 	n.mu.Unlock()
-	for _, list := range [][]json.RawMessage{g.Channels, g.Threads} {
-		for _, raw := range list {
-			n.channel(raw, g.ID)
-		}
+	for _, raw := range slices.Concat(g.Channels, g.Threads) {
+		n.channel(raw, g.ID)
+		list = n.compare(list, g.ID, raw)
+	}
+	if g.Channels == nil { // a change of its name, or the like
+		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.told[g.ID] = true
 	delete(n.missing, g.ID)
 	n.settle()
+	return list
 }
 
 func (s *server) role(r wireRole) {
@@ -278,13 +251,20 @@ func (n *names) learnRole(raw json.RawMessage) {
 	var said struct {
 		GuildID string   `json:"guild_id"`
 		Role    wireRole `json:"role"`
+		Gone    string   `json:"role_id"` // of one that was deleted
 	}
 	if json.Unmarshal(raw, &said) != nil {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if s := n.servers[said.GuildID]; s != nil {
+	s := n.servers[said.GuildID]
+	switch {
+	case s == nil:
+	case said.Gone != "":
+		delete(s.roles, said.Gone)
+		maps.DeleteFunc(s.owned, func(_, role string) bool { return role == said.Gone })
+	default:
 		s.role(said.Role)
 	}
 }

@@ -53,7 +53,9 @@ func (a *arrivals) next(group types.JID) arrival {
 	if len(list) == 0 {
 		return arrival{}
 	}
-	a.known[group] = list[1:]
+	if a.known[group] = list[1:]; len(list) == 1 {
+		delete(a.known, group)
+	}
 	a.count--
 	return list[0]
 }

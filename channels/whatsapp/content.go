@@ -240,5 +240,5 @@ func short(s string) string {
 			return s[:i] + "…"
 		}
 	}
-	return s
+	return strings.Clone(s) // it is remembered, and must not hold on to a longer text that it is a part of
 }

@@ -55,10 +55,13 @@ type Servers struct {
 	ctx     context.Context //nolint:containedctx // the life of the servers, given to Start
 	running map[slot]*server
 	tools   map[bool][]tools.Tool // by sandboxed; sorted by name
-	left    map[string]bool       // what was left out, to log it once
+	left    map[string]bool       // what was left out, to log it once; at most mostLeft
 	changed chan struct{}         // closed and replaced at every change
 	wg      sync.WaitGroup
 }
+
+// mostLeft bounds the tools of which it is remembered that they were left out.
+const mostLeft = 1000
 
 // slot is one connection: a server, and which sessions it is for.
 type slot struct {
@@ -243,7 +246,9 @@ func (s *Servers) rebuild() {
 	lost = slices.DeleteFunc(lost, func(t *tool) bool {
 		id := t.server.name + "\x00" + t.name
 		known := s.left[id]
-		s.left[id] = len(s.left) < 1000 || known
+		if len(s.left) < mostLeft {
+			s.left[id] = true
+		}
 		return known
 	})
 	s.mu.Unlock()

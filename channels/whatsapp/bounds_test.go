@@ -1,0 +1,49 @@
+package whatsapp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Of a group whose notification was used nothing stays, however many groups this account comes into on one connection.
+func TestArrivalsAreForgotten(t *testing.T) {
+	t.Parallel()
+	var a arrivals
+	for n := range 3 * mostArrivals {
+		id := fmt.Sprint(n)
+		a.note(&waBinary.Node{Tag: "notification", Attrs: waBinary.Attrs{"type": "w:gp2", "id": "N" + id, "t": fmt.Sprint(time.Now().Unix())}, Content: []waBinary.Node{
+			{Tag: "create", Content: []waBinary.Node{{Tag: "group", Attrs: waBinary.Attrs{"id": id}}}},
+		}})
+		if got := a.next(types.NewJID(id, types.GroupServer)); got.id != "N"+id {
+			t.Fatalf("group %s: %+v", id, got)
+		}
+	}
+	if len(a.known) != 0 || a.count != 0 {
+		t.Errorf("%d groups, %d notifications are still known", len(a.known), a.count)
+	}
+}
+
+// What is remembered of a message has its bounds, and holds on to no longer text that it is a part of.
+func TestRecentIsBounded(t *testing.T) {
+	t.Parallel()
+	whole := strings.Repeat("a long answer that is sent in parts. ", 2000)
+	for _, part := range []string{whole[len(whole)-20:], whole[:longestText], whole} {
+		if s := short(part); unsafe.StringData(s) == unsafe.StringData(part) {
+			t.Errorf("a part of %d bytes keeps the whole text", len(part))
+		}
+	}
+	r, names := newRecent(), newTitles(nil)
+	for n := range 3 * mostRecent {
+		r.note(fmt.Sprint(n), past{text: short(whole)})
+		names.set(types.NewJID(fmt.Sprint(n), types.GroupServer), "a group")
+	}
+	if len(r.known) != mostRecent || len(r.order) != mostRecent || len(names.known) > mostTitles {
+		t.Errorf("%d messages in an order of %d, %d titles", len(r.known), len(r.order), len(names.known))
+	}
+}
