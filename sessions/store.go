@@ -350,6 +350,7 @@ type Pairing struct {
 	Expires  time.Time          `json:"expires,omitzero"`
 	Rejected bool               `json:"rejected,omitzero"` // no code works any more, and no new one is given before Expires
 	Delivery *Delivery          `json:"delivery,omitzero"` // the notice with the code, in the same commit
+	Source   channels.MessageID `json:"-"`                 // of what they wrote, for trace; not given back
 }
 
 // Answer is a person's decision about a pairing: Approve moves it to the allow list, otherwise it stays as rejected

@@ -14,8 +14,11 @@ import (
 	"parley/sessions"
 )
 
-// submitEvent is the event of a seen row that stands for a Source.
-const submitEvent = "submit"
+// The events of seen rows that stand for no event of a platform: for a Source, and for what a stranger wrote who was told a code.
+const (
+	submitEvent = "submit"
+	pairEvent   = "pair"
+)
 
 // The bounds of what is kept of unreadable events: how many for people to look at, how many bytes of each.
 const (
@@ -127,14 +130,19 @@ func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 	if acc, err = t.apply(e); err != nil || at.msg == "" {
 		return acc, err
 	}
+	return acc, t.saw(at, acc.Run.ID, acc.Deliveries)
+}
+
+// saw remembers an event or a source, and what it made in this commit.
+func (t *tx) saw(at sight, run sessions.RunID, made []sessions.Delivery) error {
 	first := int64(0)
-	if len(acc.Deliveries) > 0 {
-		first = acc.Deliveries[0].Seq
+	if len(made) > 0 {
+		first = made[0].Seq
 	}
 	t.n.seen++
-	_, err = t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(acc.Run.ID), first, len(acc.Deliveries))
-	return acc, err
+	_, err := t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(run), first, len(made))
+	return err
 }
 
 // duplicate says what the first one made, as far as it is still there.

@@ -43,13 +43,15 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, ms(now), ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
-		if notice != nil {
-			if _, err := t.post(notice); err != nil {
-				return err
-			}
-		}
 		created = true
-		return nil
+		if notice == nil {
+			return nil
+		}
+		made, err := t.post(notice)
+		if err != nil || p.Source == "" {
+			return err
+		}
+		return t.saw(sight{msg: string(p.Source), address: whole(p.Address).String(), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"parley/channels"
 	"parley/sessions"
@@ -20,8 +21,10 @@ const maxChain = 100
 // receiptDepth is how many of the newest deliveries are searched for a receipt.
 const receiptDepth = 100_000
 
-// Trace finds the paths that a platform's message id, a source, a run, a delivery or a transcript message belongs to; when there is
-// none, those of a message that the platform numbered so when it was sent. An unknown id gives none.
+// Trace finds the paths that a platform's message id, a source, a run, a delivery or a transcript message belongs to. A message id is
+// followed through everything: the turn that took it up, what that turn's tools began, and, of a message that was sent, what asked for
+// it. Platforms number messages by chat, so it may stand for one that came and for one that was sent: what came is first. Other ids
+// lead to their own chain. An unknown id gives none.
 func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		out, err = findTraces(ctx, c, id)
@@ -31,8 +34,15 @@ func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err
 }
 
 func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, err error) {
-	if out, err = seenTraces(ctx, c, "msg = ?", id); err != nil || len(out) > 0 {
-		return out, err
+	if out, err = seenTraces(ctx, c, "msg = ?", id); err != nil {
+		return nil, err
+	}
+	sent, err := sentTraces(ctx, c, channels.MessageID(id), out)
+	if err != nil {
+		return nil, err
+	}
+	if out = append(out, sent...); len(out) > 0 {
+		return widened(ctx, c, out)
 	}
 	d, _, err := getDelivery(ctx, c, sessions.DeliveryID(id))
 	if err == nil {
@@ -47,7 +57,89 @@ func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, 
 	if out, err = runTraces(ctx, c, run); err != nil || len(out) > 0 {
 		return out, err
 	}
-	return receiptTraces(ctx, c, channels.MessageID(id))
+	if out, err = receiptTraces(ctx, c, channels.MessageID(id)); err != nil {
+		return nil, err
+	}
+	return widened(ctx, c, out)
+}
+
+// widened adds to the paths of a message the runs that they lead to, and those that led to them: the turn that answered it with others,
+// what tools of its turn began, and the turn whose tool began it.
+func widened(ctx context.Context, c *conn, out []sessions.Trace) ([]sessions.Trace, error) {
+	have := map[sessions.RunID]bool{}
+	for _, t := range out {
+		if t.Run != nil {
+			have[t.Run.ID] = true
+		}
+	}
+	for i := 0; i < len(out) && len(out) < maxChain; i++ {
+		if out[i].Run == nil {
+			continue
+		}
+		near, err := neighbours(ctx, c, *out[i].Run, out[i].Steps)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range near {
+			if have[id] {
+				continue
+			}
+			found, err := runTraces(ctx, c, id)
+			if err != nil {
+				return nil, err
+			}
+			for _, t := range found {
+				if !have[t.Run.ID] {
+					have[t.Run.ID] = true
+					out = append(out, t)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// neighbours are the runs that a run names, and those that its tools began.
+func neighbours(ctx context.Context, c *conn, run sessions.Run, steps []sessions.Message) (near []sessions.RunID, err error) {
+	if run.Batch != "" {
+		near = append(near, run.Batch)
+	}
+	if made, ok := strings.CutPrefix(run.Source, toolSource); ok {
+		asker, _, _ := strings.Cut(made, ":")
+		near = append(near, sessions.RunID(asker))
+	}
+	for _, m := range steps {
+		for _, call := range m.ToolCalls() {
+			if err := c.each(ctx, "SELECT run FROM seen WHERE msg = ? AND address = '' AND event = ? AND run <> ''",
+				[]any{toolSource + string(run.ID) + ":" + call.ID, submitEvent}, func(r row) error {
+					near = append(near, sessions.RunID(r.str(0)))
+					return nil
+				}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return near, nil
+}
+
+// toolSource begins the source of what a tool call made: run and call follow.
+const toolSource = "tool:"
+
+// sentTraces finds what this host sent under a message's id, newest first, besides what is known of it. The index is by chat, so it goes
+// from chat to chat.
+func sentTraces(ctx context.Context, c *conn, id channels.MessageID, known []sessions.Trace) (out []sessions.Trace, err error) {
+	if id == "" {
+		return nil, nil
+	}
+	found, err := someDeliveries(ctx, c, `seq IN (
+		WITH RECURSIVE chats(chat) AS (
+			SELECT min(chat) FROM receipts
+			UNION ALL SELECT (SELECT min(x.chat) FROM receipts x WHERE x.chat > chats.chat) FROM chats WHERE chats.chat IS NOT NULL)
+		SELECT x.delivery FROM chats JOIN receipts x ON x.chat = chats.chat AND x.msg = ?) ORDER BY seq DESC LIMIT ?`, string(id), maxTraces)
+	if err != nil {
+		return nil, err
+	}
+	return pathsTo(ctx, c, found, known)
 }
 
 // deliveryTraces follows a delivery back to what made it.
@@ -83,20 +175,29 @@ func receiptTraces(ctx context.Context, c *conn, id channels.MessageID) (out []s
 	if err != nil {
 		return nil, err
 	}
-	runs := map[sessions.RunID]bool{}
+	return pathsTo(ctx, c, found, nil)
+}
+
+// pathsTo gives the paths of deliveries that are not among the known ones.
+func pathsTo(ctx context.Context, c *conn, found []sessions.Delivery, known []sessions.Trace) (out []sessions.Trace, err error) {
+	shown := map[sessions.DeliveryID]bool{}
+	note := func(list []sessions.Trace) {
+		for _, t := range list {
+			for _, d := range t.Deliveries {
+				shown[d.ID] = true
+			}
+		}
+	}
+	note(known)
 	for _, d := range found {
-		if d.Run != "" && runs[d.Run] {
+		if shown[d.ID] {
 			continue // another delivery of its chain led there
 		}
 		traces, err := deliveryTraces(ctx, c, d)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range traces {
-			if t.Run != nil {
-				runs[t.Run.ID] = true
-			}
-		}
+		note(traces)
 		out = append(out, traces...)
 	}
 	return out, nil

@@ -356,9 +356,9 @@ func traceReceipt(_ *testing.T, f *fixture) {
 	if list, err := f.Trace(f.ctx, "904"); err != nil || len(list) != 1 || len(list[0].Deliveries) != 1 || list[0].Deliveries[0].ID != alone.ID {
 		f.t.Error(list, err)
 	}
-	// A message of a person that has the same number comes first; parts of a number are none.
+	// A message of a person that has the same number in another chat comes first and hides none; parts of a number are none.
 	b := f.accept(message("5", "904", "q"))
-	if list, err := f.Trace(f.ctx, "904"); err != nil || len(list) != 1 || list[0].Run == nil || list[0].Run.ID != b.Run.ID {
+	if list, err := f.Trace(f.ctx, "904"); err != nil || len(list) != 2 || list[0].Run == nil || list[0].Run.ID != b.Run.ID || len(list[1].Deliveries) != 1 || list[1].Deliveries[0].ID != alone.ID {
 		f.t.Error(list, err)
 	}
 	for _, id := range []string{"", "90", "01", "03"} {

@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopSpares", stopSpares},
 		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishNext", finishNext},
-		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceDeleted", traceDeleted},
+		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceWide", traceWide}, {"TraceDeleted", traceDeleted},
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"List", list}, {"Patch", patch}, {"Labels", labels}, {"LabelsBelow", labelsBelow}, {"Reset", reset}, {"Heard", heard}, {"Archive", archive}, {"Delete", remove}, {"Expire", expire},

@@ -69,6 +69,33 @@ func traceChain(_ *testing.T, f *fixture) {
 	}
 }
 
+// A message's id leads to what its turn's tools began, and that of a message that was sent to the turn whose tool began it. The ids of the
+// runs lead to their own chains.
+func traceWide(_ *testing.T, f *fixture) {
+	chat, child := key("1"), sessions.Key("agent:main:subagent:c")
+	turn := f.accept(message("1", "100", "q")).Run.ID
+	f.claim(chat)
+	asks := assistant("")
+	asks.Content = []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c", Name: "sessions_spawn"}}
+	f.ok(f.Record(f.ctx, turn, asks))
+	task := step(child, sessions.ChildRun, "one", "one", "task")
+	task.Source = "tool:" + string(turn) + ":c"
+	f.submit(sessions.Effects{Source: task.Source, Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}, Run: task})
+	f.ok(f.Record(f.ctx, turn, toolResult("c", "accepted")))
+	f.finish(turn, sessions.Outcome{Messages: []sessions.Message{assistant("on it")}})
+	f.claim(child)
+	d := delivery(chat, addr("1"), "report")
+	d.Run = "one"
+	f.finish("one", sessions.Outcome{Deliveries: []sessions.Delivery{d}})
+	f.begin(d.ID)
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "901"}, true))
+	for id, want := range map[string][]sessions.RunID{"100": {turn, "one"}, "901": {"one", turn}, "one": {"one"}, string(turn): {turn}, string(d.ID): {"one"}} {
+		list, err := f.Trace(f.ctx, id)
+		f.ok(err)
+		f.equal(ranIn(list), want)
+	}
+}
+
 // A chain whose first session was deleted is found by its first run all the same.
 //
 // proves: N14, N15
