@@ -278,7 +278,7 @@ func TestIndexCatchesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Close(); err != nil {
+	if err := errors.Join(c.Close(), os.Remove(filepath.Join(dir, CommitsFile))); err != nil { // it is not as it was closed
 		t.Fatal(err)
 	}
 	s := open(t, Config{Dir: dir})
