@@ -170,25 +170,31 @@ func (m mind) acts(t thought) (agent.Answer, string, error) {
 		return m.remembers()
 	case 8:
 		x := w.token("n")
-		return call(w.token("t"), "message", map[string]any{"to": m.other(), "text": x}), x, nil
+		return call(w.token("t"), "message", map[string]any{"to": m.other(t), "text": x}), x, nil
 	}
 	return call(w.token("t"), "subagents", map[string]any{"action": "cancel", "id": "last"}), "", nil
 }
 
 // asks has a session ask another one.
-func (m mind) asks(_ thought) (agent.Answer, string, error) {
+func (m mind) asks(t thought) (agent.Answer, string, error) {
 	w, s := m.h.w, m.h.w.s
 	x := w.token("q")
-	return call(w.token("t"), "sessions_send", map[string]any{"sessionKey": m.other(), "message": x, "timeoutSeconds": pick(s, 0, 0, 5, 30, 120)}), x, nil
+	return call(w.token("t"), "sessions_send", map[string]any{"sessionKey": m.other(t), "message": x, "timeoutSeconds": pick(s, 0, 0, 5, 30, 120)}), x, nil
 }
 
-// other draws a session of a chat, most often one where somebody has written, which may be the own one.
-func (m mind) other() string {
+// other draws a session of a chat: most often another one, in which somebody writes.
+func (m mind) other(t thought) string {
 	w := m.h.w
-	if l := pick(w.s, w.plan.letters...); w.s.chance(850) {
-		return string(w.keys[l.to])
+	for range 4 {
+		key := string(w.keys[pick(w.s, w.plan.letters...).to])
+		if w.s.chance(50) {
+			key = string(w.keys[pick(w.s, haunts()...).to])
+		}
+		if key != t.session || w.s.chance(50) {
+			return key
+		}
 	}
-	return string(w.keys[pick(w.s, haunts()...).to])
+	return t.session
 }
 
 func (m mind) remembers() (agent.Answer, string, error) {

@@ -97,7 +97,7 @@ func (p *plan) settings() *Settings {
 func (w *world) draw() *plan {
 	s := w.s
 	p := &plan{
-		queue: sessions.Queue{Mode: pick(s, sessions.Collect, sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt), Cap: pick(s, 2, 5, 20, 20),
+		queue: sessions.Queue{Mode: pick(s, sessions.Collect, sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt), Cap: pick(s, 2, 2, 5, 20),
 			Drop: pick(s, sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew)},
 		turns: s.upTo(6), timeout: pick(s, 60, 300, 600), hold: s.chance(150), long: pick(s, 0, 0, 60, 200),
 		subs:  agent.Subagents{MaxSpawnDepth: 1 + s.upTo(3), MaxConcurrent: 1 + s.upTo(8), Announce: pick(s, "direct", "direct", "requester")},
@@ -106,7 +106,7 @@ func (w *world) draw() *plan {
 	now, chats := time.Duration(0), haunts()
 	busy := chats[:2+s.upTo(len(chats)-1)]
 	for i := range 4 + s.upTo(9) {
-		now += s.within(pick(s, 300*time.Millisecond, 5*time.Second, time.Minute))
+		now += s.within(pick(s, 300*time.Millisecond, 300*time.Millisecond, 5*time.Second, time.Minute))
 		at := pick(s, busy...)
 		l := letter{id: channels.MessageID(fmt.Sprintf("m%d", i)), at: now, to: at.to, by: pick(s, at.people...), text: fmt.Sprintf("w%d please", i)}
 		if s.chance(180) {

@@ -30,6 +30,7 @@ type world struct {
 	now       atomic.Pointer[host]
 	lives     int
 	people    sync.WaitGroup
+	shocks    sync.WaitGroup
 
 	mu       sync.Mutex
 	events   int
@@ -40,6 +41,7 @@ type world struct {
 	thoughts []thought
 	tries    []attempted
 	gone     map[sessions.Key]deleted
+	lost     []channels.Address // where messages were on their way at a crash
 	counts   map[string]int
 	newest   map[channels.Address]letter // the newest command about the policy that was offered
 }
@@ -265,6 +267,7 @@ func (w *world) serve(ctx context.Context) {
 		h, err := w.boot(dir)
 		if err == nil {
 			w.now.Store(h)
+			w.shock()
 			var again <-chan time.Time
 			if len(restarts) > 0 {
 				again = time.After(time.Until(w.s.began.Add(restarts[0])))
@@ -294,6 +297,32 @@ func (w *world) serve(ctx context.Context) {
 	}
 }
 
+// shock has a session denied, for a while, right after a start that finds a message of it that may have arrived.
+func (w *world) shock() {
+	w.mu.Lock()
+	lost := w.lost
+	w.lost = nil
+	w.mu.Unlock()
+	if len(lost) == 0 || w.calm.Load() || !w.s.chance(700) {
+		return
+	}
+	key := w.keys[lost[0]]
+	for _, l := range w.plan.letters {
+		if w.keys[l.to] == key && strings.HasPrefix(l.text, "/send") {
+			return // its people change it themselves
+		}
+	}
+	if slices.ContainsFunc(w.plan.flips, func(f flipped) bool { return f.key == key }) {
+		return
+	}
+	w.tally("flips at a start")
+	w.shocks.Go(func() {
+		w.flip(flipped{0, key, policy.Deny})
+		sleep(w.t.Context(), w.s.within(time.Minute))
+		w.flip(flipped{0, key, policy.Allow})
+	})
+}
+
 // lets ends the calls of a process that is gone.
 func (w *world) lets(h *host) {
 	at := w.clock()
@@ -301,7 +330,9 @@ func (w *world) lets(h *host) {
 	defer w.mu.Unlock()
 	for _, x := range w.called {
 		if x.host == h && x.end == 0 {
-			x.end = at
+			if x.end = at; x.what == "send" && h.isDead() {
+				w.lost = append(w.lost, x.to)
+			}
 		}
 	}
 }
@@ -340,6 +371,7 @@ func (w *world) live() *rest {
 	w.people.Wait()
 	time.Sleep(w.s.within(5 * time.Minute))
 	w.calm.Store(true)
+	w.shocks.Wait()
 	out := w.settle()
 	end()
 	service.Wait()
