@@ -51,13 +51,17 @@ type mirror struct {
 	stop  chan struct{}
 	jobs  chan job // rebuilds
 	files map[int64]*file
+
+	drains int     // how many there were
+	fresh  []*file // those that know what is near their end
 }
 
 // file is a mirror file that is known to be complete up to seq.
 type file struct {
-	path string
-	seq  int64
-	have map[string]bool // deliveries near its end; only until the first append
+	path  string
+	seq   int64
+	have  map[string]bool // deliveries near its end; for a while, see forget
+	since int             // the drain in which it was completed
 }
 
 type job struct {
@@ -128,6 +132,7 @@ func (m *mirror) drain(ctx context.Context) bool {
 	}
 	m.waiting, m.behind, m.lost, m.busy = nil, map[int64]bool{}, false, true
 	m.mu.Unlock()
+	m.forget()
 	for num := range behind {
 		delete(m.files, num)
 	}
@@ -157,6 +162,20 @@ func (m *mirror) drain(ctx context.Context) bool {
 	}
 	m.mu.Unlock()
 	return len(order) > 0
+}
+
+// forget lets go of what files have near their end, once none of it can come again: the lines of a commit that was read when a file was
+// completed come two drains later at the latest. The writer hands them over before those of any other commit, and by then one wake-up
+// may have been left from before.
+func (m *mirror) forget() {
+	m.drains++
+	m.fresh = slices.DeleteFunc(m.fresh, func(f *file) bool {
+		if m.drains-f.since <= 2 {
+			return false
+		}
+		f.have = nil
+		return true
+	})
 }
 
 // settled waits until everything that was committed so far is written.
@@ -192,7 +211,8 @@ func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
 		if len(m.files) >= maxFiles {
 			clear(m.files) // comparing a file again costs one look at its end
 		}
-		m.files[num] = f
+		f.since = m.drains
+		m.files[num], m.fresh = f, append(m.fresh, f)
 	}
 	var b strings.Builder
 	for _, l := range lines {
@@ -202,9 +222,6 @@ func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
 		b.WriteString(l.text)
 		b.WriteByte('\n')
 		f.seq = max(f.seq, l.seq)
-	}
-	if len(f.have) > 256 {
-		f.have = nil // by now none of them can come again
 	}
 	if b.Len() == 0 {
 		return nil
