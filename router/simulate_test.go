@@ -61,7 +61,7 @@ func TestSimulation(t *testing.T) {
 	}
 	if n >= 500 {
 		for _, k := range slices.Sorted(maps.Keys(total)) {
-			fmt.Printf("%8d  %s\n", total[k], k)
+			fmt.Fprintf(os.Stdout, "%8d  %s\n", total[k], k)
 		}
 	}
 	if n >= 500 && failed == 0 {
@@ -71,7 +71,7 @@ func TestSimulation(t *testing.T) {
 			}
 		}
 	}
-	fmt.Printf("simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d\n",
+	fmt.Fprintf(os.Stdout, "simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d\n",
 		from, total["seeds"], failed, total["messages"], total["children"], total["exchanges"], sum(total, "crashes"), sum(total, "store faults", "slow commits"),
 		sum(total, "transient", "limited", "ambiguous", "hanging", "rejected", "platform down"), sum(total, "failing models", "slow models"), sum(total, "flips"),
 		total["repeated updates"], total["commits"], total["repeats"])
@@ -130,7 +130,7 @@ type simulated struct {
 }
 
 // simulate lets the world of a seed live.
-func simulate(t *testing.T, seed uint64, print bool) (out simulated) {
+func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
 	uuid.SetRand(seeded{rand.New(rand.NewPCG(seed, 21))})
 	jitter = func(d time.Duration) time.Duration { // drawn from the time, so that it does not matter who asks first
 		return time.Duration(rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))).Int64N(int64(d)))
@@ -141,7 +141,7 @@ func simulate(t *testing.T, seed uint64, print bool) (out simulated) {
 	}()
 	t.Run(fmt.Sprint(seed), func(t *testing.T) {
 		defer func() { // the end of a bubble that failed ends its test
-			if print || t.Failed() {
+			if aloud || t.Failed() {
 				fmt.Fprintf(os.Stderr, "seed %d:\n%s", seed, out.history)
 			}
 			if t.Failed() {

@@ -1,0 +1,176 @@
+package router
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// serve keeps a process at work until the world ends.
+func (w *world) serve(ctx context.Context) {
+	dir := folder(w.t)
+	seed(w.t, dir)
+	restarts := slices.Clone(w.plan.restarts)
+	for ctx.Err() == nil {
+		w.lives++
+		h, err := w.boot(dir)
+		if err == nil {
+			w.now.Store(h)
+			w.shock()
+			var again <-chan time.Time
+			if len(restarts) > 0 {
+				again = time.After(time.Until(w.s.began.Add(restarts[0])))
+			}
+			select {
+			case <-h.left:
+			case <-again:
+				w.tally("restarts")
+				w.s.note("RESTART")
+				restarts = restarts[1:]
+			case <-ctx.Done():
+			}
+		}
+		if ctx.Err() != nil {
+			w.calm.Store(true)
+		}
+		w.now.Store(nil)
+		h.halt()
+		w.lets(h)
+		if h.isDead() {
+			dir = folder(w.t)
+			w.left.write(w, dir)
+		}
+		if ctx.Err() == nil {
+			time.Sleep(w.s.within(pick(w.s, time.Second, 10*time.Second, 3*time.Minute)))
+		}
+	}
+}
+
+// shock has a session denied, for a while, right after a start that finds a message of it that may have arrived.
+func (w *world) shock() {
+	w.mu.Lock()
+	lost := w.lost
+	w.lost = nil
+	w.mu.Unlock()
+	if len(lost) == 0 || w.calm.Load() || !w.s.chance(700) {
+		return
+	}
+	key := w.keys[lost[0]]
+	for _, l := range w.plan.letters {
+		if w.keys[l.to] == key && strings.HasPrefix(l.text, "/send") {
+			return // its people change it themselves
+		}
+	}
+	if slices.ContainsFunc(w.plan.flips, func(f flipped) bool { return f.key == key }) {
+		return
+	}
+	w.tally("flips at a start")
+	w.shocks.Go(func() {
+		w.flip(flipped{0, key, policy.Deny})
+		sleep(w.t.Context(), w.s.within(time.Minute))
+		w.flip(flipped{0, key, policy.Allow})
+	})
+}
+
+// lets ends the calls of a process that is gone.
+func (w *world) lets(h *host) {
+	at := w.clock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.called {
+		if x.host == h && x.end == 0 {
+			if x.end = at; x.what == "send" && h.isDead() {
+				w.lost = append(w.lost, x.to)
+			}
+		}
+	}
+}
+
+// live lets everything happen until nothing moves any more, and gives what there is to see.
+func (w *world) live() *rest {
+	scheduled := make(chan struct{})
+	var service sync.WaitGroup
+	stop := make(chan struct{})
+	go func() {
+		defer close(scheduled)
+		w.s.run(stop)
+	}()
+	ctx, end := context.WithCancel(w.t.Context())
+	service.Go(func() { w.serve(ctx) })
+	by := map[channels.Address][]letter{}
+	for _, l := range w.plan.letters {
+		by[l.to] = append(by[l.to], l)
+	}
+	for _, h := range haunts() {
+		if len(by[h.to]) > 0 {
+			w.writes(by[h.to])
+		}
+	}
+	flips := map[sessions.Key][]flipped{}
+	for _, f := range w.plan.flips {
+		flips[f.key] = append(flips[f.key], f)
+	}
+	for _, key := range slices.Sorted(maps.Keys(flips)) {
+		w.people.Go(func() {
+			for _, f := range flips[key] {
+				w.flip(f)
+			}
+		})
+	}
+	w.people.Wait()
+	time.Sleep(w.s.within(5 * time.Minute))
+	w.calm.Store(true)
+	w.shocks.Wait()
+	out := w.settle()
+	end()
+	service.Wait()
+	close(stop)
+	<-scheduled
+	return out
+}
+
+// mostWaited is how long nothing may go on moving.
+const mostWaited = 26 * time.Hour
+
+// settle waits until there is nothing to do, and a little longer.
+func (w *world) settle() *rest {
+	for until := time.Now().Add(mostWaited); ; time.Sleep(20 * time.Second) {
+		w.s.wait(nil, "look")
+		h := w.now.Load()
+		if h == nil || h.isDead() || !h.idle() {
+			if time.Now().After(until) {
+				w.t.Errorf("%s after the last fault there is still something to do", mostWaited)
+				return w.look(h)
+			}
+			continue
+		}
+		before := len(w.called)
+		time.Sleep(2*expireEvery + time.Second)
+		w.s.wait(nil, "look")
+		if !h.idle() {
+			continue
+		}
+		if len(w.called) > before {
+			w.t.Errorf("at rest, and yet %d calls", len(w.called)-before)
+		}
+		return w.look(h)
+	}
+}
+
+// idle reports whether there is nothing to do.
+func (h *host) idle() bool {
+	for _, s := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
+		if runs, err := h.store.ListRuns(h.ctx, sessions.RunQuery{Status: s, Limit: 1}); err != nil || len(runs) > 0 {
+			return false
+		}
+	}
+	n, err := h.store.CountDeliveries(h.ctx, sessions.DeliveryQuery{})
+	return err == nil && n[sessions.Pending]+n[sessions.Sending] == 0
+}
