@@ -54,6 +54,11 @@ func older(t *testing.T) []fixture {
 	return slices.DeleteFunc(slices.Clone(allFixtures(t)), func(f fixture) bool { return f.version == newest })
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // goesOn opens what a broken upgrade left: one good file with all its content, which becomes the newest, and the copy of what was before.
 func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 	t.Helper()
@@ -66,6 +71,9 @@ func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 		t.Fatalf("%s: version %d", when, was)
 	}
 	f.same(t, path)
+	if before := beforeFile(path, f.version); exists(before) { // half a copy never has its name
+		f.same(t, before)
+	}
 	s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: time.Minute})
 	if err != nil {
 		t.Fatalf("%s: %v", when, err)
@@ -83,6 +91,8 @@ func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 }
 
 // The process is killed at an operation on a file during the upgrade: what is written is there, nothing after it is.
+//
+// proves: D9
 func TestUpgradeKilled(t *testing.T) {
 	t.Parallel()
 	var kills, halfway atomic.Int64
