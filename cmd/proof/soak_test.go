@@ -63,7 +63,7 @@ func steady(windows int, leak func(n int, s *sample)) *soaked {
 		for range 60 {
 			l.add(5 * time.Millisecond)
 		}
-		f.add(time.Duration(n+1)*15*time.Second, s, s, l, 1, &prooftest.History{})
+		f.add(time.Duration(n+1)*15*time.Second, s, s, l, 1, &prooftest.History{Said: make([]prooftest.Said, 75)})
 	}
 	return f
 }
@@ -78,8 +78,9 @@ func TestSoakJudges(t *testing.T) {
 		"nothing grows":                  {func(int, *sample) {}, ""},
 		"caches fill up while it warms":  {func(n int, s *sample) { s.Heap += min(float64(n), 4); s.Goroutines += min(float64(2*n), 8) }, ""},
 		"a goroutine for each breach":    {func(n int, s *sample) { s.Goroutines += float64(n) }, "goroutines"},
-		"a descriptor for each message":  {func(n int, s *sample) { s.Files += float64(75 * n) }, "descriptors"},
-		"4 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75*4) / 1024 }, "heap"},
+		"a descriptor for 50 messages":   {func(n int, s *sample) { s.Files += 1.5 * float64(n) }, "descriptors"},
+		"3 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75*3) / 1024 }, "heap"},
+		"1 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75) / 1024 }, ""}, // caches fill as fast
 		"memory that is no heap":         {func(n int, s *sample) { s.Anon += float64(3 * n) }, "the memory grows"},
 		"memory that files are held by":  {func(n int, s *sample) { s.RSS += float64(3 * n) }, ""}, // of five minutes it says nothing
 		"it ends before it was measured": {nil, "windows"},
@@ -91,6 +92,15 @@ func TestSoakJudges(t *testing.T) {
 		err := steady(windows, x.leak).judge(5*time.Minute, 1, 20*time.Millisecond)
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Hours show more: what caches may take is full by then, and all that grows has to keep the mark.
+	for slope, want := range map[float64]bool{0.5: true, 1.5: false} { // MB an hour
+		f := steady(960, func(n int, s *sample) {
+			s.Heap += remembered(75*n) + slope*float64(n)/240
+		})
+		if err := f.judge(4*time.Hour, 1, 20*time.Millisecond); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "the heap grows") {
+			t.Errorf("%v MB an hour in a run of hours: %v", slope, err)
 		}
 	}
 	f := steady(400, func(n int, s *sample) { s.RSS += float64(n) * 2 / 240 }) // 2 MB an hour
