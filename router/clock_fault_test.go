@@ -28,6 +28,8 @@ var clockTurns = map[string][]time.Duration{
 
 // TestFaultClockDeliveries sets the clock while deliveries wait for their account: what was made is sent when the account is back, and
 // expires after its time to live, not before.
+//
+// proves: D8
 func TestFaultClockDeliveries(t *testing.T) {
 	const ttl = 30 * time.Minute
 	for name, turns := range clockTurns {
@@ -191,6 +193,8 @@ func TestFaultClockSleep(t *testing.T) {
 }
 
 // TestFaultClockQueue sets the clock while messages wait for the turn at work: each is answered, as none has waited for long.
+//
+// proves: D8
 func TestFaultClockQueue(t *testing.T) {
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {

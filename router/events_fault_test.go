@@ -19,6 +19,8 @@ import (
 
 // TestFaultRepeatedUpdates delivers every update up to five times, in any order that keeps that of the first deliveries in a chat, over
 // restarts, and all of them once more after a week: each is one turn and one answer.
+//
+// proves: D2
 func TestFaultRepeatedUpdates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const chats = 4

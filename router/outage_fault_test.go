@@ -104,6 +104,8 @@ func TestFaultPacedFlood(t *testing.T) {
 
 // The host stands still with work in its outbox. After a minute all of it leaves, paced and in order; after 25 hours nothing does, and
 // people can see what expired.
+//
+// proves: D8
 func TestFaultOutage(t *testing.T) {
 	for _, c := range []struct {
 		away time.Duration

@@ -44,6 +44,8 @@ func upgradedRig(t *testing.T, file string, after time.Duration) *rig {
 // for a day, still reports; after a month nothing at all is said.
 //
 // proves: N15
+//
+// proves: D8
 func TestUpgradeRevivesNothing(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(upgradeDir, "v*.sql"))
 	if err != nil || len(files) == 0 {

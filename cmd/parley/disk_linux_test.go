@@ -73,6 +73,8 @@ func readiness(p *process) (status int, body string) {
 
 // TestFaultHostDiskFull fills the disk of a running host: before a message comes, and while the model thinks. Telegram is told of no
 // message that is not on disk, the host says what is wrong, and all is answered once there is room, by itself and once.
+//
+// proves: D1, D5
 func TestFaultHostDiskFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

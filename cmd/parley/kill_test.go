@@ -113,6 +113,8 @@ func TestStop(t *testing.T) {
 }
 
 // TestSecondProcess starts a second program on the same state folder: it refuses and says who holds it.
+//
+// proves: D7
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

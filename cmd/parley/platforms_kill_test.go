@@ -14,6 +14,8 @@ import (
 // TestFaultKillOnEveryPlatform kills the program at one call of its store after the other while people on three platforms wait for an
 // answer, and starts it again: each message is answered, on WhatsApp and Discord once, on Telegram a second time only where the ledger
 // says that it may be.
+//
+// proves: D3, D4
 func TestFaultKillOnEveryPlatform(t *testing.T) {
 	t.Parallel()
 	x := newThree(t)

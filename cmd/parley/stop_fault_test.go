@@ -122,6 +122,8 @@ func (x *rush) check(want int) (answers, reports, doubled int) {
 
 // TestFaultStop stops the program while it has much to do: within ten seconds, what people write meanwhile is left with the platform, and
 // the next process answers all of it, once. A second signal ends it at once, and that too loses nothing.
+//
+// proves: D10
 func TestFaultStop(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
 		"SIGTERM": {syscall.SIGTERM}, "SIGINT": {syscall.SIGINT}, "SIGTERM twice": {syscall.SIGTERM, syscall.SIGTERM},
@@ -174,6 +176,8 @@ func (p *process) signal(signals ...os.Signal) time.Duration {
 
 // TestFaultStopWhileMoreComes stops the program while people go on writing: what it does not take is left with the platform, and all of
 // it is answered once by the next process.
+//
+// proves: D10
 func TestFaultStopWhileMoreComes(t *testing.T) {
 	t.Parallel()
 	x := newRush(t, channeltest.Times(40, 200))

@@ -17,6 +17,8 @@ import (
 
 // TestFaultTwoProcesses starts a second process on the state folder of one that works, that stops, that was killed, and has several start
 // at once: one has the folder, the others refuse and say which process has it, and a lock never outlives its process.
+//
+// proves: D7
 func TestFaultTwoProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,6 +16,8 @@ import (
 )
 
 // A small kill run of the real program comes to its end, and the checker finds nothing; what it kept says what was done.
+//
+// proves: D1, D2, D3, D4
 func TestKillRun(t *testing.T) {
 	t.Parallel()
 	path, err := built()

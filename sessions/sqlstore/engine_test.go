@@ -138,6 +138,9 @@ func TestMigrationsMatch(t *testing.T) {
 
 const ownerChild = "PARLEY_TEST_OWNER_DIR"
 
+// A second process is told who has the state folder.
+//
+// proves: D7
 func TestOwner(t *testing.T) {
 	if dir := os.Getenv(ownerChild); dir != "" { // the second process
 		_, err := Open(t.Context(), Config{Dir: dir})

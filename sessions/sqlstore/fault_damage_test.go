@@ -78,6 +78,8 @@ func change(t *testing.T, path string, f func([]byte) []byte) {
 }
 
 // TestFaultLog damages the log of a killed host. It starts with all that was acknowledged, or not at all.
+//
+// proves: D6
 func TestFaultLog(t *testing.T) {
 	t.Parallel()
 	dir, look := crashed(t)
@@ -202,6 +204,8 @@ func TestFaultLogRemoved(t *testing.T) {
 }
 
 // TestFaultOlderCopy: a copy from before an upgrade is put back on purpose; a copy of the same version is a loss.
+//
+// proves: D6
 func TestFaultOlderCopy(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 3)
@@ -252,6 +256,8 @@ func region(b []byte, at int) string {
 }
 
 // TestFaultBitFlip flips one bit anywhere in the database of a host that was stopped.
+//
+// proves: D6
 func TestFaultBitFlip(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 200)

@@ -179,6 +179,8 @@ func copied(t *testing.T, dir string) string {
 
 // TestFaultDisk has the disk fail at every write, sync, cut, open and deletion of a scenario, once or until it is mended. What was
 // acknowledged stays, what failed has left nothing, the store says what is wrong while it is, and goes on by itself.
+//
+// proves: D5
 func TestFaultDisk(t *testing.T) {
 	t.Parallel()
 	dir, looks, ops := template(t)

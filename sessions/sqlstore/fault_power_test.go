@@ -94,6 +94,8 @@ func (d done) holds(ctx context.Context, s *Store) error {
 
 // TestFaultPowerLoss takes the power away at random moments while chats are at work. Of what was not synced, a random part is gone,
 // torn and out of order. All that was acknowledged is there after it, and the file is whole.
+//
+// proves: D5
 func TestFaultPowerLoss(t *testing.T) {
 	t.Parallel()
 	count := times(12, 200)
@@ -117,6 +119,8 @@ func TestFaultPowerLoss(t *testing.T) {
 
 // TestFaultSyncFails has syncs fail now and then, in the way of Linux: what was written and not synced is never put on the disk by a
 // later sync that works. Then the power goes. What was acknowledged meanwhile is there.
+//
+// proves: D5
 func TestFaultSyncFails(t *testing.T) {
 	t.Parallel()
 	count := times(8, 200)

@@ -44,6 +44,8 @@ func TestUpgradeFixtures(t *testing.T) {
 
 // Each database of an earlier version becomes one of the newest: nothing of what it held is lost or changed, it can be read and
 // searched, a copy of it as it was is kept, and a second start changes nothing.
+//
+// proves: D9
 func TestUpgradeKeepsEverything(t *testing.T) {
 	t.Parallel()
 	_, newest, err := sqliteDialect.latest()
