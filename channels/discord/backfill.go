@@ -18,7 +18,8 @@ const (
 	fillAge  = 24 * time.Hour
 )
 
-// fillAll has every chat that has a session read what came after its last message on disk. Until it is known which these are, events
+// fillAll has every chat that has a session read what came after its last message on disk, and the others what the session's servers
+// tell to be missed. Until it is known which these are, events
 // wait.
 func (q *queues) fillAll() {
 	if q.c.seen == nil {
@@ -31,10 +32,11 @@ func (q *queues) fillAll() {
 	q.mu.Unlock()
 	q.wg.Go(func() {
 		var last []channels.Position
+		var since string
 		wait := time.Second
 		for {
 			var err error
-			if last, err = q.c.seen(q.ctx); err == nil {
+			if last, since, err = q.c.known(q.ctx); err == nil {
 				break
 			}
 			q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
@@ -43,29 +45,48 @@ func (q *queues) fillAll() {
 			}
 			wait = min(2*wait, time.Minute)
 		}
+		if q.c.names.complete(q.ctx) != nil {
+			return
+		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if turn != q.fills {
 			return // there is a newer session already
 		}
+		q.since, q.stored, q.collects = since, map[channels.ChatID]bool{}, false
 		for _, p := range last {
 			if p.Address.Channel == Kind && p.Address.Account == q.c.account && isID(string(p.ID)) {
-				c := q.chat(p.Address.Chat)
-				if c.gap == nil || newer(c.gap.after, string(p.ID)) {
-					c.gap = &gap{after: string(p.ID), shed: c.gap != nil && c.gap.shed}
-				}
+				q.stored[p.Address.Chat] = true
+				q.chat(p.Address.Chat).miss(string(p.ID))
 				q.c.names.hint(p.Address)
 			}
 		}
 		q.held = false
+		q.find(q.found)
+		q.found = nil
 		for _, c := range q.chats {
 			q.work(c)
 		}
 	})
 }
 
+// known gives what is on disk: the newest message of each chat that has a session, and from where the others are read; empty = they
+// are not, as nothing was ever taken.
+func (c *Channel) known(ctx context.Context) (last []channels.Position, since string, err error) {
+	if last, err = c.seen(ctx); err != nil || c.cursor == nil {
+		return last, "", err
+	}
+	if since, err = c.cursor(ctx); err != nil || !isID(since) {
+		return last, "", err
+	}
+	return last, idAt(idTime(since).Add(-overlap)), nil
+}
+
 // fill reads a chat's messages after a known one and offers them.
 func (q *queues) fill(c *chat, g gap) {
+	if newer(c.filled, g.after) {
+		g.after = c.filled // an earlier reading came that far
+	}
 	if q.c.names.complete(q.ctx) != nil {
 		return
 	}
@@ -74,6 +95,7 @@ func (q *queues) fill(c *chat, g gap) {
 	case q.ctx.Err() != nil:
 		return
 	case err != nil:
+		q.c.names.shut(string(c.id))
 		q.c.log.InfoContext(q.ctx, "a discord chat cannot be read any more", "chat", c.id, "err", err)
 		return
 	}
@@ -119,6 +141,9 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 		if err != nil || len(page) == 0 {
 			return lost, err
 		}
+		if full && q.came(c, page[0].id) {
+			return lost, nil
+		}
 		if full {
 			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
 		}
@@ -130,6 +155,13 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 			}
 		}
 	}
+}
+
+// came reports whether a message and what follows it came from the gateway: it waits in its chat's line, or did and is read next.
+func (q *queues) came(c *chat, id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return c.gap != nil && c.gap.shed || slices.ContainsFunc(c.events, func(e event) bool { return e.id != "" && !newer(e.id, id) })
 }
 
 // again offers one message that was read.

@@ -43,6 +43,7 @@ type disk struct {
 	mu       sync.Mutex
 	newest   map[channels.Address]channels.Position
 	receipts map[channels.MessageID]bool
+	cursor   string
 }
 
 func newDisk() *disk {
@@ -74,12 +75,22 @@ func (d *disk) seen(context.Context) ([]channels.Position, error) {
 func (d *disk) note(in channels.Inbound) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if in.Cursor != "" {
+		d.cursor = in.Cursor
+	}
 	if in.Event != channels.Message || strings.HasPrefix(in.Text, "/") {
 		return
 	}
 	if old := d.newest[in.Address]; len(old.ID) < len(in.ID) || len(old.ID) == len(in.ID) && old.ID < in.ID {
 		d.newest[in.Address] = channels.Position{Address: in.Address, ID: in.ID, Time: in.Time}
 	}
+}
+
+// reached gives the newest cursor that came with an event.
+func (d *disk) reached(context.Context) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cursor, nil
 }
 
 // know makes a chat one that has a session already: somebody wrote there an hour ago.
@@ -288,7 +299,7 @@ func open(t testing.TB, srv *discordtest.Server, d *disk, log *slog.Logger) bot 
 	t.Helper()
 	ch, err := discord.New(
 		discord.Config{Token: channels.NewSecret(srv.Token()), APIURL: srv.APIURL(), Members: true},
-		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen, Sent: d.sent},
+		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen, Cursor: d.reached, Sent: d.sent},
 	)
 	if err != nil {
 		t.Fatal(err)

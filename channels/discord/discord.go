@@ -49,6 +49,9 @@ type Deps struct {
 	// Seen gives the newest message of each chat that is on disk. What came after it is read again after a connection that could not be
 	// resumed. nil = nothing is read again.
 	Seen func(ctx context.Context) ([]channels.Position, error)
+	// Cursor gives the newest committed Inbound.Cursor: the id of a message, up to which every message of the account was taken. Chats of
+	// which Seen says nothing are read again from there. nil = unknown.
+	Cursor func(ctx context.Context) (string, error)
 	// Sent reports whether a message is on disk as the receipt of a delivery. A message that may have arrived is not taken for one that
 	// says the same and has its receipt. nil = nothing is known.
 	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
@@ -63,6 +66,7 @@ type Channel struct {
 	client  *http.Client
 	own     bool // client is not shared
 	seen    func(ctx context.Context) ([]channels.Position, error)
+	cursor  func(ctx context.Context) (string, error)
 	sent    func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 
 	names   *names
@@ -135,7 +139,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		base += "/v" + discordgo.APIVersion
 	}
 	c := &Channel{
-		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, sent: deps.Sent,
+		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, cursor: deps.Cursor, sent: deps.Sent,
 		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024), acts: newActs(),
 		health: channels.NewHealthHolder(deps.Logger, firstStale),
 	}

@@ -271,6 +271,34 @@ func TestOverflowIsReadAgain(t *testing.T) {
 	})
 }
 
+// What comes while a chat is read again is found by that reading, and not read a second time because too much of it came to be kept.
+func TestOverflowOfAReadingIsReadOnce(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Say(general, anna, "first")
+		h.one()
+		h.mu.Lock()
+		h.refuse = func(channels.Inbound) error { return errFull }
+		h.mu.Unlock()
+		h.srv.Expire()
+		h.srv.Miss(general, anna, "missed")
+		h.srv.Drop()
+		h.settle()
+		want := []string{"missed"}
+		for i := range 3 * maxWaiting {
+			want = append(want, fmt.Sprint(i))
+			h.srv.Say(general, anna, want[i+1])
+		}
+		h.settle()
+		h.mu.Lock()
+		h.refuse = nil
+		h.mu.Unlock()
+		h.after(time.Minute)
+		if got := words(h.taken()); got != strings.Join(want, ",") {
+			t.Error(got)
+		}
+	})
+}
+
 func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

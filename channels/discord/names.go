@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"parley/channels"
 )
@@ -181,7 +180,7 @@ func (n *names) learn(e *event) []missed {
 	case "MESSAGE_CREATE":
 		n.heard(e.peek())
 	case "GUILD_CREATE", "GUILD_UPDATE":
-		return n.learnServer(e.data)
+		return n.learnServer(e.data, e.kind == "GUILD_CREATE")
 	case "GUILD_DELETE":
 		n.forgetServer(e.data)
 	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
@@ -206,7 +205,7 @@ func (n *names) learn(e *event) []missed {
 	return nil
 }
 
-func (n *names) learnServer(raw json.RawMessage) (list []missed) {
+func (n *names) learnServer(raw json.RawMessage, whole bool) (list []missed) {
 	var g wireGuild
 	if json.Unmarshal(raw, &g) != nil || g.ID == "" || g.Unavailable {
 		return nil
@@ -229,7 +228,7 @@ func (n *names) learnServer(raw json.RawMessage) (list []missed) {
 		n.channel(raw, g.ID)
 		list = n.compare(list, g.ID, raw)
 	}
-	if g.Channels == nil { // a change of its name, or the like
+	if !whole { // its name has changed, or the like
 		return nil
 	}
 	n.mu.Lock()

@@ -22,6 +22,7 @@ type event struct {
 	kind string // "MESSAGE_CREATE"
 	data json.RawMessage
 	late bool
+	id   string    // of a message
 	mark string    // unique to this event, the same when it is replayed
 	at   time.Time // when it came
 	was  string    // the name before, for renamed chats
@@ -34,6 +35,7 @@ type chat struct {
 	busy   bool   // somebody works on it
 	gap    *gap   // to be read before the next event
 	filled string // the newest message that was read again
+	from   string // everything up to this message was taken; empty = no message is waited for
 }
 
 // gap is what has to be read again in a chat.
@@ -57,13 +59,21 @@ type queues struct {
 	total int
 	fills int // counts sessions of the gateway
 	held  bool
-	wg    sync.WaitGroup
-	stop  func()
+	since string // from where chats are read of which nothing is known; empty = they are not
+
+	collects bool // a session begins
+	found    []missed
+	stored   map[channels.ChatID]bool // of which something was on disk when the session began
+	direct   *memory[greeted]
+
+	wg   sync.WaitGroup
+	stop func()
 }
 
 func newQueues(ctx context.Context, c *Channel, inbox channels.Inbox) *queues {
 	q := &queues{
 		c: c, inbox: inbox, ctx: ctx, chats: map[channels.ChatID]*chat{},
+		direct: newMemory[greeted](4096),
 		offers: make(chan struct{}, parallelChats), reads: make(chan struct{}, parallelReads),
 	}
 	var cancel context.CancelFunc
@@ -86,6 +96,11 @@ func (q *queues) push(id channels.ChatID, e event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	c := q.chat(id)
+	if e.kind == "MESSAGE_CREATE" {
+		if e.id = e.peek().ID; c.from == "" && isID(e.id) {
+			c.from = before(e.id)
+		}
+	}
 	switch {
 	case c.gap != nil && c.gap.shed && e.kind == "MESSAGE_CREATE":
 	case len(c.events) >= maxWaiting, q.total >= maxAll:
@@ -123,10 +138,7 @@ func (q *queues) shed(c *chat, e event) {
 		if e.kind != "MESSAGE_CREATE" {
 			continue
 		}
-		after := before(e.peek().ID)
-		if c.gap == nil || newer(c.gap.after, after) {
-			c.gap = &gap{after: after}
-		}
+		c.miss(before(e.id))
 		c.gap.shed = true
 		break
 	}
@@ -163,11 +175,20 @@ func (q *queues) drain(c *chat) {
 			return
 		}
 		e := c.events[0]
+		if q.strange(c, e) {
+			q.mu.Unlock()
+			continue
+		}
 		c.events[0] = event{}
 		c.events = c.events[1:]
 		q.total--
 		q.mu.Unlock()
 		q.take(c, e)
+		q.mu.Lock()
+		if newer(e.id, c.from) {
+			c.from = e.id
+		}
+		q.mu.Unlock()
 	}
 }
 
@@ -200,6 +221,7 @@ func (q *queues) prepare(c *chat, e event) {
 
 // offer hands one event to the inbox until it is taken. It reports false when the Run ended before.
 func (q *queues) offer(in channels.Inbound) bool {
+	in.Cursor = q.taken(in)
 	wait := 200 * time.Millisecond
 	for tries := 1; ; tries++ {
 		if q.ctx.Err() != nil { // what an event needs may not have been asked any more

@@ -41,6 +41,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	c.health.Set(ctx, channels.Connecting, "")
 	r := &runner{c: c, tries: channels.NewBackoff(quickRetry, 40*time.Second)}
 	running, cancel := context.WithCancel(ctx)
+	c.names.restart()
 	r.queues = newQueues(running, c, inbox)
 	r.wg.Go(func() { c.sweep(running) })
 	err := r.loop(running)
@@ -188,6 +189,7 @@ func (r *runner) converse(ctx context.Context, l *link, address string, resuming
 		err = l.resume(ctx, r.c.rest.token(), &r.session)
 	} else {
 		r.session.seq.Store(0)
+		r.queues.begin()
 		r.c.budget.spend(time.Now())
 		err = l.identify(ctx, r.c.rest.token(), r.c.intents())
 	}
@@ -250,7 +252,9 @@ func (r *runner) dispatch(ctx context.Context, f frame, address string) (accepte
 		return true
 	}
 	e := event{kind: f.Type, data: f.Data, late: r.late, mark: mark(r.session.id, r.session.seq.Load()), at: time.Now()}
-	r.c.names.learn(&e)
+	if list := r.c.names.learn(&e); len(list) > 0 {
+		r.queues.note(list)
+	}
 	if chat := r.c.names.chatOf(e); chat != "" {
 		r.queues.push(chat, e)
 	}

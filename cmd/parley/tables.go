@@ -42,7 +42,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen, Sent: e.Sent})
+				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Seen: e.Seen, Cursor: e.Cursor, Sent: e.Sent})
 				if err != nil {
 					return nil, err
 				}
