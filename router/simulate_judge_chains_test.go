@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -148,7 +149,7 @@ func (r *rest) shownReply(run sessions.Run, word string) int {
 
 // judgeChildren: each sub-agent that was accepted has one end, and so has each further task of it (N15).
 func (r *rest) judgeChildren() {
-	for key := range r.children() {
+	for _, key := range slices.Sorted(maps.Keys(r.children())) {
 		r.w.tally("children")
 		tasks := 0
 		for _, run := range r.runs {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,7 +73,8 @@ func (w *world) look(h *host) *rest {
 	for _, run := range r.runs {
 		r.byID[run.ID] = run
 	}
-	for key, x := range w.gone {
+	for _, key := range slices.Sorted(maps.Keys(w.gone)) {
+		x := w.gone[key]
 		if _, there := r.texts[key]; there {
 			continue
 		}

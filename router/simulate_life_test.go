@@ -136,8 +136,8 @@ func (w *world) live() *rest {
 	return out
 }
 
-// mostWaited is how long nothing may go on moving.
-const mostWaited = 26 * time.Hour
+// mostWaited is how long something may go on moving once there are no more faults: nothing in a plan takes longer.
+const mostWaited = 3 * time.Hour
 
 // settle waits until there is nothing to do, and a little longer.
 func (w *world) settle() *rest {
