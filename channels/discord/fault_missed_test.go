@@ -103,6 +103,11 @@ func TestFaultDiscordFirstWordsOverRestart(t *testing.T) {
 			h.start()
 			h.once(want)
 		}
+		h.srv.Leave(other, discordtest.BotID)
+		h.srv.Miss(hall, anna, "before the bot came again")
+		time.Sleep(time.Minute)
+		h.srv.Join(other, discordtest.BotID)
+		h.once(want)
 		t.Logf("%d texts; %d offered again", len(want[garden])*3, h.again)
 	})
 }
