@@ -151,6 +151,8 @@ func TestFaultKilledBeforeCommit(t *testing.T) {
 }
 
 // Nothing can be written for a while: nothing is acknowledged meanwhile, and then everything is taken, once and in order.
+//
+// proves: D1
 func TestFaultDiskFull(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
