@@ -175,11 +175,12 @@ func (m mind) acts(t thought) (agent.Answer, string, error) {
 	return call(w.token("t"), "subagents", map[string]any{"action": "cancel", "id": "last"}), "", nil
 }
 
-// asks has a session ask another one.
+// asks has a session ask another one. No wait is a multiple of the time after which those who wait look again: which of two things
+// that happen at the same instant comes first is drawn by the runtime.
 func (m mind) asks(t thought) (agent.Answer, string, error) {
 	w, s := m.h.w, m.h.w.s
 	x := w.token("q")
-	return call(w.token("t"), "sessions_send", map[string]any{"sessionKey": m.other(t), "message": x, "timeoutSeconds": pick(s, 0, 0, 5, 30, 120)}), x, nil
+	return call(w.token("t"), "sessions_send", map[string]any{"sessionKey": m.other(t), "message": x, "timeoutSeconds": pick(s, 0, 0, 5, 31, 121)}), x, nil
 }
 
 // other draws a session of a chat: most often another one, in which somebody writes.
