@@ -30,6 +30,12 @@ func (w *world) change(old, by string) {
 func (p *process) ledger(q sessions.SpentQuery) sessions.Spent {
 	p.t.Helper()
 	p.stop()
+	return p.spent(q)
+}
+
+// spent reads the ledger of a host that has ended.
+func (p *process) spent(q sessions.SpentQuery) sessions.Spent {
+	p.t.Helper()
 	s, err := sqlstore.Open(p.t.Context(), sqlstore.Config{Dir: filepath.Join(p.w.dir, "state")})
 	if err != nil {
 		p.t.Fatal(err)
@@ -136,5 +142,40 @@ func TestBudgetStopsSubagents(t *testing.T) {
 	c = tn.model.Counted()
 	if sum := host.ledger(sessions.SpentQuery{Payer: atA}); sum.Usage.Total() != c.Input+c.Output {
 		t.Errorf("the session paid %d, the server counted %d", sum.Usage.Total(), c.Input+c.Output)
+	}
+}
+
+// TestBudgetStopsALoopOfAgents has two agents that never let a message rest, with a budget for each session: both stop at their bound, give or
+// take one call, and what the ledger says that each paid is what the server counted.
+func TestBudgetStopsALoopOfAgents(t *testing.T) {
+	t.Parallel()
+	const bound, each = 2000, 110
+	tn := newTown(t, setup{Defaults: fmt.Sprintf("budget: {sessionTokens: %d},", bound)})
+	host := tn.start()
+	tn.words = func(call) modeltest.Reply { return words("and what do you say to that?") } // to every reply, and to the chat
+	a, b := tn.hereA(), tn.hereB()
+	tn.meet(a, b)
+	for i := range 8 {
+		ask := askFor(atB, say(fmt.Sprint("question ", i)), 0)
+		if i%2 > 0 {
+			ask = askFor(atA, say(fmt.Sprint("question ", i)), 0)
+			b.tell(program(ask)) // and says nothing itself
+			continue
+		}
+		a.tell(program(ask))
+	}
+	tn.quiet()
+	used := tn.model.Counted()
+	host.stop()
+	paid := 0
+	for _, payer := range []sessions.Key{atA, atB} {
+		spent := host.spent(sessions.SpentQuery{Payer: payer}).Usage.Total()
+		if spent < bound || spent >= bound+each {
+			t.Errorf("%s paid %d tokens, the bound is %d and a call takes %d", payer, spent, bound, each)
+		}
+		paid += spent
+	}
+	if paid != used.Input+used.Output {
+		t.Errorf("the sessions paid %d, the server counted %d", paid, used.Input+used.Output)
 	}
 }
