@@ -161,16 +161,16 @@ func (m mind) works(t thought, likes bool) (agent.Answer, string, error) {
 // acts draws a tool for a turn that answers people.
 func (m mind) acts(t thought) (agent.Answer, string, error) {
 	w, s := m.h.w, m.h.w.s
-	switch s.upTo(10) {
+	switch s.upTo(12) {
 	case 0, 1, 2:
 		return m.asks(t)
 	case 3, 4, 5, 6:
 		return m.spawns(t)
 	case 7:
 		return m.remembers()
-	case 8:
+	case 8, 9, 10:
 		x := w.token("n")
-		return call(w.token("t"), "message", map[string]any{"to": m.other(t), "text": x}), x, nil
+		return call(w.token("t"), "message", map[string]any{"to": pick(s, "current", m.other(t)), "text": x}), x, nil
 	}
 	return call(w.token("t"), "subagents", map[string]any{"action": "cancel", "id": "last"}), "", nil
 }

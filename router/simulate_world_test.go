@@ -178,10 +178,13 @@ func (w *world) writes(letters []letter) {
 	})
 }
 
+// mostOffered is when people give up on a host that takes nothing.
+const mostOffered = 26 * time.Hour
+
 // offer offers an update until a process confirms it.
 func (w *world) offer(l letter) {
 	s := w.s
-	for {
+	for time.Since(s.began) < mostOffered {
 		s.wait(nil, fmt.Sprintf("offer %s", l.id))
 		if h := w.now.Load(); h != nil && !h.isDead() {
 			w.tally("offers")
@@ -230,7 +233,7 @@ func (w *world) confirms(l letter) {
 func (w *world) flip(f flipped) {
 	s := w.s
 	sleep(w.t.Context(), time.Until(s.began.Add(f.at)))
-	for {
+	for time.Since(s.began) < mostOffered {
 		s.wait(nil, "flip "+string(f.key))
 		if h := w.now.Load(); h != nil && !h.isDead() {
 			if f.to == policy.Deny {
