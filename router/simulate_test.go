@@ -61,7 +61,7 @@ func TestSimulation(t *testing.T) {
 	}
 	if n >= 500 {
 		for _, k := range slices.Sorted(maps.Keys(total)) {
-			fmt.Fprintf(os.Stdout, "%8d  %s\n", total[k], k)
+			t.Logf("%8d  %s", total[k], k)
 		}
 	}
 	if n >= 500 && failed == 0 {
@@ -71,7 +71,7 @@ func TestSimulation(t *testing.T) {
 			}
 		}
 	}
-	fmt.Fprintf(os.Stdout, "simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d\n",
+	t.Logf("simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d",
 		from, total["seeds"], failed, total["messages"], total["children"], total["exchanges"], sum(total, "crashes"), sum(total, "store faults", "slow commits"),
 		sum(total, "transient", "limited", "ambiguous", "hanging", "rejected", "platform down"), sum(total, "failing models", "slow models"), sum(total, "flips"),
 		total["repeated updates"], total["commits"], total["repeats"])
