@@ -160,7 +160,7 @@ func (r *Router) insist(ctx context.Context, what string, do func(context.Contex
 func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := r.settings.Load()
 	switch {
-	case r.ages.age(run.Created) > answerable(set, run):
+	case r.ages.age(r.latest(ctx, run)) > answerable(set, run):
 		return r.outdated(ctx, run)
 	case run.Attempt > maxAttempts:
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
@@ -191,6 +191,19 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		notice = "I stopped: this took more steps than one answer may take."
 	}
 	return r.failure(ctx, set, run, sessions.Failed, notice, err)
+}
+
+// latest is when the newest message was accepted that a run answers: one that was at work may have taken others up.
+func (r *Router) latest(ctx context.Context, run sessions.Run) time.Time {
+	at := run.Created
+	if run.Attempt > 1 {
+		for _, m := range r.steps(ctx, run) {
+			if m.Role == sessions.User && m.Time.After(at) {
+				at = m.Time
+			}
+		}
+	}
+	return at
 }
 
 // answerable is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that

@@ -52,9 +52,16 @@ func (m MCPServer) Secrets() []channels.Secret {
 	return out
 }
 
-// AddressSecrets gives the texts of an address that may let one in.
+// AddressSecrets gives the texts of an address that may let one in. What of its query is a plain word under a plain name is a setting.
 func AddressSecrets(address string) (out []channels.Secret) {
-	for _, key := range keysOf(address) {
+	address, query, _ := strings.Cut(address, "?")
+	keys := keysOf(address)
+	for _, pair := range strings.Split(query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); secretName.MatchString(name) || !plainText.MatchString(value) {
+			keys = append(keys, keysOf("://?"+pair)...)
+		}
+	}
+	for _, key := range keys {
 		out = append(out, channels.NewSecret(key))
 	}
 	return out

@@ -204,3 +204,27 @@ func TestFaultDiscordClosedChannel(t *testing.T) {
 		h.once(map[string][]string{garden: {"open now", "missed"}})
 	})
 }
+
+// What was written before the bot came into a server is not read, also when the host was away as it came.
+func TestFaultDiscordJoinedWhileAway(t *testing.T) {
+	virtual(t, func(t *testing.T, h *host) {
+		const other, hall = "310000000000000001", "410000000000000001"
+		h.connected()
+		h.srv.AddGuild(other, "Other", anna)
+		h.srv.AddChannel(other, hall, "hall")
+		h.srv.Leave(other, discordtest.BotID)
+		time.Sleep(time.Minute)
+		h.srv.Say(general, anna, "heard")
+		h.arrives(general, "heard")
+		h.stop()
+		time.Sleep(time.Hour)
+		h.srv.Miss(hall, anna, "before the bot came")
+		time.Sleep(time.Hour)
+		h.srv.Join(other, discordtest.BotID)
+		time.Sleep(time.Minute)
+		h.start()
+		h.connected()
+		time.Sleep(2 * time.Minute)
+		h.same(hall, nil)
+	})
+}

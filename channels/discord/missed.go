@@ -19,6 +19,7 @@ type missed struct {
 	chat   string
 	after  string // the newest message that is known of; empty = nothing is known of the chat
 	newest string
+	joined string // when the bot came into the server, as an id
 }
 
 // restart forgets how far the chats are known: what waited in memory when a Run ended has to be read again.
@@ -118,7 +119,7 @@ func (n *names) shut(id string) {
 
 // compare adds a channel of a server to a list if its newest message is not known. The channels of a server that the bot was only now
 // let into are not among them.
-func (n *names) compare(list []missed, guild string, raw json.RawMessage) []missed {
+func (n *names) compare(list []missed, of wireGuild, raw json.RawMessage) []missed {
 	var w wireChannel
 	if json.Unmarshal(raw, &w) != nil {
 		return list
@@ -129,7 +130,7 @@ func (n *names) compare(list []missed, guild string, raw json.RawMessage) []miss
 	if !known || !p.text() {
 		return list
 	}
-	was, announced := p.last, n.opening || n.missing[guild]
+	was, announced := p.last, n.opening || n.missing[of.ID]
 	if was == "" {
 		p.last = w.ID // older than each of its messages
 	}
@@ -140,7 +141,7 @@ func (n *names) compare(list []missed, guild string, raw json.RawMessage) []miss
 	if p.closed || p.last == was || was == "" && !announced {
 		return list
 	}
-	return append(list, missed{w.ID, was, p.last})
+	return append(list, missed{w.ID, was, p.last, idAt(of.Joined)})
 }
 
 // text reports whether messages are written in a place; in the others the newest message is a thread's or nothing.
@@ -190,6 +191,9 @@ func (q *queues) find(list []missed) {
 		id := channels.ChatID(m.chat)
 		if m.after == "" {
 			m.after = q.since
+		}
+		if m.after != "" && newer(m.joined, m.after) { // what was written before that is not for the bot
+			m.after = m.joined
 		}
 		if m.after == "" || q.stored[id] || !newer(m.newest, m.after) {
 			continue

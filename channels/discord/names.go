@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"parley/channels"
 )
@@ -87,6 +88,7 @@ type (
 		ID            string            `json:"id"`
 		Name          string            `json:"name"`
 		Unavailable   bool              `json:"unavailable"`
+		Joined        time.Time         `json:"joined_at"` // by the bot
 		SystemChannel string            `json:"system_channel_id"`
 		Channels      []json.RawMessage `json:"channels"`
 		Threads       []json.RawMessage `json:"threads"`
@@ -226,7 +228,7 @@ func (n *names) learnServer(raw json.RawMessage, whole bool) (list []missed) {
 	n.mu.Unlock()
 	for _, raw := range slices.Concat(g.Channels, g.Threads) {
 		n.channel(raw, g.ID)
-		list = n.compare(list, g.ID, raw)
+		list = n.compare(list, g, raw)
 	}
 	if !whole { // its name has changed, or the like
 		return nil

@@ -70,7 +70,9 @@ func checkCommits(ctx context.Context, dir, path string) (left sum, err error) {
 		}
 	}
 	if have >= want {
-		return readSum(b, path)
+		left, err = readSum(b, path)
+		left.known = left.known && left.commits == have && left.schema == version
+		return left, err
 	}
 	at := "a time that is not known"
 	if info, err := os.Stat(beside); err == nil {

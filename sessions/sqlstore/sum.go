@@ -20,10 +20,13 @@ type sum struct {
 	size  int64
 	crc   uint32
 	known bool
+
+	commits int64 // the number of the last commit in it: another's sum says nothing
+	schema  int64 // and its version
 }
 
 // sumBudget is how long a stop may take to read the file.
-const sumBudget = 3 * time.Second
+const sumBudget = time.Second
 
 var errTooLarge = errors.New("it takes too long to read")
 
@@ -39,7 +42,7 @@ func readSum(b []byte, path string) (x sum, err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return x, nil
 	}
-	if _, err := fmt.Sscanf(line, "%d %x\n", &x.size, &x.crc); err == nil && strings.HasSuffix(line, "\n") {
+	if _, err := fmt.Sscanf(line, "%d %x %d %d\n", &x.size, &x.crc, &x.commits, &x.schema); err == nil && strings.HasSuffix(line, "\n") {
 		x.known = true
 	}
 	return x, nil
@@ -100,10 +103,11 @@ func (s *Store) compare(ctx context.Context, left sum) (result chan error, err e
 		switch {
 		case err != nil: // stopped meanwhile, or the disk fails: nothing is known
 			s.conf.Logger.Debug("the database was not compared with what was closed", "err", err)
-			err = s.secondLine("")
-		case now == left:
+			err = nil
+			s.forgetSum()
+		case now.size == left.size && now.crc == left.crc:
 			s.sound.Store(true)
-			err = s.secondLine("")
+			s.forgetSum()
 		default:
 			s.changed.Store(true) // the sum stays: the next start finds the same
 			err = broken(s.file, fmt.Sprintf("it is not as it was closed: its %d bytes have the sum %08x, there were %d with %08x. %s", now.size, now.crc, left.size, left.crc, howToGoOn(s.file)))
@@ -111,6 +115,13 @@ func (s *Store) compare(ctx context.Context, left sum) (result chan error, err e
 		result <- err
 	})
 	return result, nil
+}
+
+// forgetSum removes the sum of a file that is going to change. One that stays speaks of another commit.
+func (s *Store) forgetSum() {
+	if err := s.secondLine(""); err != nil {
+		s.conf.Logger.Warn("cannot remove the sum of the database as it was closed", "err", err)
+	}
 }
 
 // secondLine replaces the second line of CommitsFile; "" removes it. Others write the first.
@@ -147,5 +158,5 @@ func (s *Store) leaveSum() error {
 	if err != nil {
 		return err
 	}
-	return s.secondLine(fmt.Sprintf("%d %08x\n", x.size, x.crc))
+	return s.secondLine(fmt.Sprintf("%d %08x %d %d\n", x.size, x.crc, s.tx.commits, s.schema))
 }

@@ -29,6 +29,7 @@ type guild struct {
 	members  map[string]*member
 	roles    map[string]string // name by id
 	system   string            // the channel for news: the first one
+	joined   time.Time         // by the bot
 }
 
 // The channel types of Discord that the stand-in knows.
@@ -68,7 +69,7 @@ func (s *Server) AddGuild(id, name string, members ...string) {
 	defer s.mu.Unlock()
 	g := &guild{
 		id: id, name: name, members: map[string]*member{BotID: {roles: []string{BotRole(id)}}},
-		roles: map[string]string{id: "@everyone", BotRole(id): BotName},
+		roles: map[string]string{id: "@everyone", BotRole(id): BotName}, joined: joined,
 	}
 	for _, m := range members {
 		g.members[m] = &member{}
@@ -245,7 +246,7 @@ func (s *Server) guildWire(g *guild) object {
 	}
 	o := g.update()
 	maps.Copy(o, object{
-		"joined_at": stamp(joined), "large": false, "unavailable": false, "member_count": len(g.members), "members": []any{s.memberWire(g, BotID)},
+		"joined_at": stamp(g.joined), "large": false, "unavailable": false, "member_count": len(g.members), "members": []any{s.memberWire(g, BotID)},
 		"channels": channels, "threads": threads, "presences": []any{}, "voice_states": []any{},
 	})
 	return o

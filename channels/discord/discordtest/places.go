@@ -52,7 +52,7 @@ func (s *Server) move(id string, users []string, in bool) {
 func (s *Server) moveMember(g *guild, user string, in bool) {
 	switch {
 	case in && user == BotID:
-		g.members[user] = &member{roles: []string{BotRole(g.id)}}
+		g.members[user], g.joined = &member{roles: []string{BotRole(g.id)}}, time.Now()
 		s.emit("GUILD_CREATE", IntentGuilds, s.guildWire(g))
 	case in:
 		g.members[user] = &member{}
