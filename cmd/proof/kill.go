@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,7 +27,7 @@ type killCmd struct {
 	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
-	Dir      string `type:"path" placeholder:"DIR" help:"Where the run has its files; without it a temporary folder. The path has to be short."`
+	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run, which is removed when all is well; without it a temporary one. The path has to be short."`
 	Keep     bool   `help:"Keep the folder when all is well too."`
 	JSON     bool   `name:"json" help:"Print the figures as JSON."`
 	Quiet    bool   `short:"q" help:"No words about the progress."`
@@ -34,6 +35,9 @@ type killCmd struct {
 
 // Run implements the command.
 func (c *killCmd) Run(ctx context.Context) error {
+	if c.Kills < 1 || c.Messages < 1 {
+		return errors.New("--kills and --messages: at least one of each")
+	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
@@ -45,6 +49,8 @@ func (c *killCmd) Run(ctx context.Context) error {
 		}
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
+	} else if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
+		return errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder, which it removes at the end", dir))
 	}
 	f, err := c.in(ctx, dir)
 	if err == nil && f.Verdict.OK() && !c.Keep {
@@ -117,7 +123,7 @@ func (f *killed) print(w io.Writer) {
 	row := func(name, format string, a ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, a...)) }
 	row("seed", "%d", f.Seed)
 	row("kills", "%d: %d at fail-points, %d at random", f.AtPoints+f.Random, f.AtPoints, f.Random)
-	row("fail-points", "%d of %d %v", f.Reached, f.Points, f.Unreached)
+	row("fail-points", "%d of the %d that occurred; not reached: %v", f.Reached, f.Points, f.Unreached)
 	row("kills in a send window", "%d %v", v.InSend, f.Windows)
 	row("lives", "%d", f.Lives)
 	row("messages", "%d", f.Messages)

@@ -40,6 +40,9 @@ const (
 )
 
 func (c simulateCmd) Run(ctx context.Context) error {
+	if c.Seeds < 1 {
+		return errors.New("--seeds: at least one")
+	}
 	dir, err := os.MkdirTemp("", "parley-proof-")
 	if err != nil {
 		return err

@@ -94,10 +94,16 @@ func readOnly(path string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)&_pragma=cache_size(-2000)"
 }
 
-// CheckFile runs SQLite's quick_check on any SQLite database that exists. The error wraps ErrDamaged when it is damaged.
+// CheckFile runs SQLite's quick_check on any SQLite database that exists and that this process has not open, and holds a store's own against
+// what is noted beside it, as a start does. The error wraps ErrDamaged when it is damaged.
 func CheckFile(ctx context.Context, path string) error {
 	if err := checkHeader(path); err != nil {
 		return err
+	}
+	if filepath.Base(path) == DatabaseFile {
+		if err := checkClosed(ctx, path); err != nil {
+			return err
+		}
 	}
 	s := &Store{d: sqliteDialect, file: path, readDSN: readOnly(path)}
 	return s.check(ctx)

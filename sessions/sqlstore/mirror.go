@@ -259,6 +259,9 @@ func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 		return nil, err
 	}
 	end, err := readEnd(w)
+	if err == nil && end.seq > 0 {
+		end, err = m.known(ctx, num, end)
+	}
 	if err == nil {
 		f.have = end.have
 		if err = w.Truncate(end.keep); err == nil {
@@ -275,6 +278,24 @@ func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 		err = e
 	}
 	return f, err
+}
+
+// known is the end of a file whose last message the store has under the same number. A file that is ahead of the store, because an older
+// database was put in place, is written anew.
+func (m *mirror) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
+	err := m.read(ctx, func(c *conn) error {
+		found, err := c.one(ctx, "SELECT id FROM messages WHERE seq = ? AND transcript = ?", []any{end.seq, num}, func(r row) error {
+			if end.id != "" && r.str(0) != end.id {
+				end = fileEnd{have: map[string]bool{}}
+			}
+			return nil
+		})
+		if err == nil && !found {
+			end = fileEnd{have: map[string]bool{}}
+		}
+		return err
+	})
+	return end, err
 }
 
 // fill writes the messages behind the end of a file and the deliveries that are missing, a page at a time. It gives the number

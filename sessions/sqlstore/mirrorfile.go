@@ -20,6 +20,7 @@ import (
 type fileEnd struct {
 	keep  int64           // bytes up to the last whole line; 0 = start anew
 	seq   int64           // of the last message
+	id    string          // of the same
 	first int64           // of the first message that was looked at
 	have  map[string]bool // the deliveries whose ends are in it, as far as was looked
 }
@@ -28,6 +29,7 @@ type fileEnd struct {
 type mirrored struct {
 	Type     string                 `json:"type"`
 	Seq      int64                  `json:"seq"`
+	ID       string                 `json:"id"`
 	Delivery string                 `json:"delivery"`
 	State    sessions.DeliveryState `json:"state"`
 }
@@ -72,7 +74,7 @@ func (e *fileEnd) read(b []byte) bool {
 			if e.first == 0 {
 				e.first = l.Seq
 			}
-			e.seq = l.Seq
+			e.seq, e.id = l.Seq, l.ID
 		case "delivery":
 			e.have[ended(l.Delivery, l.State)] = true
 		default:

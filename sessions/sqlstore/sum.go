@@ -73,6 +73,28 @@ func sumOf(f *os.File, enough func() error) (x sum, err error) {
 	}
 }
 
+// checkClosed says whether a database that nobody uses is what a start would take.
+func checkClosed(ctx context.Context, path string) error {
+	left, err := checkCommits(ctx, filepath.Dir(path), path)
+	if err != nil || !left.known {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	now, err := sumOf(f, ctx.Err)
+	if err == nil && (now.size != left.size || now.crc != left.crc) {
+		return notAsClosed(path, now, left)
+	}
+	return err
+}
+
+func notAsClosed(path string, now, left sum) error {
+	return broken(path, fmt.Sprintf("it is not as it was closed: its %d bytes have the sum %08x, there were %d with %08x. %s", now.size, now.crc, left.size, left.crc, howToGoOn(path)))
+}
+
 // compare reads the file as it was closed, and says what is wrong with it. A snapshot that is older than all there is in the log keeps
 // the log from being moved into the file meanwhile.
 func (s *Store) compare(ctx context.Context, left sum) (result chan error, err error) {
@@ -110,7 +132,7 @@ func (s *Store) compare(ctx context.Context, left sum) (result chan error, err e
 			s.forgetSum()
 		default:
 			s.changed.Store(true) // the sum stays: the next start finds the same
-			err = broken(s.file, fmt.Sprintf("it is not as it was closed: its %d bytes have the sum %08x, there were %d with %08x. %s", now.size, now.crc, left.size, left.crc, howToGoOn(s.file)))
+			err = notAsClosed(s.file, now, left)
 		}
 		result <- err
 	})
