@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -292,4 +293,55 @@ func TestTranscriptPath(t *testing.T) {
 			t.Fatalf("%q %q and %q %q share %q", a, i, b, j, p)
 		}
 	})
+}
+
+// A person put an older database in place, as the way back of an upgrade says: the transcripts' files forget what the store forgot, and
+// follow it again.
+//
+// proves: T1
+func TestMirrorAheadOfTheStore(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	dir := s.conf.Dir
+	talk := func(n int, words string) {
+		t.Helper()
+		if err := life(t.Context(), s, 1, n, words, "answer to "+words); err != nil {
+			t.Fatal(err)
+		}
+		s.SyncMirror()
+	}
+	again := func() {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	talk(1, "one")
+	at, err := s.Get(t.Context(), firstKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := s.TranscriptPath("main", at.ID)
+	again()
+	older, err := os.ReadFile(filepath.Join(dir, DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, Config{Dir: dir})
+	talk(2, "forgotten")
+	again()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, DatabaseFile), older, 0o600), os.Remove(filepath.Join(dir, CommitsFile))); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, Config{Dir: dir})
+	talk(3, "after")
+	b, err := os.ReadFile(path)
+	if text := string(b); err != nil || strings.Contains(text, "forgotten") || strings.Count(text, `"one"`) != 1 || !strings.Contains(text, "answer to after") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func firstKey() sessions.Key {
+	key, _ := chat(1)
+	return key
 }
