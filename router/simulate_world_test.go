@@ -142,13 +142,25 @@ func (w *world) shows(x shown) {
 	}
 }
 
-// rules writes down a change of what may reach a chat.
-func (w *world) rules(key sessions.Key, to string) {
+// rules writes down a change of what may reach a chat, and gives the number of those that there are.
+func (w *world) rules(key sessions.Key, to string) int {
 	at := w.clock()
 	w.s.note("policy of %s: %s", key, to)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.policies = append(w.policies, ruled{at, key, to})
+	return len(w.policies)
+}
+
+// denied writes down that a deny was acknowledged, the asking for which has a number. Where somebody asked for another change meanwhile, nobody
+// knows which of them holds.
+func (w *world) denied(key sessions.Key, asked int) {
+	w.mu.Lock()
+	other := slices.ContainsFunc(w.policies[asked:], func(x ruled) bool { return x.key == key })
+	w.mu.Unlock()
+	if !other {
+		w.rules(key, "deny")
+	}
 }
 
 // writes has a chat's people write, one after the other: updates come up to three times and may change places, and each is offered
@@ -236,17 +248,17 @@ func (w *world) flip(f flipped) {
 	for time.Since(s.began) < mostOffered {
 		s.wait(nil, "flip "+string(f.key))
 		if h := w.now.Load(); h != nil && !h.isDead() {
+			change := "allow"
 			if f.to == policy.Deny {
-				w.rules(f.key, "unknown")
-			} else {
-				w.rules(f.key, "allow")
+				change = "unknown"
 			}
+			asked := w.rules(f.key, change)
 			_, err := h.r.Patch(h.ctx, f.key, sessions.Patch{SendPolicy: &f.to})
 			s.wait(nil, "flipped "+string(f.key))
 			if err == nil && !h.isDead() {
 				w.tally("flips by the API")
 				if f.to == policy.Deny {
-					w.rules(f.key, "deny")
+					w.denied(f.key, asked)
 				}
 				return
 			}
