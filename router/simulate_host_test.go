@@ -122,7 +122,7 @@ func (h *host) trace(op, phase string) {
 		w.tally("slow commits")
 		d := w.s.within(20 * time.Second)
 		w.s.note("SLOW %s %s", d, op)
-		time.Sleep(d)
+		<-time.After(d)
 	}
 }
 

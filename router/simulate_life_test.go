@@ -48,7 +48,7 @@ func (w *world) serve(ctx context.Context) {
 			w.left.write(w, dir)
 		}
 		if ctx.Err() == nil {
-			time.Sleep(w.s.within(pick(w.s, time.Second, 10*time.Second, 3*time.Minute)))
+			<-time.After(w.s.within(pick(w.s, time.Second, 10*time.Second, 3*time.Minute)))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (w *world) live() *rest {
 		})
 	}
 	w.people.Wait()
-	time.Sleep(w.s.within(5 * time.Minute))
+	<-time.After(w.s.within(5 * time.Minute))
 	w.calm.Store(true)
 	w.shocks.Wait()
 	out := w.settle()
@@ -141,7 +141,7 @@ const mostWaited = 3 * time.Hour
 
 // settle waits until there is nothing to do, and a little longer.
 func (w *world) settle() *rest {
-	for until := time.Now().Add(mostWaited); ; time.Sleep(20 * time.Second) {
+	for until := time.Now().Add(mostWaited); ; <-time.After(20 * time.Second) {
 		w.s.wait(nil, "look")
 		h := w.now.Load()
 		if h == nil || h.isDead() || !h.idle() {
@@ -152,7 +152,7 @@ func (w *world) settle() *rest {
 			continue
 		}
 		before := len(w.called)
-		time.Sleep(2*expireEvery + time.Second)
+		<-time.After(2*expireEvery + time.Second)
 		w.s.wait(nil, "look")
 		if !h.idle() {
 			continue

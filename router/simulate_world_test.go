@@ -211,7 +211,7 @@ func (w *world) offer(l letter) {
 			}
 			w.tally("refused offers")
 		}
-		time.Sleep(time.Second + s.within(time.Second))
+		<-time.After(time.Second + s.within(time.Second))
 	}
 }
 
@@ -266,6 +266,6 @@ func (w *world) flip(f flipped) {
 				return // nobody has written there yet
 			}
 		}
-		time.Sleep(time.Second + s.within(time.Second))
+		<-time.After(time.Second + s.within(time.Second))
 	}
 }

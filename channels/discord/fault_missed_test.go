@@ -24,7 +24,7 @@ func (h *host) once(want map[string][]string) {
 			h.arrives(chat, texts[len(texts)-1])
 		}
 	}
-	time.Sleep(time.Minute)
+	<-time.After(time.Minute)
 	for chat, texts := range want {
 		h.same(chat, texts)
 	}
@@ -42,14 +42,14 @@ func TestFaultDiscordFirstWords(t *testing.T) {
 		n, want := times(2*len(list), 120), map[string][]string{}
 		for i := range n {
 			h.connected()
-			time.Sleep(31 * time.Second)
+			<-time.After(31 * time.Second)
 			old, thread := fmt.Sprint(410000000000000000+i), fmt.Sprint(510000000000000000+i)
 			if i%2 == 0 { // else both are made while the bot is away
 				h.srv.AddChannel(house, old, "old")
 				h.srv.AddThread(general, thread, "old thread", anna)
 				h.srv.Invalidate(false)
 				h.connected()
-				time.Sleep(31 * time.Second)
+				<-time.After(31 * time.Second)
 			}
 			h.srv.Expire()
 			list[i%len(list)].do(h.srv)
@@ -82,7 +82,7 @@ func TestFaultDiscordFirstWordsOverRestart(t *testing.T) {
 		const other, hall = "310000000000000001", "410000000000000001"
 		hourAgo := discordtest.At(time.Now().Add(-time.Hour))
 		h.connected()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		h.srv.AddGuild(other, "Other", anna)
 		h.srv.AddChannel(other, hall, "hall")
 		h.srv.Leave(other, discordtest.BotID)
@@ -99,13 +99,13 @@ func TestFaultDiscordFirstWordsOverRestart(t *testing.T) {
 				say(chat, fmt.Sprint("first words ", i))
 				delete(h.disk.newest, channels.Address{Channel: "discord", Account: channels.DefaultAccount, Chat: channels.ChatID(chat), Type: channels.Room})
 			}
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			h.start()
 			h.once(want)
 		}
 		h.srv.Leave(other, discordtest.BotID)
 		h.srv.Miss(hall, anna, "before the bot came again")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		h.srv.Join(other, discordtest.BotID)
 		h.once(want)
 		t.Logf("%d texts; %d offered again", len(want[garden])*3, h.again)
@@ -129,7 +129,7 @@ func TestFaultDiscordWaitingOverRestart(t *testing.T) {
 		h.srv.Say(general, anna, "before")
 		h.srv.Say(garden, anna, "waits")
 		for i := range 20 {
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			h.srv.Say(general, anna, fmt.Sprint("later ", i))
 		}
 		h.arrives(general, "later 19")
@@ -145,14 +145,14 @@ func TestFaultDiscordFirstDirectWords(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]func(*host){
 		"op 9":    func(h *host) { h.srv.Invalidate(false) },
-		"restart": func(h *host) { h.stop(); time.Sleep(time.Hour); defer h.start() },
+		"restart": func(h *host) { h.stop(); <-time.After(time.Hour); defer h.start() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(_ *testing.T, h *host) {
 				h.connected()
 				h.srv.Say(general, anna, "heard")
 				h.arrives(general, "heard")
-				time.Sleep(2 * time.Minute)
+				<-time.After(2 * time.Minute)
 				dm := h.srv.AddDM(bert)
 				if name == "op 9" {
 					away(h)
@@ -162,7 +162,7 @@ func TestFaultDiscordFirstDirectWords(t *testing.T) {
 					away(h)
 				}
 				h.connected()
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				h.same(dm, nil)
 				h.srv.Say(dm, bert, "anybody there?")
 				h.once(map[string][]string{dm: {"missed", "anybody there?"}})
@@ -181,11 +181,11 @@ func TestFaultDiscordClosedChannel(t *testing.T) {
 		h.connected()
 		h.srv.Refuse(garden, 50001)
 		for i := range 5 {
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			h.srv.Invalidate(false)
 			h.srv.Miss(garden, anna, fmt.Sprint("not for the bot ", i))
 			h.connected()
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 		}
 		asked := 0
 		for _, call := range h.srv.Calls("GET " + discordtest.RouteMessages) {
@@ -213,18 +213,18 @@ func TestFaultDiscordJoinedWhileAway(t *testing.T) {
 		h.srv.AddGuild(other, "Other", anna)
 		h.srv.AddChannel(other, hall, "hall")
 		h.srv.Leave(other, discordtest.BotID)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		h.srv.Say(general, anna, "heard")
 		h.arrives(general, "heard")
 		h.stop()
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		h.srv.Miss(hall, anna, "before the bot came")
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		h.srv.Join(other, discordtest.BotID)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		h.start()
 		h.connected()
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		h.same(hall, nil)
 	})
 }

@@ -154,8 +154,9 @@ func (s *soak) window(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var beside sync.WaitGroup
+	dice := rand.New(rand.NewPCG(s.Seed, uint64(s.breaches)+3))
 	beside.Go(func() {
-		if err := s.flip(ctx, rand.New(rand.NewPCG(s.Seed, uint64(s.breaches)+3)), end); err != nil {
+		if err := s.flip(ctx, dice, end); err != nil {
 			stop(err)
 		}
 	})
