@@ -41,6 +41,7 @@ type line struct {
 	versions []*Shown
 	gone     bool     // removed
 	tokens   []string // of the text that stands there in the end; none when it is gone
+	word     *word    // what it says in the host's own words; nil = nothing
 }
 
 // last is what stands there in the end, or stood there before it was removed.

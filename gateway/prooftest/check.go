@@ -8,18 +8,24 @@ import (
 // Check holds the parts of a history against each other. These are its rules:
 //
 // Every debt is shown exactly once, in its place and nowhere else, or something allowed accounts for it: the host withheld it while a
-// deny could have been in force, said a notice where the answer would have stood, lists its delivery as failed, expired, held or
-// dropped, or lists the message as skipped, with a reason. What an edit leaves there is what counts; what was shown for a moment in a
-// wrong place counts as well. A debt of a message that was noticed or skipped is owed only when the model was asked about it.
+// deny could have been in force, said a notice about it, lists its delivery as failed, expired, held or dropped, or lists the message
+// as skipped, with a reason. What an edit leaves there is what counts; what was shown for a moment in a wrong place counts as well. A
+// debt of a message that was noticed or skipped is owed only when the model was asked about it. A command is owed one answer of the
+// host's, by the same rules.
+//
+// What the host says in its own words belongs to the delivery that has its id, or has that text when a kill hid the id; and each such
+// delivery to the command that it answers, or to the messages in whose stead it is a notice: as the host's own list says, and to nothing
+// else. A notice is the only thing that accounts for what it is about, and a debt has one. What is about nothing may not be shown, but
+// for one text in the place of each message that is neither a command nor owes anything.
 //
 // A text is shown again only on a platform of Repeats, from one delivery, marked by the host, at most three times. On each platform
 // there are no more such sends than kills (and cuts) inside a send window. A repeated post with a key and an id that are there already
 // shows nothing.
 //
-// Answers stand in a place in the order in which their messages were said there, within one text too. Nothing reaches a place between
-// the acknowledgement of a deny and the next time that an allow is asked for. No text is shown that nobody was owed, except notices,
-// and one answer for each command in its place. One process asks the model once for each step of a turn whose answer is shown or kept.
-// In the end each delivery is final, and no run is left.
+// Answers, and notices in the stead of answers, stand in a place in the order in which their messages were said there, within one text
+// too. Nothing reaches a place between the acknowledgement of a deny and the next time that an allow is asked for. No text is shown that
+// nobody was owed. One process asks the model once for each step of a turn whose answer is shown or kept. In the end each delivery is
+// final, and no run is left.
 func Check(h *History) *Verdict {
 	c := newCheck(h)
 	c.badLog()
@@ -27,6 +33,8 @@ func Check(h *History) *Verdict {
 	for _, d := range c.debts {
 		c.settle(d)
 	}
+	c.words()
+	c.answered()
 	c.notices()
 	c.begun()
 	for _, d := range c.debts {
@@ -34,7 +42,6 @@ func Check(h *History) *Verdict {
 	}
 	c.order()
 	c.denied()
-	c.foreign()
 	c.ambiguous()
 	c.askedTwice()
 	c.stuck()
@@ -63,6 +70,7 @@ type debt struct {
 	rank  int       // of its message among all that were said
 	lines []*line   // in its place, in order; twice when the text has the token twice
 	sends []*Listed // to its place
+	words []*word   // of the host's own, about it
 	end   end
 	why   string // why nothing accounts for it, when something looked as if it did
 }
@@ -75,7 +83,10 @@ type check struct {
 	policies map[Place]*policy
 	debts    []*debt // in the order of Said
 	byToken  map[string]*debt
-	answers  map[Place][]*debt // in the order in which they are owed
+	orders   []*debt // the commands, in the order of Said
+	commands map[string]*debt
+	free     map[Place][]*Said // what is owed nothing, and may have one text each
+	own      map[*Listed]*word // the deliveries in the host's own words
 	skips    map[string][]*Skipped
 	asks     map[string][]*Asked
 }
@@ -83,22 +94,31 @@ type check struct {
 // newCheck reads a history.
 func newCheck(h *History) *check {
 	c := &check{
-		h: h, v: &Verdict{}, chats: read(h.Shown), policies: policies(h.Flips), byToken: map[string]*debt{}, answers: map[Place][]*debt{},
+		h: h, v: &Verdict{}, chats: read(h.Shown), policies: policies(h.Flips), byToken: map[string]*debt{}, commands: map[string]*debt{}, free: map[Place][]*Said{}, own: map[*Listed]*word{},
 		skips: map[string][]*Skipped{}, asks: map[string][]*Asked{},
 	}
 	for i := range h.Said {
 		s := &h.Said[i]
 		for _, o := range s.Owes {
 			d := &debt{Debt: o, said: s, rank: i}
-			if c.byToken[o.Token] != nil || !isToken(o.Token) || lost[o.Kind] == "" {
+			if c.byToken[o.Token] != nil || !isToken(o.Token) || lost[o.Kind] == "" || o.Kind == command {
 				c.fault(BadLog, d, o.Place, "its token is owed twice, or is none, or its kind is unknown")
 				continue
 			}
 			c.debts = append(c.debts, d)
 			c.byToken[o.Token] = d
-			if o.Kind == Answer {
-				c.answers[o.Place] = append(c.answers[o.Place], d)
+		}
+		switch {
+		case s.Command:
+			d := &debt{Debt: Debt{s.Token, command, s.Place}, said: s, rank: i}
+			if c.commands[s.Token] != nil || !isToken(s.Token) || len(s.Owes) > 0 {
+				c.fault(BadLog, d, s.Place, "a command's token is that of another one, or is none, or it owes something")
+				continue
 			}
+			c.orders = append(c.orders, d)
+			c.commands[s.Token] = d
+		case len(s.Owes) == 0:
+			c.free[s.Place] = append(c.free[s.Place], s)
 		}
 	}
 	for i := range h.Skipped {

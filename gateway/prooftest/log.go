@@ -40,11 +40,14 @@ type Debt struct {
 // Said is what a person wrote, as the stand-in platform took it. Within a place the order of a History's Said is the order in which
 // the platform delivers.
 type Said struct {
-	Token string
+	Token string // of a command too, to tell it from others: its answer does not show it
 	At    time.Time
 	Place Place
-	Text  string // holds [Token], except in a command
-	Owes  []Debt // the first is the answer, with the token of the message itself; a command for the host owes none
+	Text  string // holds [Token], except in a command and where nothing is owed
+	Owes  []Debt // the first is the answer, with the token of the message itself; none for a command
+	// Command says that it is for the host itself, by somebody who may give it: it is owed one answer of the host's. What is neither a
+	// command nor owes anything may have one text in its place, or none.
+	Command bool
 }
 
 // Asked is one call of the model, as the scripted model took it.
@@ -108,6 +111,9 @@ type Listed struct {
 	Reason   string   // why it is not sent
 	Repeat   bool     // the host says that the chat may show it twice
 	Receipts []string // the ids that the platform gave
+	// For are the tokens of the messages, or of the other debts, that the host's own list says it is about, when its text has no token:
+	// the command that it answers, those in whose stead it is a notice.
+	For []string
 }
 
 // Skipped is one message that the host lists as not read or not answered, with its reason.
@@ -126,8 +132,8 @@ type History struct {
 	Kills   []Kill
 	Listed  []Listed
 	Skipped []Skipped
-	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message in whose
-	// place one of them is shown, with no answer of its own, counts as noticed.
+	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message that one of
+	// them is shown for, with no answer of its own, counts as noticed.
 	Notices []string
 	// Repeats are the platforms without a key for sends: a text there may be shown twice when its delivery is marked Repeat.
 	Repeats map[string]bool

@@ -13,11 +13,18 @@ func (c *check) order() {
 	}
 	feet := map[Place]*foot{}
 	for _, l := range c.chats.lines {
+		named := l.tokens
+		if l.word != nil {
+			named = l.word.For
+		}
 		var owed []*debt
-		for _, t := range l.tokens {
+		for _, t := range named {
 			if d := c.byToken[t]; d != nil && d.Kind == Answer && d.Place == l.place {
 				owed = append(owed, d)
 			}
+		}
+		if l.word != nil { // a notice names nobody: those that it is about are all the same to it
+			slices.SortFunc(owed, func(a, b *debt) int { return a.rank - b.rank })
 		}
 		if len(owed) == 0 {
 			continue
@@ -27,10 +34,10 @@ func (c *check) order() {
 			f = &foot{}
 			feet[l.place] = f
 		}
-		if slices.Equal(f.line, l.tokens) {
+		if slices.Equal(f.line, named) {
 			continue
 		}
-		f.line = l.tokens
+		f.line = named
 		for _, d := range owed {
 			if f.last != nil && d.rank < f.last.rank {
 				c.fault(OutOfOrder, d, l.place, fmt.Sprintf("said before [%s], of %s, and answered below it", f.last.Token, clock(f.last.said.At)))
@@ -57,40 +64,6 @@ func (c *check) denied() {
 			}
 		}
 		c.fault(PastDeny, d, p, fmt.Sprintf("%s, but a deny was acknowledged at %s", tellShown(s), clock(since)))
-	}
-}
-
-// foreign finds texts without a token that are no notice, and more than there were commands to be answered.
-func (c *check) foreign() {
-	commands := map[Place][]*Said{}
-	for i := range c.h.Said {
-		if s := &c.h.Said[i]; len(s.Owes) == 0 {
-			commands[s.Place] = append(commands[s.Place], s)
-		}
-	}
-	marked := map[Place]map[string]bool{} // texts that may be shown twice
-	for i := range c.h.Listed {
-		if s := &c.h.Listed[i]; s.Repeat && c.h.Repeats[s.Place.Platform] {
-			if marked[s.Place] == nil {
-				marked[s.Place] = map[string]bool{}
-			}
-			marked[s.Place][s.Text] = true
-		}
-	}
-	above := map[Place]string{} // the command's answer that stands last
-	for _, l := range c.chats.lines {
-		text := l.last().Text
-		if l.gone || len(l.tokens) > 0 || c.isNotice(text) {
-			continue
-		}
-		if again, ok := above[l.place]; ok && again == text && marked[l.place][text] {
-			continue
-		}
-		if owed := commands[l.place]; len(owed) > 0 && !owed[0].At.After(l.last().At) {
-			commands[l.place], above[l.place] = owed[1:], text
-			continue
-		}
-		c.fault(Foreign, &debt{}, l.place, "neither a notice nor the answer to a command: "+tell(l))
 	}
 }
 
@@ -127,6 +100,8 @@ func (c *check) ambiguous() {
 		if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
 			d = c.byToken[t[0]]
 			n = max(n, len(d.lines)-1)
+		} else if w := c.own[s]; w != nil {
+			n = max(n, len(w.lines)-1)
 		}
 		p := s.Place.Platform
 		if seen[p] += n; seen[p] > windows[p]+kills {
@@ -187,13 +162,14 @@ func (c *check) stuck() {
 func (c *check) count() {
 	v, h := c.v, c.h
 	for i := range h.Said {
-		if len(h.Said[i].Owes) > 0 {
+		switch s := &h.Said[i]; {
+		case len(s.Owes) > 0:
 			v.Said++
-		} else {
+		case s.Command:
 			v.Commands++
 		}
 	}
-	for _, d := range c.debts {
+	for _, d := range slices.Concat(c.debts, c.orders) {
 		t := v.tally(d.Kind)
 		t.Owed++
 		if n := map[end]*int{shown: &t.Shown, withheld: &t.Withheld, noticed: &t.Noticed, listed: &t.Listed, skipped: &t.Skipped, unbegun: &t.Unbegun}[d.end]; n != nil {

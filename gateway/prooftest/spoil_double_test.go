@@ -154,7 +154,7 @@ func (w *world) unsure(platform string) (n int, last []string, ok bool) {
 
 // onlyCommands reports whether a text answers a command, in a place where each command is answered.
 func (w *world) onlyCommands(t left) bool {
-	is := func(t left) bool { return len(t.tokens) == 0 && len(t.about) == 0 }
+	is := left.command
 	return is(t) && !slices.ContainsFunc(w.texts, func(o left) bool { return is(o) && o.Place == t.Place && o.lines == 0 })
 }
 
@@ -208,8 +208,8 @@ var ruleSpoilers = []spoiler{
 		return t.tokens, ok
 	}, append([]FaultKind{Unlisted}, losses...)},
 	{"a post after a deny", []FaultKind{PastDeny}, func(w *world) ([]string, bool) {
-		return w.pass(func(p Place) (Shown, bool) { return Shown{Place: p, ID: "x0", Verb: Post, Text: failedWord}, true })
-	}, nil},
+		return w.pass(func(p Place) (Shown, bool) { return Shown{Place: p, ID: "x0", Verb: Post, Text: "hello"}, true })
+	}, []FaultKind{Foreign}},
 	{"a repeated post after a deny", []FaultKind{PastDeny}, func(w *world) ([]string, bool) {
 		return w.pass(func(p Place) (Shown, bool) {
 			t, ok := w.pick(func(t left) bool { return t.Place == p && w.seen(t) && w.final(t).Key != "" })

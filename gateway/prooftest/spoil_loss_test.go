@@ -15,7 +15,7 @@ var lossSpoilers = []spoiler{
 		return t.tokens, ok
 	}, nil},
 	{"neither shown nor listed", losses, func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(w.notices(t.Place)) == 0 })
+		t, ok := w.pick(w.seen)
 		if ok {
 			w.hide(t)
 			w.unlist(t)
@@ -65,16 +65,14 @@ var lossSpoilers = []spoiler{
 		return t.tokens, ok
 	}, nil},
 	{"withheld, and not listed", losses, func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool { return w.ended("withheld")(t) && len(w.notices(t.Place)) == 0 })
+		t, ok := w.pick(w.ended("withheld"))
 		if ok {
 			w.unlist(t)
 		}
 		return t.tokens, ok
 	}, nil},
 	{"ended otherwise, and not listed", losses, func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool {
-			return w.ended("failed", "expired", "held", "dropped")(t) && len(w.notices(t.Place)) == 0
-		})
+		t, ok := w.pick(w.ended("failed", "expired", "held", "dropped"))
 		if ok {
 			w.unlist(t)
 		}
@@ -101,19 +99,21 @@ var lossSpoilers = []spoiler{
 		}
 		return t.about, ok
 	}, nil},
-	{"one notice for two reports", losses[2:], func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool {
-			n := w.notices(t.Place)
-			return w.seen(t) && isReport(t) && len(n) == 1 && isReport(n[0]) && (n[0].lines == 0 || w.said(n[0]) && n[0].lines == 1)
-		})
-		if !ok {
+	{"a loss beside a notice too many", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && w.said(t) })
+		n, has := w.pick(func(n left) bool { return n.notice() && n.Place == t.Place && w.said(n) && n.lines == 1 })
+		if !ok || !has {
 			return nil, false
 		}
-		named := append(t.tokens, w.notices(t.Place)[0].about...)
+		l := w.h.Listed[n.listed]
+		l.ID, l.Receipts, l.Repeat = "d0", []string{"x0"}, false
+		w.h.Listed = append(w.h.Listed, l)
 		w.hide(t)
-		w.unlist(t)
-		return named, true
-	}, nil},
+		s := w.h.Shown[0]
+		s.Place, s.ID, s.Verb, s.Text, s.Key, s.At = t.Place, "x0", Post, w.text(n), "", w.now
+		w.h.Shown = append(w.h.Shown, s)
+		return t.tokens, true
+	}, append([]FaultKind{AnsweredTwice, ReportDoubled, OutOfOrder, PastDeny}, losses...)},
 	{"a notice from before its message", losses[:1], func(w *world) ([]string, bool) {
 		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && !isReport(t) })
 		for i := t.from; i < t.to; i++ {
@@ -121,7 +121,7 @@ var lossSpoilers = []spoiler{
 		}
 		return t.about, ok
 	}, losses},
-	{"a notice below the answer to a later message", losses[:1], func(w *world) ([]string, bool) {
+	{"a notice below the answer to a later message", []FaultKind{OutOfOrder}, func(w *world) ([]string, bool) {
 		t, ok := w.oneNotice(func(t left) bool {
 			return w.said(t) && !isReport(t) && slices.ContainsFunc(w.texts, func(o left) bool { return w.answers(o, t.Place) && o.from >= t.to })
 		})
@@ -131,8 +131,8 @@ var lossSpoilers = []spoiler{
 			w.h.Shown = append(w.h.Shown, calls...)
 		}
 		return t.about, ok
-	}, losses},
-	{"a notice above the answer to an earlier message", losses[:1], func(w *world) ([]string, bool) {
+	}, append([]FaultKind{Foreign}, losses...)},
+	{"a notice above the answer to an earlier message", []FaultKind{OutOfOrder}, func(w *world) ([]string, bool) {
 		t, ok := w.oneNotice(func(t left) bool {
 			return w.said(t) && !isReport(t) && slices.ContainsFunc(w.texts, func(o left) bool { return w.answers(o, t.Place) && o.to <= t.from })
 		})
@@ -141,8 +141,14 @@ var lossSpoilers = []spoiler{
 			w.hide(t)
 			w.h.Shown = append(calls, w.h.Shown...)
 		}
-		return t.about, ok
-	}, losses},
+		var below []string
+		for _, o := range w.texts {
+			if w.answers(o, t.Place) && o.to <= t.from {
+				below = append(below, o.tokens...)
+			}
+		}
+		return below, ok
+	}, append([]FaultKind{Foreign}, losses...)},
 	{"a notice that was not sent is not listed", answerOrReport, func(w *world) ([]string, bool) {
 		t, ok := w.oneNotice(func(t left) bool { return t.lines == 0 })
 		if ok {
@@ -193,7 +199,7 @@ var lossSpoilers = []spoiler{
 		return w.skip(func(s *Skipped) bool { s.Place = w.elsewhere(s.Place); return true })
 	}, losses},
 	{"skipped, and not listed", losses[:1], func(w *world) ([]string, bool) {
-		return w.skip(func(s *Skipped) bool { s.Text = ""; return len(w.notices(s.Place)) == 0 })
+		return w.skip(func(s *Skipped) bool { s.Text = ""; return true })
 	}, losses},
 	{"skipped, but its sub-agent or its exchange was begun", losses[1:], func(w *world) ([]string, bool) {
 		for _, i := range w.Perm(len(w.h.Said)) {
@@ -205,11 +211,11 @@ var lossSpoilers = []spoiler{
 		}
 		return nil, false
 	}, nil},
-	{"noticed, but its exchange was begun", losses[1:2], func(w *world) ([]string, bool) {
+	{"noticed, but its exchange or sub-agent was begun", losses[1:], func(w *world) ([]string, bool) {
 		for _, i := range w.Perm(len(w.h.Said)) {
 			s := w.h.Said[i]
 			for _, d := range s.Owes {
-				if w.ends[s.Token] == noticed && w.ends[d.Token] == unbegun && len(w.notices(d.Place)) == 0 {
+				if w.ends[s.Token] == noticed && w.ends[d.Token] == unbegun {
 					w.h.Asked = append(w.h.Asked, Asked{Step: "ask", Token: d.Token, Life: w.life})
 					return []string{d.Token}, true
 				}

@@ -26,7 +26,7 @@ var (
 // that does not follow from it.
 func TestSpoiltHistories(t *testing.T) {
 	t.Parallel()
-	for _, s := range slices.Concat(lossSpoilers, doubleSpoilers, ruleSpoilers, logSpoilers) {
+	for _, s := range slices.Concat(lossSpoilers, wordSpoilers, doubleSpoilers, ruleSpoilers, logSpoilers) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			found := map[FaultKind]int{}
@@ -83,7 +83,7 @@ func (w *world) ended(states ...string) func(t left) bool {
 // notices gives the texts of a place that stand for debts and have no token.
 func (w *world) notices(p Place) (all []left) {
 	for _, t := range w.texts {
-		if t.Place == p && len(t.tokens) == 0 && len(t.about) > 0 {
+		if t.Place == p && t.notice() {
 			all = append(all, t)
 		}
 	}
@@ -160,9 +160,12 @@ func (w *world) owing(token string) *Said {
 	panic("nobody owes " + token)
 }
 
-// oneNotice picks a place's only notice, on a condition.
+// oneNotice picks a notice, on a condition.
 func (w *world) oneNotice(is func(t left) bool) (left, bool) {
-	return w.pick(func(t left) bool {
-		return len(t.tokens) == 0 && len(t.about) > 0 && len(w.notices(t.Place)) == 1 && is(t)
-	})
+	return w.pick(func(t left) bool { return t.notice() && is(t) })
+}
+
+// alone reports whether no other text in a place says the same.
+func (w *world) alone(t left) bool {
+	return !slices.ContainsFunc(w.texts, func(o left) bool { return o.Place == t.Place && o.listed != t.listed && w.text(o) == w.text(t) })
 }

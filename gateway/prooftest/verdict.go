@@ -12,7 +12,7 @@ type FaultKind string
 // The kinds of faults. The sentence of a fault says more.
 const (
 	Lost            FaultKind = "lost"             // an answer that is shown nowhere, and nothing allowed accounts for it
-	AnsweredTwice   FaultKind = "answered twice"   // shown more often than a repeat accounts for
+	AnsweredTwice   FaultKind = "answered twice"   // shown more often than a repeat accounts for, or a notice beside the answer
 	AnnounceLost    FaultKind = "announce lost"    // Lost, of an announcement
 	AnnounceDoubled FaultKind = "announce doubled" // AnsweredTwice, of an announcement
 	ReportLost      FaultKind = "report lost"      // Lost, of a report
@@ -29,8 +29,8 @@ const (
 
 // The kinds of lost and doubled debts.
 var (
-	lost    = map[Kind]FaultKind{Answer: Lost, Announce: AnnounceLost, Report: ReportLost}
-	doubled = map[Kind]FaultKind{Answer: AnsweredTwice, Announce: AnnounceDoubled, Report: ReportDoubled}
+	lost    = map[Kind]FaultKind{Answer: Lost, Announce: AnnounceLost, Report: ReportLost, command: Lost}
+	doubled = map[Kind]FaultKind{Answer: AnsweredTwice, Announce: AnnounceDoubled, Report: ReportDoubled, command: AnsweredTwice}
 )
 
 // Fault is one thing that does not fit.
@@ -66,10 +66,11 @@ type Tally struct {
 // whoever made the history holds against what was meant to happen.
 type Verdict struct {
 	Said      int // messages that owe something
-	Commands  int // messages that owe nothing
+	Commands  int // messages for the host itself
 	Answers   Tally
 	Announces Tally
 	Reports   Tally // Owed is the number of spawns
+	Replies   Tally // of the host, to commands
 
 	Asked      int          // calls of the model
 	Calls      map[Verb]int // calls of the platforms
@@ -98,6 +99,8 @@ func (v *Verdict) tally(k Kind) *Tally {
 		return &v.Announces
 	case Report:
 		return &v.Reports
+	case command:
+		return &v.Replies
 	}
 	return &v.Answers
 }
@@ -112,7 +115,7 @@ func (v *Verdict) Text(most int) string {
 	for _, t := range []struct {
 		name string
 		Tally
-	}{{"answers", v.Answers}, {"announces", v.Announces}, {"reports", v.Reports}} {
+	}{{"answers", v.Answers}, {"announces", v.Announces}, {"reports", v.Reports}, {"answers to commands", v.Replies}} {
 		fmt.Fprintf(&b, "%s: %d owed, %d shown, %d withheld, %d noticed, %d listed as ended otherwise, %d skipped, %d not begun\n",
 			t.name, t.Owed, t.Shown, t.Withheld, t.Noticed, t.Listed, t.Skipped, t.Unbegun)
 	}

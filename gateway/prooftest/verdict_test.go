@@ -86,7 +86,8 @@ func TestFigures(t *testing.T) {
 	h := &History{
 		Said: []Said{
 			{Token: "m1", At: at(1), Place: tg, Text: "[m1] go", Owes: []Debt{{"m1", Answer, tg}, {"a1", Announce, dc}, {"r1", Report, tg}}},
-			{Token: "c1", At: at(2), Place: tg, Text: "/status"},
+			{Token: "c1", At: at(2), Place: tg, Text: "/status", Command: true},
+			{At: at(2), Place: tg, Text: "hello"},
 		},
 		Asked: []Asked{{At: at(3), Session: "main", Step: "turn", Token: "m1", Call: 0, Life: 1}},
 		Shown: []Shown{
@@ -105,6 +106,7 @@ func TestFigures(t *testing.T) {
 			{ID: "d1", Place: tg, Kind: "reply", State: "sent", Text: "echo: [m1]", Repeat: true, Receipts: []string{"12"}},
 			{ID: "d2", Place: dc, Kind: "announce", State: "sent", Text: "[a1]"},
 			{ID: "d3", Place: tg, Kind: "announce", State: "sent", Text: "[r1]", Receipts: []string{"15"}, Reason: "lost on the way"},
+			{ID: "d4", Place: tg, Kind: "notice", State: "sent", Text: "All is very well.", Receipts: []string{"13"}, For: []string{"c1"}},
 		},
 		Repeats: map[string]bool{"telegram": true},
 	}
@@ -112,7 +114,8 @@ func TestFigures(t *testing.T) {
 answers: 1 owed, 1 shown, 0 withheld, 0 noticed, 0 listed as ended otherwise, 0 skipped, 0 not begun
 announces: 1 owed, 1 shown, 0 withheld, 0 noticed, 0 listed as ended otherwise, 0 skipped, 0 not begun
 reports: 1 owed, 0 shown, 0 withheld, 0 noticed, 0 listed as ended otherwise, 0 skipped, 0 not begun
-1 calls of the model; platforms: 5 posts (1 without a second effect), 1 edits, 0 removals, 1 typing, 1 reactions; 3 deliveries
+answers to commands: 1 owed, 1 shown, 0 withheld, 0 noticed, 0 listed as ended otherwise, 0 skipped, 0 not begun
+1 calls of the model; platforms: 5 posts (1 without a second effect), 1 edits, 0 removals, 1 typing, 1 reactions; 4 deliveries
 1 denies, 1 allows, 1 of them never acknowledged
 2 kills, 1 inside a send window; 1 calls with an unknown end, 1 deliveries marked as possibly repeated, 1 texts shown again
 1 faults: 1 report lost

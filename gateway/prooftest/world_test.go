@@ -20,17 +20,24 @@ type world struct {
 	ends   map[string]end
 	texts  []left
 	closed []closed
+	vague  bool // whether a text that is held was shown cannot be told, when another one beside it says the same
 }
 
 // left is one text that was to leave.
 type left struct {
 	Place
 	tokens   []string // in it
-	about    []string // of the debts that it is for: for a notice those that it stands for
+	about    []string // of the debts that it is for: for a notice those that it stands for, for an answer to a command that one
 	listed   int      // its delivery
 	from, to int      // its calls, if it was shown
 	lines    int      // how often it stands there
 }
+
+// command reports whether it answers a command.
+func (t left) command() bool { return len(t.tokens) == 0 && strings.HasPrefix(t.about[0], "c") }
+
+// notice reports whether it stands for debts.
+func (t left) notice() bool { return len(t.tokens) == 0 && !t.command() }
 
 // closed is a time in which nothing may reach a place.
 type closed struct {
@@ -285,8 +292,9 @@ func (w *world) open(s *spot) {
 
 // command is one for the host, which answers it.
 func (w *world) command(s *spot) {
-	w.h.Said = append(w.h.Said, Said{Token: w.id("c"), At: w.tick(), Place: s.Place, Text: "/status"})
-	w.deliver(s, "notice", "⚙️ All is well, "+w.id("i"))
+	token := w.id("c")
+	w.h.Said = append(w.h.Said, Said{Token: token, At: w.tick(), Place: s.Place, Text: "/status", Command: true})
+	w.deliver(s, "notice", "⚙️ All is well"+strings.Repeat(".", w.IntN(2)), token) // many answers are the same
 }
 
 // call is one call that a platform took.
@@ -298,6 +306,9 @@ func (w *world) call(p Place, id string, v Verb, text, key string) {
 func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool) {
 	t := left{Place: s.Place, tokens: tokens(text), about: about, listed: len(w.h.Listed), from: len(w.h.Shown)}
 	l := Listed{ID: w.id("d"), Place: s.Place, Kind: kind, Text: text, State: "sent"}
+	if len(t.tokens) == 0 {
+		l.For = about
+	}
 	as := shown
 	switch {
 	case s.must || s.may && w.chance(50):
@@ -305,6 +316,7 @@ func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool
 	case w.chance(8):
 		l.State, as = []string{"failed", "expired", "held", "dropped"}[w.IntN(4)], listed
 		if l.State == "held" {
+			w.vague = w.vague || len(t.tokens) == 0
 			if w.kill(&s.Platform); w.chance(50) {
 				w.call(s.Place, w.id("x"), Post, text, "")
 				as = shown
@@ -321,7 +333,11 @@ func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool
 	}
 	w.texts = append(w.texts, t)
 	w.h.Listed = append(w.h.Listed, l)
-	for _, t := range t.tokens {
+	named := t.tokens
+	if t.command() {
+		named = about
+	}
+	for _, t := range named {
 		w.ends[t] = as
 	}
 	return as == shown
