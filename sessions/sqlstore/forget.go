@@ -66,7 +66,7 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 			keys = append(keys, sessions.Key(r.str(0)))
 			return nil
 		})
-		if err != nil || len(keys) == 0 {
+		if t.also(len(keys) > 0, "archive"); err != nil || len(keys) == 0 {
 			return err
 		}
 		_, err = t.exec("UPDATE sessions SET archived = 1 WHERE "+due, ms(now))

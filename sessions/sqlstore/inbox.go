@@ -78,6 +78,7 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 			return err
 		}
 	}
+	t.alsoAside(a, done)
 	if a.Overheard != nil && !done {
 		if err := t.overhear(*a.Overheard); err != nil {
 			return err
@@ -127,8 +128,11 @@ func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 			return acc, err
 		}
 	}
-	if acc, err = t.apply(e); err != nil || at.msg == "" {
+	if acc, err = t.apply(e); err != nil {
 		return acc, err
+	}
+	if t.alsoEffects(e, acc); at.msg == "" {
+		return acc, nil
 	}
 	return acc, t.saw(at, acc.Run.ID, acc.Deliveries)
 }

@@ -293,7 +293,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 			return acc, t.clear(f)
 		}
 	}
-	if f.next != nil {
+	if t.also(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
 		if acc, err = t.once(sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
 			return acc, err
@@ -321,6 +321,7 @@ func (t *tx) clear(f *ending) error {
 		k, err := t.session(*f.Archive)
 		if err == nil {
 			err = t.archive(&k)
+			t.also(err == nil, "archive")
 		}
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return err
@@ -333,6 +334,7 @@ func (t *tx) clear(f *ending) error {
 	if err != nil || open > 0 { // a follow-up has the same chain: its end asks again
 		return err
 	}
+	t.also(true, "delete")
 	return t.remove(*f.Delete)
 }
 

@@ -29,7 +29,8 @@ type Config struct {
 	Readers     int           // most connections that read at the same time; 0 = 4
 	CheckBudget time.Duration // how long Open waits for the check of the file; 0 = 250 ms
 	// Trace is called before and after each commit for each operation in it, in the writer's goroutine: a place for tests to fail
-	// or to kill the process. phase is BeforeCommit or AfterCommit. A panic before the commit rolls back; after it, the callers
+	// or to kill the process. phase is BeforeCommit or AfterCommit, op what the operation is, with a + before each further thing that
+	// it does: "Accept+reset" (see also). A panic before the commit rolls back; after it, the callers
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
 }

@@ -24,6 +24,7 @@ const maxBatch = 256
 type op struct {
 	name  string
 	fn    func(*tx) error
+	did   string      // for the trace: see tx.also
 	taken atomic.Bool // by the writer, or by a caller that gave up
 	err   error
 	done  chan struct{}
@@ -35,8 +36,9 @@ type tx struct {
 	ctx   context.Context
 	s     *Store
 	now   time.Time
-	dirty bool // something was written: an operation that fails now takes the transaction with it
-	wrote bool // a row was written
+	dirty bool   // something was written: an operation that fails now takes the transaction with it
+	wrote bool   // a row was written
+	did   string // besides what the operation is named after: see also
 	// commits is the number of the last one that wrote something. SQLite only.
 	commits int64
 	mark
@@ -219,8 +221,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	}
 	for _, o := range batch {
 		m, dirty := t.mark, t.dirty
-		t.dirty, t.failing = false, false
-		if o.err = o.fn(t); o.err != nil {
+		t.dirty, t.failing, t.did = false, false, ""
+		o.err = o.fn(t)
+		if o.did = t.did; o.err != nil {
 			if t.dirty || t.failing {
 				return o.err
 			}
@@ -254,7 +257,7 @@ func (s *Store) trace(batch []*op, phase string) {
 	}
 	for _, o := range batch {
 		if o.err == nil {
-			s.conf.Trace(o.name, phase)
+			s.conf.Trace(o.name+o.did, phase)
 		}
 	}
 }

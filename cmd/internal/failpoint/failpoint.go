@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,8 @@ import (
 const (
 	Trace    = "PARLEY_TEST_TRACE"    // the file in which it notes each call of the store's trace; "" = it has no trace
 	Kill     = "PARLEY_TEST_KILL"     // the number of the call at which it kills itself; 0 = none
-	KillOp   = "PARLEY_TEST_KILL_OP"  // or the operation and the phase at which it does
-	KillNth  = "PARLEY_TEST_KILL_NTH" // how often that operation and phase has to occur; "" = once
+	KillOp   = "PARLEY_TEST_KILL_OP"  // or the fail-point at which it does (see Points)
+	KillNth  = "PARLEY_TEST_KILL_NTH" // how often that has to be reached; "" = once
 	WhatsApp = "PARLEY_TEST_WHATSAPP" // where WhatsApp is: an address, and the key that its certificates are signed with
 )
 
@@ -39,16 +40,30 @@ func Killer() func(op, phase string) {
 	calls, hits := 0, 0
 	return func(op, phase string) {
 		calls++
-		if op+" "+phase == point {
-			hits++
-		}
 		if _, err := fmt.Fprintln(f, op, phase); err != nil {
 			panic(err)
 		}
-		if calls == at || op+" "+phase == point && hits == nth {
+		here := calls == at
+		if slices.Contains(Points(op, phase), point) {
+			hits++
+			here = here || hits == nth
+		}
+		if here {
 			die()
 		}
 	}
+}
+
+// Points are the fail-points that one call of the trace stands for: "Submit+stop+reset" is one of "Submit", "Submit+stop" and "Submit+reset".
+func Points(op, phase string) []string {
+	name, more, found := strings.Cut(op, "+")
+	out := []string{name + " " + phase}
+	for found {
+		var one string
+		one, more, found = strings.Cut(more, "+")
+		out = append(out, name+"+"+one+" "+phase)
+	}
+	return out
 }
 
 func number(name string, otherwise int) int {
