@@ -175,20 +175,9 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) bool {
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
 func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
 	defer g.flights.begin(d.Session)()
-	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
-		return err
-	})
-	if !ok {
-		return d, false, false
-	}
-	g.tell(next)
-	if next.State == sessions.Pending { // too many new chats today
-		return next, false, true
-	}
-	if next.State != sessions.Sending {
-		g.ended(next)
-		return next, true, true
+	next, final, ok = g.begin(ctx, o, d)
+	if !ok || next.State != sessions.Sending { // pending: too many new chats today
+		return next, final, ok
 	}
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
 		return g.again(ctx, next, time.Second, "the account is not connected", false)
@@ -209,6 +198,22 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 		return g.failed(ctx, o, ch, next, out, last, channels.Classify(err))
 	}
 	return g.arrived(ctx, next, receipt, last)
+}
+
+// begin has the store decide whether a part may leave now: it is sending then.
+func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
+	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
+		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
+		return err
+	})
+	if !ok {
+		return d, false, false
+	}
+	g.tell(next)
+	if final = next.State.Final(); final {
+		g.ended(next)
+	}
+	return next, final, true
 }
 
 // send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
@@ -280,7 +285,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}
-	return g.unclear(ctx, ch, d, out, last, e.Error())
+	return g.unclear(ctx, o, ch, d, out, last, e.Error())
 }
 
 // again puts a delivery back for a later try.

@@ -11,7 +11,7 @@ import (
 )
 
 // unclear decides what becomes of a part that may have arrived.
-func (g *gate) unclear(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
 		return g.again(ctx, d, backoff(d.Attempt), why, false)
 	}
@@ -19,8 +19,15 @@ func (g *gate) unclear(ctx context.Context, ch channels.Channel, d sessions.Deli
 		switch r, there, err := g.ask(ctx, rec, d, out); {
 		case err == nil && there:
 			return g.arrived(ctx, d, r, last)
-		case err == nil, errors.Is(err, errDenied):
+		case err == nil:
 			return g.again(ctx, d, 0, why, false)
+		case errors.Is(err, errDenied):
+			// It ends here, or may be asked about after all: put back as one that did not arrive it would be sent twice.
+			next, final, ok := g.begin(ctx, o, d)
+			if !ok || next.State != sessions.Sending {
+				return next, final, ok
+			}
+			return g.unclear(ctx, o, ch, next, out, last, why)
 		}
 	}
 	g.metrics.ambiguous()
@@ -58,7 +65,11 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 		return d, false, false
 	}
 	if ch == nil && g.denied(ctx, d) {
-		return g.again(ctx, d, 0, "the host stopped while it was being sent", false)
+		next, final, ok := g.begin(ctx, o, d)
+		if !ok || next.State != sessions.Sending {
+			return next, final, ok
+		}
+		return g.reconcile(ctx, o, next, c) // it is permitted by now
 	}
 	if ch == nil {
 		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
@@ -71,7 +82,7 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 	if !ok {
 		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
 	}
-	next, final, ok = g.unclear(ctx, ch, d, g.outbound(d, g.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
+	next, final, ok = g.unclear(ctx, o, ch, d, g.outbound(d, g.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

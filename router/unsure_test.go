@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"testing"
+	"time"
 
 	"parley/agent"
 	"parley/channels"
@@ -68,4 +69,58 @@ func TestNoQuestionReachesADeniedChat(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lifts is a store in which a chat's policy is lifted right before it is decided the second time whether something may leave.
+type lifts struct {
+	sessions.Store
+	decided *int
+	lift    bool
+}
+
+func (l lifts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+	if *l.decided++; *l.decided == 2 && l.lift {
+		d, err := l.GetDelivery(ctx, id)
+		if err != nil {
+			return d, err
+		}
+		allow := policy.Allow
+		if _, err := l.Patch(ctx, d.Session, sessions.Patch{SendPolicy: &allow}); err != nil {
+			return sessions.Delivery{}, err
+		}
+	}
+	return l.Store.BeginSend(ctx, id, now, check, o)
+}
+
+// TestDeniedWhileUnclear denies a chat while a message to it is on its way, of which nobody knows then whether it arrived. Nobody may ask:
+// it is withheld, and when the chat is permitted again before that is written down it is asked about, not sent a second time.
+//
+// proves: P4, P7
+func TestDeniedWhileUnclear(t *testing.T) {
+	for name, lift := range map[string]bool{"denied": false, "denied for a moment": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				decided := 0
+				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, lift} })
+				var asked []channels.Outbound
+				g.r.Attach(account, finder{g.fake, &asked, true, nil})
+				underWay := make(chan struct{})
+				g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous)})
+				g.say(direct("a"), guest, "hello")
+				g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+				deny := policy.Deny
+				if _, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
+					t.Fatal(err)
+				}
+				close(underWay)
+				d, want := g.ended(1)[0], sessions.Withheld
+				if lift {
+					want = sessions.Sent
+				}
+				if calls := g.fake.Calls(channeltest.OpSend); d.State != want || len(calls) != 1 || d.Repeat || (len(asked) == 1) != lift {
+					t.Errorf("%s, repeat %t, after %d calls and %d questions", d.State, d.Repeat, len(calls), len(asked))
+				}
+			})
+		})
+	}
 }
