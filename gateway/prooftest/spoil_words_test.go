@@ -14,7 +14,7 @@ var wordSpoilers = []spoiler{
 		return t.about, true
 	}, append([]FaultKind{AnsweredTwice, OutOfOrder}, losses...)},
 	{"a notice names nobody", answerOrReport, func(w *world) ([]string, bool) {
-		t, ok := w.oneNotice(w.said)
+		t, ok := w.oneNotice(func(left) bool { return true })
 		if ok {
 			w.h.Listed[t.listed].For = nil
 		}
@@ -35,6 +35,13 @@ var wordSpoilers = []spoiler{
 		}
 		return t.about, ok
 	}, nil},
+	{"a command's answer stands there by another id", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return t.command() && w.said(t) && t.lines == 1 && w.alone(t) })
+		for i := t.from; i < t.to; i++ {
+			w.h.Shown[i].ID += "0"
+		}
+		return t.about, ok
+	}, []FaultKind{Foreign}},
 	{"a command's answer is neither shown nor listed", losses[:1], func(w *world) ([]string, bool) {
 		t, ok := w.pick(left.command)
 		if ok {

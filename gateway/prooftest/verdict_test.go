@@ -79,6 +79,71 @@ func TestDenyBounds(t *testing.T) {
 	}
 }
 
+// TestSameWords tells apart what was said twice in the same words, by deliveries of which kills hid some of the ids.
+func TestSameWords(t *testing.T) {
+	t.Parallel()
+	p := Place{Platform: "telegram", Chat: "1"}
+	history := func(cuts int, ids ...string) *History {
+		h := &History{
+			Said: []Said{{Token: "c1", At: at(1), Place: p, Text: "/new", Command: true}, {Token: "c2", At: at(2), Place: p, Text: "/new", Command: true}},
+			Listed: []Listed{
+				{ID: "d1", Place: p, State: "held", Text: "Anew.", For: []string{"c1"}},
+				{ID: "d2", Place: p, State: "sent", Text: "Anew.", Repeat: true, Receipts: []string{"12"}, For: []string{"c2"}},
+			},
+			Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": cuts},
+		}
+		for _, id := range ids {
+			h.Shown = append(h.Shown, Shown{At: at(9), Place: p, ID: id, Verb: Post, Text: "Anew."})
+		}
+		return h
+	}
+	for _, c := range []struct {
+		h    *History
+		want []FaultKind
+	}{
+		{history(2, "12"), nil},
+		{history(2, "11", "12"), nil},
+		{history(2, "10", "11", "12"), nil}, // one is the held one
+		{history(3, "9", "10", "11", "12"), nil},
+		{history(2, "9", "10", "11", "12"), []FaultKind{Unlisted}},
+		{history(9, "8", "9", "10", "11", "12"), []FaultKind{Foreign}},
+		{history(2, "11"), []FaultKind{Lost}},
+		{history(2, "12", "13"), []FaultKind{Foreign}},
+	} {
+		var got []FaultKind
+		for _, f := range Check(c.h).Faults {
+			got = append(got, f.Kind)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d lines, %d cuts: got %q, want %q", len(c.h.Shown), c.h.Cut["telegram"], got, c.want)
+		}
+	}
+}
+
+// TestFreeWords lets a message that is owed nothing have one text, and no more, and none of before it.
+func TestFreeWords(t *testing.T) {
+	t.Parallel()
+	p := Place{Platform: "discord", Chat: "1"}
+	for _, c := range []struct {
+		shown []int // when
+		want  int   // faults
+	}{{nil, 0}, {[]int{5}, 0}, {[]int{5, 6}, 1}, {[]int{1}, 1}} {
+		for _, listed := range []bool{true, false} {
+			h := &History{Said: []Said{{At: at(2), Place: p, Text: "hello"}}}
+			for i, s := range c.shown {
+				id := string(rune('a' + i))
+				h.Shown = append(h.Shown, Shown{At: at(s), Place: p, ID: id, Verb: Post, Text: "Hm."})
+				if listed {
+					h.Listed = append(h.Listed, Listed{ID: "d" + id, Place: p, State: "sent", Text: "Hm.", Receipts: []string{id}})
+				}
+			}
+			if got := Check(h).Faults; len(got) != c.want || c.want > 0 && got[0].Kind != Foreign {
+				t.Errorf("shown %v, listed %t: %v", c.shown, listed, got)
+			}
+		}
+	}
+}
+
 // TestFigures counts what a small history holds, and tells a fault with all that was seen of it.
 func TestFigures(t *testing.T) {
 	t.Parallel()

@@ -109,18 +109,16 @@ func (c *check) mayShow(w *word, l *line) bool {
 	return len(w.Receipts) == 0 || l.pos < w.lines[len(w.lines)-1].pos
 }
 
-// claim says which of several texts a line belongs to that may be that of each: the lowest. One that is marked has been sent twice, one
-// that is held once, as far as anybody knows; more tries, and showing what is listed as not sent, need more kills.
+// claim says which of several texts a line belongs to that may be that of each: the lowest. One that is held has left once, as far as
+// anybody knows; one more try of what is marked, and showing what is listed as not sent, need one more kill.
 func (w *word) claim() int {
 	switch {
-	case w.Repeat && len(w.lines) < 2:
-		return 0
 	case w.State == "held" && len(w.lines) == 0:
-		return 1
+		return 0
 	case w.Repeat:
-		return 2
+		return 1
 	}
-	return 3
+	return 2
 }
 
 // about hands a text to what the host says that it is about: the command that it answers, or the debts that it stands for. What is
