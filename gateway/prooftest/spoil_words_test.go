@@ -99,6 +99,13 @@ var wordSpoilers = []spoiler{
 		}
 		return []string{""}, ok
 	}, nil},
+	{"a notice again, with the same id", []FaultKind{AnsweredTwice, ReportDoubled}, func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && t.lines == 1 && t.Platform != "telegram" })
+		if ok {
+			w.showAgain(t, func(s *Shown) { s.Key, s.ID = "", w.h.Listed[t.listed].Receipts[0] })
+		}
+		return t.about, ok
+	}, nil},
 	{"a notice again, without a mark", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
 		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && w.alone(t) && !w.h.Listed[t.listed].Repeat })
 		if ok {

@@ -97,10 +97,13 @@ func TestSameWords(t *testing.T) {
 		}
 		return h
 	}
+	withheld := history(2, "11", "12") // the mark explains both lines
+	withheld.Listed[0].State = "withheld"
 	for _, c := range []struct {
 		h    *History
 		want []FaultKind
 	}{
+		{withheld, []FaultKind{Lost}},
 		{history(2, "12"), nil},
 		{history(2, "11", "12"), nil},
 		{history(2, "10", "11", "12"), nil}, // one is the held one
@@ -117,6 +120,24 @@ func TestSameWords(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%d lines, %d cuts: got %q, want %q", len(c.h.Shown), c.h.Cut["telegram"], got, c.want)
 		}
+	}
+}
+
+// TestSharedNotice counts a marked notice that was shown again once, however many messages it is about.
+func TestSharedNotice(t *testing.T) {
+	t.Parallel()
+	p := Place{Platform: "telegram", Chat: "1"}
+	said := func(token string) Said {
+		return Said{Token: token, At: at(1), Place: p, Text: "[" + token + "]", Owes: []Debt{{token, Answer, p}}}
+	}
+	v := Check(&History{
+		Said:    []Said{said("m1"), said("m2")},
+		Shown:   []Shown{{At: at(2), Place: p, ID: "1", Verb: Post, Text: "No."}, {At: at(3), Place: p, ID: "2", Verb: Post, Text: "No."}},
+		Listed:  []Listed{{ID: "d1", Place: p, State: "sent", Text: "No.", Repeat: true, Receipts: []string{"2"}, For: []string{"m2", "m1"}}},
+		Notices: []string{"No."}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
+	})
+	if !v.OK() || v.Answers.Noticed != 2 || v.Twice != 1 {
+		t.Error(v)
 	}
 }
 

@@ -113,7 +113,7 @@ func (c *check) mayShow(w *word, l *line) bool {
 // anybody knows; one more try of what is marked, and showing what is listed as not sent, need one more kill.
 func (w *word) claim() int {
 	switch {
-	case w.State == "held" && len(w.lines) == 0:
+	case w.State == "held":
 		return 0
 	case w.Repeat:
 		return 1
@@ -203,13 +203,11 @@ func (c *check) notice(d *debt, w *word) {
 		d.why = "its notice stood there before it was said: " + tell(w.lines[0])
 	case len(w.lines) > 0:
 		d.end = noticed
-	case !w.final():
-		d.end = stuck
 	case w.State == "sent":
 		d.why = "the host says that its notice was sent: " + tellListed(w.Listed)
 	case w.State == "withheld" && !c.policies[d.Place].mayDeny(d.said.At):
 		d.why = "the host withheld its notice, but no deny could have been in force: " + tellListed(w.Listed)
-	default:
+	default: // one that is not final is a fault of its own
 		d.end = listed
 	}
 }
