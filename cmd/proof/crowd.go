@@ -100,11 +100,13 @@ type crowd struct {
 	locks map[*place]*sync.Mutex // the order of the log is that of the platform
 	mu    sync.Mutex
 	said  []prooftest.Said
+	ids   map[written]string // the tokens of what was written
+	n     int                // commands
 	flips []prooftest.Flip
 }
 
 func newCrowd(w *world) *crowd {
-	c := &crowd{w: w, locks: map[*place]*sync.Mutex{}}
+	c := &crowd{w: w, locks: map[*place]*sync.Mutex{}, ids: map[written]string{}}
 	for _, p := range w.places {
 		c.locks[p] = &sync.Mutex{}
 	}
@@ -113,18 +115,40 @@ func newCrowd(w *world) *crowd {
 
 // say writes a message.
 func (c *crowd) say(p plan) {
-	c.locks[p.at].Lock()
-	defer c.locks[p.at].Unlock()
+	order := c.lock(p.at)
+	order.Lock()
+	defer order.Unlock()
 	p.said.At = time.Now()
+	c.note(p.said)
+	id := p.at.Say(p.text)
 	c.mu.Lock()
-	c.said = append(c.said, p.said)
+	c.ids[written{p.at.Place, id}] = p.said.Token
 	c.mu.Unlock()
-	p.at.Say(p.text)
 }
 
-// command writes something for the host itself.
+func (c *crowd) lock(at *place) *sync.Mutex {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.locks[at] == nil {
+		c.locks[at] = &sync.Mutex{}
+	}
+	return c.locks[at]
+}
+
+// note puts something into the log.
+func (c *crowd) note(s prooftest.Said) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = append(c.said, s)
+}
+
+// command writes something for the host itself; words that are none and have no token are owed nothing.
 func (c *crowd) command(at *place, text string) {
-	c.say(plan{at: at, text: text, said: prooftest.Said{Place: at.Place, Text: text}})
+	c.mu.Lock()
+	c.n++
+	token := fmt.Sprintf("c%d", c.n)
+	c.mu.Unlock()
+	c.say(plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Command: strings.HasPrefix(text, "/")}})
 }
 
 // tokens are those of all messages that want an answer.

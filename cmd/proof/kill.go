@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -24,10 +25,10 @@ type killCmd struct {
 	Kills    int    `default:"1000" help:"How often it is killed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written. One that matches none lists all."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
-	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run, which is removed when all is well; without it a temporary one. The path has to be short."`
+	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
 	Keep     bool   `help:"Keep the folder when all is well too."`
 	JSON     bool   `name:"json" help:"Print the figures as JSON."`
 	Quiet    bool   `short:"q" help:"No words about the progress."`
@@ -41,8 +42,8 @@ func (c *killCmd) Run(ctx context.Context) error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
-	dir := c.Dir
-	if dir == "" {
+	dir, own := c.Dir, c.Dir == ""
+	if own {
 		var err error
 		if dir, err = os.MkdirTemp("", "kill"); err != nil {
 			return err
@@ -50,19 +51,42 @@ func (c *killCmd) Run(ctx context.Context) error {
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	} else if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
-		return errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder, which it removes at the end", dir))
+		return errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
 	}
 	f, err := c.in(ctx, dir)
-	if err == nil && f.Verdict.OK() && !c.Keep {
-		_ = os.RemoveAll(dir)
-	} else {
+	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
+	switch {
+	case c.Keep, !well && !none:
 		fmt.Fprintf(os.Stderr, "kept: %s\n", dir)
+	case own:
+		_ = os.RemoveAll(dir)
+	default: // the result stays
+		for _, name := range []string{worldFolder, "parley", historyFile} {
+			_ = os.RemoveAll(filepath.Join(dir, name))
+		}
 	}
 	return err
 }
 
+// What a run leaves in its folder.
+const (
+	worldFolder = "w" // when it failed, or is kept: configuration, state, what each life printed
+	resultFile  = "result.json"
+	historyFile = "history.json"
+)
+
 // in does the run in a folder and prints what came of it.
 func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
+	var at *regexp.Regexp
+	if c.At != "" {
+		var err error
+		if at, err = regexp.Compile(c.At); err != nil {
+			return nil, err
+		}
+		if len(newPoints(at, c.Kills).all) == 0 {
+			return nil, unknown(c.At)
+		}
+	}
 	path, err := c.build(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -71,30 +95,27 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	if c.Quiet {
 		progress = io.Discard
 	}
-	conf := killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: c.Kills, Messages: c.Messages, Spawns: c.Spawns, Seed: c.Seed, Platform: c.Platform, Progress: progress}
-	if c.At != "" {
-		if conf.At, err = regexp.Compile(c.At); err != nil {
-			return nil, err
-		}
-	}
+	conf := killConfig{Program: path, Dir: filepath.Join(dir, worldFolder), Kills: c.Kills, Messages: c.Messages, Spawns: c.Spawns, Seed: c.Seed, At: at, Platform: c.Platform, Progress: progress}
 	f, err := killRun(ctx, conf)
-	if f != nil && f.Verdict != nil {
-		if c.JSON {
-			_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
-		} else {
-			f.print(os.Stdout)
-		}
-		if keep := keepHistory(dir, f.history, f.Verdict); keep != nil {
-			return f, keep
-		}
-	}
-	if err != nil {
+	if f == nil || f.Verdict == nil {
 		return f, err
 	}
-	if !f.Verdict.OK() {
-		return f, fmt.Errorf("%w: %d faults", errMark, len(f.Verdict.Faults))
+	if kept := errors.Join(keepHistory(dir, f.history, f.Verdict), f.keep(filepath.Join(dir, resultFile))); kept != nil {
+		return f, kept
 	}
-	return f, nil
+	if c.JSON {
+		_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
+	} else {
+		where := ""
+		if c.Dir != "" || c.Keep || len(f.faults()) > 0 {
+			where = filepath.Join(dir, resultFile)
+		}
+		f.print(os.Stdout, where)
+	}
+	if bad := f.faults(); err == nil && len(bad) > 0 {
+		err = fmt.Errorf("%w: %s", errMark, strings.Join(bad, "; "))
+	}
+	return f, err
 }
 
 // killed are the figures of a kill run.
@@ -105,10 +126,14 @@ type killed struct {
 	Points    int            // fail-points that occur
 	Reached   int            // those at which it was killed
 	Unreached []string       // those at which it was not
+	Missed    []string       // what is wrong with the places of the kills
 	Windows   map[string]int // kills while something was being sent, by platform
+	Sends     []window       // every send that a kill hid the end of
+	Ambiguous []ambiguous    // the deliveries that they were of, and what became of each
 	Lives     int
 	Messages  int
 	Spawns    int
+	Jobs      int
 	Exchanges int
 	Flips     int
 	Took      time.Duration
@@ -117,21 +142,84 @@ type killed struct {
 	history *prooftest.History
 }
 
-func (f *killed) print(w io.Writer) {
+// faults are what a run fails by.
+func (f *killed) faults() (out []string) {
+	if n := len(f.Verdict.Faults); n > 0 {
+		out = append(out, fmt.Sprintf("%d faults", n))
+	}
+	return append(out, f.Missed...)
+}
+
+// keep writes the figures into a file.
+func (f *killed) keep(path string) error {
+	b, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o600)
+}
+
+// mostSaid is how many deliveries with an unclear end are named on a terminal.
+const mostSaid = 5
+
+// unclear tells the deliveries that a kill hid the end of, on one platform: how many, and the first few.
+func (f *killed) unclear(w io.Writer, platform, where string) {
+	var all []ambiguous
+	marked, again := 0, 0
+	for _, a := range f.Ambiguous {
+		if a.Platform != platform {
+			continue
+		}
+		all = append(all, a)
+		if again += max(0, a.Shown-1); a.Marked {
+			marked++
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	sends := 0
+	for _, s := range f.Sends {
+		if s.Place.Platform == platform {
+			sends++
+		}
+	}
+	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, sends, len(all), marked, again)
+	for i, a := range all {
+		if i == mostSaid {
+			if where == "" {
+				where = "--dir, --keep and --json have all of them"
+			}
+			fmt.Fprintf(w, "  and %d more: %s\n", len(all)-i, where)
+			break
+		}
+		fmt.Fprintf(w, "  %s\n", a)
+	}
+}
+
+// print tells the figures; where is the file that has all of them, "" when none is kept.
+func (f *killed) print(w io.Writer, where string) {
 	v := f.Verdict
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, a ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, a...)) }
 	row("seed", "%d", f.Seed)
 	row("kills", "%d: %d at fail-points, %d at random", f.AtPoints+f.Random, f.AtPoints, f.Random)
-	row("fail-points", "%d of the %d that occurred; not reached: %v", f.Reached, f.Points, f.Unreached)
+	row("fail-points", "%d of %d were the place of a kill", f.Reached, f.Points)
 	row("kills in a send window", "%d %v", v.InSend, f.Windows)
 	row("lives", "%d", f.Lives)
 	row("messages", "%d", f.Messages)
 	row("sub-agents asked for", "%d", f.Spawns)
+	row("jobs", "%d", f.Jobs)
 	row("exchanges", "%d", f.Exchanges)
 	row("policy changes", "%d", f.Flips)
 	row("model calls", "%d", v.Asked)
 	row("took", "%s", f.Took.Round(time.Second))
 	_ = t.Flush() // to whoever still reads
+	for _, platform := range []string{"telegram", "discord", whatsappServer} {
+		f.unclear(w, platform, where)
+	}
+	if len(f.Unreached) > 0 {
+		fmt.Fprintf(w, "never the place of a kill, %d of %d fail-points: %s\n", len(f.Unreached), f.Points, strings.Join(f.Unreached, ", "))
+	}
 	fmt.Fprintln(w, v)
 }

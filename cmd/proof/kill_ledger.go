@@ -1,28 +1,65 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
+	"net/url"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
+	"parley/gateway/prooftest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
+
+// window is one send that a kill hid the end of: the killed host's database has it as being sent.
+type window struct {
+	Kill     int // the first is 1
+	Life     int
+	At       time.Time
+	Where    string // the fail-point, or random
+	Place    prooftest.Place
+	Delivery string // id; of a preview the run's
+	Part     int    // of the delivery
+	Try      int
+	Preview  bool // the first words of an answer that is shown while it is written
+}
+
+// ambiguous is one delivery whose outcome nobody could know at some time.
+type ambiguous struct {
+	Platform string
+	Chat     string
+	Delivery string
+	State    string // in the end
+	Kills    []int  // those that a send of it was under way at
+	Shown    int    // how often its text stands in the chat; -1 = no text that is told apart
+	Marked   bool   // by the host, in parley deliveries: it may show twice
+}
+
+func (a ambiguous) String() string {
+	text := fmt.Sprintf("%s %s, delivery %s: under way at kill %s, %s, ", a.Platform, a.Chat, a.Delivery, strings.Trim(fmt.Sprint(a.Kills), "[]"), a.State)
+	if a.Shown >= 0 {
+		text += fmt.Sprintf("shown %d×, ", a.Shown)
+	}
+	return text + map[bool]string{true: "marked", false: "not marked"}[a.Marked]
+}
 
 // ledger reads what a host that was killed was sending: the deliveries that its database has as being sent. Their calls may have
 // reached the platform or not, or have been answered and the receipt not been stored. It reads a copy, so that the next host finds the
 // files as the last one left them.
 type ledger struct {
 	seen map[string]bool // deliveries with their tries
+	all  []window
 }
 
-// underWay counts by platform the sends that were under way. One that the host of the kill before was at, and this one not again, was
-// counted then.
-func (l *ledger) underWay(ctx context.Context, state string) (sends map[string]int, err error) {
+// underWay notes the sends that were under way at a kill, and counts them by platform. One that the host of the kill before was at, and
+// this one not again, was counted then.
+func (l *ledger) underWay(ctx context.Context, state string, kill window) (sends map[string]int, err error) {
 	dir, err := os.MkdirTemp("", "ledger")
 	if err != nil {
 		return nil, err
@@ -41,53 +78,113 @@ func (l *ledger) underWay(ctx context.Context, state string) (sends map[string]i
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range all {
-		try := fmt.Sprint(d.ID, d.Part, d.Attempt)
+	previews, err := s.Previews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sends = map[string]int{}
+	note := func(w window) {
+		try := fmt.Sprint(w.Delivery, w.Part, w.Try, w.Preview)
 		if l.seen[try] {
-			continue
+			return
 		}
 		if l.seen == nil {
 			l.seen = map[string]bool{}
 		}
-		if sends == nil {
-			sends = map[string]int{}
-		}
 		l.seen[try] = true
-		sends[string(d.To.Channel)]++
+		l.all = append(l.all, w)
+		sends[w.Place.Platform]++
+	}
+	for _, d := range all {
+		w := kill
+		w.Place, w.Delivery, w.Part, w.Try = placeOf(d), string(d.ID), d.Part, d.Attempt
+		note(w)
+	}
+	for _, p := range previews {
+		if p.State == sessions.PreviewSending {
+			w := kill
+			w.Place, w.Delivery, w.Preview = placeOf(sessions.Delivery{To: p.To}), string(p.Run), true
+			note(w)
+		}
+	}
+	if len(sends) == 0 {
+		return nil, nil
 	}
 	return sends, nil
 }
 
-// copyStore copies the files of a store without its lock and what only a running process has; there is false when it has none yet.
-func copyStore(to, state string) (there bool, err error) {
-	all, err := os.ReadDir(state)
-	if err != nil {
-		return false, err
+// ambiguities joins what was under way at the kills with what the host lists and the chats show. Those of platforms without a key for
+// sends come first, and of them those that were shown more than once.
+func ambiguities(h *prooftest.History, all []window, previewed map[string]string) (out []ambiguous, faults []prooftest.Fault) {
+	kills := map[string][]int{}
+	for _, w := range all {
+		id := w.Delivery
+		if w.Preview {
+			id = previewed[w.Delivery]
+		}
+		if !slices.Contains(kills[id], w.Kill) {
+			kills[id] = append(kills[id], w.Kill)
+		}
 	}
-	for _, f := range all {
-		name := f.Name()
-		if !f.Type().IsRegular() || !strings.HasPrefix(name, sqlstore.DatabaseFile) || strings.HasSuffix(name, "-shm") {
+	for _, d := range h.Listed {
+		at := kills[d.ID]
+		if len(at) == 0 && !d.Repeat && d.State != "held" {
 			continue
 		}
-		if err := copyFile(filepath.Join(to, name), filepath.Join(state, name)); err != nil {
-			return false, err
+		a := ambiguous{Platform: d.Place.Platform, Chat: d.Place.String(), Delivery: d.ID, State: d.State, Kills: at, Shown: timesShown(h, d), Marked: d.Repeat}
+		out = append(out, a)
+		switch {
+		case len(at) == 0:
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "marked, or held, and no kill was within a send of it: " + a.String()})
+		case h.Repeats[a.Platform] && a.Shown-1 > len(at):
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "shown again more often than a kill was within a send of it: " + a.String()})
+		case a.Shown > 1 && !a.Marked:
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "shown again, and not marked in the host's list: " + a.String()})
 		}
-		there = there || name == sqlstore.DatabaseFile
 	}
-	return there, nil
+	slices.SortStableFunc(out, func(a, b ambiguous) int {
+		weak := func(x ambiguous) int { return map[bool]int{true: 0, false: 1}[h.Repeats[x.Platform]] }
+		return cmp.Or(cmp.Compare(weak(a), weak(b)), cmp.Compare(b.Shown, a.Shown))
+	})
+	return out, faults
 }
 
-func copyFile(to, from string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
+// timesShown counts the messages of a chat that have the token of a delivery: a platform that shows one id once is believed.
+func timesShown(h *prooftest.History, d prooftest.Listed) int {
+	token := bracketed.FindString(d.Text)
+	if token == "" {
+		return -1
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
+	ids := map[string]bool{}
+	for _, s := range h.Shown {
+		if s.Place == d.Place && (s.Verb == prooftest.Post || s.Verb == prooftest.Edit) && strings.Contains(s.Text, token) {
+			ids[s.ID] = true
+		}
+		if s.Place == d.Place && s.Verb == prooftest.Remove {
+			delete(ids, s.ID)
+		}
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, in)
-	return err
+	return len(ids)
+}
+
+// firstDeliveries gives for each run its first delivery: what was shown of its answer while it was written becomes that.
+func (w *world) firstDeliveries(ctx context.Context) (map[string]string, error) {
+	const page = 1000
+	first := map[string]string{}
+	for before := int64(0); ; {
+		q := url.Values{"limit": {fmt.Sprint(page)}}
+		if before > 0 {
+			q.Set("before", fmt.Sprint(before))
+		}
+		var all []sessions.Delivery
+		if err := w.ask(ctx, http.MethodGet, "/api/deliveries", q, nil, &all); err != nil {
+			return nil, err
+		}
+		for _, d := range all { // newest first
+			first[string(d.Run)], before = string(d.ID), d.Seq
+		}
+		if len(all) < page {
+			return first, nil
+		}
+	}
 }

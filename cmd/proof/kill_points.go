@@ -1,35 +1,59 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 )
 
-// points are the fail-points: every operation of the store that occurs, before its commit and after it.
+// points are the fail-points: every kind of transaction, before its commit and after it.
 type points struct {
 	at      *regexp.Regexp // which ones
+	brief   bool           // those that come late in a life are left out: there are too few kills
 	all     []string
 	often   map[string]int // how often each occurred in one life
 	tried   map[string]int
 	reached map[string]bool
+	wrong   []string // that occurred, and should not
 }
 
-// newPoints chooses fail-points by a pattern.
-func newPoints(at *regexp.Regexp) *points {
-	return &points{at: at, often: map[string]int{}, tried: map[string]int{}, reached: map[string]bool{}}
+// newPoints chooses fail-points by a pattern. kills is how often a host is to be killed at one.
+func newPoints(at *regexp.Regexp, kills int) *points {
+	p := &points{at: at, often: map[string]int{}, tried: map[string]int{}, reached: map[string]bool{}}
+	for _, call := range knownPoints() {
+		if at.MatchString(call) {
+			p.all = append(p.all, call)
+		}
+	}
+	p.brief = kills < 2*len(p.all)
+	return p
+}
+
+// unknown says which fail-points there are when a pattern matches none.
+func unknown(pattern string) error {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return fmt.Errorf("--at %q matches no fail-point. There are the following, each with %q behind it:\n  %s", pattern, phases, strings.Join(names, "\n  "))
 }
 
 // learn takes in the trace of a life.
 func (p *points) learn(trace []string) {
 	often := map[string]int{}
 	for _, call := range trace {
+		name, _, _ := strings.Cut(call, " ")
+		if _, no := never[name]; no && !slices.Contains(p.wrong, name) {
+			p.wrong = append(p.wrong, name)
+		}
 		if p.at.MatchString(call) {
 			often[call]++
 		}
 	}
 	for call, n := range often {
-		if p.often[call] == 0 {
+		if !slices.Contains(p.all, call) {
 			p.all = append(p.all, call)
 		}
 		p.often[call] = max(p.often[call], n)
@@ -40,21 +64,49 @@ func (p *points) learn(trace []string) {
 // mostNth bounds which occurrence a host is killed at: a late one may not come within a life.
 const mostNth = 12
 
-// next gives the fail-point that was tried least: the first occurrence of it until it was reached, any of them afterwards. rare is one
-// that the usual messages did not lead to.
-func (p *points) next(dice *rand.Rand) (point string, nth int, rare bool) {
-	point = slices.MinFunc(p.all, func(a, b string) int { return p.tried[a] - p.tried[b] })
-	nth = 1
-	if p.tried[point] > 0 && p.reached[point] {
+// next gives the fail-point that was tried least, before others one that was not reached yet: the first occurrence of it until it was
+// reached, any of them afterwards.
+func (p *points) next(dice *rand.Rand) (point string, nth int) {
+	weight := func(s string) int {
+		if p.reached[s] {
+			return 2 * p.tried[s]
+		}
+		return p.tried[s]
+	}
+	var least []string
+	for _, s := range p.all {
+		if p.brief && kindOf(s).slow > 0 && len(p.all) > len(phases) {
+			continue
+		}
+		if len(least) > 0 && weight(s) < weight(least[0]) {
+			least = least[:0]
+		}
+		if len(least) == 0 || weight(s) == weight(least[0]) {
+			least = append(least, s)
+		}
+	}
+	point, nth = least[dice.IntN(len(least))], 1
+	if p.reached[point] && kindOf(point).make == nil {
 		nth = 1 + dice.IntN(max(1, min(mostNth, p.often[point]/4)))
 	}
-	rare = p.tried[point] > 0 && !p.reached[point]
 	p.tried[point]++
-	return point, nth, rare
+	return point, nth
 }
 
 func (p *points) hit(point string) { p.reached[point] = true }
 
 func (p *points) unreached() []string {
 	return slices.DeleteFunc(slices.Clone(p.all), func(s string) bool { return p.reached[s] })
+}
+
+// judge says what is wrong with the places of the kills: a kind that never was one, in a run that had kills for all, and one that should
+// not be there.
+func (p *points) judge() (out []string) {
+	if left := p.unreached(); len(left) > 0 && !p.brief {
+		out = append(out, fmt.Sprintf("never the place of a kill: %s", strings.Join(left, ", ")))
+	}
+	for _, name := range p.wrong {
+		out = append(out, fmt.Sprintf("%s occurred, which the table of kinds says it does not (%s)", name, never[name]))
+	}
+	return out
 }

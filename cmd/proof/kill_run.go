@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,11 +31,12 @@ type killConfig struct {
 
 // The pace of a kill run.
 const (
-	randomWithin  = 400 * time.Millisecond // of the start
-	pointPatience = 2 * time.Second        // for the host to reach a fail-point
-	mostWaiting   = 120                    // messages that the model has not been asked about, before the host is left alone for a while
-	restLimit     = 2 * time.Minute
-	idleLimit     = 5 * time.Second // without anything to do
+	randomWithin   = 400 * time.Millisecond // of the start
+	pointPatience  = 3 * time.Second        // for the host to reach a fail-point
+	errandPatience = 5 * time.Second        // more, where it has to be led there
+	mostWaiting    = 120                    // messages that the model has not been asked about, before the host is left alone for a while
+	restLimit      = 2 * time.Minute
+	idleLimit      = 5 * time.Second // without anything to do
 )
 
 // run is a kill run at work.
@@ -47,10 +49,14 @@ type run struct {
 	dice   *rand.Rand // of the driver alone
 	points *points
 
-	ledger ledger
-	lost   int // messages that a host at rest had not come to
-	kills  []prooftest.Kill
-	fig    killed
+	errands  errands
+	promises sync.WaitGroup // of the errands
+
+	ledger    ledger
+	previewed map[string]string // by run: its first delivery
+	lost      int               // messages that a host at rest had not come to
+	kills     []prooftest.Kill
+	fig       killed
 }
 
 // killRun does a run. The figures have a verdict when it came to its end.
@@ -59,14 +65,17 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	at := c.At
+	at, kills := c.At, c.Kills
 	if at == nil {
-		at = regexp.MustCompile("")
+		at, kills = regexp.MustCompile(""), (c.Kills+1)/2
 	}
-	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at), fig: killed{Seed: c.Seed, Windows: map[string]int{}}}
-	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true}); err != nil {
+	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Windows: map[string]int{}}}
+	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true}); err != nil {
 		return nil, err
 	}
+	pause, give := context.WithCancel(ctx)
+	defer give()
+	r.errands = errands{r: r, plans: planner{n: errandTokens}, pause: pause, places: map[prooftest.Place]bool{}}
 	defer func() { err = errors.Join(err, r.w.Close()) }()
 	r.crowd = newCrowd(r.w)
 	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), left: c.Messages, spawns: c.Spawns}
@@ -78,6 +87,7 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
+	defer func(ctx context.Context) { r.sofar(ctx, err) }(ctx)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var flips sync.WaitGroup
@@ -126,10 +136,7 @@ func (r *run) learn(ctx context.Context) error {
 		return err
 	}
 	r.points.learn(p.traced())
-	if len(r.points.all) == 0 {
-		return errors.New("no fail-point is called that")
-	}
-	fmt.Fprintf(r.Progress, "seed %d: %d fail-points: %v\n", r.Seed, len(r.points.all), r.points.all)
+	fmt.Fprintf(r.Progress, "seed %d: %d fail-points\n", r.Seed, len(r.points.all))
 	return r.down(ctx, p, "random")
 }
 
@@ -141,6 +148,9 @@ func (r *run) up(ctx context.Context) (*process, error) {
 	}
 	if alive, err := r.w.ready(ctx, p); err != nil || !alive {
 		return nil, errors.Join(err, p.over())
+	}
+	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
+		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
 	}
 	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
 		s, err := r.w.status(ctx)
@@ -155,7 +165,7 @@ func (r *run) down(ctx context.Context, p *process, where string) error {
 	if err := p.over(); err != nil {
 		return err
 	}
-	sends, err := r.ledger.underWay(ctx, r.w.state())
+	sends, err := r.ledger.underWay(ctx, r.w.state(), window{Kill: len(r.kills) + 1, Life: k.Life, At: k.At, Where: where})
 	if err != nil {
 		return err
 	}
@@ -173,27 +183,33 @@ func (r *run) kill(ctx context.Context, k int) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	point, nth, rare := "", 0, false
+	point, nth := "", 0
 	if k%2 == 0 || r.At != nil {
-		point, nth, rare = r.points.next(r.dice)
+		point, nth = r.points.next(r.dice)
 	}
+	kind := kindOf(point)
 	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
 	before := n / 2
 	for range before {
 		r.crowd.say(r.plans.next())
 	}
-	if rare {
+	if point != "" && kind.make == nil && r.points.tried[point] > 1 && !r.points.reached[point] { // the usual messages did not lead there
 		r.crowd.say(r.plans.everything())
 	}
 	p, err := r.w.start(ctx, point, nth)
 	if err != nil {
 		return err
 	}
-	moment := time.NewTimer(pointPatience)
-	if point == "" {
-		moment.Reset(time.Duration(r.dice.Int64N(int64(randomWithin))))
+	patience := pointPatience + kind.slow
+	if kind.make != nil {
+		patience += errandPatience
 	}
+	if point == "" {
+		patience = time.Duration(r.dice.Int64N(int64(randomWithin)))
+	}
+	moment := time.NewTimer(patience)
 	defer moment.Stop()
+	done := r.send(ctx, p, kind)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -211,10 +227,13 @@ func (r *run) kill(ctx context.Context, k int) error {
 		r.points.hit(point)
 		r.fig.AtPoints++
 	} else {
-		r.fig.Random++
+		if r.fig.Random++; point != "" {
+			fmt.Fprintf(r.Progress, "kill %d: %s (time %d) was not reached within %s\n", k+1, point, nth, patience)
+		}
 	}
 	err = r.down(ctx, p, where)
 	<-written
+	<-done
 	if err != nil {
 		return err
 	}
@@ -222,6 +241,28 @@ func (r *run) kill(ctx context.Context, k int) error {
 		fmt.Fprintf(r.Progress, "%d kills, %d fail-points reached, %d messages, %d waiting\n", k+1, len(r.points.reached), r.plans.n, len(r.waiting()))
 	}
 	return r.calm(ctx)
+}
+
+// send has an errand done while a host lives, and gives what is closed when it is over.
+func (r *run) send(ctx context.Context, p *process, k kind) (over <-chan struct{}) {
+	done := make(chan struct{})
+	if k.make == nil || r.Platform != "" && r.Platform != "telegram" {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			<-p.Done
+			cancel()
+		}()
+		if alive, err := r.w.ready(ctx, p); alive && err == nil {
+			k.make(ctx, &r.errands)
+		}
+	}()
+	return done
 }
 
 func (r *run) waiting() []string { return r.model.missed(r.crowd.tokens()) }
@@ -290,6 +331,14 @@ func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
 	}
 }
 
+// sofar says how far a run came that does not come to its end.
+func (r *run) sofar(ctx context.Context, err error) {
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintf(r.Progress, "interrupted after %d kills, %d of %d fail-points, %d messages: nothing of it is judged\n",
+			len(r.kills), len(r.points.reached), len(r.points.all), r.plans.n)
+	}
+}
+
 // rest waits until everything that was written has come to the model and nothing moves any more. What never comes there is left to
 // the checker.
 func (r *run) rest(ctx context.Context) error {
@@ -306,6 +355,7 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 		return nil, err
 	}
 	overFlips()
+	r.promises.Wait()
 	stuck := r.rest(ctx)
 	h, err := r.history(ctx)
 	if err != nil {
@@ -319,18 +369,30 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 		return nil, fmt.Errorf("the host does not end softly: %w\n%s", err, p.log)
 	}
 	f := &r.fig
-	f.Lives, f.Messages, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, r.plans.n, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()
+	f.Lives, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()
 	for _, s := range h.Said {
 		for _, d := range s.Owes {
 			switch d.Kind {
 			case prooftest.Report:
-				f.Spawns++
+				if strings.Contains(d.Token, ".j") {
+					f.Jobs++
+				} else {
+					f.Spawns++
+				}
+			case prooftest.Answer:
+				f.Messages++
 			case prooftest.Announce:
 				f.Exchanges++
 			}
 		}
 	}
 	f.Verdict, f.history, f.Took = prooftest.Check(h), h, time.Since(began)
+	var unlisted []prooftest.Fault
+	f.Ambiguous, unlisted = ambiguities(h, r.ledger.all, r.previewed)
+	f.Sends, f.Verdict.Faults = r.ledger.all, append(f.Verdict.Faults, unlisted...)
+	if r.Platform == "" {
+		f.Missed = r.points.judge()
+	}
 	return f, nil
 }
 
@@ -340,9 +402,13 @@ var notices = []string{"This message could not be answered: the host stopped eac
 // history puts the logs together.
 func (r *run) history(ctx context.Context) (*prooftest.History, error) {
 	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Repeats: map[string]bool{"telegram": true}}
-	var err [3]error
-	h.Listed, err[0] = r.w.listed(ctx)
+	var err [4]error
+	r.previewed, err[3] = r.w.firstDeliveries(ctx)
+	if h.Listed, err[0] = r.w.listed(ctx); err[0] == nil {
+		err[0] = r.crowd.about(ctx, h.Listed)
+	}
 	h.Skipped, err[1] = r.w.skipped(ctx)
 	h.Unfinished, err[2] = r.w.unfinished(ctx)
+	r.errands.aside(h)
 	return h, errors.Join(err[:]...)
 }

@@ -51,7 +51,7 @@ func TestKillRun(t *testing.T) {
 		t.Errorf("%d logs of %d lives", len(logs), f.Lives)
 	}
 	var table strings.Builder
-	f.print(&table)
+	f.print(&table, "")
 	if !strings.Contains(table.String(), "fail-points") {
 		t.Error(table.String())
 	}
@@ -94,26 +94,56 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// The fail-points of a run are all calls of the trace that were chosen: each is tried once before any is tried twice.
+// The fail-points of a run are those that a pattern chooses of the known ones, and what occurs besides: each is tried before any is
+// tried twice, and one that was not reached yet before those that were.
 func TestPoints(t *testing.T) {
 	t.Parallel()
-	p := newPoints(regexp.MustCompile("before"))
+	p := newPoints(regexp.MustCompile("^(Claim|Accept|Other) before"), 2)
 	p.learn([]string{"Claim before-commit", "Claim after-commit", "Accept before-commit", "Claim before-commit"})
-	if want := []string{"Accept before-commit", "Claim before-commit"}; !slices.Equal(p.all, want) {
+	if want := []string{"Accept before-commit", "Claim before-commit"}; !slices.Equal(p.all, want) || !p.brief {
 		t.Fatalf("%v", p.all)
 	}
 	dice := rand.New(rand.NewPCG(1, 1))
-	a, _, _ := p.next(dice)
-	b, nth, rare := p.next(dice)
-	if a == b || nth != 1 || rare {
-		t.Errorf("%s, %s for the %d. time, rare %t", a, b, nth, rare)
+	a, _ := p.next(dice)
+	b, nth := p.next(dice)
+	if a == b || nth != 1 {
+		t.Errorf("%s, %s for the %d. time", a, b, nth)
 	}
 	p.hit(a)
-	if c, _, rare := p.next(dice); c != a || rare {
-		t.Errorf("%s, rare %t", c, rare)
+	for range 2 {
+		if c, _ := p.next(dice); p.tried[b] == 2 && p.tried[a] == 1 && c != b || !slices.Equal(p.unreached(), []string{b}) {
+			t.Errorf("%s, not reached %v", c, p.unreached())
+		}
 	}
-	if c, _, rare := p.next(dice); c != b || !rare || !slices.Equal(p.unreached(), []string{b}) {
-		t.Errorf("%s, rare %t, not reached %v", c, rare, p.unreached())
+	p.learn([]string{"Other before-commit"})
+	if !slices.Contains(p.all, "Other before-commit") {
+		t.Errorf("%v", p.all)
+	}
+}
+
+// A run with kills for all fail-points fails by the name of each that was never the place of one; and by what should not occur.
+func TestPointsThatAreMissed(t *testing.T) {
+	t.Parallel()
+	some := regexp.MustCompile("^(Claim|Fire) ")
+	p := newPoints(some, 8)
+	for _, point := range p.all[1:] {
+		p.hit(point)
+	}
+	if got := p.judge(); len(got) != 1 || !strings.Contains(got[0], p.all[0]) || strings.Contains(got[0], p.all[1]) {
+		t.Errorf("%q of %v", got, p.all)
+	}
+	p.hit(p.all[0])
+	if p.learn([]string{"Claim before-commit"}); len(p.judge()) > 0 {
+		t.Errorf("%q", p.judge())
+	}
+	if p.learn([]string{"Patch before-commit"}); len(p.judge()) != 1 {
+		t.Errorf("%q", p.judge())
+	}
+	if few := newPoints(some, 7); len(few.judge()) > 0 || len(few.unreached()) != 4 {
+		t.Errorf("%q, %v", few.judge(), few.unreached())
+	}
+	if none := newPoints(regexp.MustCompile("Nothing"), 1); len(none.all) > 0 || !strings.Contains(unknown("Nothing").Error(), "PartSent") {
+		t.Errorf("%v", none.all)
 	}
 }
 

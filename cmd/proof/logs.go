@@ -183,5 +183,5 @@ func keepHistory(dir string, h *prooftest.History, v *prooftest.Verdict) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "history.json"), b, 0o600)
+	return os.WriteFile(filepath.Join(dir, historyFile), b, 0o600)
 }

@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -60,13 +59,16 @@ func main() {
 	var c cli
 	k := kong.Parse(&c, kong.Name("proof"), kong.Description("Proves what parley promises."), kong.ShortUsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(ctx, (*context.Context)(nil)))
+	context.AfterFunc(ctx, stop) // who cannot wait for the children's end interrupts once more
 	err := k.Run()
+	interrupted := ctx.Err() != nil
 	stop()
+	if interrupted && err != nil {
+		fmt.Fprintln(os.Stderr, "proof: interrupted")
+		os.Exit(exitInterrupted)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
-		if errors.Is(err, context.Canceled) {
-			os.Exit(exitInterrupted)
-		}
 		os.Exit(1)
 	}
 }

@@ -31,11 +31,12 @@ const (
 	stepAnnounce = "announce"
 	stepChild    = "child"
 	stepReport   = "report"
+	stepSummary  = "summary"
 )
 
 var (
 	sessionName = regexp.MustCompile("(?:This|Your) session is `([^`]+)`")
-	bracketed   = regexp.MustCompile(`\[(m\d+(?:\.[a-z]\d+)*)\]`)
+	bracketed   = regexp.MustCompile(`\[(m\d+(?:\.[a-z]\d+)*)\]`) // of a person, an exchange, a sub-agent, a job
 	exchanged   = regexp.MustCompile(`exchange (m\d+\.x\d+)`)
 	tasked      = regexp.MustCompile(`task (m\d+\.s\d+(?:\.n\d+)?) (\w+)`)
 	latest      = regexp.MustCompile(`(?m)^- Your result: (.*)$`)
@@ -49,6 +50,7 @@ func stepOf(system string) string {
 		{stepAnnounce, "This is the announce step of an exchange"},
 		{stepReport, "This is the announce step of your task"},
 		{stepChild, "You are a sub-agent of"},
+		{stepSummary, "You keep the memory of an agent"},
 	} {
 		if strings.Contains(system, s.text) {
 			return s.step
@@ -104,7 +106,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 	p.begun[token] = true
 	p.mu.Unlock()
 	reply.Usage = modeltest.Usage{Input: 100, Output: 10}
-	reply.Delay = time.Duration(rand.IntN(15)) * time.Millisecond
+	reply.Delay += time.Duration(rand.IntN(15)) * time.Millisecond
 	return reply
 }
 
@@ -133,6 +135,11 @@ func (s scene) play(r modeltest.Request) (token string, reply modeltest.Reply) {
 		return found[0], words("Result: " + shown(found...))
 	case stepChild:
 		return s.child(r.N)
+	case stepSummary:
+		return "", words("They talked about the garden.")
+	}
+	if token, reply, is := s.errand(last, r.N); is {
+		return token, reply
 	}
 	m := bracketed.FindStringSubmatchIndex(last)
 	if at := bracketed.FindAllStringSubmatchIndex(last, -1); at != nil {

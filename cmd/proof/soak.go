@@ -208,7 +208,12 @@ func (s *soak) rest(ctx context.Context) error {
 func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) error {
 	h := &prooftest.History{Said: s.crowd.said, Asked: s.model.log(), Flips: s.crowd.flips, Shown: s.w.shown(), Notices: notices, Repeats: map[string]bool{"telegram": true}}
 	var err [2]error
-	h.Listed, err[0] = s.listedSince(ctx, began)
+	if len(h.Said) > 0 && h.Said[0].At.Before(began) { // the first commands are from before the first window
+		began = h.Said[0].At
+	}
+	if h.Listed, err[0] = s.listedSince(ctx, began); err[0] == nil {
+		err[0] = s.crowd.about(ctx, h.Listed)
+	}
 	h.Unfinished, err[1] = s.w.unfinished(ctx)
 	if err := errors.Join(err[:]...); err != nil {
 		return err
@@ -230,6 +235,7 @@ func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) er
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,
 		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State)
 	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil
+	clear(s.crowd.ids)
 	s.model.forget()
 	s.w.one.Trim(kept)
 	s.w.two.Trim(kept)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,6 +18,8 @@ type soaked struct {
 	Window  time.Duration
 	Took    time.Duration
 	Windows int
+
+	Judged, Unjudged []string // marks; what a run is too short for
 
 	Messages, Answers, Spawns, Exchanges, Flips, Breaches int
 
@@ -130,6 +133,7 @@ func remembered(messages int) float64 { return min(float64(messages)*remembersEa
 // for sure. A long one has to keep the marks an hour.
 func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	f.sum(of)
+	f.marks(of >= longEnough, rss, p99)
 	var missed []string
 	miss := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -156,6 +160,17 @@ func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	return nil
 }
 
+// marks says which marks a run is judged by, and which it is too short for.
+func (f *soaked) marks(long bool, rss float64, p99 time.Duration) {
+	of := []string{fmt.Sprintf("resident memory below %g MB an hour", rss), fmt.Sprintf("p99 of the host's own time below %s", p99)}
+	f.Unjudged = nil
+	if f.Judged = []string{"what everybody sees", "live heap", "memory that is no file's", "goroutines", "descriptors"}; long {
+		f.Judged = append(f.Judged, of...)
+		return
+	}
+	f.Unjudged = of
+}
+
 func (f *soaked) print(to io.Writer) {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
@@ -170,6 +185,10 @@ func (f *soaked) print(to io.Writer) {
 	row("goroutines at rest", "%.0f to %.0f, besides those of connections %s", f.First.Goroutines, f.Last.Goroutines, f.Goroutines)
 	row("descriptors at rest", "%.0f to %.0f, %s", f.First.Files, f.Last.Files, f.Files)
 	row("state folder", "%.1f MB to %.1f MB, %s", f.First.State, f.Last.State, f.State)
+	row("judged", "%s", strings.Join(f.Judged, ", "))
+	if len(f.Unjudged) > 0 {
+		row("NOT judged", "%s: that takes a run of %s", strings.Join(f.Unjudged, ", "), longEnough)
+	}
 	_ = t.Flush() // to whoever still reads
 }
 

@@ -45,12 +45,11 @@ func (s *soak) newcomer() {
 		s.w.one.AddUser(telegramtest.User{ID: who, Name: fmt.Sprint("Person ", s.people)})
 		s.w.one.AddGroup(chat, fmt.Sprint("Group ", s.people))
 		at := prooftest.Place{Platform: "telegram", Account: "one", Chat: id(chat)}
-		s.w.places = append(s.w.places, &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) {
+		s.w.places = append(s.w.places, &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) string {
 			if strings.Contains(text, photoWord) {
-				s.w.one.Say(chat, who, text, telegramtest.Photo("photo"))
-				return
+				return id(s.w.one.Say(chat, who, text, telegramtest.Photo("photo")).MessageID)
 			}
-			s.w.one.Say(chat, who, text)
+			return id(s.w.one.Say(chat, who, text).MessageID)
 		}})
 	}
 	p := s.w.places[len(s.w.places)-1]

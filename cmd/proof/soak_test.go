@@ -103,9 +103,30 @@ func TestSoakJudges(t *testing.T) {
 			t.Errorf("%v MB an hour in a run of hours: %v", slope, err)
 		}
 	}
+	// So do half-hours: 1 kB that each message leaves, which is as much as caches take, is one too much; and so is a map of chats, of which
+	// each window has a new one.
+	for name, leak := range map[string]func(n int) float64{
+		"1 kB for each message": func(n int) float64 { return float64(75*n) / 1024 },
+		"64 kB for each chat":   func(n int) float64 { return float64(64*n) / 1024 },
+	} {
+		err := steady(120, func(n int, s *sample) { s.Heap += remembered(75*n) + leak(n) }).judge(longEnough, 1, 20*time.Millisecond)
+		if err == nil || !strings.Contains(err.Error(), "the heap grows") {
+			t.Errorf("%s in half an hour: %v", name, err)
+		}
+	}
 	f := steady(400, func(n int, s *sample) { s.RSS += float64(n) * 2 / 240 }) // 2 MB an hour
 	if err := f.judge(100*time.Minute, 1, time.Millisecond); err == nil || !strings.Contains(err.Error(), "resident") || !strings.Contains(err.Error(), "99 of 100") {
 		t.Errorf("a long run: %v", err)
+	}
+	// Which marks a run is too short for is said beside those that it has kept.
+	said := func(of time.Duration) string {
+		var table strings.Builder
+		_ = f.judge(of, 1, time.Millisecond)
+		f.print(&table)
+		return table.String()
+	}
+	if short, long := said(5*time.Minute), said(time.Hour); !strings.Contains(short, "NOT judged") || strings.Contains(long, "NOT judged") || !strings.Contains(short, "resident memory below 1 MB an hour") {
+		t.Errorf("%s\n%s", short, long)
 	}
 }
 

@@ -40,7 +40,9 @@ type world struct {
 	env    []string         // of the program
 	things *keeper
 	lives  int
+	latest *process // only one runs at a time
 	logs   bool
+	edges  bool
 }
 
 // worldConfig is what worlds differ in.
@@ -50,11 +52,12 @@ type worldConfig struct {
 	Model   func(modeltest.Request) modeltest.Reply
 	Logs    bool   // what each life prints is kept in the folder log
 	Extra   string // further sections of the configuration, YAML
+	Edges   bool   // what seldom happens is made to: sub-agents are archived after a minute, answers shown while they are written, a budget used up
 }
 
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
-	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs}
+	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges}
 	model, err := modeltest.New()
 	if err != nil {
 		return nil, err
@@ -110,6 +113,14 @@ func (w *world) config() string { return filepath.Join(w.dir, "config.yaml") }
 
 // configuration lets both agents work with each other and answer everything that is written: each message is a turn of its own.
 func (w *world) configuration() string {
+	archive, agents, bound, stream, hooks := 60, "", "", "off", ""
+	if w.edges {
+		archive, agents, stream = 1, ", {id: c, budget: {sessionTokens: 100}}", "edit"
+		hooks = fmt.Sprintf("hooks: {enabled: true, token: %q}\n", hookToken)
+		for n := range int64(mostBudgets) {
+			bound += fmt.Sprintf("\n  - {agentId: c, match: {channel: telegram, accountId: one, peer: {kind: group, id: %q}}}", id(budgetGroups-1-n))
+		}
+	}
 	return fmt.Sprintf(`
 state: state
 gateway: {listen: "127.0.0.1:0"}
@@ -121,9 +132,9 @@ agents:
     model: mock/mock-1
     historyLimit: 12
     compaction: {off: true}
-    subagents: {maxConcurrent: 16, maxChildrenPerAgent: 1000, maxSpawnDepth: 2}
-  list: [{id: a, default: true}, {id: b}]
-bindings:
+    subagents: {maxConcurrent: 16, maxChildrenPerAgent: 1000, maxSpawnDepth: 2, archiveAfterMinutes: %d}
+  list: [{id: a, default: true}, {id: b}%s]
+bindings:%s
   - {agentId: a, match: {channel: telegram, accountId: one}}
   - {agentId: b, match: {channel: telegram, accountId: two}}
   - {agentId: a, match: {channel: discord}}
@@ -136,13 +147,14 @@ messages: {queue: {mode: followup, debounceMs: 0, cap: 1000}}
 commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}
 channels:
   telegram:
+    streaming: {group: %s}
     accounts: {one: {token: %q, apiUrl: %q}, two: {token: %q, apiUrl: %q}}%s
   discord:
     token: %q
     apiUrl: %s%s
   whatsapp:%s
-`, w.model.URL(), telegramOwner, discordOwner, w.olga.Number(), w.one.Token(), w.one.URL(), secondToken, w.second.URL, openChannel,
-		discordtest.BotToken, w.discord.APIURL(), openChannel, openChannel)
+%s`, w.model.URL(), archive, agents, bound, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), secondToken, w.second.URL, openChannel,
+		discordtest.BotToken, w.discord.APIURL(), openChannel, openChannel, hooks)
 }
 
 // openChannel is what every channel's section ends with.
@@ -151,8 +163,9 @@ const openChannel = `
     groups: {"*": {requireMention: false}}
     pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}`
 
-// Close ends the stand-ins. A process that runs is ended by whoever started it.
+// Close ends the host, if it runs, and the stand-ins.
 func (w *world) Close() error {
+	w.endAll()
 	w.client.CloseIdleConnections()
 	return w.things.close()
 }

@@ -27,8 +27,8 @@ const (
 // place is a chat with the host in it, as one of its accounts knows it.
 type place struct {
 	prooftest.Place
-	Session string            // key of its session
-	Say     func(text string) // Olga writes there
+	Session string                   // key of its session
+	Say     func(text string) string // Olga writes there; gives the id of the message
 }
 
 // people makes those who write, and their chats.
@@ -67,8 +67,8 @@ func (w *world) onTelegram(bot *telegramtest.Server, account, agent string, chat
 	if thread != 0 {
 		p.Thread = id(thread)
 	}
-	w.places = append(w.places, &place{Place: p, Session: "agent:" + agent + ":telegram:" + account + ":" + key, Say: func(text string) {
-		bot.Say(chat, telegramOwner, text, telegramtest.InTopic(thread))
+	w.places = append(w.places, &place{Place: p, Session: "agent:" + agent + ":telegram:" + account + ":" + key, Say: func(text string) string {
+		return id(bot.Say(chat, telegramOwner, text, telegramtest.InTopic(thread)).MessageID)
 	}})
 }
 
@@ -77,7 +77,7 @@ func (w *world) onDiscord(channel, key string) {
 	w.places = append(w.places, &place{
 		Place:   prooftest.Place{Platform: "discord", Account: "default", Chat: channel},
 		Session: "agent:a:discord:" + key,
-		Say:     func(text string) { w.discord.Say(channel, discordOwner, text) },
+		Say:     func(text string) string { return w.discord.Say(channel, discordOwner, text) },
 	})
 }
 
@@ -86,6 +86,6 @@ func (w *world) onWhatsApp(to, chat whatsapptest.Chat, key string) {
 	w.places = append(w.places, &place{
 		Place:   prooftest.Place{Platform: whatsappServer, Account: "default", Chat: chat.JID().String()},
 		Session: "agent:b:whatsapp:" + key,
-		Say:     func(text string) { w.olga.Say(to, text) },
+		Say:     func(text string) string { return w.olga.Say(to, text) },
 	})
 }

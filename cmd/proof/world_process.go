@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -69,7 +70,15 @@ func (w *world) start(ctx context.Context, point string, nth int) (*process, err
 		p.err = p.cmd.Wait()
 		close(done)
 	}()
+	w.latest = p
 	return p, nil
+}
+
+// endAll kills the host that runs, if there is one, and waits for its end: nothing of a run is left behind.
+func (w *world) endAll() {
+	if w.latest != nil && !w.latest.ended() {
+		w.latest.kill()
+	}
 }
 
 // logFile is where a life's output is kept.
@@ -140,7 +149,7 @@ func (p *process) over() error {
 	return fmt.Errorf("life %d ended by itself: %w\n%s", p.Life, p.err, p.log)
 }
 
-// traced are the calls of the store's trace in this life so far, each an operation and a phase.
+// traced are the fail-points that this life has come to so far, as often as it did.
 func (p *process) traced() []string {
 	b, err := os.ReadFile(p.trace)
 	if err != nil {
@@ -148,7 +157,8 @@ func (p *process) traced() []string {
 	}
 	var out []string
 	for l := range bytes.Lines(b) {
-		out = append(out, string(bytes.TrimSpace(l)))
+		op, phase, _ := strings.Cut(string(bytes.TrimSpace(l)), " ")
+		out = append(out, failpoint.Points(op, phase)...)
 	}
 	return out
 }

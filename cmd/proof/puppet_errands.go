@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/agent/modeltest"
+)
+
+// errand answers what errands of a kill run say (see errands).
+func (s scene) errand(last string, n int) (token string, reply modeltest.Reply, is bool) {
+	switch {
+	case strings.Contains(last, orderWrite):
+		token = first(bracketed, last)
+		reply = words("done " + shown(token) + ".")
+		for range 8 {
+			reply.Text = append(reply.Text, " And one more of those words.")
+		}
+		reply.Between = 200 * time.Millisecond
+		return token, reply, true
+	case strings.Contains(last, orderTalk):
+		for range 20 {
+			reply.Text = append(reply.Text, "On and on it goes, word by word. ")
+		}
+		reply.Between = 200 * time.Millisecond
+		return "", reply, true
+	case strings.Contains(last, orderNote) && s.results == 0:
+		reply.ToolCalls = []modeltest.ToolCall{{ID: fmt.Sprintf("call-%d-0", n), Name: "remember", Arguments: `{"text": "The beans want water."}`}}
+	case strings.Contains(last, orderSlow):
+		reply = words("NO_REPLY")
+	default:
+		return "", reply, false
+	}
+	if strings.Contains(last, orderSlow) {
+		reply.Delay = time.Second
+	}
+	return "", reply, true
+}
+
+// askedIn counts the calls about a session.
+func (p *puppet) askedIn(session string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.asked {
+		if a.Session == session {
+			n++
+		}
+	}
+	return n
+}
+
+// askedFor reports whether a call was about a token.
+func (p *puppet) askedFor(token string) bool {
+	return !slices.Contains(p.missed([]string{token}), token)
+}
