@@ -145,7 +145,7 @@ var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\
 // window is some time of work, then a rest, in which all is judged and forgotten.
 func (s *soak) window(ctx context.Context) error {
 	began := time.Now()
-	s.newcomer()
+	s.newcomer(true)
 	s.crowd.say(s.plain(s.newcomers[len(s.newcomers)-1]))
 	if err := s.rest(ctx); err != nil { // what is the first in a channel while Discord is away is not read later: the host does not know the channel
 		return err

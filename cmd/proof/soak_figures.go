@@ -106,10 +106,10 @@ func (f *soaked) sum(of time.Duration) {
 
 // What a series may rise by for sure (see trend.Rise) before it counts as a leak.
 //
-// In five minutes at five messages a second these find 3 kB that each message leaves in the heap, a goroutine at every connection that
-// ends, and a descriptor at every fiftieth message. They do not find 1 kB a message, what is left by one message in ten, nor what only
-// new people leave: that takes a run of hours, which is warm for an hour, with all caches full, and may then grow by the mark an hour:
-// at five messages a second, 60 bytes a message.
+// In five minutes at five messages a second these find 2 kB that each message leaves in the heap, 64 kB that each new chat leaves, a
+// goroutine or a descriptor at every connection that ends. They do not find 1 kB a message: caches that fill differ by as much from run
+// to run. Half an hour finds that. A run of hours is warm for an hour, with all caches full, and may then grow by the mark an hour: at
+// five messages a second, 60 bytes a message.
 const (
 	heapMayRise = 1.0 // MB
 	anonMayRise = 16.0

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"parley/agent/modeltest"
@@ -33,28 +32,31 @@ func (p *puppet) forget() {
 	p.asked, p.begun = nil, nil
 }
 
-// newcomer makes a chat with somebody who has never written before: a group on Telegram, or a channel on Discord.
-func (s *soak) newcomer() {
+// newcomer makes a chat with somebody who has never written before: a group on Telegram, or a channel on Discord. On Discord the host has
+// to be connected until what is written there first has been read.
+func (s *soak) newcomer(mayDiscord bool) {
 	s.people++
-	if s.people%3 == 0 {
+	var p *place
+	if mayDiscord && s.people%3 == 0 {
 		channel := id(3400000000000000000 + int64(s.people))
 		s.w.discord.AddChannel(discordGuild, channel, fmt.Sprint("room-", s.people))
 		s.w.onDiscord(channel, "channel:"+channel)
+		p = s.w.places[len(s.w.places)-1]
+		s.w.places = s.w.places[:len(s.w.places)-1]
 	} else {
 		who, chat := 500000+int64(s.people), -800000-int64(s.people)
 		s.w.one.AddUser(telegramtest.User{ID: who, Name: fmt.Sprint("Person ", s.people)})
 		s.w.one.AddGroup(chat, fmt.Sprint("Group ", s.people))
 		at := prooftest.Place{Platform: "telegram", Account: "one", Chat: id(chat)}
-		s.w.places = append(s.w.places, &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) string {
+		p = &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) string {
 			if strings.Contains(text, photoWord) {
 				return id(s.w.one.Say(chat, who, text, telegramtest.Photo("photo")).MessageID)
 			}
 			return id(s.w.one.Say(chat, who, text).MessageID)
-		}})
+		}}
 	}
-	p := s.w.places[len(s.w.places)-1]
-	s.w.places = s.w.places[:len(s.w.places)-1]
-	s.crowd.locks[p] = &sync.Mutex{}
+	s.crowd.mu.Lock()
+	defer s.crowd.mu.Unlock()
 	if s.newcomers = append(s.newcomers, p); len(s.newcomers) > mostNewcomers {
 		delete(s.crowd.locks, s.newcomers[0])
 		s.newcomers = slices.Delete(s.newcomers, 0, 1)
@@ -75,6 +77,9 @@ func (s *soak) plain(at *place) plan {
 // photoWord in a text has it come with a picture, where the chat can do that.
 const photoWord = "(look)"
 
+// newcomerEvery is how many messages of newcomers a short run has for each one who is new.
+const newcomerEvery = 6
+
 // resets is in how many chats a window begins with /new: nobody waits for an answer then, which it would give up.
 const resets = 2
 
@@ -92,6 +97,9 @@ func (s *soak) speak(ctx context.Context, until time.Time) {
 			return
 		}
 		if s.dice.IntN(3) == 0 {
+			if s.For < longEnough && s.dice.IntN(newcomerEvery) == 0 { // many, so that what each leaves behind is seen
+				s.newcomer(false)
+			}
 			s.crowd.say(s.plain(s.newcomers[s.dice.IntN(len(s.newcomers))]))
 		} else {
 			s.crowd.say(s.plans.next())

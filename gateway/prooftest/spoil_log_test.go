@@ -44,7 +44,7 @@ var logSpoilers = []spoiler{
 	}, nil},
 	{"a debt of an unknown kind", []FaultKind{BadLog}, func(w *world) ([]string, bool) {
 		s := w.message()
-		s.Owes = append(s.Owes, Debt{"zz", "gift", s.Place})
+		s.Owes = append(s.Owes, Debt{"zz", []Kind{"gift", command}[w.IntN(2)], s.Place})
 		return []string{"zz"}, true
 	}, nil},
 	{"an answer with another token than its message", []FaultKind{BadLog}, func(w *world) ([]string, bool) {

@@ -172,7 +172,7 @@ var wordSpoilers = []spoiler{
 		if w.chance(30) {
 			s.Token = ""
 		} else if w.chance(50) {
-			s.Token, s.Owes = "zz", []Debt{{"zz", Report, s.Place}}
+			s.Token, s.Owes = "zz", []Debt{{"zy", Report, s.Place}}
 		}
 		w.h.Said = append(w.h.Said, s)
 		return []string{s.Token}, true

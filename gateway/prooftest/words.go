@@ -179,14 +179,11 @@ func (c *check) answered() {
 func (c *check) notices() {
 	judged := map[*word]bool{}
 	for _, d := range c.debts {
-		for i, w := range d.words {
-			switch {
-			case i > 0:
-				c.fault(doubled[d.Kind], d, d.Place, "two notices are about it: "+tellListed(w.Listed))
-			case !d.open():
-				c.fault(doubled[d.Kind], d, d.Place, "a notice is about it beside what accounts for it: "+tellListed(w.Listed))
-			default:
+		for _, w := range d.words {
+			if d.open() {
 				c.notice(d, w)
+			} else {
+				c.fault(doubled[d.Kind], d, d.Place, "a notice is about it beside what accounts for it, be that a notice: "+tellListed(w.Listed))
 			}
 			if !judged[w] && len(w.lines) > 1 {
 				c.again(d, w.lines, []*Listed{w.Listed})
