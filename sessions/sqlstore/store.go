@@ -53,6 +53,7 @@ type Store struct {
 	writer    *conn
 	tx        tx
 	unindexed []entry
+	sweeping  bool     // a deleted session may have left something behind
 	commits   *os.File // SQLite: the number of the last commit
 	schema    int64    // SQLite: the version
 	plain     *os.File // SQLite: the database, while it is compared and until it is closed; may be nil
@@ -63,7 +64,6 @@ type Store struct {
 	trouble    atomic.Pointer[error]
 	readers    readers
 	mirror     *mirror
-	sweep      chan struct{}
 	damaged    chan error
 	background sync.WaitGroup
 	cancel     context.CancelFunc
@@ -74,7 +74,7 @@ var _ sessions.Store = (*Store)(nil)
 // Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
 // database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
 func Open(ctx context.Context, conf Config) (*Store, error) {
-	s := &Store{conf: conf, d: sqliteDialect, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), sweep: make(chan struct{}, 1), damaged: make(chan error, 1)}
+	s := &Store{conf: conf, d: sqliteDialect, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), damaged: make(chan error, 1)}
 	if conf.DSN != "" {
 		s.d = postgresDialect
 	}
@@ -162,9 +162,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if gone != 0 {
-		s.sweep <- struct{}{}
-	}
+	s.sweeping = gone != 0
 	s.mirror = newMirror(s.conf.Logger, s.read, s.TranscriptPath)
 	work := context.WithoutCancel(life)
 	go s.mirror.run(work)
@@ -172,7 +170,6 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		defer close(s.written)
 		s.run(work)
 	}()
-	s.background.Go(func() { s.sweepUp(life) })
 	return nil
 }
 
@@ -296,26 +293,3 @@ func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
 
 // SyncMirror returns when all that was committed before is in the mirror files.
 func (s *Store) SyncMirror() { s.mirror.settled() }
-
-// sweepUp deletes what deleted sessions left behind, a little at a time and behind everybody else.
-func (s *Store) sweepUp(ctx context.Context) {
-	for {
-		select {
-		case <-s.sweep:
-		case <-ctx.Done():
-			return
-		}
-		for more := true; more && ctx.Err() == nil; {
-			err := s.write(ctx, "Sweep", func(t *tx) (err error) {
-				more, err = t.purge()
-				return err
-			})
-			if err != nil {
-				if ctx.Err() == nil {
-					s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
-				}
-				break
-			}
-		}
-	}
-}

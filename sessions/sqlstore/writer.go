@@ -115,44 +115,58 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 
 // run is the writer: it takes what waits, commits it together and answers. It ends when the queue is closed.
 func (s *Store) run(ctx context.Context) {
-	batch := make([]*op, 0, maxBatch)
 	lazy := time.NewTimer(time.Hour)
 	defer lazy.Stop()
-	for {
-		batch = batch[:0]
-		select {
-		case o, ok := <-s.queue:
-			if !ok {
-				s.commit(ctx, []*op{s.indexOp()}) // what it cannot do, the next start does
-				return
-			}
-			batch = appendTaken(batch, o)
-		case <-lazy.C: // nothing came for a while: index what was left for later
-			batch = append(batch, s.indexOp())
-		}
-	more:
-		for len(batch) < maxBatch {
-			select {
+	batch := make([]*op, 0, maxBatch)
+	for open := true; open; {
+		if batch, open = s.take(batch[:0]); len(batch) == 0 && open && !s.sweeping {
+			select { // whichever comes first, the queue is looked at before anything else is done
 			case o, ok := <-s.queue:
-				if !ok {
-					break more
+				if open = ok; ok {
+					batch, open = s.take(appendTaken(batch, o))
 				}
-				batch = appendTaken(batch, o)
-			default:
-				break more
+			case <-lazy.C: // nothing came for a while: index what was left for later
+				batch, open = s.take(batch)
+				if len(batch) == 0 {
+					batch = append(batch, s.indexOp())
+				}
 			}
 		}
-		if len(s.unindexed) >= indexBatch {
+		sweep := s.sweeping && open
+		switch {
+		case sweep: // indexes as well
+			batch = append(batch, s.sweepOp())
+		case len(s.unindexed) >= indexBatch || !open: // what cannot be indexed at the end, the next start does
 			batch = append(batch, s.indexOp())
 		}
 		s.commit(ctx, batch)
 		for _, o := range batch {
 			close(o.done)
 		}
+		if o := batch[len(batch)-1]; sweep && o.err != nil {
+			s.sweeping = false
+			s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", o.err)
+		}
 		if len(s.unindexed) > 0 {
 			lazy.Reset(indexDelay)
 		}
 	}
+}
+
+// take adds all that waits now to a batch. It is false when the queue is closed and nothing is left in it.
+func (s *Store) take(batch []*op) (_ []*op, open bool) {
+	for len(batch) < maxBatch {
+		select {
+		case o, ok := <-s.queue:
+			if !ok {
+				return batch, false
+			}
+			batch = appendTaken(batch, o)
+		default:
+			return batch, true
+		}
+	}
+	return batch, true
 }
 
 func appendTaken(batch []*op, o *op) []*op {
@@ -165,6 +179,14 @@ func appendTaken(batch []*op, o *op) []*op {
 
 func (s *Store) indexOp() *op {
 	return &op{name: "Index", fn: (*tx).flushIndex, done: make(chan struct{})}
+}
+
+// sweepOp deletes some of what deleted sessions left behind: a little at a time, together with whatever else is written.
+func (s *Store) sweepOp() *op {
+	return &op{name: "Sweep", done: make(chan struct{}), fn: func(t *tx) (err error) {
+		s.sweeping, err = t.purge()
+		return err
+	}}
 }
 
 // commit runs the operations in one transaction. When one fails after it has written something, all of it is rolled back and each
@@ -291,12 +313,7 @@ func (s *Store) committed(t *tx) {
 	s.unindexed = append(s.unindexed, t.index...)
 	s.behind.Store(len(s.unindexed) > 0)
 	s.mirror.add(t.mirror)
-	if t.swept {
-		select {
-		case s.sweep <- struct{}{}:
-		default:
-		}
-	}
+	s.sweeping = s.sweeping || t.swept
 }
 
 // ready makes sure that there is a connection that owns the database.
