@@ -108,16 +108,17 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 	x := &new
 	x.began = time.Now()
 	l.m[key] = x
-	l.wg.Go(func() { l.run(l.life, key, x) })
-}
-
-func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane) {
 	pool := l.main
 	if isSubagent(key) {
 		pool = l.child
 	}
-	for {
-		if pool.acquireBy(ctx, x.by) {
+	turn := pool.enter() // here, so that who is woken first comes first
+	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
+}
+
+func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
+	for ; ; turn = pool.enter() {
+		if pool.acquireBy(ctx, turn, x.by) {
 			l.drain(ctx, key, x, pool)
 		}
 		x.by = time.Time{}
@@ -299,19 +300,18 @@ func (s *slots) grant() {
 	}
 }
 
-// acquire takes a slot; false when ctx ended first.
-func (s *slots) acquire(ctx context.Context) bool { return s.acquireUntil(ctx.Done()) }
-
-func (s *slots) acquireUntil(over <-chan struct{}) bool {
+// enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
+func (s *slots) enter() <-chan struct{} {
 	s.mu.Lock()
-	if s.used < s.size && len(s.queue) == 0 {
-		s.used++
-		s.mu.Unlock()
-		return true
-	}
+	defer s.mu.Unlock()
 	turn := make(chan struct{})
 	s.queue = append(s.queue, turn)
-	s.mu.Unlock()
+	s.grant()
+	return turn
+}
+
+// acquire waits at a place for its slot; false when it was over first.
+func (s *slots) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -325,19 +325,17 @@ func (s *slots) acquireUntil(over <-chan struct{}) bool {
 			return false
 		}
 	}
-	s.used-- // it was granted at the same time
-	s.grant()
-	return false
+	return true // it was granted at the same time
 }
 
-// acquireBy takes a slot, from then on even when all are in use; false when ctx ended first.
-func (s *slots) acquireBy(ctx context.Context, at time.Time) bool {
+// acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
+func (s *slots) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
 	if at.IsZero() {
-		return s.acquire(ctx)
+		return s.acquire(turn, ctx.Done())
 	}
 	wait, cancel := context.WithDeadline(ctx, at)
 	defer cancel()
-	if s.acquire(wait) {
+	if s.acquire(turn, wait.Done()) {
 		return true
 	}
 	if ctx.Err() == nil {
@@ -386,7 +384,7 @@ func unslotted(ctx context.Context, wait func()) {
 	}
 	s.pool.release()
 	wait()
-	if !s.pool.acquireUntil(s.over) {
+	if !s.pool.acquire(s.pool.enter(), s.over) {
 		s.pool.take()
 	}
 }

@@ -119,12 +119,12 @@ func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := &slots{}
 		s.resize(1)
-		s.acquire(t.Context())
+		s.acquire(s.enter(), t.Context().Done())
 		given := make(chan int, 4)
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 4 {
 			go func() {
-				if c := map[bool]context.Context{true: ctx, false: t.Context()}[i == 1]; s.acquire(c) {
+				if c := map[bool]context.Context{true: ctx, false: t.Context()}[i == 1]; s.acquire(s.enter(), c.Done()) {
 					given <- i
 				}
 			}()
