@@ -134,11 +134,11 @@ type scheduled struct {
 
 // do makes one call of the store in its turn.
 func do[T any](c scheduled, op, about string, call func() (T, error)) (out T, err error) {
-	if !c.h.w.s.wait(c.h, op+" "+c.h.w.s.known(about)) {
+	if !c.h.w.s.wait(c.h, op+" "+about) {
 		return out, errGone
 	}
 	out, err = call()
-	if c.h.isDead() {
+	if !c.h.w.s.wait(c.h, "after "+op+" "+about) { // one commit answers several at the same instant
 		return out, errGone
 	}
 	return out, err
@@ -146,14 +146,14 @@ func do[T any](c scheduled, op, about string, call func() (T, error)) (out T, er
 
 // change is do for what writes; the history has it.
 func change[T any](c scheduled, op, about string, call func() (T, error)) (T, error) {
-	return do(c, op, about, func() (T, error) {
+	out, err := do(c, op, about, func() (T, error) {
 		c.h.w.s.note("%s %s", op, about)
-		out, err := call()
-		if err != nil && c.h.w.s.wait(c.h, op+" failed "+c.h.w.s.known(about)) { // several may fail at the same instant
-			c.h.w.s.note("%s %s: %v", op, about, err)
-		}
-		return out, err
+		return call()
 	})
+	if err != nil && !c.h.isDead() {
+		c.h.w.s.note("%s %s: %v", op, about, err)
+	}
+	return out, err
 }
 
 func none(err error) (struct{}, error) { return struct{}{}, err }
@@ -171,6 +171,7 @@ func (c scheduled) Submit(ctx context.Context, e sessions.Effects) (sessions.Acc
 }
 
 func (c scheduled) Claim(ctx context.Context, key sessions.Key) (r sessions.Run, ok bool, err error) {
+	c.h.w.s.names(ctx, key)
 	r, err = change(c, "Claim", string(key), func() (r sessions.Run, err error) {
 		r, ok, err = c.Store.Claim(ctx, key)
 		return r, err
@@ -229,7 +230,7 @@ func (c scheduled) GetRun(ctx context.Context, id sessions.RunID) (sessions.Run,
 }
 
 func (c scheduled) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
-	return do(c, "ListRuns", fmt.Sprint(q.Key, q.Parent, q.Root, q.Status, q.Kind), func() ([]sessions.Run, error) { return c.Store.ListRuns(ctx, q) })
+	return do(c, "ListRuns", fmt.Sprint(q.Key, q.Parent, q.Root, q.Status, q.Kind, c.h.w.s.lane(ctx)), func() ([]sessions.Run, error) { return c.Store.ListRuns(ctx, q) })
 }
 
 func (c scheduled) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (int, error) {
@@ -245,7 +246,7 @@ func (c scheduled) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuer
 }
 
 func (c scheduled) Due(ctx context.Context, limit int, after int64) ([]sessions.Delivery, error) {
-	return do(c, "Due", "", func() ([]sessions.Delivery, error) { return c.Store.Due(ctx, limit, after) })
+	return do(c, "Due", c.h.w.s.lane(ctx), func() ([]sessions.Delivery, error) { return c.Store.Due(ctx, limit, after) })
 }
 
 func (c scheduled) GetDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {

@@ -3,10 +3,14 @@ package router
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"parley/channels"
 	"parley/policy"
@@ -15,11 +19,13 @@ import (
 
 // serve keeps a process at work until the world ends.
 func (w *world) serve(ctx context.Context) {
-	dir := folder(w.t)
+	dir := w.folder()
 	seed(w.t, dir)
 	restarts := slices.Clone(w.plan.restarts)
 	for ctx.Err() == nil {
 		w.lives++
+		// A process that has crashed may draw ids until it has ended: the next one does not go on where it stopped.
+		uuid.SetRand(&seeded{r: rand.New(rand.NewPCG(w.seed, 21+uint64(w.lives)))})
 		h, err := w.boot(dir)
 		if err == nil {
 			w.now.Store(h)
@@ -44,13 +50,26 @@ func (w *world) serve(ctx context.Context) {
 		h.halt()
 		w.lets(h)
 		if h.isDead() {
-			dir = folder(w.t)
+			dir = w.folder()
 			w.left.write(w, dir)
 		}
 		if ctx.Err() == nil {
 			<-time.After(w.s.within(pick(w.s, time.Second, 10*time.Second, 3*time.Minute)))
 		}
 	}
+}
+
+// folder makes a folder for a process: where the one who started this test removes it however it ends, or for itself.
+func (w *world) folder() string {
+	if of := os.Getenv("PARLEY_SIM_DIR"); of != "" {
+		dir, err := os.MkdirTemp(of, "world-")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return folder(w.t)
 }
 
 // shock has a session denied, for a while, right after a start that finds a message of it that may have arrived.

@@ -52,7 +52,7 @@ func (m mind) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta,
 func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	w, st := m.h.w, stepOf(p)
 	s := w.s
-	if !s.wait(m.h, "model "+string(m.agent)+" "+s.known(st.String())) {
+	if !s.wait(m.h, "model "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone
 	}
 	t := thought{step: st, agent: m.agent, prompt: p, host: m.h}
@@ -72,7 +72,7 @@ func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		wait += s.within(15 * time.Minute)
 	}
 	sleep(ctx, wait)
-	if !s.wait(m.h, "thought "+string(m.agent)+" "+s.known(st.String())) {
+	if !s.wait(m.h, "thought "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone
 	}
 	if ctx.Err() != nil {

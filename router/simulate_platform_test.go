@@ -64,7 +64,7 @@ func failure(class channels.Class, after time.Duration) error {
 
 // call goes through the beginning of a call: its turn, and its line in the log. It is false when the process is gone.
 func (c connection) call(what string, to channels.Address, text string) (begun *contact, ok bool) {
-	if !c.w.s.wait(c.h, what+" "+to.String()+" "+c.w.s.known(text)) {
+	if !c.w.s.wait(c.h, what+" "+to.String()+" "+text) {
 		return nil, false
 	}
 	return c.w.calls(c.h, what, to, text), true
@@ -102,7 +102,7 @@ func (c connection) Send(ctx context.Context, out channels.Outbound) (channels.R
 	s.note("send %s to %s: %q arrives %v, %v", out.Key, out.To, out.Text, arrives, err)
 	if wait > 0 {
 		sleep(ctx, wait)
-		if !s.wait(c.h, "answer to send "+out.To.String()+" "+s.known(out.Key)) {
+		if !s.wait(c.h, "answer to send "+out.To.String()+" "+out.Key) {
 			return channels.Receipt{}, failure(channels.Ambiguous, 0)
 		}
 		if ctx.Err() != nil {

@@ -2,15 +2,18 @@ package router
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"parley/sessions"
 )
 
 // scheduler decides who goes on next. Whoever is about to do something that others may see (a read or a write of the store, a
@@ -22,9 +25,10 @@ type scheduler struct {
 	waiting []*turn
 	came    chan struct{}
 	began   time.Time
-	lines   []string          // the history
-	names   map[string]string // ids as the history has them
+	lines   []string // the history, with ids as they are
 	turns   int
+	ties    int // turns that were another's just as well: the order of those two is not the seed's
+	lanes   map[*slot]string
 }
 
 // turn is somebody who waits to go on.
@@ -32,10 +36,16 @@ type turn struct {
 	label string
 	host  *host // nil = of the world outside
 	on    chan struct{}
+	from  [8]uintptr // the calls that led here: two of a process may be about to do the same thing for different reasons
+}
+
+// compare gives an order that does not depend on who came first.
+func (t *turn) compare(b *turn) int {
+	return cmp.Or(cmp.Compare(t.label, b.label), slices.Compare(t.from[:], b.from[:]))
 }
 
 func newScheduler(seed uint64) *scheduler {
-	return &scheduler{rand: rand.New(rand.NewPCG(seed, 20)), came: make(chan struct{}, 1), began: time.Now(), names: map[string]string{}}
+	return &scheduler{rand: rand.New(rand.NewPCG(seed, 20)), came: make(chan struct{}, 1), began: time.Now(), lanes: map[*slot]string{}}
 }
 
 // run gives turns until over is closed. The time passes when nobody waits, and a little between turns.
@@ -66,9 +76,12 @@ func (s *scheduler) next() (t *turn, pause time.Duration) {
 	if len(s.waiting) == 0 {
 		return nil, 0
 	}
-	slices.SortStableFunc(s.waiting, func(a, b *turn) int { return cmp.Compare(a.label, b.label) })
+	slices.SortStableFunc(s.waiting, (*turn).compare)
 	i := s.rand.IntN(len(s.waiting))
 	t = s.waiting[i]
+	if i > 0 && s.waiting[i-1].compare(t) == 0 {
+		s.ties++
+	}
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 	s.turns++
 	if os.Getenv("PARLEY_SIM_TURNS") != "" {
@@ -86,6 +99,7 @@ func (s *scheduler) wait(h *host, label string) bool {
 		return false
 	}
 	t := &turn{label: label, host: h, on: make(chan struct{})}
+	runtime.Callers(3, t.from[:])
 	s.mu.Lock()
 	s.waiting = append(s.waiting, t)
 	s.mu.Unlock()
@@ -110,6 +124,23 @@ func (s *scheduler) forget(h *host) {
 	})
 }
 
+// names notes whose lane a context is of.
+func (s *scheduler) names(ctx context.Context, key sessions.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x, ok := ctx.Value(slotKey{}).(*slot); ok {
+		s.lanes[x] = string(key)
+	}
+}
+
+// lane says whose lane a context is of; "" = of none.
+func (s *scheduler) lane(ctx context.Context) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, _ := ctx.Value(slotKey{}).(*slot)
+	return s.lanes[x]
+}
+
 // upTo draws a number below n.
 func (s *scheduler) upTo(n int) int {
 	s.mu.Lock()
@@ -130,38 +161,54 @@ func (s *scheduler) within(d time.Duration) time.Duration {
 // pick draws one of several.
 func pick[T any](s *scheduler, of ...T) T { return of[s.upTo(len(of))] }
 
-var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+// naming writes the ids in texts as the numbers in which they come up: some depend on what the process did before.
+type naming map[string]string
 
-// named writes the ids in a text as the numbers in which they were first seen: they are new in each run of a seed.
-func (s *scheduler) named(text string) string {
-	return anyID.ReplaceAllStringFunc(text, func(id string) string {
-		n, ok := s.names[id]
-		if !ok {
-			n = fmt.Sprintf("#%d", len(s.names)+1)
-			s.names[id] = n
+func (n naming) short(text string) string {
+	var out strings.Builder
+	done := 0
+	for i := 0; i+36 <= len(text); i++ {
+		if text[i+8] != '-' || !isID(text[i:i+36]) {
+			continue
 		}
-		return n
-	})
+		id := text[i : i+36]
+		if n[id] == "" {
+			n[id] = fmt.Sprintf("#%d", len(n)+1)
+		}
+		out.WriteString(text[done:i])
+		out.WriteString(n[id])
+		i += 35
+		done = i + 1
+	}
+	out.WriteString(text[done:])
+	return out.String()
 }
 
-// known writes the ids in a text as the history has them, without giving new numbers.
-func (s *scheduler) known(text string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return anyID.ReplaceAllStringFunc(text, func(id string) string { return cmp.Or(s.names[id], "#new") })
+func isID(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c < '0' || c > '9' && c < 'a' || c > 'f':
+			return false
+		}
+	}
+	return true
 }
 
 // note writes a line into the history.
 func (s *scheduler) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line := s.named(fmt.Sprintf(format, args...))
-	s.lines = append(s.lines, fmt.Sprintf("%14.6f %s", time.Since(s.began).Seconds(), strings.ReplaceAll(line, "\n", "⏎")))
+	s.lines = append(s.lines, fmt.Sprintf("%14.6f ", time.Since(s.began).Seconds())+strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "⏎"))
 }
 
-// history is all that happened, a line each.
-func (s *scheduler) history() string {
+// history is all that happened, a line each, and how it names the ids.
+func (s *scheduler) history() (string, naming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(s.lines, "\n") + "\n"
+	n := naming{}
+	return n.short(strings.Join(s.lines, "\n") + "\n"), n
 }

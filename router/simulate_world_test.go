@@ -17,6 +17,7 @@ import (
 // world is what a seed makes: people, platforms, a model, and the processes that serve them one after the other.
 type world struct {
 	t         *testing.T
+	seed      uint64
 	s         *scheduler
 	plan      *plan
 	keys      map[channels.Address]sessions.Key
@@ -73,7 +74,7 @@ type attempted struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, over: make(chan struct{}), acked: map[channels.MessageID]int{}, tokens: map[string]int{},
+	w := &world{t: t, seed: seed, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, over: make(chan struct{}), acked: map[channels.MessageID]int{}, tokens: map[string]int{},
 		counts: map[string]int{}, newest: map[channels.Address]letter{}, gone: map[sessions.Key]deleted{}}
 	w.route()
 	w.plan = w.draw()
