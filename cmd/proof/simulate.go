@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,8 @@ import (
 )
 
 // simulateCmd runs the deterministic simulation of the router: each seed is one world of people, agents, platforms and faults on
-// virtual time. One process for each processor, each with a part of the seeds.
+// virtual time. One process for each processor, each with a part of the seeds. A seed that fails is printed with its history, and the others
+// go on.
 type simulateCmd struct {
 	Seeds int           `default:"100000" help:"How many seeds."`
 	From  uint64        `default:"1" help:"The first one."`
@@ -37,7 +39,10 @@ type simulated map[string]int
 const (
 	simulationTest  = "^TestSimulation$"
 	simulationLine  = "simulation: "
-	simulationBlock = 2000 // seeds of one process: what it holds is given back after them
+	simulationBlock = 2000        // seeds of one process: what it holds is given back after them
+	mostHistories   = 10          // of seeds that fail are printed
+	mostFailures    = 200         // then there is no use in going on
+	progressEvery   = time.Minute // a line
 )
 
 func (c simulateCmd) Run(ctx context.Context) error {
@@ -49,6 +54,11 @@ func (c simulateCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	worlds, err := os.MkdirTemp("/dev/shm", "parley-proof-") // in memory where that can be
+	if err != nil {
+		worlds = dir
+	}
+	defer func() { _ = os.RemoveAll(worlds) }()
 	program := filepath.Join(dir, "router.test")
 	root, err := findRoot()
 	if err != nil {
@@ -59,49 +69,66 @@ func (c simulateCmd) Run(ctx context.Context) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building the tests of router: %w", err)
 	}
-	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router"), sum: simulated{}}
+	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
 	if c.Seed != 0 {
-		return s.process(ctx, os.Stdout, "PARLEY_SIM_SEED="+strconv.FormatUint(c.Seed, 10))
+		return s.one(ctx)
 	}
-	began := time.Now()
-	err = s.all(ctx)
-	s.print(time.Since(began))
-	return err
+	ctx, cancel := context.WithTimeout(ctx, c.Limit)
+	defer cancel()
+	s.all(ctx)
+	s.print()
+	return s.judge(ctx)
 }
-
-// passed are the lines that say only that a seed ran and that it passed.
-var passed = regexp.MustCompile(`^\s*(=== RUN|--- PASS)`)
 
 // simulation is one run of the command.
 type simulation struct {
 	simulateCmd
 	program, dir string
+	env          []string
+	began        time.Time
 
-	mu  sync.Mutex
-	sum simulated
+	mu     sync.Mutex
+	sum    simulated
+	lived  int // seeds
+	failed []uint64
+	told   int // of those that failed
+	broken int // processes that failed, and no seed of theirs
 }
 
-// all runs the blocks of seeds. The first failure ends it: what failed has been printed with its seed.
-func (s *simulation) all(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+// one lives the seed that was asked for and prints what its test prints.
+func (s *simulation) one(ctx context.Context) error {
+	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(s.Seed, 10))
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
+		return fmt.Errorf("%w: seed %d: %w", errMark, s.Seed, err)
+	}
+	return nil
+}
+
+func (s *simulation) command(ctx context.Context, env ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.program, "-test.run", simulationTest, "-test.v", "-test.timeout", s.Limit.String())
+	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), s.env, env)
+	return cmd
+}
+
+// all runs the blocks of seeds until they are done, too many have failed, or ctx ends.
+func (s *simulation) all(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	blocks := make(chan int)
 	var wg sync.WaitGroup
-	jobs := s.Jobs
-	if jobs <= 0 {
-		jobs = runtime.NumCPU()
-	}
-	for range jobs {
+	for range orDefault(s.Jobs, runtime.NumCPU()) {
 		wg.Go(func() {
 			for first := range blocks {
-				n := min(simulationBlock, s.Seeds-first)
-				err := s.process(ctx, os.Stderr, fmt.Sprintf("PARLEY_SIM_FROM=%d", s.From+uint64(first)), fmt.Sprintf("PARLEY_SIM_SEEDS=%d", n))
-				if err != nil {
-					stop(err)
+				if !s.block(ctx, s.From+uint64(first), min(simulationBlock, s.Seeds-first)) {
+					stop()
 				}
 			}
 		})
 	}
+	go s.report(ctx)
 feed:
 	for first := 0; first < s.Seeds; first += simulationBlock {
 		select {
@@ -112,44 +139,160 @@ feed:
 	}
 	close(blocks)
 	wg.Wait()
-	return context.Cause(ctx)
 }
 
-// process runs some seeds. What the tests print goes to w when they fail, or when only one seed was asked for.
-func (s *simulation) process(ctx context.Context, w io.Writer, env ...string) error {
-	cmd := exec.CommandContext(ctx, s.program, "-test.run", simulationTest, "-test.v", "-test.timeout", s.Limit.String())
-	cmd.Dir = s.dir
-	cmd.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
 	}
-	figures := figuresOf(strings.NewReader(said.String()))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(figures, "from")
-	for name, n := range figures {
-		s.sum[name] += n
+	return def
+}
+
+// report says now and then how far it is.
+func (s *simulation) report(ctx context.Context) {
+	every := time.NewTicker(progressEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		lived, failed := s.lived, len(s.failed)
+		s.mu.Unlock()
+		took := time.Since(s.began)
+		left := time.Duration(float64(took) * float64(s.Seeds-lived) / float64(max(lived, 1)))
+		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d failed, %s; about %s to go\n", lived, s.Seeds, failed, took.Round(time.Second), left.Round(time.Minute))
 	}
-	if err != nil || s.Seed != 0 {
-		for line := range strings.Lines(said.String()) {
-			if !passed.MatchString(line) {
-				_, _ = io.WriteString(w, line) // to whoever still reads
+}
+
+// block runs some seeds. A process that ends before it has lived all of its seeds, because one took it down or because it has shown enough
+// failures, is followed by another one with the rest. It is false when there is no use in going on.
+func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
+	for n > 0 {
+		seen := seeds{say: s.say}
+		cmd := s.command(ctx, fmt.Sprintf("PARLEY_SIM_FROM=%d", from), fmt.Sprintf("PARLEY_SIM_SEEDS=%d", n))
+		cmd.Stdout, cmd.Stderr = &seen, &seen
+		err := cmd.Run()
+		if ctx.Err() != nil {
+			seen.at = 0 // cut off by us, not by what it was at
+		}
+		seen.end()
+		s.mu.Lock()
+		for name, n := range seen.figures {
+			if name != "from" && name != "seeds" && name != "failed" {
+				s.sum[name] += n
 			}
 		}
+		s.lived += seen.lived
+		s.failed = append(s.failed, seen.failed...)
+		if (err != nil || seen.lived == 0) && len(seen.failed) == 0 && ctx.Err() == nil { // no seed is to blame
+			fmt.Fprintf(os.Stderr, "FAILED: the seeds from %d on: %v\n%s", from, err, seen.text.String())
+			s.broken++
+		}
+		ok := seen.lived > 0 && len(s.failed) < mostFailures && ctx.Err() == nil
+		s.mu.Unlock()
+		if !ok {
+			return false
+		}
+		from, n = from+uint64(seen.lived), n-seen.lived
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %v: %w", errMark, env, err)
+	return true
+}
+
+// say prints what a seed that failed has said; of many only that they failed.
+func (s *simulation) say(seed uint64, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(os.Stderr, "FAILED: seed %d; again with: go run ./cmd/proof simulate --seed %d\n", seed, seed)
+	if s.told++; s.told <= mostHistories {
+		_, _ = io.WriteString(os.Stderr, text) // to whoever still reads
 	}
-	if s.Seed == 0 && len(figures) == 0 {
-		return fmt.Errorf("%w: %v: no simulation ran", errMark, env)
+}
+
+// judge says what the run comes to.
+func (s *simulation) judge(ctx context.Context) error {
+	far := fmt.Sprintf("%d of %d seeds, %d failed", s.lived, s.Seeds, len(s.failed))
+	if s.broken > 0 {
+		far += fmt.Sprintf(", and %d processes without a seed of theirs", s.broken)
 	}
-	if s.Seed == 0 && !s.JSON {
-		fmt.Fprintf(os.Stderr, "%d seeds\n", s.sum["seeds"])
+	if len(s.failed) > 0 {
+		far += fmt.Sprintf(": %d", s.failed)
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("interrupted after %s: %w", far, ctx.Err())
+	case len(s.failed) > 0 || s.broken > 0 || s.lived < s.Seeds:
+		return fmt.Errorf("%w: %s", errMark, far)
 	}
 	return nil
+}
+
+// The lines of a test run that say that a seed begins and how it ended.
+var (
+	seedBegins = regexp.MustCompile(`^=== RUN +TestSimulation/(\d+)$`)
+	seedEnded  = regexp.MustCompile(`^ *--- (PASS|FAIL): TestSimulation/(\d+) `)
+)
+
+// seeds reads the output of a test run, line by line as it comes.
+type seeds struct {
+	say     func(seed uint64, text string) // of one that failed
+	figures simulated
+	lived   int
+	failed  []uint64
+	at      uint64          // the one that lives now; 0 = none
+	text    strings.Builder // since it began, or since the last one ended
+	rest    []byte
+}
+
+// Write implements io.Writer.
+func (s *seeds) Write(b []byte) (int, error) {
+	s.rest = append(s.rest, b...)
+	for {
+		i := bytes.IndexByte(s.rest, '\n')
+		if i < 0 {
+			return len(b), nil
+		}
+		s.line(string(s.rest[:i]))
+		s.rest = s.rest[i+1:]
+	}
+}
+
+func (s *seeds) line(line string) {
+	if m := seedBegins.FindStringSubmatch(line); m != nil {
+		s.at, _ = strconv.ParseUint(m[1], 10, 64)
+		s.text.Reset()
+		return
+	}
+	m := seedEnded.FindStringSubmatch(line)
+	switch {
+	case m == nil && strings.Contains(line, simulationLine):
+		s.figures = figuresOf(strings.NewReader(line))
+	case m == nil:
+		s.text.WriteString(line + "\n")
+	case m[1] == "PASS":
+		s.lived, s.at = s.lived+1, 0
+		s.text.Reset()
+	default:
+		s.ends()
+	}
+}
+
+// ends writes down that the seed that lives now has failed.
+func (s *seeds) ends() {
+	s.lived, s.failed = s.lived+1, append(s.failed, s.at)
+	s.say(s.at, s.text.String())
+	s.at = 0
+	s.text.Reset()
+}
+
+// end is the end of the output: the seed that lived then took the process down with it.
+func (s *seeds) end() {
+	s.line(string(s.rest))
+	if s.at != 0 {
+		s.ends()
+	}
 }
 
 // figuresOf finds the line of figures: "simulation: seeds=500 messages=12000 …".
@@ -172,7 +315,8 @@ func figuresOf(r io.Reader) simulated {
 	return out
 }
 
-func (s *simulation) print(took time.Duration) {
+func (s *simulation) print() {
+	s.sum["seeds"], s.sum["failed"] = s.lived, len(s.failed)
 	if s.JSON {
 		_ = json.NewEncoder(os.Stdout).Encode(s.sum) // to whoever still reads
 		return
@@ -180,7 +324,7 @@ func (s *simulation) print(took time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(s.sum)) {
 		fmt.Printf("%-24s %d\n", name, s.sum[name])
 	}
-	fmt.Printf("%-24s %s\n", "took", took.Round(time.Second))
+	fmt.Printf("%-24s %s\n", "took", time.Since(s.began).Round(time.Second))
 }
 
 // findRoot gives the folder of the repository: the nearest one upwards with a go.mod.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,5 +84,28 @@ func TestFiguresOfASimulation(t *testing.T) {
 	got := figuresOf(strings.NewReader("=== RUN\n    s_test.go:3: simulation: seeds=500 crashes=12 x=y\nsimulation: seeds=2\nPASS\n"))
 	if len(got) != 2 || got["seeds"] != 502 || got["crashes"] != 12 {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestSeedsOfASimulation reads what a process prints as it comes: which seeds lived, which failed and what they said, and which one took
+// the process down.
+func TestSeedsOfASimulation(t *testing.T) {
+	t.Parallel()
+	said := map[uint64]string{}
+	s := seeds{say: func(seed uint64, text string) { said[seed] = text }}
+	out := "=== RUN   TestSimulation\n=== RUN   TestSimulation/7\nnot of interest\n    --- PASS: TestSimulation/7 (0.05s)\n" +
+		"=== RUN   TestSimulation/8\nseed 8:\nits history\n    x_test.go:1: [N15] a child\n    --- FAIL: TestSimulation/8 (0.05s)\n" +
+		"=== NAME  TestSimulation\n    x_test.go:2: simulation: seeds=2 crashes=12\n=== RUN   TestSimulation/9\npanic: deadlock"
+	for b := range slices.Chunk([]byte(out), 7) {
+		if n, err := s.Write(b); n != len(b) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	s.end()
+	if s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 {
+		t.Errorf("%d lived, %d failed, figures %v", s.lived, s.failed, s.figures)
+	}
+	if said[8] != "seed 8:\nits history\n    x_test.go:1: [N15] a child\n" || said[9] != "panic: deadlock\n" || len(said) != 2 {
+		t.Errorf("said: %v", said)
 	}
 }
