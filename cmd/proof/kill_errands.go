@@ -97,21 +97,25 @@ func (e *errands) there(ctx context.Context, at *place) bool {
 	}) == nil
 }
 
-// aside takes what has no token in the chats of errands out of a history: commands, stopped turns, codes for strangers.
+// aside takes what has no token and is no notice in the chats of errands out of a history: answers to commands, turns that were stopped,
+// codes for strangers.
 func (e *errands) aside(h *prooftest.History) {
 	type message struct {
 		at prooftest.Place
 		id string
 	}
+	judged := func(text string) bool {
+		return bracketed.MatchString(text) || slices.ContainsFunc(h.Notices, func(n string) bool { return strings.Contains(text, n) })
+	}
 	named := map[message]bool{}
 	for _, s := range h.Shown {
-		if bracketed.MatchString(s.Text) {
+		if judged(s.Text) {
 			named[message{s.Place, s.ID}] = true
 		}
 	}
 	h.Shown = slices.DeleteFunc(h.Shown, func(s prooftest.Shown) bool { return e.places[s.Place] && !named[message{s.Place, s.ID}] })
 	h.Listed = slices.DeleteFunc(h.Listed, func(d prooftest.Listed) bool {
-		return e.places[d.Place] && d.State != "pending" && d.State != "sending" && !bracketed.MatchString(d.Text)
+		return e.places[d.Place] && d.State != "pending" && d.State != "sending" && !judged(d.Text)
 	})
 }
 
@@ -199,25 +203,36 @@ func overhearing(ctx context.Context, e *errands) {
 	}
 }
 
-func liftBudget(_ context.Context, e *errands) { e.budget("/usage lift session") }
+func liftBudget(ctx context.Context, e *errands) {
+	if at, ok := e.spent(ctx); ok {
+		e.say(at, "/usage lift session")
+	}
+}
 
-// budget uses up what the session of a group may spend, and has an owner do something about it.
-func (e *errands) budget(words string) *place {
+// spent uses up what the session of a group may spend in a day.
+func (e *errands) spent(ctx context.Context) (*place, bool) {
 	e.n++
-	at, _ := e.groupAt(budgetGroups - 1 - e.n%mostBudgets)
-	at.Session = strings.Replace(at.Session, "agent:a:", "agent:c:", 1)
+	at, chat := e.groupAt(budgetGroups - 1 - e.n%mostBudgets)
 	e.say(at, "one")
 	e.say(at, "two")
-	if words != "" {
-		e.say(at, words)
-	}
-	return at
+	return at, until(ctx, errandLimit, "the budget is used up", func() bool {
+		return slices.ContainsFunc(e.r.w.one.SentTo(chat), func(m telegramtest.Message) bool { return strings.Contains(m.Text, "has used up its budget") })
+	}) == nil
 }
 
 func liftByAPI(ctx context.Context, e *errands) {
-	at := e.budget("")
-	if e.busy(ctx, at) {
+	if at, ok := e.spent(ctx); ok {
+		at.Session = strings.Replace(at.Session, "agent:a:", "agent:c:", 1)
 		e.api(ctx, http.MethodPost, sessionPath(at)+"/messages", map[string]any{"message": "/usage lift session"})
+	}
+}
+
+// search asks for words that were just said: then the index has to have them.
+func search(ctx context.Context, e *errands) {
+	for ctx.Err() == nil {
+		if _, ok := e.begun(ctx); ok {
+			_ = e.r.w.ask(ctx, http.MethodGet, "/api/search", url.Values{"q": {"hello"}}, nil, nil)
+		}
 	}
 }
 

@@ -41,13 +41,11 @@ var kinds = []kind{
 	{name: "Expire", make: stay, slow: expireAfter},
 	{name: "Expire+archive", make: stay, slow: expireAfter},
 	{name: "Finish"},
-	{name: "Finish+archive"},
 	{name: "Finish+delete"},
 	{name: "Finish+next"},
 	{name: "Fire", make: job},
-	{name: "Fire+dropjob", make: job},
 	{name: "Forget", make: stay, slow: expireAfter},
-	{name: "Index"},
+	{name: "Index", make: search},
 	{name: "PartSent"},
 	{name: "PutPairing", make: stranger},
 	{name: "Readdress", make: newAddress},
@@ -56,7 +54,7 @@ var kinds = []kind{
 	{name: "Requeue", make: kicked},
 	{name: "Retry", make: tooMany},
 	{name: "ShowPreview", make: writeSlowly},
-	{name: "Spend"},
+	{name: "Spend", make: compact},
 	{name: "Submit"},
 	{name: "Submit+archive", make: archiveByAPI},
 	{name: "Submit+delete", make: deleteByAPI},
@@ -75,12 +73,13 @@ var kinds = []kind{
 
 // never are the kinds that the running program does not have, each with why. One that comes all the same fails the run.
 var never = map[string]string{
-	"Archive": "no caller: a session is put away by Submit+archive, Finish+archive and Expire+archive",
-	"Delete":  "no caller: a session is deleted by Submit+delete and Finish+delete",
-	"Import":  "parley import, a process of its own while no host runs: cmd/parley TestImport",
-	"Patch":   "no caller: settings are changed by Submit+patch and Accept+patch",
-	"Probe":   "only while the disk fails, which it does not here: cmd/parley TestFaultHostDiskFull",
-	"Reset":   "no caller: a session starts over by Submit+reset and Accept+reset",
+	"Archive":        "no caller: a session is put away by Submit+archive and Expire+archive",
+	"Delete":         "no caller: a session is deleted by Submit+delete and Finish+delete",
+	"Finish+archive": "no caller: the session of a sub-agent is put away by Expire+archive, or deleted by Finish+delete",
+	"Import":         "parley import, a process of its own while no host runs: cmd/parley TestImport",
+	"Patch":          "no caller: settings are changed by Submit+patch and Accept+patch",
+	"Probe":          "only while the disk fails, which it does not here: cmd/parley TestFaultHostDiskFull",
+	"Reset":          "no caller: a session starts over by Submit+reset and Accept+reset",
 }
 
 // expireAfter is how long after its start a host first looks for what is old, and a little.

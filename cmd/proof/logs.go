@@ -135,9 +135,9 @@ func (w *world) listed(ctx context.Context) (out []prooftest.Listed, err error) 
 	}
 }
 
-// listedOf is a delivery in the checker's words.
+// listedOf is a delivery in the checker's words. The host's own are shown without the marks of code.
 func listedOf(d sessions.Delivery) prooftest.Listed {
-	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: d.Text, Reason: d.Error, Repeat: d.Repeat}
+	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: strings.ReplaceAll(d.Text, "`", ""), Reason: d.Error, Repeat: d.Repeat}
 	if l.Reason == "" && d.Verdict != nil {
 		l.Reason = d.Verdict.Reason
 	}
