@@ -148,7 +148,7 @@ func (b *budgets) load(ctx context.Context, limits []limit) error {
 	b.mu.Unlock()
 	for _, l := range missing {
 		q := l.query
-		q.Since = day
+		q.Since, q.Until = today(day)
 		sum, err := b.store.Spent(ctx, q)
 		if err != nil {
 			return err
@@ -233,9 +233,10 @@ var closedNow = func() <-chan struct{} {
 // lift looks whether an owner has lifted a budget that is used up.
 func (b *budgets) lift(ctx context.Context, scope string) (bool, error) {
 	now := time.Now()
+	_, ends := today(now)
 	lifts, err := b.store.Lifts(ctx, now)
 	for _, l := range lifts {
-		if l.Scope != scope {
+		if l.Scope != scope || l.Until.After(ends) { // the clock was set back since
 			continue
 		}
 		b.mu.Lock()

@@ -67,16 +67,16 @@ func activationWords(c commandCall) string {
 
 // useLines say what was used since midnight, the host's time.
 func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
-	since, _ := today(time.Now())
+	since, until := today(time.Now())
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery
-	}{{"this session", sessions.SpentQuery{Payer: c.session.Key, Since: since}}, {"this agent", sessions.SpentQuery{Agent: c.session.Agent, Since: since}}}
+	}{{"this session", sessions.SpentQuery{Payer: c.session.Key, Since: since, Until: until}}, {"this agent", sessions.SpentQuery{Agent: c.session.Agent, Since: since, Until: until}}}
 	if c.owner {
 		ask = append(ask, struct {
 			who string
 			q   sessions.SpentQuery
-		}{"the host", sessions.SpentQuery{Since: since}})
+		}{"the host", sessions.SpentQuery{Since: since, Until: until}})
 	}
 	var parts []string
 	for _, a := range ask {

@@ -42,7 +42,7 @@ func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) 
 		if l.scope == "host" && !c.owner {
 			continue
 		}
-		l.query.Since = began
+		l.query.Since, l.query.Until = began, ends
 		sum, err := r.store.Spent(ctx, l.query)
 		if err != nil {
 			return "", err
@@ -51,7 +51,7 @@ func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) 
 		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.scope), spentWords(sum), mostWords(amountOf(sum.Usage), l.most, lifted, ends))
 	}
 	if c.owner {
-		rows, err := r.store.Spending(ctx, sessions.SpentQuery{Since: began}, time.Local)
+		rows, err := r.store.Spending(ctx, sessions.SpentQuery{Since: began, Until: ends}, time.Local)
 		if err != nil {
 			return "", err
 		}
@@ -156,7 +156,7 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		default:
 			return fmt.Sprintf("⚙️ There is no budget for %s.", which), sessions.Effects{}, nil
 		}
-		l.query.Since = began
+		l.query.Since, l.query.Until = began, ends
 		sum, err := r.store.Spent(ctx, l.query)
 		switch {
 		case err != nil:

@@ -66,7 +66,7 @@ const (
 type Opening struct {
 	Most  int       // chats since Since; 0 = no bound
 	Since time.Time // the beginning of the day
-	Until time.Time // when what is beyond may be tried again
+	Until time.Time // its end, when what is beyond may be tried again
 }
 
 // Amend says what becomes of a message whose turn has not begun, because its sender changed or deleted it (Arrival.Amend).

@@ -36,6 +36,7 @@ type SpentQuery struct {
 	Payer Key
 	Agent AgentID
 	Since time.Time
+	Until time.Time // only rows before it: a clock that was set back has later ones; zero = all
 }
 
 // Spent is a sum.

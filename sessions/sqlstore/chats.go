@@ -144,7 +144,7 @@ func (t *tx) open(to channels.Address, kind sessions.DeliveryKind, now time.Time
 	if kind.Asked() {
 		mine = ""
 	} else if o.Most > 0 {
-		n, err := t.conn.number(t.ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ?", mine, ms(o.Since))
+		n, err := t.conn.number(t.ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ? AND at < ?", mine, ms(o.Since), ms(o.Until))
 		if err != nil || n >= int64(o.Most) {
 			return false, err
 		}

@@ -61,6 +61,9 @@ func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
 // spentWhere is the condition of a query on the ledger.
 func spentWhere(q sessions.SpentQuery) (string, []any) {
 	where, args := []string{"at >= ?"}, []any{ms(q.Since)}
+	if !q.Until.IsZero() {
+		where, args = append(where, "at < ?"), append(args, ms(q.Until))
+	}
 	if q.Payer != "" {
 		where, args = append(where, "payer = ?"), append(args, string(q.Payer))
 	}

@@ -152,7 +152,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	if !s.ArchiveAt.IsZero() {
 		k.ArchiveAt = s.ArchiveAt
 	}
-	if s.Heard.After(k.Heard) {
+	if !s.Heard.IsZero() { // earlier than before where the clock was set back
 		k.Heard = fromMs(ms(s.Heard))
 	}
 	k.Archived = false
