@@ -164,7 +164,7 @@ func (c backupCmd) write(e *env, conf *config.Config, w io.Writer) error {
 	src := backup.Source{State: conf.State, Config: conf.Path, Media: c.WithMedia, Program: version}
 	if conf.Store.DSN.IsZero() {
 		src.Database = func(ctx context.Context, to string) error {
-			return sqlstore.Copy(ctx, filepath.Join(conf.State, sqlstore.DatabaseFile), to)
+			return sqlstore.CopyStopped(ctx, conf.State, to)
 		}
 	}
 	_, err = backup.Write(e.ctx, w, src)

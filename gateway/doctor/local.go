@@ -172,7 +172,7 @@ func disk(dir string, sqlite bool) (out []Finding) {
 func (x *exam) leftovers(dir string) (out []Finding) {
 	const check = "state"
 	if b, err := os.ReadFile(filepath.Join(dir, sqlstore.UnfinishedFile)); err == nil {
-		out = append(out, wrong(check, "run parley restore again", "a restore was interrupted: the host does not start. What was there before is in %s", strings.TrimSpace(string(b))))
+		out = append(out, wrong(check, "run parley restore FILE again", "a restore was interrupted: the host does not start. What was there before is in %s", strings.TrimSpace(string(b))))
 	}
 	for _, p := range backup.Asides(dir) {
 		waiting := backup.Waiting(p)
@@ -218,6 +218,10 @@ func (x *exam) store(ctx context.Context) []Finding {
 	in, err := sqlstore.Inspect(ctx, path)
 	if err != nil {
 		return []Finding{wrong(check, "", "%v", err)}
+	}
+	if in.Missing > 0 {
+		return []Finding{warn(check, "start the host when this is what you want; otherwise put the newer one back, or: parley restore FILE",
+			"the database is a copy from before an upgrade (schema version %d): %d commits that were made since are not in it", in.Schema, in.Missing)}
 	}
 	return []Finding{fine(check, "the database passed SQLite's quick_check: schema version %d, %d sessions, %d messages", in.Schema, in.Sessions, in.Messages)}
 }

@@ -90,7 +90,11 @@ func removeDatabase(path string) {
 	}
 }
 
+// readOnly opens a database for reading. A log that a killed host left is not moved into it.
 func readOnly(path string) string {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return onlyLook(path)
+	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)&_pragma=cache_size(-2000)"
 }
 
@@ -109,14 +113,34 @@ func CheckFile(ctx context.Context, path string) error {
 	return s.check(ctx)
 }
 
+// CopyStopped copies the database of a state folder that no host uses, unless a start would refuse it.
+func CopyStopped(ctx context.Context, dir, to string) error {
+	path := filepath.Join(dir, DatabaseFile)
+	err := checkUnfinished(dir)
+	if err == nil {
+		err = checkLost(dir, path)
+	}
+	if err == nil {
+		err = checkHeader(path)
+	}
+	if err == nil {
+		err = checkClosed(ctx, path)
+	}
+	if err != nil {
+		return err
+	}
+	return Copy(ctx, path, to)
+}
+
 // Inside says what a database holds.
 type Inside struct {
 	Schema   int64     `json:"schema"` // version
 	Sessions int64     `json:"sessions"`
 	Messages int64     `json:"messages"`
-	Last     time.Time `json:"last,omitzero"` // of the newest event or message
-	Queued   int64     `json:"queued"`        // runs that wait or were at work
-	Unsent   int64     `json:"unsent"`        // deliveries that wait, or were being sent
+	Last     time.Time `json:"last,omitzero"`    // of the newest event or message
+	Queued   int64     `json:"queued"`           // runs that wait or were at work
+	Unsent   int64     `json:"unsent"`           // deliveries that wait, or were being sent
+	Missing  int64     `json:"missing,omitzero"` // commits that were made since: it is a copy from before an upgrade, put in the place of the newer one
 }
 
 // Inspect looks into a store's SQLite database that no host uses, without changing it. It refuses a schema that is newer than this program's.
@@ -158,6 +182,13 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 		}
 	}
 	in.Last = fromMs(last)
+	if filepath.Base(path) == DatabaseFile {
+		l, err := checkCommits(ctx, filepath.Dir(path), path)
+		l.close()
+		if err == nil {
+			in.Missing = l.missing
+		}
+	}
 	return in, nil
 }
 
@@ -182,5 +213,5 @@ func checkUnfinished(dir string) error {
 	if err != nil {
 		return fmt.Errorf("looking for an unfinished restore: %w", err)
 	}
-	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore again. What was there before is in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
+	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore FILE again. What was there before is in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
 }

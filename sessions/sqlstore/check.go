@@ -22,8 +22,8 @@ const checkBudget = 250 * time.Millisecond
 
 // broken says that a database file is damaged, and what a person can do.
 func broken(path, what string) error {
-	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of the file and of those with the same name and -wal; then put a backup in its place, or recover what is left with: sqlite3 %s .recover | sqlite3 recovered.db",
-		sessions.ErrDamaged, path, what, path)
+	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of the file and of those with the same name and -wal; then put a backup in its place with: parley restore FILE",
+		sessions.ErrDamaged, path, what)
 }
 
 const sqliteMagic = "SQLite format 3\x00"
@@ -139,14 +139,14 @@ func (s *Store) check(ctx context.Context) error {
 	return nil
 }
 
-// watch checks the database and returns what was found within the budget; later findings go to Damaged. same tells whether it is as it
-// was closed.
-func (s *Store) watch(ctx context.Context, same chan error) error {
+// watch checks the database and returns what was found within the budget; later findings go to Damaged. same waits for the comparison with
+// its checksums.
+func (s *Store) watch(ctx context.Context, same func() error) error {
 	result := make(chan error, 1)
 	s.background.Go(func() {
 		err := s.check(ctx)
-		if other := <-same; err == nil {
-			err = other
+		if e := same(); e != nil {
+			err = e // it says more
 		}
 		result <- err
 	})
@@ -159,8 +159,8 @@ func (s *Store) watch(ctx context.Context, same chan error) error {
 	}
 	s.background.Go(func() {
 		if err := <-result; err != nil && ctx.Err() == nil {
-			if s.changed.Load() { // it is being written to
-				err = errors.Join(err, s.secondLine(unlike))
+			if same() != nil { // it is being written to
+				err = errors.Join(err, s.mark())
 			}
 			s.report(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -17,79 +18,116 @@ import (
 )
 
 // CommitsFile is beside the SQLite database. It holds the number of the last commit that was acknowledged, which is in the database as
-// well, and the version of the schema: SQLite takes a log that is gone, cut off or damaged for one that ends there, and opens without a word on the rest. The number is
-// written behind each commit and never synced: it may be too low after a power cut, never too high.
+// well, and the version of the schema: SQLite takes a log that is gone, cut off or damaged for one that ends there, and opens without a word on the rest.
+// A second line has the number again, in another form: a program that does not know SumsFile counts in the first alone. Both are
+// written behind each commit and never synced: the number may be too low after a power cut, never too high.
 const CommitsFile = DatabaseFile + "-commits"
+
+const (
+	firstLine  = "%020d %06d\n"
+	secondLine = "sums %020d\n"
+	// damagedLine stands in the place of the second when the host was at work already as its database was found to be damaged.
+	damagedLine = "damaged\n"
+)
 
 // setCommits puts the number of a commit into its transaction.
 const setCommits = "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 const getCommits = "SELECT value FROM meta WHERE name = 'commits'"
 
-// checkCommits refuses a database that has forgotten commits. It looks through a connection that cannot change anything, so that what
-// is left stays as it is, and gives the sum of a database that was closed in order. A database that is not there has been spoken of by
-// checkLost: the number goes with it.
-func checkCommits(ctx context.Context, dir, path string) (left sum, err error) {
+// left is what a database and the number beside it say before anything is changed.
+type left struct {
+	c       *conn // looks into it and cannot change anything, nor move its log; nil = there is none
+	commits int64 // in it
+	schema  int64 // its version
+	trusted bool  // nothing but a program that keeps SumsFile has counted
+	missing int64 // commits of a newer schema that the copy in its place does not have
+}
+
+func (l *left) close() {
+	if l.c != nil {
+		_ = l.c.Close() // it only reads
+	}
+	l.c = nil
+}
+
+// read asks the database.
+func (l *left) read(ctx context.Context, c *conn) (err error) {
+	if l.schema, err = c.version(ctx); err == nil && l.schema > 0 {
+		l.commits, err = c.number(ctx, getCommits)
+	}
+	return err
+}
+
+// checkCommits refuses a database that has forgotten commits, or that was found to be damaged. A database that is not there has been spoken of by checkLost: what
+// is noted beside it goes with it.
+func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 	beside := filepath.Join(dir, CommitsFile)
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return left, fmt.Errorf("removing what is left of a database that is gone: %w", err)
+			return l, fmt.Errorf("removing what is left of a database that is gone: %w", err)
 		}
-		return left, nil
+		return l, nil
 	}
 	b, err := os.ReadFile(beside)
 	if errors.Is(err, fs.ErrNotExist) {
-		return left, nil
+		return l, nil
 	}
 	if err != nil {
-		return left, fmt.Errorf("looking for the number of the last commit: %w", err)
+		return l, fmt.Errorf("looking for the number of the last commit: %w", err)
 	}
 	var want, schema int64
 	if _, err := fmt.Sscanf(string(b), "%d %d\n", &want, &schema); err != nil {
-		return left, nil // a power cut tore it: it says nothing
+		return l, nil // a power cut tore it: it says nothing
 	}
-	c, err := sqliteDialect.connect(ctx, (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String()+"?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)")
+	c, err := sqliteDialect.connect(ctx, onlyLook(path))
 	if err != nil {
-		return left, err
+		return l, err
 	}
-	defer func() { _ = c.Close() }() // it only reads
-	version, err := c.version(ctx)
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_READONLY {
-		return left, nil // there is a journal of the very first start, which has to be undone first: nothing was acknowledged before that
+	err = l.read(ctx, c)
+	switch e, ok := errors.AsType[*sqlite.Error](err); {
+	case ok && e.Code()&0xff == sqlite3.SQLITE_READONLY:
+		_ = c.Close() // it only reads
+		return l, nil // there is a journal of the very first start, which has to be undone first: nothing was acknowledged before that
+	case err != nil:
+	case l.schema > 0 && l.schema < schema: // the copy from before an upgrade was put in its place: that is no accident
+		l.missing = max(0, want-l.commits)
+	case l.commits < want:
+		err = forgotten(path, want-l.commits)
+	case strings.HasPrefix(string(b[min(len(b), commitsLine):]), damagedLine):
+		err = broken(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
+	default:
+		l.trusted = strings.HasPrefix(string(b[min(len(b), commitsLine):]), fmt.Sprintf(secondLine, want))
 	}
 	if err != nil {
-		return left, err
+		_ = c.Close() // it only reads
+		return l, err
 	}
-	if version > 0 && version < schema {
-		return left, nil // the copy from before an upgrade was put in its place: that is no accident
-	}
-	have := int64(0)
-	if version > 0 {
-		if have, err = c.number(ctx, getCommits); err != nil {
-			return left, err
-		}
-	}
-	if have >= want {
-		left, err = readSum(b, path)
-		left.known = left.known && left.commits == have && left.schema == version
-		return left, err
-	}
+	l.c = c
+	return l, nil
+}
+
+// onlyLook opens a database so that nothing in it can change: not even its log is moved into it when the connection ends.
+func onlyLook(path string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)" // nothing that would read it already
+}
+
+func forgotten(path string, missing int64) error {
 	at := "a time that is not known"
-	if info, err := os.Stat(beside); err == nil {
+	if info, err := os.Stat(path + "-commits"); err == nil {
 		at = info.ModTime().Format(time.DateTime)
 	}
-	return left, fmt.Errorf("%w: %s: its last %d commits are missing, the newest of %s: its log, %s-wal, was removed, cut off or damaged, or an older copy was put in its place. Nothing was changed. Put a backup in its place with: parley restore; or, to go on with what is there, remove %s",
-		sessions.ErrDamaged, path, want-have, at, path, beside)
+	return fmt.Errorf("%w: %s: its last %d commits are missing, the newest of %s: its log, %s-wal, was removed, cut off or damaged, or an older copy was put in its place. Nothing was changed. Put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
+		sessions.ErrDamaged, path, missing, at, path, path)
 }
 
 // count opens the file of the number and goes on from the one in the database.
 func (s *Store) count(ctx context.Context) (err error) {
-	if s.tx.commits, err = s.writer.number(ctx, getCommits); err != nil {
+	var l left
+	if err = l.read(ctx, s.writer); err != nil {
 		return err
 	}
-	if s.schema, err = s.writer.version(ctx); err != nil {
-		return err
-	}
+	s.tx.commits, s.schema = l.commits, l.schema
 	s.commits, err = os.OpenFile(filepath.Join(s.conf.Dir, CommitsFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the file of the last commit's number: %w", err)
@@ -105,5 +143,22 @@ const commitsLine = 20 + 1 + 6 + 1
 // acknowledge notes the number of the last commit. What cannot be written is noted with the next one: a number that is too low hides a
 // loss, it makes none.
 func (s *Store) acknowledge() {
-	_, _ = s.commits.WriteAt(fmt.Appendf(nil, "%020d %06d\n", s.tx.commits, s.schema), 0) // see above
+	b := fmt.Appendf(nil, firstLine, s.tx.commits, s.schema)
+	if s.changed.Load() {
+		b = append(b, damagedLine...)
+	} else {
+		b = fmt.Appendf(b, secondLine, s.tx.commits)
+	}
+	_, _ = s.commits.WriteAt(b, 0) // see above
+}
+
+// mark has the next start refuse what this one found too late.
+func (s *Store) mark() error {
+	s.changed.Store(true)
+	f, err := os.OpenFile(filepath.Join(s.conf.Dir, CommitsFile), os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(damagedLine), commitsLine)
+	return errors.Join(err, f.Sync(), f.Close())
 }

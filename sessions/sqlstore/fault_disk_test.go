@@ -143,8 +143,7 @@ func template(t *testing.T) (dir string, looks []string, ops int) {
 	}
 	clean := copied(t, dir)
 	d := disktest.New(t, clean)
-	s = open(t, Config{Dir: clean})
-	eager(t, s)
+	s = open(t, eager(clean, d))
 	looks = append(looks, signature(t, s))
 	for _, st := range scenario(1) {
 		if err := st.do(t.Context(), s); err != nil {
@@ -158,10 +157,10 @@ func template(t *testing.T) (dir string, looks []string, ops int) {
 	return dir, looks, d.Count()
 }
 
-// eager has the log moved into the database every few pages, so that a short scenario has checkpoints in it.
-func eager(t *testing.T, s *Store) {
-	t.Helper()
-	pragma(t, s, "wal_autocheckpoint(12)")
+// eager has the log moved into the database every few pages, so that a short scenario has checkpoints in it, and the layer stand before all
+// of the store's files whose content counts.
+func eager(dir string, d *disktest.Disk) Config {
+	return Config{Dir: dir, logPages: 12, plain: func(f *os.File) plainFile { return d.Plain(f) }}
 }
 
 // copied copies a state folder as it is at this moment, as a crash would leave it.
@@ -248,21 +247,18 @@ func (x *failing) run() {
 	t.Helper()
 	x.disk = disktest.New(t, x.dir)
 	x.disk.Fail(x.decide)
-	s, err := Open(ctx, Config{Dir: x.dir})
+	s, err := Open(ctx, eager(x.dir, x.disk))
 	if err != nil {
 		if errors.Is(err, sessions.ErrDamaged) || !x.fired.Load() {
 			t.Error("a disk that fails is taken for damage: ", err)
 		}
 		x.mended.Store(true)
-		if s, err = Open(ctx, Config{Dir: x.dir}); err != nil {
+		if s, err = Open(ctx, eager(x.dir, x.disk)); err != nil {
 			t.Error("not opened when the disk works: ", err)
 			return
 		}
 	}
 	defer s.Close()
-	if _, err := s.writer.exec(ctx, "PRAGMA wal_autocheckpoint(12)"); err != nil {
-		t.Error(err)
-	}
 	for i, st := range scenario(1) {
 		err := st.do(ctx, s)
 		if err == nil {

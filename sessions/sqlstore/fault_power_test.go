@@ -158,9 +158,10 @@ func powerLoss(t *testing.T, seed uint64, fault func(*rand.Rand) func(disktest.O
 	const chats = 6
 	all := make([]done, chats)
 	var wg sync.WaitGroup
-	s, err := Open(t.Context(), Config{Dir: dir})
+	conf := eager(dir, d)
+	conf.logPages = int64(20 + r.IntN(200))
+	s, err := Open(t.Context(), conf)
 	if err == nil {
-		_, _ = s.writer.exec(t.Context(), fmt.Sprintf("PRAGMA wal_autocheckpoint(%d)", 20+r.IntN(200)))
 		for i := range all {
 			all[i].chat = 100 * (i + 1) // none deletes another's
 			wg.Go(func() {

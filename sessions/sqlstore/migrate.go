@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -59,8 +60,8 @@ func (c *conn) version(ctx context.Context) (int64, error) {
 	return c.number(ctx, "SELECT max(version_id) FROM goose_db_version")
 }
 
-// migrate brings the schema up to date. One query tells that there is nothing to do.
-func (s *Store) migrate(ctx context.Context) error {
+// migrate brings the schema up to date, when same says that the database is as it was written. One query tells that there is nothing to do.
+func (s *Store) migrate(ctx context.Context, same func() error) error {
 	dir, newest, err := s.d.latest()
 	if err != nil {
 		return err
@@ -81,6 +82,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		return s.upgraded(ctx) // it may have been interrupted at its very end
 	}
 	if have > 0 && !s.d.postgres {
+		if err := same(); err != nil {
+			return err
+		}
 		if err := s.keepBefore(ctx, have, newest); err != nil {
 			return err
 		}
@@ -95,8 +99,8 @@ func (s *Store) migrate(ctx context.Context) error {
 func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error {
 	name, engine, dsn := "sqlite", goose.DialectSQLite3, s.writeDSN
 	if have == 0 {
-		// The first real commit syncs the same log, and a log that was torn before it leaves an older schema, which is none: so a
-		// new store need not wait for the disk at every step.
+		// The log is synced once, at the end, and one that was torn before that leaves an older schema, which is none: so a new store
+		// need not wait for the disk at every step.
 		dsn += "&_pragma=synchronous(OFF)"
 	}
 	if s.d.postgres {
@@ -112,7 +116,17 @@ func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error 
 	if err != nil {
 		return fmt.Errorf("migrating the store: %w", err)
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if have == 0 {
+		if _, err = p.Up(ctx); err == nil && !s.d.postgres {
+			err = s.syncLog()
+		}
+	}
+	for have > 0 && err == nil { // the log is moved between them
+		if _, err = p.UpByOne(ctx); err == nil {
+			s.tendLog(ctx)
+		}
+	}
+	if err != nil && !errors.Is(err, goose.ErrNoNextVersion) {
 		return s.notUpgraded(have, newest, err)
 	}
 	return nil

@@ -33,6 +33,9 @@ type Config struct {
 	// it does: "Accept+reset" (see also). A panic before the commit rolls back; after it, the callers
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
+
+	logPages int64                    // at so many pages the log is moved into the database; 0 = 1,000
+	plain    func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
 }
 
 // Store implements sessions.Store.
@@ -53,13 +56,15 @@ type Store struct {
 	writer    *conn
 	tx        tx
 	unindexed []entry
-	sweeping  bool     // a deleted session may have left something behind
-	commits   *os.File // SQLite: the number of the last commit
-	schema    int64    // SQLite: the version
-	plain     *os.File // SQLite: the database, while it is compared and until it is closed; may be nil
+	sweeping  bool      // a deleted session may have left something behind
+	commits   *os.File  // SQLite: the number of the last commit
+	schema    int64     // SQLite: the version
+	sums      *pageSums // SQLite: the checksums of its pages
 
-	sound      atomic.Bool // SQLite: the database was as it was closed, as far as that is known
-	changed    atomic.Bool // SQLite: it was not
+	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
+	plain      *os.File    // SQLite: the database, while it is compared and until it is closed; may be nil
+	comparing  atomic.Bool // SQLite: it is compared with its checksums
+	changed    atomic.Bool // SQLite: it was found to be damaged while it was at work
 	behind     atomic.Bool // unindexed is not empty
 	trouble    atomic.Pointer[error]
 	readers    readers
@@ -84,6 +89,9 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if conf.CheckBudget <= 0 {
 		s.conf.CheckBudget = checkBudget
 	}
+	if conf.logPages <= 0 {
+		s.conf.logPages = logPages
+	}
 	s.readers.init(orDefault(conf.Readers, 4))
 	var err error
 	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
@@ -99,9 +107,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if err := s.open(ctx, life); err != nil {
 		s.cancel()
 		s.background.Wait()
-		if s.writer != nil {
-			_ = s.writer.Close() // the first error counts
-		}
+		_ = s.disconnect() // the first error counts
 		s.closeFiles()
 		_ = s.folder.release()
 		return nil, s.diagnose(err)
@@ -110,8 +116,8 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 }
 
 func (s *Store) open(ctx, life context.Context) (err error) {
-	var left sum
-	var same chan error // nil = as it was closed
+	var was left
+	same := func() error { return nil } // whether the database is as it was written
 	if err := checkUnfinished(s.conf.Dir); err != nil {
 		return err
 	}
@@ -122,8 +128,12 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if err := checkHeader(s.file); err != nil {
 			return err
 		}
-		if left, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
+		if was, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
 			return err
+		}
+		s.guard = was.c
+		if was.missing > 0 {
+			s.conf.Logger.Warn("a copy from before an upgrade was put in the place of the database: what came after it is not in it", "schema", was.schema, "commits", was.missing)
 		}
 		private(s.file)
 	}
@@ -131,11 +141,11 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		return fmt.Errorf("opening the store in %s: %w", s.where(), err)
 	}
 	if !s.d.postgres {
-		if same, err = s.compare(life, left); err != nil {
+		if same, err = s.openSums(life, was); err != nil {
 			return err
 		}
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, same); err != nil {
 		return err
 	}
 	if !s.d.postgres {
@@ -189,11 +199,11 @@ func (s *Store) dsn() (write, read string) {
 	if s.d.postgres {
 		return s.conf.DSN, s.conf.DSN
 	}
-	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)"
+	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)&_pragma=wal_autocheckpoint(0)"
 	// secure_delete: what was removed or replaced, such as a pairing code, is written over in its page.
 	// FULL: a commit is on disk when it returns. The page caches add up to 7 MB.
-	// The writer itself moves the log into the database, at 4 MB: the log then stays one file of that size, which is written over
-	// and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
+	// The writer itself moves the log into the database, at 4 MB (see tendLog): the log then stays one file of that size, which is written
+	// over and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
 	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=secure_delete(FAST)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
 	read = base + "&_pragma=query_only(1)&_pragma=cache_size(-750)"
 	return write, read
@@ -250,15 +260,11 @@ func (s *Store) Close() error {
 	<-s.mirror.done
 	s.background.Wait()
 	err := s.readers.close()
-	if e := s.writer.Close(); err == nil {
+	s.lastMove()
+	if e := s.disconnect(); err == nil {
 		err = e
 	}
 	s.closeFiles()
-	if err == nil && !s.d.postgres {
-		if err := s.leaveSum(); err != nil {
-			s.conf.Logger.Warn("cannot note the sum of the database: the next start checks its structure only", "err", err)
-		}
-	}
 	if e := s.folder.release(); err == nil {
 		err = e
 	}
@@ -271,6 +277,9 @@ func (s *Store) closeFiles() {
 		if f != nil {
 			_ = f.Close() // nothing of it is in a buffer
 		}
+	}
+	if s.sums != nil {
+		_ = s.sums.f.Close() // as above
 	}
 }
 

@@ -1,184 +1,246 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
+	"slices"
 )
 
-// sum is what is known of the content of a database file. SQLite notices when a file's structure makes no sense; a flipped bit in a text
-// or a number it takes as it is. A store that is closed in order leaves the size and the CRC-32C of its file in the second line of
-// CommitsFile, and the next start compares before the file is changed. A host that was killed leaves none.
-type sum struct {
-	size  int64
-	crc   uint32
-	known bool
+// SumsFile is beside the SQLite database: a checksum for each of its pages. SQLite notices when a file's structure makes no sense; a flipped bit
+// in a text or a number it takes as it is.
+//
+// The file of the database changes only when the log is moved into it, which nobody but the writer does. Before that, the sums of all pages in the log are on
+// disk. So after a kill or a power cut at any moment a page either has its sum or is in the log, whose content replaces it and has sums of its own.
+const SumsFile = DatabaseFile + "-sums"
 
-	commits int64 // the number of the last commit in it: another's sum says nothing
-	schema  int64 // and its version
+// sumsHeader is the room for the first line, a sector. Behind it each page has eight bytes: its CRC-32C, and a sum of that with the page's
+// number. What does not fit itself is no sum.
+const (
+	sumsHeader = 512
+	sumsLine   = "parley sums 1: pages of %d bytes, commit %d, schema %d\n"
+	sumSize    = 8
+	sumChunk   = 256 // pages that are read at a time
+)
+
+// plainFile is a file that is written without SQLite.
+type plainFile interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
 }
 
-// sumBudget is how long a stop may take to read the file.
-const sumBudget = time.Second
+// pageSums are the checksums of a database's pages, and the log that they are made from.
+type pageSums struct {
+	f    plainFile
+	log  walLog
+	page int // bytes
 
-var errTooLarge = errors.New("it takes too long to read")
-
-// unlike stands in the place of a sum when the host was at work already as the file was found not to be as it was closed.
-const unlike = "damaged\n"
-
-// readSum finds the sum in what CommitsFile holds. Where there is a log, the file may have changed since.
-func readSum(b []byte, path string) (x sum, err error) {
-	_, line, _ := strings.Cut(string(b), "\n")
-	if line == unlike {
-		return x, broken(path, "an earlier start found that it is not as it was closed. "+howToGoOn(path))
-	}
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return x, nil
-	}
-	if _, err := fmt.Sscanf(line, "%d %x %d %d\n", &x.size, &x.crc, &x.commits, &x.schema); err == nil && strings.HasSuffix(line, "\n") {
-		x.known = true
-	}
-	return x, nil
+	// The writer's own.
+	trying int64 // frames at which the log is to be moved again
+	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it anew.
+	whole bool
+	// settled: the last thing that was written is a commit that worked. What one that failed has left in the file looks like one.
+	settled bool
+	stale   bool // the sums have to be forgotten
+	failing bool // it was said that they cannot be kept
 }
 
-func howToGoOn(path string) string {
-	return "A disk or a copy damaged it, or something else wrote to it, such as an older parley. To go on with what is there, remove " + path + "-commits"
-}
-
-// sumOf reads a file, as long as enough gives no error.
-func sumOf(f *os.File, enough func() error) (x sum, err error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := f.ReadAt(buf, x.size)
-		x.crc = crc32.Update(x.crc, table, buf[:n])
-		x.size += int64(n)
-		if errors.Is(err, io.EOF) {
-			x.known = true
-			return x, nil
-		}
-		if err == nil {
-			err = enough()
-		}
-		if err != nil {
-			return x, err
-		}
-	}
-}
-
-// checkClosed says whether a database that nobody uses is what a start would take.
-func checkClosed(ctx context.Context, path string) error {
-	left, err := checkCommits(ctx, filepath.Dir(path), path)
-	if err != nil || !left.known {
-		return err
-	}
-	f, err := os.Open(path)
+// begin reads the log that lies beside a database.
+func (x *pageSums) begin(ctx context.Context, l left, path string) (err error) {
+	n, err := l.c.number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	now, err := sumOf(f, ctx.Err)
-	if err == nil && (now.size != left.size || now.crc != left.crc) {
-		return notAsClosed(path, now, left)
+	x.page = int(n)
+	_, err = x.log.follow(path + "-wal")
+	return err
+}
+
+func sumAt(number uint32) int64 { return sumsHeader + int64(number-1)*sumSize }
+
+func seal(b []byte, number, sum uint32) {
+	binary.BigEndian.PutUint32(b, sum)
+	binary.BigEndian.PutUint32(b[4:], number)
+	binary.BigEndian.PutUint32(b[4:], crc32.Checksum(b[:8], castagnoli))
+}
+
+func unseal(b []byte, number uint32) (sum uint32, ok bool) {
+	var want [sumSize]byte
+	sum = binary.BigEndian.Uint32(b)
+	seal(want[:], number, sum)
+	return sum, bytes.Equal(b[:sumSize], want[:])
+}
+
+// fits says whether the sums are of a database as it is now. Where the log has commits, they may be any after those that
+// were summed. Where it has none, all that it had was moved into the file: by the writer, which wrote down the commit before, or by something else, such as the
+// sqlite3 program.
+func (x *pageSums) fits(l left) bool {
+	var page int
+	var at left
+	b := make([]byte, sumsHeader)
+	if _, err := x.f.ReadAt(b, 0); err != nil || !l.trusted || binary.BigEndian.Uint32(b[sumsHeader-4:]) != crc32.Checksum(b[:sumsHeader-4], castagnoli) {
+		return false
+	}
+	if _, err := fmt.Sscanf(string(b), sumsLine, &page, &at.commits, &at.schema); err != nil || page != x.page {
+		return false
+	}
+	return x.log.size > 0 && at.commits <= l.commits || at.commits == l.commits && at.schema == l.schema
+}
+
+// keep has the sums of the pages in the log on disk, for a database that has come to a commit.
+func (x *pageSums) keep(l left) error {
+	numbers := slices.Sorted(maps.Keys(x.log.pages))
+	for len(numbers) > 0 {
+		n := 1
+		for n < len(numbers) && numbers[n] == numbers[0]+uint32(n) {
+			n++
+		}
+		b := make([]byte, n*sumSize)
+		for i, number := range numbers[:n] {
+			seal(b[i*sumSize:], number, x.log.pages[number])
+		}
+		if _, err := x.f.WriteAt(b, sumAt(numbers[0])); err != nil {
+			return err
+		}
+		numbers = numbers[n:]
+	}
+	return x.head(l, sumAt(x.log.size+1))
+}
+
+// forget takes every sum away: pages are taken as they are until they are written or the next start reads them.
+func (x *pageSums) forget(l left) error {
+	if err := x.f.Truncate(0); err != nil {
+		return err
+	}
+	return x.head(l, sumsHeader)
+}
+
+func (x *pageSums) head(l left, size int64) error {
+	b := make([]byte, sumsHeader)
+	copy(b, fmt.Appendf(nil, sumsLine, x.page, l.commits, l.schema))
+	binary.BigEndian.PutUint32(b[sumsHeader-4:], crc32.Checksum(b[:sumsHeader-4], castagnoli))
+	_, err := x.f.WriteAt(b, 0)
+	if err == nil {
+		err = x.f.Truncate(size)
+	}
+	if err == nil {
+		err = x.f.Sync()
 	}
 	return err
 }
 
-func notAsClosed(path string, now, left sum) error {
-	return broken(path, fmt.Sprintf("it is not as it was closed: its %d bytes have the sum %08x, there were %d with %08x. %s", now.size, now.crc, left.size, left.crc, howToGoOn(path)))
-}
-
-// compare reads the file as it was closed, and says what is wrong with it. A snapshot that is older than all there is in the log keeps
-// the log from being moved into the file meanwhile.
-func (s *Store) compare(ctx context.Context, left sum) (result chan error, err error) {
-	result = make(chan error, 1)
-	if !left.known {
-		s.sound.Store(true)
-		result <- nil
-		return result, nil
-	}
-	c, err := s.d.connect(ctx, s.readDSN)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = c.exec(ctx, "BEGIN"); err == nil {
-		_, err = c.number(ctx, "SELECT count(*) FROM sqlite_schema")
-	}
-	if err == nil {
-		// It is closed after SQLite's own files: closing any other file of the database would end its locks.
-		s.plain, err = os.Open(s.file)
-	}
-	if err != nil {
-		_ = c.Close() // the first error counts
-		return nil, err
-	}
-	s.background.Go(func() {
-		defer func() { _ = c.Close() }() // it only reads
-		now, err := sumOf(s.plain, ctx.Err)
-		switch {
-		case err != nil: // stopped meanwhile, or the disk fails: nothing is known
-			s.conf.Logger.Debug("the database was not compared with what was closed", "err", err)
-			err = nil
-			s.forgetSum()
-		case now.size == left.size && now.crc == left.crc:
-			s.sound.Store(true)
-			s.forgetSum()
-		default:
-			s.changed.Store(true) // the sum stays: the next start finds the same
-			err = notAsClosed(s.file, now, left)
+// compare holds each page of the file that the log does not replace against its sum, as long as enough gives no error. Pages without a sum are taken as they
+// are and get one if fill is set. Meanwhile the log must not be moved.
+func (x *pageSums) compare(db io.ReaderAt, fill bool, enough func() error) (bad []uint32, without int, err error) {
+	pages, sums := make([]byte, sumChunk*x.page), make([]byte, sumChunk*sumSize)
+	for first := uint32(1); ; first += sumChunk {
+		n, err := readAll(db, pages, int64(first-1)*int64(x.page))
+		if err != nil {
+			return bad, without, err
 		}
-		result <- err
-	})
-	return result, nil
-}
-
-// forgetSum removes the sum of a file that is going to change. One that stays speaks of another commit.
-func (s *Store) forgetSum() {
-	if err := s.secondLine(""); err != nil {
-		s.conf.Logger.Warn("cannot remove the sum of the database as it was closed", "err", err)
+		m, err := readAll(x.f, sums, sumAt(first))
+		if err != nil {
+			return bad, without, err
+		}
+		if n == 0 && m == 0 {
+			return bad, without, nil
+		}
+		clear(sums[m:])
+		end := 0
+		for i := range sumChunk {
+			number, here := first+uint32(i), sums[i*sumSize:(i+1)*sumSize]
+			if x.log.holds(number) {
+				continue
+			}
+			there := (i+1)*x.page <= n
+			want, known := unseal(here, number)
+			sum := uint32(0)
+			if there {
+				sum = crc32.Checksum(pages[i*x.page:(i+1)*x.page], castagnoli)
+			}
+			switch {
+			case known && (!there || sum != want):
+				bad = append(bad, number)
+			case there && !known:
+				seal(here, number, sum)
+				without, end = without+1, (i+1)*sumSize
+			}
+		}
+		if fill && end > 0 {
+			if _, err := x.f.WriteAt(sums[:end], sumAt(first)); err != nil {
+				return bad, without, err
+			}
+		}
+		if err := enough(); err != nil {
+			return bad, without, err
+		}
 	}
 }
 
-// secondLine replaces the second line of CommitsFile; "" removes it. Others write the first.
-func (s *Store) secondLine(line string) error {
-	f, err := os.OpenFile(filepath.Join(s.conf.Dir, CommitsFile), os.O_WRONLY, 0o600)
+func readAll(f io.ReaderAt, b []byte, at int64) (int, error) {
+	n, err := f.ReadAt(b, at)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// notAsWritten says which pages are damaged.
+func notAsWritten(path string, bad []uint32) error {
+	what := fmt.Sprintf("its page %d is not as it was written", bad[0])
+	if len(bad) > 1 {
+		what = fmt.Sprintf("%d of its pages are not as they were written, such as page %d", len(bad), bad[0])
+	}
+	return broken(path, what+". "+howToGoOn(path))
+}
+
+func howToGoOn(path string) string {
+	return "A disk or a copy damaged it, or something else wrote to it. To go on with what is there, remove " + path + "-commits"
+}
+
+// checkClosed says whether a database that nobody uses is what a start would take, and changes nothing.
+func checkClosed(ctx context.Context, path string) error {
+	l, err := checkCommits(ctx, filepath.Dir(path), path)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt([]byte(line), commitsLine)
-	if err == nil {
-		err = f.Truncate(commitsLine + int64(len(line)))
-	}
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// leaveSum notes the sum of a file that nobody has open any more, if it can be read in time and was sound at the start. What goes wrong
-// here has the next start check the structure only.
-func (s *Store) leaveSum() error {
-	if _, err := os.Stat(s.file + "-wal"); !errors.Is(err, fs.ErrNotExist) || !s.sound.Load() {
-		return nil // the log could not be moved into it
-	}
-	f, err := os.Open(s.file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	began := time.Now()
-	x, err := sumOf(f, func() error {
-		if time.Since(began) > sumBudget {
-			return errTooLarge
-		}
+	defer l.close()
+	if !l.trusted {
 		return nil
-	})
+	}
+	f, err := os.Open(path + "-sums")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return s.secondLine(fmt.Sprintf("%d %08x %d %d\n", x.size, x.crc, s.tx.commits, s.schema))
+	defer func() { _ = f.Close() }() // it was only read
+	x := &pageSums{f: f}
+	defer x.log.close()
+	if err = x.begin(ctx, l, path); err != nil || !x.fits(l) {
+		return err
+	}
+	db, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	bad, _, err := x.compare(db, false, ctx.Err)
+	l.close() // before any other file of the database is closed
+	_ = db.Close()
+	if err == nil && len(bad) > 0 {
+		return notAsWritten(path, bad)
+	}
+	return err
 }

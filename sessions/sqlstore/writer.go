@@ -147,6 +147,7 @@ func (s *Store) run(ctx context.Context) {
 			s.sweeping = false
 			s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", o.err)
 		}
+		s.tendLog(ctx)
 		if len(s.unindexed) > 0 {
 			lazy.Reset(indexDelay)
 		}
@@ -232,6 +233,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 			err = fmt.Errorf("panic in a store operation: %v", p)
 		}
 		if err != nil {
+			s.settle(false)
 			t.n = before
 			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
 			err = s.damage(err)
@@ -266,6 +268,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	if number {
 		t.commits++
 		s.acknowledge()
+		s.settle(true)
 	}
 	s.committed(t)
 	before = t.n

@@ -1,0 +1,187 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// logPages is how many pages the log has when it is moved into the database: 4 MB.
+const logPages = 1000
+
+// openSums finds out what is known of the database's pages, and begins to compare them. same waits for the end of that and gives what is
+// wrong. Nothing was written before.
+func (s *Store) openSums(ctx context.Context, l left) (same func() error, err error) {
+	if l.c == nil {
+		if err := l.read(ctx, s.writer); err != nil {
+			return nil, err
+		}
+		if l.c, err = s.d.connect(ctx, onlyLook(s.file)); err != nil {
+			return nil, err
+		}
+		s.guard = l.c
+	}
+	f, err := os.OpenFile(filepath.Join(s.conf.Dir, SumsFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sums of the database's pages: %w", err)
+	}
+	tighten(f.Name())
+	x := &pageSums{f: s.plainly(f), settled: true}
+	s.sums = x
+	if err := x.begin(ctx, l, s.file); err != nil {
+		return nil, err
+	}
+	if !x.fits(l) {
+		if info, err := f.Stat(); err == nil && info.Size() > 0 {
+			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there, as after something else wrote to it: pages are taken as they are, once")
+		}
+		if err := x.forget(l); err != nil {
+			return nil, fmt.Errorf("beginning the sums of the database's pages: %w", err)
+		}
+	}
+	return s.compare(ctx)
+}
+
+// compare reads the database beside the start. A snapshot keeps others from moving the log into it meanwhile.
+func (s *Store) compare(ctx context.Context) (same func() error, err error) {
+	if _, err = s.guard.exec(ctx, "BEGIN"); err == nil {
+		_, err = s.guard.number(ctx, "SELECT count(*) FROM sqlite_schema")
+	}
+	if err == nil {
+		// It is closed after SQLite's own files: closing any other file of the database would end its locks.
+		s.plain, err = os.Open(s.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x := &pageSums{f: s.sums.f, page: s.sums.page, log: walLog{size: s.sums.log.size, pages: maps.Clone(s.sums.log.pages)}}
+	result := make(chan error, 1)
+	s.comparing.Store(true)
+	s.background.Go(func() {
+		bad, without, err := x.compare(s.plain, true, ctx.Err)
+		if _, e := s.guard.exec(ctx, "COMMIT"); err == nil {
+			err = e
+		}
+		s.comparing.Store(false)
+		switch {
+		case len(bad) > 0:
+			result <- notAsWritten(s.file, bad)
+			return
+		case err != nil: // stopped meanwhile, or the disk fails: nothing is known
+			s.conf.Logger.Debug("the database was not compared with its checksums to the end", "err", err)
+		case without > 0:
+			s.conf.Logger.Debug("pages of the database had no checksum", "pages", without)
+		}
+		result <- nil
+	})
+	return sync.OnceValue(func() error { return <-result }), nil
+}
+
+func (s *Store) plainly(f *os.File) plainFile {
+	if s.conf.plain != nil {
+		return s.conf.plain(f)
+	}
+	return f
+}
+
+// syncLog has the log on disk.
+func (s *Store) syncLog() error {
+	f, err := os.OpenFile(s.file+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.plainly(f).Sync(), f.Close())
+}
+
+// tendLog takes up what was committed, and moves the log into the database when it is long. Only the writer calls it, or who comes before or after it.
+func (s *Store) tendLog(ctx context.Context) {
+	if s.sums == nil || !s.sums.settled {
+		return
+	}
+	err := s.moveFrom(ctx, max(s.sums.trying, s.conf.logPages))
+	if err != nil && !s.sums.failing {
+		s.conf.Logger.Warn("cannot move the log into the database, with the checksums of its pages; it grows until that works", "err", err)
+	}
+	s.sums.failing = err != nil
+}
+
+// moveFrom moves the log when it has so many frames.
+func (s *Store) moveFrom(ctx context.Context, frames int64) error {
+	x := s.sums
+	before := x.log.frames
+	anew, err := x.log.follow(s.file + "-wal")
+	if err != nil {
+		return err
+	}
+	x.stale = x.stale || anew && !x.whole // something else moved it, such as the sqlite3 program
+	x.whole = x.whole && !anew && x.log.frames == before
+	if anew {
+		x.trying = 0
+	}
+	if s.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
+		return nil
+	}
+	var l left
+	if err := l.read(ctx, s.writer); err != nil {
+		return err
+	}
+	if x.stale {
+		s.conf.Logger.Warn("something else wrote to the database: its pages are taken as they are at the next start")
+		err := x.forget(l)
+		x.stale = err != nil
+		return err
+	}
+	if err := x.keep(l); err != nil {
+		return err
+	}
+	x.trying = x.log.frames + s.conf.logPages/4
+	return s.moveLog(ctx)
+}
+
+// moveLog has SQLite move the log, as far as no reader needs pages as they were.
+func (s *Store) moveLog(ctx context.Context) error {
+	var frames, moved int64
+	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, moved = r.int(1), r.int(2); return nil })
+	s.sums.whole = err == nil && frames == s.sums.log.frames && moved == frames
+	return err
+}
+
+// lastMove moves the log into the database at the end.
+func (s *Store) lastMove() {
+	if s.sums == nil || !s.sums.settled {
+		return
+	}
+	if err := s.moveFrom(context.Background(), 1); err != nil {
+		s.conf.Logger.Warn("cannot move the log into the database: the next start does it", "err", err)
+	}
+}
+
+// disconnect ends SQLite's connections. The last one moves the log into the database and removes it; where its sums are not kept that is left to the next
+// start: the guard is the last, which can do neither.
+func (s *Store) disconnect() (err error) {
+	ends := []*conn{s.guard, s.writer}
+	if x := s.sums; x != nil {
+		if _, err := x.log.follow(s.file + "-wal"); x.settled && (err != nil || x.log.size > 0 && !x.whole) {
+			slices.Reverse(ends)
+		}
+		x.log.close()
+	}
+	for _, c := range ends {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// settle notes how a commit went.
+func (s *Store) settle(worked bool) {
+	if s.sums != nil {
+		s.sums.settled = worked
+	}
+}
