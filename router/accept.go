@@ -33,22 +33,21 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	r.tellEffects(a.Effects, acc)
 	r.acknowledge(in, acc)
 	r.ack(in, acc)
-	if a.Effects.Interrupt {
-		r.lanes.abort(acc.Stopped, errInterrupted)
-	}
+	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.relocate(in.Address, a.Moved)
 	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
-	r.follow(acc)
+	r.follow(ctx, acc)
 	return nil
 }
 
-// unsure sets in motion what a write may have made although it failed: what is made later must not overtake it.
+// unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
+// failing it looks once; what comes of the rest is looked for before the next write that works is followed.
 func (r *Router) unsure(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) {
+	if ctx.Err() == nil && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
 		r.heal(ctx)
 	}
 }

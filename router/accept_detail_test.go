@@ -15,6 +15,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // taken waits until the router has taken n events and nothing moves any more.
@@ -178,32 +179,63 @@ func TestPairingCodeLastsAnHour(t *testing.T) {
 	})
 }
 
+// TestNewStopsTheRunAtWork starts a session over while a message is at work in it, two wait, and a sub-agent works: all of them end, the
+// answer says so, and each of the three messages leads to how it ended. Where nothing is under way nothing is said of it.
 func TestNewStopsTheRunAtWork(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		ended := make(chan error, 1)
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, 5*time.Minute)
-			ended <- ctx.Err()
-			return text("too late"), ctx.Err()
+	for _, command := range []string{"/new", "/reset", "/new fresh"} {
+		t.Run(command, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, eachAlone)
+				to := direct("a")
+				g.say(to, guest, "hello")
+				g.shown(1)
+				ended := make(chan error, 10)
+				g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+					sleep(ctx, 5*time.Minute)
+					ended <- ctx.Err()
+					return text("too late"), ctx.Err()
+				})
+				child := g.spawn(tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.session(guestKey)}})
+				asked := []channels.Inbound{g.say(to, guest, "work")}
+				g.until("both are at work", func() bool { return g.model.count() == 3 })
+				for _, words := range []string{"second", "third"} {
+					asked = append(asked, g.say(to, guest, words))
+				}
+				g.until("they wait", func() bool { n, err := g.store.CountOpen(t.Context(), guestKey); return err == nil && n == 3 })
+				g.model.set(nil) // for what begins from now on
+				g.say(to, guest, command)
+				for range 2 {
+					if err := <-ended; err == nil {
+						t.Error("a run went on after /new")
+					}
+				}
+				if command != "/new fresh" {
+					g.say(to, guest, "fresh")
+				}
+				g.ended(3)
+				want := []string{"echo: hello", "✅ New session started · model: mock/m\nAgent was aborted. 2 messages that waited are dropped. Stopped 1 sub-agent.", "echo: fresh"}
+				if got := g.fake.Texts(to); !slices.Equal(got, want) {
+					t.Errorf("the chat reads %q", got)
+				}
+				if got := g.lastPrompt(); !slices.Equal(got, []string{"user:fresh"}) {
+					t.Errorf("after /new the model reads %q", got)
+				}
+				for _, in := range asked {
+					path, err := g.store.Trace(t.Context(), string(in.ID))
+					if err != nil || len(path) != 1 || path[0].Run.Status != sessions.Stopped || path[0].Run.Error != "stopped by a person, who started the session over" {
+						t.Errorf("%q: %+v (%v)", in.Text, path, err)
+					}
+				}
+				if run, err := g.store.GetRun(t.Context(), child.ID); err != nil || run.Status != sessions.Stopped {
+					t.Errorf("the sub-agent: %s (%v)", run.Status, err)
+				}
+				g.say(to, guest, "/new")
+				if got := g.ended(4)[3].Text; got != "✅ New session started · model: mock/m" {
+					t.Errorf("of an idle session: %q", got)
+				}
+			})
 		})
-		to := direct("a")
-		g.say(to, guest, "work")
-		g.until("it is at work", func() bool { return g.model.count() == 1 })
-		g.say(to, guest, "/new")
-		if err := <-ended; err == nil {
-			t.Error("the run went on after /new")
-		}
-		g.model.set(nil)
-		g.say(to, guest, "fresh")
-		g.ended(2)
-		if got := g.fake.Texts(to); !slices.Contains(got, "echo: fresh") || slices.Contains(got, "too late") {
-			t.Errorf("the chat reads %q", got)
-		}
-		if got := g.lastPrompt(); !slices.Equal(got, []string{"user:fresh"}) {
-			t.Errorf("after /new the model reads %q", got)
-		}
-	})
+	}
 }
 
 // proves: P3, P4

@@ -103,7 +103,7 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 	}
 	most, had := orDefault(a2a.MaxTurnsPerHour, 120), 0
 	if !r.insist(ctx, "count turns", func(ctx context.Context) (err error) {
-		had, err = r.store.CountByAgents(ctx, to, time.Now().Add(-time.Hour), most)
+		had, err = r.byAgents(ctx, to, most)
 		return err
 	}) {
 		return false

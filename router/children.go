@@ -20,7 +20,7 @@ func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run
 	if run.Attempt > 1 { // a restart began it again
 		began = run.Created
 	}
-	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), time.Now().UnixMilli(), o.Usage
+	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), began.Add(r.ages.age(began)).UnixMilli(), o.Usage
 	if out.Control == agent.AnnounceSkip {
 		return r.cleanup(ctx, run, c, o)
 	}
@@ -80,8 +80,11 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	o.Next.Session.SpawnedBy, o.Next.Session.Above, o.Next.Session.Top = parent.SpawnedBy, parent.Above, parent.Top
 	next := o.Next.Run
 	next.Model, next.Label, next.Timeout = first.Model, first.Label, first.Timeout
-	if until := c.Parent.Until; !until.IsZero() {
-		next.Timeout = max(time.Until(until), time.Millisecond)
+	if !c.Parent.Until.IsZero() {
+		next.Timeout = max(r.leftAbove(*c.Parent), time.Millisecond)
+		if first.Timeout > 0 {
+			next.Timeout = min(next.Timeout, first.Timeout)
+		}
 	}
 	return r.cleanup(ctx, run, c, o)
 }
@@ -176,6 +179,21 @@ func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain
 		o.Delete = &c.Target
 	}
 	return true
+}
+
+// deleteLate deletes a sub-agent's session when the spawn asked for it and a run of its chain was past its time (contract N14). What is
+// left is a report that expires at once, which lists it (N15); where there is no chat for one, the session stays to be listed.
+func (r *Router) deleteLate(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+	if c.Kind != chainSpawn || c.Cleanup != "delete" || c.Origin.IsZero() {
+		return true
+	}
+	if c.Status == "" {
+		c.Status, c.Error = o.Status, o.Error
+	}
+	d := r.announce(set, run, c, "", r.report(c, run, ""))
+	d.Expires = run.Created.Add(answerable(set, run))
+	o.Deliveries = append(o.Deliveries, d)
+	return r.cleanup(ctx, run, c, o)
 }
 
 // deepest bounds how far down sub-agents are followed.

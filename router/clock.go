@@ -1,36 +1,40 @@
 package router
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
 
 // clock tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
-// runs, by hand or by a time server, and then what was stored a minute ago must not look an hour old. So it compares the time of day with
-// the time that really passes, and leaves out of an age what the clock was set ahead since.
+// runs, by hand or by a time server, and then what was stored a minute ago must not look an hour old, nor as if it were still to come. So
+// it compares the time of day with the time that really passes, and remembers how the clock stood.
 //
-// A clock that is set back makes ages smaller, which is safe: nothing ends early. What happened between two processes cannot be told
-// from time that passed.
+// Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
+// cannot be told from time that passed.
 type clock struct {
 	now  func() time.Time     // the time of day
 	pass func() time.Duration // time that really passes, that of a sleeping computer included
 
 	mu    sync.Mutex
-	drift time.Duration // of the time of day against the time that passes, when somebody last looked
-	seen  time.Time     // the time of day then
-	leaps []leap
+	stood []standing    // oldest first, never empty; the last one is how it stands
+	seen  time.Duration // when somebody last looked, as pass tells it
 }
 
-// leap is one time that the clock was set ahead.
-type leap struct {
-	from time.Time // no later than the time of day then
-	by   time.Duration
-	at   time.Duration // when it was noticed, as pass tells it
+// standing is how the clock stood until it was set. from and to are as pass tells them; as it was set between two looks, that of the next
+// one begins before this one's end.
+type standing struct {
+	ahead    time.Duration // the time of day less the time that passes
+	from, to time.Duration // to is when somebody last looked
 }
+
+// span is some of the times that a clock showed, both ends included.
+type span struct{ from, to time.Time }
 
 const (
-	leastLeap = time.Second // less is a clock that is put right in small steps
-	mostLeaps = 100
+	leastLeap    = time.Second // less is a clock that is put right in small steps
+	mostStanding = 100
 )
 
 func newClock() *clock {
@@ -44,56 +48,88 @@ func newClock() *clock {
 func (c *clock) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen, c.leaps = c.now().Round(0), nil
-	c.drift = time.Duration(c.seen.UnixNano()) - c.pass()
+	now, passed := c.now(), c.pass()
+	c.seen, c.stood = passed, []standing{{ahead: dayTime(now) - passed, from: passed, to: passed}}
 }
 
-// look notices that the clock was set. It gives the time of day. c.mu is held.
-func (c *clock) look() time.Time {
-	now, passed := c.now().Round(0), c.pass()
-	drift := time.Duration(now.UnixNano()) - passed
-	switch by := drift - c.drift; {
-	case by >= leastLeap:
-		if len(c.leaps) == mostLeaps {
-			c.leaps = c.leaps[1:]
+// dayTime is a time of day as what has passed since 1970, for times from then to 2262.
+func dayTime(t time.Time) time.Duration { return max(t.Sub(time.Unix(0, 0)), 0) }
+
+// look notices that the clock was set. It gives the time that has passed. c.mu is held.
+func (c *clock) look() time.Duration {
+	now, passed := c.now(), c.pass()
+	ahead, last := dayTime(now)-passed, &c.stood[len(c.stood)-1]
+	last.to = passed
+	if by := ahead - last.ahead; by > -leastLeap && by < leastLeap {
+		last.ahead = ahead
+	} else {
+		if len(c.stood) == mostStanding {
+			c.stood = slices.Delete(c.stood, 0, 1)
 		}
-		c.leaps = append(c.leaps, leap{from: c.seen, by: by, at: passed})
-	case by <= -leastLeap: // what was set ahead is taken back, newest first
-		for n := len(c.leaps); n > 0 && by < 0; n-- {
-			back := min(c.leaps[n-1].by, -by)
-			by += back
-			if c.leaps[n-1].by -= back; c.leaps[n-1].by == 0 {
-				c.leaps = c.leaps[:n-1]
-			}
-		}
+		c.stood = append(c.stood, standing{ahead: ahead, from: c.seen, to: passed})
 	}
-	c.drift, c.seen = drift, now
-	return now
+	c.seen = passed
+	return passed
 }
 
 // age is how long ago a time was stored.
 func (c *clock) age(stored time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	age := c.look().Sub(stored)
-	for _, l := range c.leaps {
-		if stored.Before(l.from.Add(l.by)) { // by the clock as it was
-			age -= l.by
+	passed, at := c.look(), dayTime(stored)
+	least := c.stood[0].ahead
+	for _, x := range slices.Backward(c.stood) {
+		if since := at - x.ahead; x.from <= since && since <= x.to {
+			return passed - since // by the clock as it stood
 		}
+		least = min(least, x.ahead)
 	}
-	return age
+	return passed + least - at // from before this process, or from another clock
 }
 
-// steady reports whether the clock was not set ahead by much within a time. Nothing is thrown away for its age as long as it may be set
-// back again.
-func (c *clock) steady(within, much time.Duration) bool {
+// left is how long it is until a time that was stored together with another one: as long after it as was meant then.
+func (c *clock) left(until, stored time.Time) time.Duration { return until.Sub(stored) - c.age(stored) }
+
+// behind gives the time of day by the clock that was furthest behind within a time: nothing is thrown away for its age by a clock that
+// may have been set ahead by mistake.
+func (c *clock) behind(within time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.look()
-	for _, l := range c.leaps {
-		if l.by >= much && c.pass()-l.at < within {
-			return false
+	passed := c.look()
+	least := c.stood[len(c.stood)-1].ahead
+	for _, x := range c.stood {
+		if passed-x.to < within {
+			least = min(least, x.ahead)
 		}
 	}
-	return true
+	return time.Unix(0, int64(passed+least))
+}
+
+// shown gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
+// at its beginning.
+func (c *clock) shown(within time.Duration) (all []span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	passed := c.look()
+	for i, x := range c.stood {
+		from := passed - within
+		if i > 0 {
+			from = max(from, x.from)
+		}
+		if from <= x.to {
+			all = append(all, span{time.Unix(0, int64(from+x.ahead)), time.Unix(0, int64(x.to+x.ahead))})
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
+	joined := all[:1]
+	for _, x := range all[1:] {
+		if last := &joined[len(joined)-1]; !x.from.After(last.to) {
+			if x.to.After(last.to) {
+				last.to = x.to
+			}
+			continue
+		}
+		joined = append(joined, x)
+	}
+	return joined
 }

@@ -9,16 +9,20 @@ import (
 	"parley/sessions"
 )
 
-// cmdNew starts the session over. What stands behind it is the name of a model, or the first message of the new session: the same
-// commit has all of it.
-func cmdNew(_ context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+// cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
+// is the name of a model, or the first message of the new session: the same commit has all of it.
+func cmdNew(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
+	did, err := r.stopsHere(ctx, c.session)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
 	s, e := c.session, sessions.Effects{Stop: []sessions.Key{c.session.Key}, Reset: true}
 	if name, ok := r.modelForNew(c.arg); ok {
 		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
 	} else if c.arg != "" || len(c.in.Media) > 0 {
 		e.Run = newRun(c.in, c.session.Key, c.session.Agent, c.arg, c.owner)
 	}
-	return "✅ New session started · model: " + c.set.ModelOf(s), e, nil
+	return strings.TrimSpace("✅ New session started · model: " + c.set.ModelOf(s) + "\n" + strings.Join(did, " ")), e, nil
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
@@ -33,11 +37,7 @@ func (r *Router) modelForNew(arg string) (name string, ok bool) {
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
-	own, err := r.stoppable(ctx, sessions.RunQuery{Key: c.session.Key})
-	if err != nil {
-		return "", sessions.Effects{}, err
-	}
-	below, err := r.workingBelow(ctx, c.session)
+	did, err := r.stopsHere(ctx, c.session)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
@@ -45,7 +45,25 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	var did []string
+	if len(jobs) > 0 {
+		did = append(did, fmt.Sprintf("Stopped %d scheduled job(s).", len(jobs)))
+	}
+	if len(did) == 0 {
+		did = []string{"Nothing is running here."}
+	}
+	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: append([]sessions.Key{c.session.Key}, jobs...)}, nil
+}
+
+// stopsHere says what a stop of a session ends, one sentence each: its turn, the messages that wait, the sub-agents below it.
+func (r *Router) stopsHere(ctx context.Context, s sessions.Session) (did []string, err error) {
+	own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+	if err != nil {
+		return nil, err
+	}
+	below, err := r.workingBelow(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	if len(own) > 0 {
 		did = append(did, "Agent was aborted.")
 	}
@@ -55,13 +73,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if len(below) > 0 {
 		did = append(did, stoppedWords(len(below)))
 	}
-	if len(jobs) > 0 {
-		did = append(did, fmt.Sprintf("Stopped %d scheduled job(s).", len(jobs)))
-	}
-	if len(did) == 0 {
-		did = []string{"Nothing is running here."}
-	}
-	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: append([]sessions.Key{c.session.Key}, jobs...)}, nil
+	return did, nil
 }
 
 func cmdSend(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {

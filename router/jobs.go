@@ -156,7 +156,7 @@ func (r *Router) fired(ctx context.Context, f sessions.Firing) (sessions.Accepte
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
-		r.follow(acc)
+		r.follow(ctx, acc)
 		r.tellTimes(f, acc)
 	}
 	return acc, err

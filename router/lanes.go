@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ type lane struct {
 // The causes of a run's end that comes from outside.
 var (
 	errStopped     = errors.New("stopped by a person")
+	errAnew        = fmt.Errorf("%w, who started the session over", errStopped)
 	errInterrupted = errors.New("interrupted by a newer message")
 )
 

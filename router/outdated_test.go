@@ -1,12 +1,17 @@
 package router
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // A turn that was at work is as old as the newest message that it took up: that one is answered, however old the first.
@@ -41,4 +46,58 @@ func TestAgeOfATurnThatTookUpOthers(t *testing.T) {
 			t.Errorf("%+v", g.deliveries())
 		}
 	})
+}
+
+// TestOutdatedChildIsDeleted takes up sub-agents, and the announce step of one, two days late: nothing is shown, each is listed, and the
+// sessions that were to be deleted are.
+//
+// proves: N14, N15, D8
+func TestOutdatedChildIsDeleted(t *testing.T) {
+	for _, cleanup := range []string{"delete", "keep"} {
+		for _, at := range []string{"work", "announce"} {
+			t.Run(cleanup+" at "+at, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g := newRig(t, channeltest.Options{})
+					g.say(groupChat("a"), guest, "hello")
+					g.shown(1)
+					g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if strings.Contains(p.System, "announce step") == (at == "announce") && !sleep(ctx, time.Hour) {
+							return agent.Answer{}, ctx.Err()
+						}
+						return text("the result"), nil
+					})
+					run := g.spawn(tools.SpawnRequest{Source: "s", Cleanup: cleanup})
+					<-time.After(time.Minute)
+					g.stop()
+					<-time.After(50 * time.Hour)
+					g.start()
+					<-time.After(time.Minute)
+					var late []sessions.Delivery
+					for _, d := range g.deliveries() {
+						if d.Kind == sessions.Announce {
+							late = append(late, d)
+						}
+					}
+					_, err := g.store.Get(t.Context(), run.Key)
+					if cleanup == "keep" {
+						runs := g.runs()
+						if err != nil || len(late) > 0 || runs[len(runs)-1].Status != sessions.Failed {
+							t.Errorf("%v; %v; %s", err, late, kinds(runs))
+						}
+						return
+					}
+					if !errors.Is(err, sessions.ErrNotFound) {
+						t.Errorf("its session is there: %v", err)
+					}
+					if len(late) != 1 || late[0].State != sessions.Expired || late[0].To != groupChat("a") {
+						t.Fatalf("%+v", late)
+					}
+					if at == "announce" && !strings.Contains(late[0].Text, "the result") || at == "work" && !strings.Contains(late[0].Text, "too late") {
+						t.Errorf("%s", late[0].Text)
+					}
+					g.shown(1)
+				})
+			})
+		}
+	}
 }

@@ -65,7 +65,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
 		r.unack(run.ID)
 	}
-	r.follow(acc)
+	r.follow(ctx, acc)
 	return true
 }
 
@@ -161,12 +161,12 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := r.settings.Load()
 	switch {
 	case r.ages.age(r.latest(ctx, run)) > answerable(set, run):
-		return r.outdated(ctx, run)
+		return r.outdated(ctx, set, run)
 	case run.Attempt > maxAttempts:
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
-	limit, deadline := limits(set, run, r.ages.now())
-	work, cancel := context.WithDeadline(ctx, deadline)
+	limit := limitOf(set, run)
+	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
 	out, err := r.think(timed(work), set, &run)
@@ -218,19 +218,21 @@ func answerable(set *Settings, run sessions.Run) (most time.Duration) {
 		most = set.Delivery.ttl(sessions.Announce)
 	}
 	if run.Attempt > 1 {
-		limit, _ := limits(set, run, run.Created)
-		most += limit
+		most += limitOf(set, run)
 	}
 	return most
 }
 
 // outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
-func (r *Router) outdated(ctx context.Context, run sessions.Run) *sessions.Outcome {
+func (r *Router) outdated(ctx context.Context, set *Settings, run sessions.Run) *sessions.Outcome {
 	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.age(run.Created).Round(time.Second))
 	r.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(r.steps(ctx, run)...)
+	}
+	if run.Chain != nil && !r.deleteLate(ctx, set, run, *run.Chain, o) {
+		return nil
 	}
 	return o
 }
@@ -238,28 +240,39 @@ func (r *Router) outdated(ctx context.Context, run sessions.Run) *sessions.Outco
 // leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
 const leastTurn = time.Second
 
-// limits says how long a run may take and when that is over: no setting of the clock moves that any more. now is the time of day. What a sub-agent is asked later ends with its first time limit.
-func limits(set *Settings, run sessions.Run, now time.Time) (limit time.Duration, deadline time.Time) {
-	switch limit = run.Timeout; {
-	case limit > 0:
+// limitOf says how long a run may take.
+func limitOf(set *Settings, run sessions.Run) time.Duration {
+	switch {
+	case run.Timeout > 0:
+		return run.Timeout
 	case run.Kind == sessions.ChildRun:
-		limit = longestChild
-	default:
-		limit = set.timeout()
+		return longestChild
 	}
-	if deadline = time.Now().Add(limit); !run.Deadline.IsZero() {
-		deadline = time.Now().Add(min(run.Deadline.Sub(now), limit))
+	return set.timeout()
+}
+
+// left says how long a run that begins, or is taken up again, may still take: no setting of the clock makes that longer than its limit,
+// or shorter. What a sub-agent is asked later ends with its first time limit.
+func (r *Router) left(limit time.Duration, run sessions.Run) time.Duration {
+	left := limit
+	if !run.Deadline.IsZero() {
+		left = min(left, r.ages.left(run.Deadline, run.Started))
 	}
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
-		return limit, deadline
+		return left
 	}
-	if until := run.Chain.Until; until.Before(deadline) {
-		deadline = until
+	if left = min(left, r.leftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
+		return 0
 	}
-	if run.Attempt <= 1 && time.Until(deadline) < leastTurn {
-		deadline = time.Now()
+	return left
+}
+
+// leftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
+func (r *Router) leftAbove(c sessions.Chain) time.Duration {
+	if c.StartedMs == 0 { // as earlier versions have stored it
+		return c.Until.Sub(r.ages.now())
 	}
-	return limit, deadline
+	return r.ages.left(c.Until, time.UnixMilli(c.StartedMs))
 }
 
 // think builds the turn and runs the loop. What the turn takes up changes what the run's answer refers to.

@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"time"
 
 	"parley/channels"
 	"parley/sessions"
@@ -11,7 +10,11 @@ import (
 // renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
 // it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
 func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, at channels.Address, e *sessions.Effects) error {
-	if s.ID == "" || !set.Session.ResetRule(at).Stale(time.Now(), s.Heard) {
+	if s.ID == "" || s.Heard.IsZero() {
+		return nil
+	}
+	now := r.ages.now()
+	if !set.Session.ResetRule(at).Stale(now, now.Add(-r.ages.age(s.Heard))) { // by the clock as it stands now
 		return nil
 	}
 	busy, err := r.open(ctx, sessions.RunQuery{Key: s.Key, Limit: 1})

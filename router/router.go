@@ -94,6 +94,7 @@ type Router struct {
 	watch      sync.WaitGroup
 	watchers   watchers
 	ignored    ignored
+	doubt      atomic.Bool // a write has failed since the last one that worked
 }
 
 // New makes a router that does nothing yet.
@@ -136,6 +137,7 @@ func (r *Router) toolDeps() tools.Deps {
 		ModelOf:     func(s sessions.Session) string { return set().ModelOf(s) },
 		Config:      func() tools.Config { return set().Tools },
 		Workspace:   r.deps.Workspace,
+		ByAgents:    r.byAgents,
 	}
 }
 
@@ -217,23 +219,20 @@ const expireEvery = 30 * time.Second
 // dedupeKeep is how long a platform message is recognised as a repeat.
 const dedupeKeep = 35 * 24 * time.Hour
 
-// leapDoubt is how long nothing is archived or forgotten after the clock was set ahead by as much or more: it may have been a mistake.
+// leapDoubt is for how long after the clock was set ahead nothing is archived or forgotten by it: it may have been a mistake.
 const leapDoubt = 24 * time.Hour
 
 func (r *Router) expire(ctx context.Context) {
 	for n := 0; sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
-			r.media.tidy(time.Now())
-			if err := r.gate.outbox.tidy(ctx, r.store, time.Now(), outboxKept); err != nil && ctx.Err() == nil {
+			r.media.tidy(r.ages.behind(leapDoubt))
+			if err := r.gate.outbox.tidy(ctx, r.store, r.ages.behind(leapDoubt), outboxKept); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
 		r.heal(ctx)
 		r.gate.sweep(ctx)
-		if !r.ages.steady(leapDoubt, leapDoubt) {
-			continue
-		}
-		keys, err := r.store.Expire(ctx, r.ages.now(), dedupeKeep)
+		keys, err := r.store.Expire(ctx, r.ages.behind(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}
@@ -266,15 +265,27 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accep
 		return acc, err
 	}
 	r.tellEffects(e, acc)
-	if e.Interrupt {
-		r.lanes.abort(acc.Stopped, errInterrupted)
-	}
-	r.follow(acc)
+	r.abort(e, acc)
+	r.follow(ctx, acc)
 	return acc, nil
 }
 
-// follow sets in motion what a commit made.
-func (r *Router) follow(acc sessions.Accepted) {
+// abort ends the runs at work that a commit has stopped for another reason than that somebody stopped them.
+func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
+	switch {
+	case e.Interrupt:
+		r.lanes.abort(acc.Stopped, errInterrupted)
+	case e.Reset:
+		r.lanes.abort(acc.Stopped, errAnew)
+	}
+}
+
+// follow sets in motion what a commit made, behind what those before it may have made that failed.
+func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
+	if r.doubt.Load() {
+		r.doubt.Store(false)
+		r.heal(ctx)
+	}
 	if len(acc.Stopped) > 0 {
 		r.lanes.abort(acc.Stopped, errStopped)
 		for _, s := range acc.Stopped {

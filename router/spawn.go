@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -123,7 +124,7 @@ func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, mos
 	turns := orDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
 	if c.Run.Kind == sessions.ChildRun { // results may have it start more and more
 		had, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: c.Session.Key, Limit: turns})
-		if err != nil || len(had) < turns || time.Since(had[turns-1].Created) > time.Hour {
+		if err != nil || len(had) < turns || r.ages.age(had[turns-1].Created) > time.Hour {
 			return "", err
 		}
 		return fmt.Sprintf("this sub-agent has started %d of its own within the hour, the most that session.agentToAgent.maxTurnsPerHour allows. Answer with what you have.", turns), nil
@@ -131,11 +132,28 @@ func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, mos
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
 	}
-	n, err := r.store.CountByAgents(ctx, c.Session.Key, time.Now().Add(-time.Hour), turns)
+	n, err := r.byAgents(ctx, c.Session.Key, turns)
 	if err != nil || n < turns {
 		return "", err
 	}
 	return fmt.Sprintf("other agents have caused %d turns of this session within the hour, the most that session.agentToAgent.maxTurnsPerHour allows; in such a turn it starts no sub-agent. Answer with what you have.", n), nil
+}
+
+// byAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not
+// show within the hour do not count, nor those of one that is still to come.
+func (r *Router) byAgents(ctx context.Context, key sessions.Key, most int) (n int, err error) {
+	for _, x := range r.ages.shown(time.Hour) {
+		later, err := r.store.CountByAgents(ctx, key, x.to, math.MaxInt32)
+		if err != nil {
+			return 0, err
+		}
+		all, err := r.store.CountByAgents(ctx, key, x.from, later+most)
+		if err != nil {
+			return 0, err
+		}
+		n += all - later
+	}
+	return min(n, most), nil
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
@@ -152,7 +170,7 @@ func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chai
 	}
 	up := afresh(*run.Chain)
 	if !run.Status.Final() && !run.Deadline.IsZero() {
-		up.Until = run.Deadline
+		up.Until, up.StartedMs = run.Deadline, run.Started.UnixMilli()
 	}
 	return &up, nil
 }

@@ -2,6 +2,9 @@ package router
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +40,80 @@ func TestLostAnswerKeepsItsPlace(t *testing.T) {
 		shown := g.shown(2)
 		if lost != 1 || shown[0].Out.Text != "posted" || shown[1].Out.Text == "posted" {
 			t.Errorf("%d answers lost, the chat shows %q and then %q", lost, shown[0].Out.Text, shown[1].Out.Text)
+		}
+	})
+}
+
+// counted is a store that counts how often it is asked for what waits, and fails on demand.
+type counted struct {
+	sessions.Store
+	lists, due *atomic.Int32
+	fails      *atomic.Bool
+}
+
+func (c counted) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	if q.Status == sessions.Queued && q.Key == "" {
+		c.lists.Add(1)
+	}
+	return c.Store.ListRuns(ctx, q)
+}
+
+func (c counted) Due(ctx context.Context, limit int, after int64) ([]sessions.Delivery, error) {
+	c.due.Add(1)
+	return c.Store.Due(ctx, limit, after)
+}
+
+func (c counted) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
+	if c.fails.Load() {
+		return acc, errors.New("the disk is full")
+	}
+	return c.Store.Accept(ctx, a)
+}
+
+// TestFailingStoreIsAskedOnce refuses a hundred messages: what waits is listed once for it, and once when the next one is taken, not at
+// each failure. Two answers to commits that are lost one after the other keep their place all the same.
+func TestFailingStoreIsAskedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c counted
+		c.lists, c.due, c.fails = new(atomic.Int32), new(atomic.Int32), new(atomic.Bool)
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { c.Store = s; return c })
+		g.say(direct("a"), guest, "hello")
+		g.shown(1)
+		c.lists.Store(0)
+		c.due.Store(0)
+		c.fails.Store(true)
+		for i := range 100 {
+			in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint("m", i)), Address: direct("a"), Sender: channels.Sender{ID: guest}, Text: "hello", Time: time.Now()}
+			if err := g.r.Accept(t.Context(), in); err == nil {
+				t.Fatal("it is taken")
+			}
+		}
+		if c.lists.Load() != 1 || c.due.Load() != 1 {
+			t.Errorf("what waits was listed %d and %d times", c.lists.Load(), c.due.Load())
+		}
+		c.fails.Store(false)
+		for range 3 {
+			g.say(direct("a"), guest, "again")
+		}
+		g.until("all are answered", func() bool { d := g.deliveries(); return len(d) > 1 && d[len(d)-1].State == sessions.Sent })
+		if c.lists.Load() != 2 || c.due.Load() != 2 {
+			t.Errorf("when it works again, what waits was listed %d and %d times", c.lists.Load(), c.due.Load())
+		}
+		lost := 0
+		g.look(func(op, phase string) {
+			if op == "Submit" && phase == sqlstore.AfterCommit && lost < 2 {
+				lost++
+				panic("the answer is lost")
+			}
+		})
+		was := len(g.deliveries())
+		for _, text := range []string{"one", "two", "three"} {
+			_, _ = g.r.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: direct("a"), Text: text,
+				Expires: time.Now().Add(time.Hour)}}})
+		}
+		calls := g.shown(was + 3)[was:]
+		if lost != 2 || calls[0].Out.Text != "one" || calls[1].Out.Text != "two" || calls[2].Out.Text != "three" {
+			t.Errorf("%d answers lost; %+v", lost, calls)
 		}
 	})
 }

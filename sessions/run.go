@@ -91,7 +91,7 @@ type Chain struct {
 	Cleanup   string           `json:"cleanup,omitempty"`   // spawn: keep | delete
 	Status    RunStatus        `json:"status,omitempty"`    // spawn: how the child ended
 	Error     string           `json:"error,omitempty"`     // spawn: why
-	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line
+	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line; with Until: when the turn began that Until is the end of
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
 	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it

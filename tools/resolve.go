@@ -54,6 +54,8 @@ type Deps struct {
 	// Redact takes the secrets that the host knows out of a text (contract H5); nil = there are none.
 	Redact func(string) string
 	Now    func() time.Time // nil = time.Now
+	// ByAgents counts the turns of a session that other agents caused within the last hour, up to most; nil = by the time of day.
+	ByAgents func(ctx context.Context, key sessions.Key, most int) (int, error)
 }
 
 // All gives the tools that come with parley.
@@ -98,6 +100,14 @@ func orElse(n, def int) int {
 		return n
 	}
 	return def
+}
+
+// byAgents counts the turns of a session that other agents caused within the last hour.
+func (d Deps) byAgents(ctx context.Context, key sessions.Key, most int) (int, error) {
+	if d.ByAgents == nil {
+		return d.Store.CountByAgents(ctx, key, d.now().Add(-time.Hour), most)
+	}
+	return d.ByAgents(ctx, key, most)
 }
 
 // now gives the time by the host's clock.

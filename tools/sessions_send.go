@@ -174,7 +174,7 @@ func (t sessionsSend) storm(ctx context.Context, c Call, to sessions.Key) (*prob
 // full reports whether a session has had as many turns by other agents as it may have within an hour. A call that is repeated has
 // its turn already (contract S14).
 func (d Deps) full(ctx context.Context, c Call, key sessions.Key, most int) (bool, error) {
-	n, err := d.Store.CountByAgents(ctx, key, d.now().Add(-time.Hour), most)
+	n, err := d.byAgents(ctx, key, most)
 	if err != nil || n < most {
 		return false, err
 	}

@@ -13,7 +13,11 @@ var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, session
 // stop ends what the effects say.
 func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 	if len(e.Stop) > 0 {
-		stopped, err = t.stopAll(e.Stop, func(sessions.StoppedRun) bool { return true })
+		why := byPerson
+		if e.Reset {
+			why = startedOver
+		}
+		stopped, err = t.stopAll(e.Stop, why, func(sessions.StoppedRun) bool { return true })
 	}
 	if err != nil || e.StopRun == "" {
 		return stopped, err
@@ -28,7 +32,7 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 	if run.Status == sessions.Queued {
 		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
 	}
-	more, err := t.stopAll([]sessions.Key{run.Key}, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
+	more, err := t.stopAll([]sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
 	return append(stopped, more...), err
 }
 
@@ -37,7 +41,7 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 // the transcript: the turn at work is still writing there.
 //
 // It begins at the runs that are open and looks up from them: those are few, while a session may have had thousands of sub-agents.
-func (t *tx) stopAll(keys []sessions.Key, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
+func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
 	args := make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = string(k)
@@ -61,7 +65,7 @@ func (t *tx) stopAll(keys []sessions.Key, fits func(sessions.StoppedRun) bool) (
 	}
 	told := map[sessions.Key]bool{}
 	for i, seq := range seqs {
-		if err := t.endStopped(byPerson, "seq = ? AND status = 'queued'", seq); err != nil {
+		if err := t.endStopped(why, "seq = ? AND status = 'queued'", seq); err != nil {
 			return nil, err
 		}
 		if _, err := t.exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
@@ -108,10 +112,11 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 
 // The words on runs that ended as stopped.
 const (
-	byPerson   = "stopped by a person"
-	byNewer    = "interrupted by a newer message"
-	outOfQueue = "dropped: too many messages were waiting"
-	bySender   = "the message was deleted before its turn began"
+	byPerson    = "stopped by a person"
+	startedOver = byPerson + ", who started the session over"
+	byNewer     = "interrupted by a newer message"
+	outOfQueue  = "dropped: too many messages were waiting"
+	bySender    = "the message was deleted before its turn began"
 )
 
 // interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its

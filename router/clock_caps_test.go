@@ -1,0 +1,328 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// byTheClock is a store whose times are those of a computer's clock that is set: the store below has the time of the bubble.
+type byTheClock struct {
+	sessions.Store
+	c *setClock
+
+	mu    sync.Mutex
+	turns []turning
+}
+
+// turning is one setting of a clock.
+type turning struct {
+	at time.Time // of the bubble
+	by time.Duration
+}
+
+// turn sets the clock.
+func (s *byTheClock) turn(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = append(s.turns, turning{time.Now(), by})
+	s.c.turn(by)
+}
+
+// off is how far the clock was ahead of the bubble at a time of the bubble.
+func (s *byTheClock) off(at time.Time) (by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.turns {
+		if !at.Before(x.at.Truncate(time.Millisecond)) { // as the store has times
+			by += x.by
+		}
+	}
+	return by
+}
+
+func (s *byTheClock) shown(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(s.off(at))
+}
+
+func (s *byTheClock) run(r sessions.Run) sessions.Run {
+	if !r.Deadline.IsZero() {
+		r.Deadline = r.Deadline.Add(s.off(r.Started))
+	}
+	r.Created, r.Started, r.Ended = s.shown(r.Created), s.shown(r.Started), s.shown(r.Ended)
+	return r
+}
+
+func (s *byTheClock) Get(ctx context.Context, ref sessions.Key) (sessions.Session, error) {
+	x, err := s.Store.Get(ctx, ref)
+	x.Heard = s.shown(x.Heard)
+	return x, err
+}
+
+func (s *byTheClock) Claim(ctx context.Context, key sessions.Key) (sessions.Run, bool, error) {
+	r, ok, err := s.Store.Claim(ctx, key)
+	return s.run(r), ok, err
+}
+
+func (s *byTheClock) GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	r, err := s.Store.GetRun(ctx, id)
+	return s.run(r), err
+}
+
+func (s *byTheClock) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	list, err := s.Store.ListRuns(ctx, q)
+	for i := range list {
+		list[i] = s.run(list[i])
+	}
+	return list, err
+}
+
+func (s *byTheClock) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
+	list, err := s.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 1000})
+	for _, r := range list {
+		if r.Kind.ByAgent() && r.Created.After(since) && n < most {
+			n++
+		}
+	}
+	return n, err
+}
+
+// setRig is a rig whose router and store have the time of a clock that is set.
+func setRig(t *testing.T, fs ...func(*Settings)) (*rig, *byTheClock) {
+	t.Helper()
+	s := &byTheClock{c: &setClock{}}
+	g := &rig{t: t, dir: folder(t), set: settingsFor(fs...), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, clock: s.c.now, wall: s.c.now,
+		wrap: func(below sessions.Store) sessions.Store { s.Store = below; return s }}
+	g.start()
+	return g, s
+}
+
+// TestFaultClockReset sets the clock between two messages of a minute: the chat goes on. It starts over when its time has really come,
+// and not years later.
+func TestFaultClockReset(t *testing.T) {
+	for name, turns := range clockTurns {
+		for _, rule := range []sessions.ResetRule{{Mode: "daily", AtHour: 4}, {Mode: "idle", IdleMinutes: 40}} {
+			t.Run(name+"/"+rule.Mode, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g, s := setRig(t, func(s *Settings) { s.Session.Reset = rule })
+					midnight := time.Date(2000, 1, 2, 0, 0, 0, 0, time.Local)
+					<-time.After(time.Until(midnight.Add(3*time.Hour + 58*time.Minute)))
+					g.say(direct("a"), guest, "one")
+					g.shown(1)
+					was := g.session(guestKey).ID
+					for i, by := range turns {
+						<-time.After(time.Second)
+						if rule.Mode == "idle" || by > 0 { // the day of a clock that is set back may begin once more, rightly
+							s.turn(by)
+						}
+						<-time.After(time.Minute)
+						if rule.Mode == "daily" && i > 0 {
+							continue // the day may really begin
+						}
+						g.say(direct("a"), guest, fmt.Sprint("message ", i))
+						g.until("it is answered", func() bool { return len(g.deliveries()) == i+2 })
+						if g.session(guestKey).ID != was {
+							t.Fatalf("it starts over %s after the last message, the clock set by %s", time.Minute, by)
+						}
+					}
+					<-time.After(26 * time.Hour)
+					g.say(direct("a"), guest, "a day later")
+					synctest.Wait()
+					if g.session(guestKey).ID == was {
+						t.Error("a day later it does not start over")
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFaultClockTurnsByAgents sets the clock when agents have had their turns of the hour: there are no more of them now, and an hour later
+// there are.
+//
+// proves: S12
+func TestFaultClockTurnsByAgents(t *testing.T) {
+	const most = 3
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, s := setRig(t, func(s *Settings) {
+					s.Session.AgentToAgent.MaxTurnsPerHour, s.Session.AgentToAgent.MaxPingPongTurns = most, 0
+				})
+				for _, chat := range []string{"a", "b"} {
+					g.say(groupChat(chat), guest, "hello")
+				}
+				g.idle(2)
+				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					switch newest := last(p); {
+					case strings.Contains(p.System, "announce step"):
+						return text("ANNOUNCE_SKIP"), nil
+					case newest.Role == sessions.ToolResult:
+						return text("it says " + newest.Text()), nil
+					case strings.Contains(newest.Text(), "ask b"):
+						return call(fmt.Sprint("c", len(p.Messages)), "sessions_send", map[string]any{"sessionKey": keyB, "message": "how are you?", "timeoutSeconds": 0}), nil
+					}
+					return text("fine"), nil
+				})
+				ask := func(want string) {
+					t.Helper()
+					n := len(g.deliveries())
+					g.say(groupChat("a"), guest, "ask b")
+					g.until("it is answered", func() bool { return len(g.deliveries()) > n })
+					synctest.Wait()
+					list := g.deliveries()
+					if got := list[len(list)-1].Text; !strings.Contains(got, `"status":"`+want+`"`) {
+						t.Fatalf("%s, want %s", got, want)
+					}
+				}
+				for range most {
+					ask("accepted")
+				}
+				for _, by := range turns {
+					<-time.After(time.Minute)
+					s.turn(by)
+					ask("forbidden")
+				}
+				<-time.After(4 * time.Hour) // a clock that is set back shows an hour twice, and which of them it was cannot be told
+				ask("accepted")
+			})
+		})
+	}
+}
+
+// TestFaultClockMoreChildren sets the clock when a sub-agent has started as many of its own as it may in an hour.
+//
+// proves: S12
+func TestFaultClockMoreChildren(t *testing.T) {
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, s := setRig(t, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+				g.say(groupChat("a"), guest, "hello")
+				g.shown(1)
+				for _, source := range []string{"1", "2"} {
+					g.spawn(tools.SpawnRequest{Source: source})
+				}
+				g.idle(5)
+				caller := tools.Caller{Session: g.session(keyA), Run: sessions.Run{Kind: sessions.ChildRun}}
+				crowded := func(want bool) {
+					t.Helper()
+					if why, err := g.r.crowded(t.Context(), g.r.Settings(), caller, 10); err != nil || (why != "") != want {
+						t.Fatalf("refused: %q (%v), want %v", why, err, want)
+					}
+				}
+				for _, by := range turns {
+					<-time.After(time.Minute)
+					s.turn(by)
+					crowded(true)
+				}
+				<-time.After(4 * time.Hour) // as above
+				crowded(false)
+			})
+		})
+	}
+}
+
+// TestFaultClockFurtherTurns sets the clock while a sub-agent waits for its own: its further turn has what is left of its time, no less
+// and no more.
+//
+// proves: N9
+func TestFaultClockFurtherTurns(t *testing.T) {
+	for name, turns := range clockTurns {
+		for second, want := range map[time.Duration]sessions.RunStatus{20 * time.Minute: sessions.Done, 90 * time.Minute: sessions.TimedOut} {
+			t.Run(fmt.Sprint(name, "/", want), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					x := newTree(t, 2)
+					s := &byTheClock{c: &setClock{}}
+					x.stop()
+					x.clock, x.wall, x.wrap = s.c.now, s.c.now, func(below sessions.Store) sessions.Store { s.Store = below; return s }
+					x.start()
+					x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if len(p.Messages) > 4 && !sleep(ctx, second) {
+							return agent.Answer{}, ctx.Err()
+						}
+						return fails(delegate("c1", "inner"))(ctx, p)
+					})
+					x.does("inner", slowly(30*time.Minute))
+					began := time.Now()
+					x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 3600})
+					for _, by := range turns {
+						<-time.After(time.Minute)
+						s.turn(by)
+					}
+					<-time.After(62*time.Minute - time.Since(began))
+					runs := x.task("outer")
+					took := min(30*time.Minute+second, time.Hour)
+					if len(runs) < 4 || runs[2].Status != want || !around(runs[2].Ended.Sub(began), took) {
+						t.Fatalf("%s, %s, ended after %s", kinds(runs), runs[2].Status, runs[2].Ended.Sub(began))
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestFaultClockRuntime sets the clock while a sub-agent is at work: its report says how long it really took.
+//
+// proves: N13
+func TestFaultClockRuntime(t *testing.T) {
+	for name, turns := range clockTurns {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g, s := setRig(t)
+				g.say(groupChat("a"), guest, "hello")
+				g.shown(1)
+				g.model.set(child{work: slowly(30 * time.Minute)}.answer)
+				g.spawn(tools.SpawnRequest{Source: "s"})
+				for _, by := range turns {
+					<-time.After(time.Minute)
+					s.turn(by)
+				}
+				<-time.After(time.Hour)
+				if list := g.deliveries(); len(list) != 2 || !strings.Contains(list[1].Text, "runtime 30m0s") {
+					t.Errorf("%+v", list)
+				}
+			})
+		})
+	}
+}
+
+// TestFaultClockBehind sets a clock ahead: what is thrown away for its age is judged by the clock as it was, for a day; a clock that is put
+// right again leaves nothing of it.
+func TestFaultClockBehind(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, 87_660 * time.Hour} {
+		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
+		c := newClock()
+		c.now, c.pass = func() time.Time { return day }, func() time.Duration { return passed }
+		c.begin()
+		step := func(d time.Duration) { day, passed = day.Add(d), passed+d }
+		check := func(want time.Duration) {
+			t.Helper()
+			if got := day.Sub(c.behind(24 * time.Hour)); got != want {
+				t.Errorf("set by %s: %s behind, want %s", by, got, want)
+			}
+		}
+		check(0)
+		step(time.Minute)
+		day = day.Add(by)
+		check(by)
+		step(23 * time.Hour)
+		check(by)
+		step(2 * time.Hour)
+		check(0)
+		day = day.Add(-by)
+		check(0)
+	}
+}
