@@ -115,6 +115,27 @@ func TestWokenWhileAtWork(t *testing.T) {
 	})
 }
 
+// TestFirstWokenFirst: lanes come to their slot in the order in which they were woken, whatever order the runtime has their goroutines in.
+func TestFirstWokenFirst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var woken, came []sessions.Key
+		l := newLanes(func(_ context.Context, key sessions.Key) bool {
+			came = append(came, key) // one at a time
+			return false
+		}, agent.Defaults{MaxConcurrent: 1})
+		l.start(t.Context())
+		for i := range 50 {
+			key := sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i))
+			woken = append(woken, key)
+			l.wake(key)
+		}
+		l.stop()
+		if !slices.Equal(came, woken) {
+			t.Errorf("they came as %q", came)
+		}
+	})
+}
+
 func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := &slots{}

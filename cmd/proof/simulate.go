@@ -91,13 +91,13 @@ type simulation struct {
 	sum    simulated
 	lived  int // seeds
 	failed []uint64
-	told   int // of those that failed
 	broken int // processes that failed, and no seed of theirs
 }
 
 // one lives the seed that was asked for and prints what its test prints.
 func (s *simulation) one(ctx context.Context) error {
 	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(s.Seed, 10))
+	cmd.Args = append(cmd.Args, "-test.v") // for people
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); ctx.Err() != nil {
 		return ctx.Err()
@@ -108,7 +108,7 @@ func (s *simulation) one(ctx context.Context) error {
 }
 
 func (s *simulation) command(ctx context.Context, env ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.program, "-test.run", simulationTest, "-test.v", "-test.timeout", s.Limit.String())
+	cmd := exec.CommandContext(ctx, s.program, "-test.run", simulationTest, "-test.v=test2json", "-test.timeout", s.Limit.String())
 	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), s.env, env)
 	return cmd
 }
@@ -171,7 +171,7 @@ func (s *simulation) report(ctx context.Context) {
 // failures, is followed by another one with the rest. It is false when there is no use in going on.
 func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 	for n > 0 {
-		seen := seeds{say: s.say}
+		seen := seeds{say: s.say, passed: s.passed}
 		cmd := s.command(ctx, fmt.Sprintf("PARLEY_SIM_FROM=%d", from), fmt.Sprintf("PARLEY_SIM_SEEDS=%d", n))
 		cmd.Stdout, cmd.Stderr = &seen, &seen
 		err := cmd.Run()
@@ -185,8 +185,6 @@ func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 				s.sum[name] += n
 			}
 		}
-		s.lived += seen.lived
-		s.failed = append(s.failed, seen.failed...)
 		if (err != nil || seen.lived == 0) && len(seen.failed) == 0 && ctx.Err() == nil { // no seed is to blame
 			fmt.Fprintf(os.Stderr, "FAILED: the seeds from %d on: %v\n%s", from, err, seen.text.String())
 			s.broken++
@@ -201,12 +199,20 @@ func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 	return true
 }
 
-// say prints what a seed that failed has said; of many only that they failed.
+// passed counts a seed that passed.
+func (s *simulation) passed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lived++
+}
+
+// say counts a seed that failed and prints what it has said; of many only that they failed.
 func (s *simulation) say(seed uint64, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lived, s.failed = s.lived+1, append(s.failed, seed)
 	fmt.Fprintf(os.Stderr, "FAILED: seed %d; again with: go run ./cmd/proof simulate --seed %d\n", seed, seed)
-	if s.told++; s.told <= mostHistories {
+	if len(s.failed) <= mostHistories {
 		_, _ = io.WriteString(os.Stderr, text) // to whoever still reads
 	}
 }
@@ -238,6 +244,7 @@ var (
 // seeds reads the output of a test run, line by line as it comes.
 type seeds struct {
 	say     func(seed uint64, text string) // of one that failed
+	passed  func()
 	figures simulated
 	lived   int
 	failed  []uint64
@@ -260,6 +267,7 @@ func (s *seeds) Write(b []byte) (int, error) {
 }
 
 func (s *seeds) line(line string) {
+	line = strings.ReplaceAll(line, "\x16", "") // how the test marks lines of its own, which it then prints at once
 	if m := seedBegins.FindStringSubmatch(line); m != nil {
 		s.at, _ = strconv.ParseUint(m[1], 10, 64)
 		s.text.Reset()
@@ -274,6 +282,7 @@ func (s *seeds) line(line string) {
 	case m[1] == "PASS":
 		s.lived, s.at = s.lived+1, 0
 		s.text.Reset()
+		s.passed()
 	default:
 		s.ends()
 	}

@@ -92,8 +92,9 @@ func TestFiguresOfASimulation(t *testing.T) {
 func TestSeedsOfASimulation(t *testing.T) {
 	t.Parallel()
 	said := map[uint64]string{}
-	s := seeds{say: func(seed uint64, text string) { said[seed] = text }}
-	out := "=== RUN   TestSimulation\n=== RUN   TestSimulation/7\nnot of interest\n    --- PASS: TestSimulation/7 (0.05s)\n" +
+	passed := 0
+	s := seeds{say: func(seed uint64, text string) { said[seed] = text }, passed: func() { passed++ }}
+	out := "\x16=== RUN   TestSimulation\n\x16=== RUN   TestSimulation/7\nnot of interest\n    --- PASS: TestSimulation/7 (0.05s)\n" +
 		"=== RUN   TestSimulation/8\nseed 8:\nits history\n    x_test.go:1: [N15] a child\n    --- FAIL: TestSimulation/8 (0.05s)\n" +
 		"=== NAME  TestSimulation\n    x_test.go:2: simulation: seeds=2 crashes=12\n=== RUN   TestSimulation/9\npanic: deadlock"
 	for b := range slices.Chunk([]byte(out), 7) {
@@ -102,7 +103,7 @@ func TestSeedsOfASimulation(t *testing.T) {
 		}
 	}
 	s.end()
-	if s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 {
+	if passed != 1 || s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 {
 		t.Errorf("%d lived, %d failed, figures %v", s.lived, s.failed, s.figures)
 	}
 	if said[8] != "seed 8:\nits history\n    x_test.go:1: [N15] a child\n" || said[9] != "panic: deadlock\n" || len(said) != 2 {
