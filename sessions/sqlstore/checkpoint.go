@@ -54,7 +54,7 @@ func (s *Store) compare(ctx context.Context) (same func() error, err error) {
 	}
 	if err == nil {
 		// It is closed after SQLite's own files: closing any other file of the database would end its locks.
-		s.plain, err = os.Open(s.file)
+		s.plain, err = os.OpenFile(s.file, os.O_RDWR, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -100,9 +100,10 @@ func (s *Store) syncLog() error {
 
 // tendLog takes up what was committed, and moves the log into the database when it is long. Only the writer calls it, or who comes before or after it.
 func (s *Store) tendLog(ctx context.Context) {
-	if s.sums == nil || !s.sums.settled {
+	if s.sums == nil || !s.sums.news {
 		return
 	}
+	s.sums.news = false
 	err := s.moveFrom(ctx, max(s.sums.trying, s.conf.logPages))
 	if err != nil && !s.sums.failing {
 		s.conf.Logger.Warn("cannot move the log into the database, with the checksums of its pages; it grows until that works", "err", err)
@@ -121,7 +122,7 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 	x.stale = x.stale || anew && !x.whole // something else moved it, such as the sqlite3 program
 	x.whole = x.whole && !anew && x.log.frames == before
 	if anew {
-		x.trying = 0
+		x.trying, x.moved, x.torn = 0, 0, false
 	}
 	if s.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
 		return nil
@@ -139,16 +140,42 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 	if err := x.keep(l); err != nil {
 		return err
 	}
+	if x.torn {
+		if err := s.moveAgain(); err != nil {
+			return err
+		}
+	}
 	x.trying = x.log.frames + s.conf.logPages/4
 	return s.moveLog(ctx)
 }
 
 // moveLog has SQLite move the log, as far as no reader needs pages as they were.
 func (s *Store) moveLog(ctx context.Context) error {
-	var frames, moved int64
-	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, moved = r.int(1), r.int(2); return nil })
-	s.sums.whole = err == nil && frames == s.sums.log.frames && moved == frames
+	x, frames := s.sums, int64(0)
+	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, x.moved = r.int(1), r.int(2); return nil })
+	x.torn = err != nil
+	x.whole = err == nil && frames == x.log.frames && x.moved == frames
 	return err
+}
+
+// moveAgain writes anew what was moved in part, after a move that failed. SQLite syncs the database when all is moved, and writes the rest only when that sync
+// fails; but Linux takes all that it could not sync for clean, and no later sync puts it on the disk.
+func (s *Store) moveAgain() error {
+	x := s.sums
+	b, db := make([]byte, x.page), s.plainly(s.plain)
+	for number, p := range x.log.pages {
+		if p.frame > x.moved || number > x.log.size {
+			continue
+		}
+		err := x.log.content(b, p)
+		if err == nil {
+			_, err = db.WriteAt(b, int64(number-1)*int64(x.page))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastMove moves the log into the database at the end.
@@ -182,6 +209,6 @@ func (s *Store) disconnect() (err error) {
 // settle notes how a commit went.
 func (s *Store) settle(worked bool) {
 	if s.sums != nil {
-		s.sums.settled = worked
+		s.sums.settled, s.sums.news = worked, worked
 	}
 }

@@ -204,3 +204,58 @@ func powerLoss(t *testing.T, seed uint64, fault func(*rand.Rand) func(disktest.O
 	}
 	return acked, cut
 }
+
+// A reader lets only a part of the log be moved, which is not synced; the sync of the rest fails; the next one works. Linux takes the first part for clean then,
+// though it never came to the disk.
+//
+// proves: D5
+func TestFaultSyncFailsAfterPart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := disktest.New(t, dir)
+	d.Remember()
+	conf := eager(dir, d)
+	conf.logPages = 1 // it is moved after every commit
+	s := open(t, conf)
+	fill := func(from, n int) {
+		for i := range n {
+			if err := life(t.Context(), s, from+i, from+i, someQuestion, someAnswer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settled(t, s)
+	}
+	fill(0, 10)
+	c := other(t, dir, "")
+	statements(t, c, "BEGIN")
+	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+		t.Fatal(err)
+	}
+	part := d.Count()
+	fill(100, 20)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	failed := atomic.Int64{}
+	d.Fail(func(op disktest.Op) disktest.Fault {
+		if op.Kind == disktest.Sync && op.Name == DatabaseFile {
+			failed.Add(1)
+			return disktest.IO
+		}
+		return disktest.None
+	})
+	fill(200, 1)
+	if failed.Load() == 0 || d.Count() == part {
+		t.Fatal("no sync failed")
+	}
+	d.Fail(nil)
+	fill(300, 5) // the log begins anew
+	look := signature(t, s)
+	cut := d.Cut(rand.New(rand.NewPCG(1, 1)))
+	_ = s.Close() // there is no disk any more
+	to := t.TempDir()
+	cut.Restore(t, d, to)
+	if got := signature(t, open(t, Config{Dir: to, CheckBudget: time.Minute})); got != look {
+		t.Error("something is missing")
+	}
+}

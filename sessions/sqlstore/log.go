@@ -22,6 +22,12 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// logged is a page in the log.
+type logged struct {
+	sum   uint32 // CRC-32C
+	frame int64  // from 1
+}
+
 // walLog reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
 type walLog struct {
 	f      *os.File // nil = there was none yet
@@ -31,7 +37,7 @@ type walLog struct {
 	at     int64   // the end of the last commit
 	check  [2]uint32
 	frames int64             // in commits
-	pages  map[uint32]uint32 // in commits, by number: the CRC-32C of the newest content
+	pages  map[uint32]logged // in commits, by number: the newest content
 	size   uint32            // of the database after the last commit, in pages; 0 = there is no commit
 }
 
@@ -63,7 +69,7 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 	}
 	frame := int64(frameHeader + l.page)
 	buf := make([]byte, logChunk*frame)
-	fresh, check, at := map[uint32]uint32{}, l.check, l.at
+	fresh, check, at := map[uint32]logged{}, l.check, l.at
 	for {
 		n, err := l.f.ReadAt(buf, at)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -79,12 +85,12 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 			if check[0] != binary.BigEndian.Uint32(head[16:]) || check[1] != binary.BigEndian.Uint32(head[20:]) {
 				return anew, nil
 			}
-			fresh[number] = crc32.Checksum(page, castagnoli)
 			at += frame
+			fresh[number] = logged{crc32.Checksum(page, castagnoli), (at - logHeader) / frame}
 			if size := binary.BigEndian.Uint32(head[4:]); size != 0 { // the last one of a commit
 				maps.Copy(l.pages, fresh)
 				clear(fresh)
-				l.frames += (at - l.at) / frame
+				l.frames = (at - logHeader) / frame
 				l.size, l.at, l.check = size, at, check
 			}
 		}
@@ -96,7 +102,7 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 
 // begin takes a log up from its header. A header that is not whole is none.
 func (l *walLog) begin(h []byte) bool {
-	*l = walLog{f: l.f, order: binary.LittleEndian, pages: map[uint32]uint32{}}
+	*l = walLog{f: l.f, order: binary.LittleEndian, pages: map[uint32]logged{}}
 	magic := binary.BigEndian.Uint32(h)
 	if magic == logMagic|1 {
 		l.order = binary.BigEndian
@@ -127,6 +133,12 @@ func (l *walLog) add(check [2]uint32, b []byte) [2]uint32 {
 		y += binary.BigEndian.Uint32(b[4:]) + x
 	}
 	return [2]uint32{x, y}
+}
+
+// content reads a page.
+func (l *walLog) content(b []byte, p logged) error {
+	_, err := l.f.ReadAt(b[:l.page], logHeader+p.frame*int64(frameHeader+l.page)-int64(l.page))
+	return err
 }
 
 // holds reports whether the log replaces a page of the file, or cuts it off.

@@ -62,7 +62,7 @@ type Store struct {
 	sums      *pageSums // SQLite: the checksums of its pages
 
 	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
-	plain      *os.File    // SQLite: the database, while it is compared and until it is closed; may be nil
+	plain      *os.File    // SQLite: the database, from when it is compared until it is closed; may be nil
 	comparing  atomic.Bool // SQLite: it is compared with its checksums
 	changed    atomic.Bool // SQLite: it was found to be damaged while it was at work
 	behind     atomic.Bool // unindexed is not empty

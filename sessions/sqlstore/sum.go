@@ -48,10 +48,13 @@ type pageSums struct {
 
 	// The writer's own.
 	trying int64 // frames at which the log is to be moved again
+	moved  int64 // frames that were moved, for SQLite; a part of them may not be on disk
+	torn   bool  // moving it failed
 	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it anew.
 	whole bool
 	// settled: the last thing that was written is a commit that worked. What one that failed has left in the file looks like one.
 	settled bool
+	news    bool // something was committed since the log was looked at
 	stale   bool // the sums have to be forgotten
 	failing bool // it was said that they cannot be kept
 }
@@ -108,7 +111,7 @@ func (x *pageSums) keep(l left) error {
 		}
 		b := make([]byte, n*sumSize)
 		for i, number := range numbers[:n] {
-			seal(b[i*sumSize:], number, x.log.pages[number])
+			seal(b[i*sumSize:], number, x.log.pages[number].sum)
 		}
 		if _, err := x.f.WriteAt(b, sumAt(numbers[0])); err != nil {
 			return err
