@@ -190,7 +190,7 @@ func (r *run) kill(ctx context.Context, k int) error {
 	kind := kindOf(point)
 	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
 	before := n / 2
-	nth = min(nth, before+1) // so that it comes in this life
+	nth = min(nth, max(1, before/2)) // so that it comes in this life
 	for range before {
 		r.crowd.say(r.plans.next())
 	}
