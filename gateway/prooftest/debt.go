@@ -86,7 +86,7 @@ func (c *check) account(d *debt) {
 func (c *check) again(d *debt, lines []*line, sends []*Listed) {
 	var sent []*Listed
 	for _, s := range sends {
-		if s.State != "withheld" && s.State != "dropped" {
+		if s.Repeat || s.State != "withheld" && s.State != "dropped" { // a denied one that is marked may have been shown before the deny
 			sent = append(sent, s)
 		}
 	}

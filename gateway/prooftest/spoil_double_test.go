@@ -89,10 +89,10 @@ var doubleSpoilers = []spoiler{
 		}
 		return t.tokens, ok
 	}, nil},
-	{"again, and what is listed was withheld", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
+	{"again, and what is listed was withheld without a mark", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.repeated)
 		if ok {
-			w.h.Listed[t.listed].State = "withheld"
+			w.h.Listed[t.listed].State, w.h.Listed[t.listed].Repeat = "withheld", false
 		}
 		return t.tokens, ok
 	}, nil},

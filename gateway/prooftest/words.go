@@ -58,6 +58,9 @@ func (c *check) words() {
 	for _, l := range unknown {
 		from, to := around(known[l.place], l.pos, len(c.h.Listed))
 		words := slices.DeleteFunc(slices.Clone(same[label{l.place, l.last().Text}]), func(w *word) bool { return w.at < from || w.at > to || !c.mayShow(w, l) })
+		if len(words) == 0 { // the host's own words and those of a model that were listed at one instant may leave in either order
+			words = slices.DeleteFunc(slices.Clone(same[label{l.place, l.last().Text}]), func(w *word) bool { return len(w.lines) == 0 || !c.mayShow(w, l) })
+		}
 		if len(words) > 0 {
 			slices.MinFunc(words, func(a, b *word) int { return a.claim() - b.claim() }).add(l)
 		} else if !c.spare(l) {
