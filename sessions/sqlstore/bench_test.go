@@ -244,3 +244,39 @@ func BenchmarkLarge(b *testing.B) {
 	runtime.ReadMemStats(&m)
 	b.Logf("heap %d MB, sys %d MB", m.HeapInuse>>20, m.Sys>>20)
 }
+
+// BenchmarkGigabyte starts and stops a host on a database of 1 GB.
+func BenchmarkGigabyte(b *testing.B) {
+	dir, ctx := b.TempDir(), context.Background()
+	s := openBench(b, dir)
+	for range 64 {
+		if err := s.write(ctx, "Fill", func(t *tx) error {
+			_, err := t.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4096) INSERT INTO messages (id, transcript, run, role, body) SELECT hex(randomblob(16)), 0, 0, 'user', hex(randomblob(1850)) FROM n")
+			return err
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(s.file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var start, stop time.Duration
+	b.ResetTimer()
+	for range b.N {
+		began := time.Now()
+		s := openBench(b, dir)
+		start += time.Since(began)
+		began = time.Now()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		stop += time.Since(began)
+	}
+	b.ReportMetric(float64(info.Size())/1e9, "GB")
+	b.ReportMetric(start.Seconds()*1e3/float64(b.N), "start-ms")
+	b.ReportMetric(stop.Seconds()*1e3/float64(b.N), "stop-ms")
+}

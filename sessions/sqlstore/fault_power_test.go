@@ -215,7 +215,7 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 	d := disktest.New(t, dir)
 	d.Remember()
 	conf := eager(dir, d)
-	conf.logPages = 1 // it is moved after every commit
+	conf.logPages = 60
 	s := open(t, conf)
 	fill := func(from, n int) {
 		for i := range n {
@@ -226,6 +226,9 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 		settled(t, s)
 	}
 	fill(0, 10)
+	for i := 50; s.sums.whole; i++ { // so that the reader needs the log
+		fill(i, 1)
+	}
 	c := other(t, dir, "")
 	statements(t, c, "BEGIN")
 	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
@@ -244,12 +247,12 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 		}
 		return disktest.None
 	})
-	fill(200, 1)
+	fill(200, 5)
 	if failed.Load() == 0 || d.Count() == part {
 		t.Fatal("no sync failed")
 	}
 	d.Fail(nil)
-	fill(300, 5) // the log begins anew
+	fill(300, 10) // the log begins anew
 	look := signature(t, s)
 	cut := d.Cut(rand.New(rand.NewPCG(1, 1)))
 	_ = s.Close() // there is no disk any more
@@ -257,5 +260,65 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 	cut.Restore(t, d, to)
 	if got := signature(t, open(t, Config{Dir: to, CheckBudget: time.Minute})); got != look {
 		t.Error("something is missing")
+	}
+}
+
+// The first commit of a new store is not synced, the second one is: what was written before both is on the disk.
+//
+// proves: D5
+func TestFaultFirstSyncFails(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := disktest.New(t, dir)
+	d.Remember()
+	s := open(t, eager(dir, d))
+	var failed atomic.Bool
+	d.Fail(func(op disktest.Op) disktest.Fault {
+		if op.Kind == disktest.Sync && failed.CompareAndSwap(false, true) {
+			return disktest.IO
+		}
+		return disktest.None
+	})
+	if err := s.Probe(t.Context()); err == nil {
+		t.Fatal("it did not fail")
+	}
+	if err := s.Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cut := d.Cut(rand.New(rand.NewPCG(1, 1)))
+	_ = s.Close() // there is no disk any more
+	to := t.TempDir()
+	cut.Restore(t, d, to)
+	open(t, Config{Dir: to, CheckBudget: time.Minute})
+}
+
+// While the sums cannot be written the log stays.
+func TestFaultSumsNotWritten(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 20)
+	d := disktest.New(t, dir)
+	s := open(t, eager(dir, d))
+	d.Fail(func(op disktest.Op) disktest.Fault {
+		if op.Name == SumsFile {
+			return disktest.Full
+		}
+		return disktest.None
+	})
+	for i := range 5 {
+		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+		settled(t, s)
+		if err := open(t, Config{Dir: copied(t, dir), CheckBudget: time.Minute}).Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	d.Fail(nil)
+	if err := s.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	settled(t, s)
+	if !s.sums.whole {
+		t.Error("the log is not moved")
 	}
 }

@@ -256,9 +256,9 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 // Something else moves the log of a host at work, which then begins it anew: what it had is in the file, without sums.
 func TestFaultLogMovedByAnother(t *testing.T) {
 	t.Parallel()
-	s := open(t, Config{Dir: t.TempDir()})
+	s := open(t, Config{Dir: filled(t, 30), CheckBudget: time.Minute})
 	for i := range 30 {
-		if err := life(t.Context(), s, i%3, i, someQuestion, someAnswer); err != nil {
+		if err := life(t.Context(), s, i%3, 100+i, someQuestion, someAnswer); err != nil {
 			t.Fatal(err)
 		}
 		if i%10 == 9 {

@@ -31,6 +31,7 @@ type logged struct {
 // walLog reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
 type walLog struct {
 	f      *os.File // nil = there was none yet
+	buf    []byte
 	order  binary.ByteOrder
 	page   int     // bytes
 	salts  [8]byte // of this log: it has others when it begins anew in the same file
@@ -68,14 +69,16 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 		}
 	}
 	frame := int64(frameHeader + l.page)
-	buf := make([]byte, logChunk*frame)
+	if int64(len(l.buf)) != logChunk*frame {
+		l.buf = make([]byte, logChunk*frame)
+	}
 	fresh, check, at := map[uint32]logged{}, l.check, l.at
 	for {
-		n, err := l.f.ReadAt(buf, at)
+		n, err := l.f.ReadAt(l.buf, at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return anew, err
 		}
-		for b := buf[:n]; int64(len(b)) >= frame; b = b[frame:] {
+		for b := l.buf[:n]; int64(len(b)) >= frame; b = b[frame:] {
 			head, page := b[:frameHeader], b[frameHeader:frame]
 			number := binary.BigEndian.Uint32(head)
 			if number == 0 || !bytes.Equal(head[8:16], l.salts[:]) {
@@ -94,7 +97,7 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 				l.size, l.at, l.check = size, at, check
 			}
 		}
-		if n < len(buf) {
+		if n < len(l.buf) {
 			return anew, nil
 		}
 	}
@@ -102,7 +105,7 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 
 // begin takes a log up from its header. A header that is not whole is none.
 func (l *walLog) begin(h []byte) bool {
-	*l = walLog{f: l.f, order: binary.LittleEndian, pages: map[uint32]logged{}}
+	*l = walLog{f: l.f, buf: l.buf, order: binary.LittleEndian, pages: map[uint32]logged{}}
 	magic := binary.BigEndian.Uint32(h)
 	if magic == logMagic|1 {
 		l.order = binary.BigEndian
