@@ -102,15 +102,19 @@ func (e *errands) aside(h *prooftest.History) {
 	judged := func(text string) bool {
 		return bracketed.MatchString(text) || slices.ContainsFunc(h.Notices, func(n string) bool { return strings.Contains(text, n) })
 	}
+	told := map[prooftest.Place]bool{} // there a notice stands for something with a token
+	for _, d := range h.Listed {
+		told[d.Place] = told[d.Place] || len(d.For) > 0
+	}
 	named := map[message]bool{}
 	for _, s := range h.Shown {
-		if judged(s.Text) {
+		if bracketed.MatchString(s.Text) || judged(s.Text) && told[s.Place] {
 			named[message{s.Place, s.ID}] = true
 		}
 	}
 	h.Shown = slices.DeleteFunc(h.Shown, func(s prooftest.Shown) bool { return e.places[s.Place] && !named[message{s.Place, s.ID}] })
 	h.Listed = slices.DeleteFunc(h.Listed, func(d prooftest.Listed) bool {
-		return e.places[d.Place] && d.State != "pending" && d.State != "sending" && !judged(d.Text)
+		return e.places[d.Place] && d.State != "pending" && d.State != "sending" && (!judged(d.Text) || !bracketed.MatchString(d.Text) && len(d.For) == 0)
 	})
 }
 

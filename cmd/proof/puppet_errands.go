@@ -14,10 +14,11 @@ func (s scene) errand(last string, n int) (token string, reply modeltest.Reply, 
 	switch {
 	case strings.Contains(last, orderWrite):
 		token = first(bracketed, last)
-		reply = words("done " + shown(token) + ".")
+		reply = words("It goes on.")
 		for range 8 {
 			reply.Text = append(reply.Text, " And one more of those words.")
 		}
+		reply.Text = append(reply.Text, " Done "+shown(token)) // what a kill leaves of the first words has no token: nobody can take it back
 		reply.Between = 200 * time.Millisecond
 		return token, reply, true
 	case strings.Contains(last, orderTalk):
