@@ -40,7 +40,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
 	}
-	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools))}
+	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -49,8 +49,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		r.tools[spec.Name] = tool
 		r.specs = append(r.specs, spec)
 	}
-	r.msgs = make([]sessions.Message, 0, len(t.History)+len(t.Steps)+4)
-	r.msgs = append(append(r.msgs, t.History...), t.Steps[t.Covered:]...)
+	r.msgs = inZone(append(slices.Clip(t.History), t.Steps[t.Covered:]...), t.Zone)
 	r.counted, r.covers = lastCount(r.msgs)
 	last, done := r.resume()
 	for {
@@ -171,7 +170,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 		return false, err
 	}
 	msgs, err := r.Take(ctx)
-	r.msgs = append(r.msgs, msgs...)
+	r.msgs = append(r.msgs, inZone(msgs, r.Zone)...)
 	return len(msgs) > 0, err
 }
 
@@ -224,7 +223,7 @@ func (r *turnRun) paid(ctx context.Context) (*Answer, Candidate, error) {
 		}
 		defer func() { settle(r.spent) }()
 	}
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: inZone(r.msgs, r.Zone), Tools: r.specs, Thinking: r.Thinking})
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
 	if ctx.Err() != nil {
 		if answer != nil {
 			r.spend(by.Label, answer.Usage)

@@ -72,7 +72,7 @@ func inZone(msgs []sessions.Message, zone *time.Location) []sessions.Message {
 	if zone == nil {
 		return msgs
 	}
-	out := make([]sessions.Message, len(msgs))
+	out := make([]sessions.Message, len(msgs), len(msgs)+4) // the turn's steps come behind them
 	for i, m := range msgs {
 		if m.Role == sessions.User && !m.Time.IsZero() {
 			m.Time = m.Time.In(zone)

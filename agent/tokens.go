@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"parley/sessions"
 	"parley/tools"
@@ -46,7 +47,7 @@ func Tokens(msgs ...sessions.Message) (n int) {
 // SpecTokens estimates what a model is told about tools.
 func SpecTokens(specs ...tools.Spec) (n int) {
 	for _, s := range specs {
-		n += messageTokens + TextTokens(s.Name) + TextTokens(s.Description) + TextTokens(string(s.Schema))
+		n += messageTokens + TextTokens(s.Name) + TextTokens(s.Description) + bytesTokens(len(s.Schema))
 	}
 	return n
 }
@@ -115,7 +116,7 @@ func (r *turnRun) compact(ctx context.Context) error {
 		return err
 	}
 	// Never in place: the caller may keep what it gave, and record appends.
-	r.msgs = append(make([]sessions.Message, 0, len(msgs)+4), msgs...)
+	r.msgs = inZone(slices.Clip(msgs), r.Zone)
 	r.counted, r.covers = 0, 0
 	return nil
 }

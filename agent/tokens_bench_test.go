@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // talk is a chat of two, as it is in a prompt.
@@ -52,4 +53,34 @@ func BenchmarkPrompt(b *testing.B) {
 			Repair(msgs, false)
 		}
 	})
+}
+
+// What a turn is given is shared with who gave it: steps are put behind a copy, and times are put into a zone in a copy.
+func TestATurnLeavesItsHistoryAlone(t *testing.T) {
+	for _, zone := range []*time.Location{nil, time.FixedZone("there", 7200)} {
+		msgs := talk(8)
+		at := msgs[6].Time
+		tool := &fakeTool{name: "count", do: func(tools.Call) (tools.Result, error) { return tools.Result{Text: "1"}, nil }}
+		m := &script{answers: []any{calls(callBlock("c1", "count", `{"n":1}`)), say("done")}}
+		var l Loop
+		if _, err := l.Run(t.Context(), Turn{Model: m, History: msgs[:7], Tools: []tools.Tool{tool}, Zone: zone}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(m.prompts[1].Messages); n != 9 {
+			t.Fatalf("the second call shows %d messages, want the seven, the call and its result", n)
+		}
+		if got := msgs[7].Text(); got != "echo: message 7" {
+			t.Errorf("zone %v: behind the history stands %q now", zone, got)
+		}
+		if msgs[6].Time.Location() != at.Location() {
+			t.Errorf("zone %v: a message of the history has another time", zone)
+		}
+	}
+}
+
+func TestCountingToolsAllocatesNothing(t *testing.T) {
+	spec := tools.Spec{Name: "count", Description: "counts", Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+	if n := testing.AllocsPerRun(100, func() { SpecTokens(spec) }); n > 0 {
+		t.Errorf("counting a tool allocates %v times", n)
+	}
 }

@@ -53,7 +53,9 @@ func BenchmarkEncode(b *testing.B) {
 	p := benchPrompt()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.encode(p, encodeMessages(p), quirks{}); err != nil {
+		if tools, err := m.tools.Encode(p.Tools, encodeTools); err == nil {
+			m.encode(p, encodeMessages(p, len(tools)+restBytes), tools, quirks{})
+		} else {
 			b.Fatal(err)
 		}
 	}

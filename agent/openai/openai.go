@@ -75,13 +75,18 @@ func New(c Config) *Model {
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
-	var messages []byte // the same for all tries
+	var messages, encodedTools []byte // the same for all tries
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if messages == nil {
-			messages = encodeMessages(p)
+			var err error
+			if encodedTools, err = m.tools.Encode(p.Tools, encodeTools); err != nil {
+				return &agent.ModelError{Class: agent.BadRequest, Err: err}
+			}
+			messages = encodeMessages(p, len(encodedTools)+restBytes)
 		}
 		for {
-			again, err := m.try(ctx, p, messages, yield)
+			again, err := m.try(ctx, p, messages, encodedTools, yield)
+			messages = slices.Clip(messages) // the next try has a body of its own: this one may still be on its way
 			if !again {
 				return err
 			}
@@ -91,12 +96,9 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 }
 
 // try makes one request. again says that the server did not understand a part of it which can be left out.
-func (m *Model) try(ctx context.Context, p agent.Prompt, messages []byte, yield func(agent.Delta) bool) (again bool, err error) {
+func (m *Model) try(ctx context.Context, p agent.Prompt, messages, encodedTools []byte, yield func(agent.Delta) bool) (again bool, err error) {
 	quirks := m.quirks(p.Model)
-	body, err := m.encode(p, messages, quirks)
-	if err != nil {
-		return false, &agent.ModelError{Class: agent.BadRequest, Err: err}
-	}
+	body := m.encode(p, messages, encodedTools, quirks)
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
 	var res *http.Response

@@ -13,9 +13,9 @@ import (
 	"parley/tools"
 )
 
-// encodeMessages gives a prompt's system text and messages as JSON. It appends to a buffer instead of filling the SDK's types:
-// encoding those takes ten times as long, in every turn.
-func encodeMessages(p agent.Prompt) []byte {
+// encodeMessages begins the body of a request: a prompt's system text and messages, with room behind them for more bytes. It appends
+// to a buffer instead of filling the SDK's types: encoding those takes ten times as long, in every turn.
+func encodeMessages(p agent.Prompt, more int) []byte {
 	msgs := agent.Repair(p.Messages, false)
 	size := len(p.System) + 64
 	for _, m := range msgs {
@@ -23,7 +23,7 @@ func encodeMessages(p agent.Prompt) []byte {
 			size += len(c.Text) + len(c.Data) + len(c.Arguments) + 96
 		}
 	}
-	b := append(make([]byte, 0, size+size/8), '[')
+	b := append(make([]byte, 0, size+size/8+more), `{"messages":[`...)
 	if p.System != "" {
 		b = wire.Quote(append(b, `{"role":"system","content":`...), p.System)
 		b = append(b, "},"...)
@@ -105,18 +105,16 @@ func encodeTools(specs []tools.Spec) ([]byte, error) {
 	return wire.JSON(out)
 }
 
-// encode makes the body of a request.
-func (m *Model) encode(p agent.Prompt, messages []byte, q quirks) ([]byte, error) {
-	encodedTools, err := m.tools.Encode(p.Tools, encodeTools)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, 0, len(messages)+len(encodedTools)+256)
-	b = wire.Quote(append(b, `{"model":`...), p.Model)
-	b = append(append(b, `,"messages":`...), messages...)
+// restBytes is room for what a request says besides messages and tools.
+const restBytes = 512
+
+// encode makes the body of a request: it appends the rest to its messages.
+func (m *Model) encode(p agent.Prompt, messages, encodedTools []byte, q quirks) []byte {
+	b := messages
 	if encodedTools != nil {
 		b = append(append(b, `,"tools":`...), encodedTools...)
 	}
+	b = wire.Quote(append(b, `,"model":`...), p.Model)
 	limit := p.MaxTokens
 	if limit <= 0 {
 		limit = m.maxTokens
@@ -139,7 +137,7 @@ func (m *Model) encode(p agent.Prompt, messages []byte, q quirks) ([]byte, error
 	if !q.noUsage {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
 func effort(thinking string) string {
