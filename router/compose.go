@@ -59,7 +59,7 @@ func prompt(name string, f promptFacts) (string, error) {
 // compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
 // run as it stands then.
 func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run) (agent.Turn, error) {
-	steps, err := r.gather(ctx, at)
+	steps, err := r.gather(ctx, set, s, at)
 	if err != nil {
 		return agent.Turn{}, err
 	}

@@ -194,11 +194,16 @@ func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []
 }
 
 // upToInput leaves out what the run itself has recorded, and makes sure that its input is there.
+// What is given back cannot be appended to in place: it may be msgs itself.
 func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
+	own := func(m sessions.Message) bool { return m.Run == run.ID && m.ID != run.Input.ID }
+	if n := len(msgs); n > 0 && msgs[n-1].ID == run.Input.ID && !slices.ContainsFunc(msgs, own) { // a turn that begins
+		return slices.Clip(msgs)
+	}
 	out := make([]sessions.Message, 0, len(msgs)+1)
 	found := false
 	for _, m := range msgs {
-		if m.Run == run.ID && m.ID != run.Input.ID {
+		if own(m) {
 			continue // a step, or a message that the turn has taken up
 		}
 		found = found || m.ID == run.Input.ID
@@ -207,5 +212,5 @@ func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
 	if !found {
 		out = append(out, run.Input)
 	}
-	return out
+	return slices.Clip(out)
 }

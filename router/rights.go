@@ -235,10 +235,12 @@ func (x *rights) decide(tool string) (v policy.Verdict, owner bool) {
 }
 
 // permitted gives the tools that the turn may use, each under guard.
-func (x *rights) permitted(all []tools.Tool) (out []tools.Tool) {
+func (x *rights) permitted(all []tools.Tool) []tools.Tool {
+	out, kept := make([]tools.Tool, 0, len(all)), make([]guarded, 0, len(all))
 	for _, t := range all {
 		if v, _ := x.decide(t.Spec().Name); v.Allowed() {
-			out = append(out, guarded{t, x})
+			kept = append(kept, guarded{t, x})
+			out = append(out, &kept[len(kept)-1])
 		}
 	}
 	return out

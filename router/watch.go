@@ -251,9 +251,10 @@ func (t watchedTool) Call(ctx context.Context, c tools.Call) (tools.Result, erro
 
 // watched puts those who watch around the tools of a turn.
 func (r *Router) watched(kit []tools.Tool) []tools.Tool {
-	out := make([]tools.Tool, len(kit))
+	out, all := make([]tools.Tool, len(kit)), make([]watchedTool, len(kit))
 	for i, t := range kit {
-		out[i] = watchedTool{t, &r.watchers}
+		all[i] = watchedTool{t, &r.watchers}
+		out[i] = &all[i]
 	}
 	return out
 }
