@@ -49,7 +49,7 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	return &parcel{Delivery: d, body: string(body)}, nil
 }
 
-const deliveryColumns = "seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript"
+var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
 func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 	var c content

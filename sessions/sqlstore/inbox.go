@@ -122,10 +122,12 @@ func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 		}
 	}
 	if e.Run != nil {
-		if _, _, err := t.run(e.Run.ID); err == nil {
-			return t.duplicate(e, e.Run.ID)
-		} else if !errors.Is(err, sessions.ErrNotFound) {
+		found, err := t.one("SELECT 1 FROM runs WHERE id = ?", []any{string(e.Run.ID)}, func(row) error { return nil })
+		if err != nil {
 			return acc, err
+		}
+		if found {
+			return t.duplicate(e, e.Run.ID)
 		}
 	}
 	if acc, err = t.apply(e); err != nil {

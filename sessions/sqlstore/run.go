@@ -52,7 +52,7 @@ type runRow struct {
 	stop                   bool
 }
 
-const runColumns = "seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch"
+var runColumns = nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
 func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	at = runRow{seq: r.int(0), transcript: r.int(3), stop: r.bool(6), first: r.int(8)}
