@@ -228,7 +228,7 @@ func (s *simulation) judge(ctx context.Context) error {
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("interrupted after %s: %w", far, ctx.Err())
+		return fmt.Errorf("after %s: %w", far, ctx.Err())
 	case len(s.failed) > 0 || s.broken > 0 || s.lived < s.Seeds:
 		return fmt.Errorf("%w: %s", errMark, far)
 	}
