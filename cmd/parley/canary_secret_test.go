@@ -240,7 +240,7 @@ func (x *canaryWorld) badDay() {
 	corners[1].tell("on a bad day")
 	x.quiet()
 	x.dc.Disconnect(4000)
-	x.until(patience, "Discord is connected again", x.dc.Ready) // what is said meanwhile comes later, and the quiet before it says nothing
+	x.until(2*time.Minute, "Discord is connected again", x.dc.Ready) // what is said meanwhile comes later, and the quiet before it says nothing
 	for i, status := range []int{http.StatusUnauthorized, http.StatusBadRequest, http.StatusForbidden, http.StatusOK} {
 		x.bad = func(r modeltest.Request) modeltest.Reply {
 			said := everyForm(r.Header.Get("Authorization"), canary("api-key"), "http://someone:"+basePassword+"@models.example/v1")
