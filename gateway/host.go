@@ -72,6 +72,7 @@ type Deps struct {
 	// Confine runs the MCP servers of sandboxed sessions: this program with its hidden subcommand.
 	Confine confine.Launcher
 
+	Busy  func(bool)             // told when the first session has work, and when none has any more; must not block; may be nil
 	Trace func(op, phase string) // of the store's commits: a place for tests to kill the process; nil otherwise
 }
 
@@ -135,7 +136,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
 		Accounts: h.accountLines, Troubles: h.troubles, MoreTools: h.servers.Tools,
 		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
-		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export,
+		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export, Busy: d.Busy,
 	})
 	h.makeWorkspaces(c)
 	h.openAccounts(c)

@@ -14,7 +14,8 @@ import (
 // lanes runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
 // Slots bound how many lanes are at work; a lane that waits for another lane gives its slot back.
 type lanes struct {
-	work func(ctx context.Context, key sessions.Key) (more bool)
+	work    func(ctx context.Context, key sessions.Key) (more bool)
+	changed func(busy bool) // called when the first session has work and when none has any more, with mu held: must not block; may be nil
 
 	mu    sync.Mutex
 	life  context.Context // of all lanes, from start
@@ -109,6 +110,9 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 	}
 	x := &new
 	x.began = time.Now()
+	if len(l.m) == 0 && l.changed != nil {
+		l.changed(true)
+	}
 	l.m[key] = x
 	pool := l.main
 	if isSubagent(key) {
@@ -127,6 +131,9 @@ func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool *slots,
 		l.mu.Lock()
 		if !x.again || ctx.Err() != nil || l.closing {
 			delete(l.m, key)
+			if len(l.m) == 0 && l.changed != nil {
+				l.changed(false)
+			}
 			l.mu.Unlock()
 			return
 		}

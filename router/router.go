@@ -62,6 +62,8 @@ type Deps struct {
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
 	Export func(name string, text []byte) (path string, err error)
+	// Busy is called when the first session has work, and when none has any more. It must not block; nil = nobody wants to know.
+	Busy func(bool)
 	// MoreTools gives further tools, for sandboxed sessions or for the others; it is asked for each turn. nil = none.
 	MoreTools func(ctx context.Context, sandboxed bool) []tools.Tool
 }
@@ -108,6 +110,7 @@ func New(d Deps) *Router {
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
 	r.gate.changed = r.watchers.tellDelivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
+	r.lanes.changed = d.Busy
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {

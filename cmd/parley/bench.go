@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -72,9 +69,10 @@ type burstFigure struct {
 }
 
 type rssFigure struct {
-	Idle   float64 `json:"idle"`
-	Burst  float64 `json:"afterBurst"`
-	Agents float64 `json:"afterAgents,omitempty"`
+	Idle   memory `json:"idle"`
+	Burst  memory `json:"afterBurst"`  // as it ends
+	Rested memory `json:"afterRest"`   // benchRest later
+	Agents memory `json:"afterAgents"` // as their work ends
 }
 
 type agentsFigure struct {
@@ -212,7 +210,7 @@ func (b *bench) work() error {
 	}
 	pid := cmd.Process.Pid
 	b.found.RSS.Idle = rss(pid)
-	b.say("RSS idle                %.1f MB\n", b.found.RSS.Idle)
+	b.say("RSS idle                %s\n", b.found.RSS.Idle)
 	if err := b.backToBack(pid); err != nil {
 		return err
 	}
@@ -220,7 +218,12 @@ func (b *bench) work() error {
 		return err
 	}
 	b.found.RSS.Burst = rss(pid)
-	b.say("RSS after               %.1f MB\n", b.found.RSS.Burst)
+	b.say("RSS after               %s\n", b.found.RSS.Burst)
+	if err := b.rest(benchRest); err != nil {
+		return err
+	}
+	b.found.RSS.Rested = rss(pid)
+	b.say("RSS %s later         %s\n", benchRest, b.found.RSS.Rested)
 	if !b.Agents {
 		return nil
 	}
@@ -228,7 +231,7 @@ func (b *bench) work() error {
 		return err
 	}
 	b.found.RSS.Agents = rss(pid)
-	b.say("RSS after               %.1f MB\n", b.found.RSS.Agents)
+	b.say("RSS after               %s\n", b.found.RSS.Agents)
 	return nil
 }
 
@@ -253,10 +256,17 @@ func (b *bench) ready() error {
 		}
 	}
 	// Give what belongs to the start (command menu, checks in the background) its time, so that idle is idle.
+	return b.rest(2 * time.Second)
+}
+
+// benchRest is how long after the burst memory is looked at again: by then the host has given back what it needs no more.
+const benchRest = 5 * time.Second
+
+func (b *bench) rest(d time.Duration) error {
 	select {
 	case <-b.ctx.Done():
 		return b.ctx.Err()
-	case <-time.After(2 * time.Second):
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -342,41 +352,3 @@ func quantile(d []time.Duration, q float64) time.Duration {
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", millis(d)) }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// errNoProc is why a figure is missing on systems without /proc.
-var errNoProc = errors.New("no /proc")
-
-// rss gives a process's resident memory in MB, 0 where the system does not tell.
-func rss(pid int) float64 {
-	text, err := proc(pid, "status")
-	if err != nil {
-		return 0
-	}
-	_, text, _ = strings.Cut(text, "VmRSS:")
-	kb, _ := strconv.ParseFloat(strings.Fields(text + " 0")[0], 64)
-	return kb / 1024
-}
-
-// cpuTime gives the processor time that a process has used.
-func cpuTime(pid int) time.Duration {
-	text, err := proc(pid, "stat")
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	const ticks = 100 // USER_HZ, which Linux fixes for user space
-	return time.Duration(user+system) * time.Second / ticks
-}
-
-func proc(pid int, name string) (string, error) {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errNoProc, err)
-	}
-	return string(b), nil
-}

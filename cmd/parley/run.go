@@ -36,9 +36,11 @@ func (runCmd) Run(e *env) error {
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
 	table := gateway.Table(adapters())
 	getenv := config.WithEnvFile(c.Path, os.Getenv)
+	work := newWorkload()
 	h, err := gateway.Open(e.ctx, gateway.Deps{
 		Config: config.NewLive(c, table, getenv), Adapters: adapters(), Providers: providers(),
 		Log: log, Version: version, Getenv: getenv, Began: e.began, Trace: e.trace,
+		Busy:    work.set,
 		Confine: confine.Launcher{"/proc/self/exe", confine.Command}, // this very program, also when its file is replaced meanwhile
 	})
 	if err != nil {
@@ -51,21 +53,11 @@ func (runCmd) Run(e *env) error {
 	defer signal.Stop(hup)
 	go reload(ctx, h, hup, log, hangUp)
 	fmt.Print(h.Screen(time.Since(e.began), term.IsTerminal(int(os.Stdout.Fd())))) // files and journals get no link
-	go slim(ctx)
+	go slim(ctx, work, collections, func() {
+		debug.FreeOSMemory()
+		releaseStartPages()
+	})
 	return h.Run(ctx)
-}
-
-// slim keeps the footprint of an idle host small: once the start is over, and now and then.
-func slim(ctx context.Context) {
-	for wait := time.Second; ; wait = 10 * time.Minute {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-			debug.FreeOSMemory()
-			releaseStartPages()
-		}
-	}
 }
 
 // reload reads the configuration again at every SIGHUP. When the terminal that the host was started in has gone, the same signal
