@@ -293,6 +293,8 @@ func TestFaultFirstSyncFails(t *testing.T) {
 }
 
 // While the sums cannot be written the log stays.
+//
+// proves: D6
 func TestFaultSumsNotWritten(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 20)
