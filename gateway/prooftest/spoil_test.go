@@ -80,16 +80,6 @@ func (w *world) ended(states ...string) func(t left) bool {
 	}
 }
 
-// notices gives the texts of a place that stand for debts and have no token.
-func (w *world) notices(p Place) (all []left) {
-	for _, t := range w.texts {
-		if t.Place == p && t.notice() {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 // text gives what a text says.
 func (w *world) text(t left) string { return w.h.Listed[t.listed].Text }
 

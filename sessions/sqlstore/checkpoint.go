@@ -179,11 +179,11 @@ func (s *Store) moveAgain() error {
 }
 
 // lastMove moves the log into the database at the end.
-func (s *Store) lastMove() {
+func (s *Store) lastMove(ctx context.Context) {
 	if s.sums == nil || !s.sums.settled {
 		return
 	}
-	if err := s.moveFrom(context.Background(), 1); err != nil {
+	if err := s.moveFrom(ctx, 1); err != nil {
 		s.conf.Logger.Warn("cannot move the log into the database: the next start does it", "err", err)
 	}
 }

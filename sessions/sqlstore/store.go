@@ -72,6 +72,7 @@ type Store struct {
 	damaged    chan error
 	background sync.WaitGroup
 	cancel     context.CancelFunc
+	rest       func() // moves the log into the database when nobody uses it any more
 }
 
 var _ sessions.Store = (*Store)(nil)
@@ -175,6 +176,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	s.sweeping = gone != 0
 	s.mirror = newMirror(s.conf.Logger, s.read, s.TranscriptPath)
 	work := context.WithoutCancel(life)
+	s.rest = func() { s.lastMove(work) }
 	go s.mirror.run(work)
 	go func() {
 		defer close(s.written)
@@ -260,7 +262,7 @@ func (s *Store) Close() error {
 	<-s.mirror.done
 	s.background.Wait()
 	err := s.readers.close()
-	s.lastMove()
+	s.rest()
 	if e := s.disconnect(); err == nil {
 		err = e
 	}

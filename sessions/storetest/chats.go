@@ -162,7 +162,7 @@ func newChats(_ *testing.T, f *fixture) {
 	f.ok(err)
 	f.equal(got.State, sessions.Sending)
 	more := day
-	more.Most = 3 // what was begun on the next day does not count: a clock may be set back
+	more.Most = 3                                             // what was begun on the next day does not count: a clock may be set back
 	try(addr("4"), now, sessions.Opening{}, sessions.Sending) // no bound, and counted all the same
 	try(addr("4b"), now, more, sessions.Pending)
 	more.Most = 4
