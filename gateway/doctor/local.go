@@ -14,6 +14,7 @@ import (
 
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
 
@@ -197,6 +198,19 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
+// starting reports whether a process that does not answer has the state folder. It is taken for a moment only: a host that starts meanwhile waits for longer.
+func (x *exam) starting() bool {
+	if _, err := os.Stat(x.Config.State); err != nil {
+		return false
+	}
+	release, err := sqlstore.Hold(x.Config.State)
+	if err != nil {
+		return errors.Is(err, sessions.ErrOwned)
+	}
+	_ = release() // it was only asked for
+	return false
+}
+
 // store looks into the database, where no host does.
 func (x *exam) store(ctx context.Context) []Finding {
 	const check = "store"
@@ -209,10 +223,15 @@ func (x *exam) store(ctx context.Context) []Finding {
 		return []Finding{x.server(ctx, x.Config.Store.DSN.Reveal())}
 	}
 	path := filepath.Join(x.Config.State, sqlstore.DatabaseFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return []Finding{fine(check, "there is no database yet: the first start makes one")}
+	if x.starting() {
+		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
 	}
-	if err := sqlstore.CheckFile(ctx, path); err != nil {
+	switch err := sqlstore.CheckFile(ctx, path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return []Finding{fine(check, "there is no database yet: the first start makes one")}
+	case err != nil && x.starting(): // it changed the files while they were read
+		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
+	case err != nil:
 		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
 	}
 	in, err := sqlstore.Inspect(ctx, path)

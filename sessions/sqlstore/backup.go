@@ -101,10 +101,19 @@ func readOnly(path string) string {
 // CheckFile runs SQLite's quick_check on any SQLite database that exists and that this process has not open, and holds a store's own against
 // what is noted beside it, as a start does. The error wraps ErrDamaged when it is damaged.
 func CheckFile(ctx context.Context, path string) error {
+	stores := filepath.Base(path) == DatabaseFile
+	if stores {
+		if err := checkLost(filepath.Dir(path), path); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return err // SQLite would make it, and remove a log beside it
+	}
 	if err := checkHeader(path); err != nil {
 		return err
 	}
-	if filepath.Base(path) == DatabaseFile {
+	if stores {
 		if err := checkClosed(ctx, path); err != nil {
 			return err
 		}
@@ -145,8 +154,10 @@ type Inside struct {
 
 // Inspect looks into a store's SQLite database that no host uses, without changing it. It refuses a schema that is newer than this program's.
 func Inspect(ctx context.Context, path string) (in Inside, err error) {
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); err != nil {
 		return in, err
+	} else if info.Size() == 0 {
+		return in, fmt.Errorf("%s is empty", path) // SQLite would remove a log beside it
 	}
 	_, newest, err := sqliteDialect.latest()
 	if err != nil {

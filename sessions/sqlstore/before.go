@@ -37,7 +37,7 @@ func (s *Store) keepBefore(ctx context.Context, have, newest int64) error {
 		return fmt.Errorf("upgrading the store in %s from schema version %d to %d: copying it first, to %s: %w. Nothing was changed. Make room for a second copy of the database, and start again",
 			s.where(), have, newest, to, err)
 	}
-	if _, err := s.writer.exec(ctx, "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", upgrading, have); err != nil {
+	if err := s.aside(ctx, "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", upgrading, have); err != nil {
 		return s.notUpgraded(have, newest, err)
 	}
 	return nil
@@ -77,7 +77,7 @@ func (s *Store) upgraded(ctx context.Context) error {
 			removeDatabase(path)
 		}
 	}
-	if _, err = s.writer.exec(ctx, "DELETE FROM meta WHERE name = ?", upgrading); err != nil {
+	if err := s.aside(ctx, "DELETE FROM meta WHERE name = ?", upgrading); err != nil {
 		return fmt.Errorf("ending the upgrade of the store in %s: %w", s.where(), err)
 	}
 	return nil

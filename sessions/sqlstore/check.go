@@ -145,7 +145,7 @@ func (s *Store) watch(ctx context.Context, same func() error) error {
 	result := make(chan error, 1)
 	s.background.Go(func() {
 		err := s.check(ctx)
-		if e := same(); e != nil {
+		if e := same(); e != nil && !errors.Is(e, errNotCompared) {
 			err = e // it says more
 		}
 		result <- err
@@ -159,7 +159,7 @@ func (s *Store) watch(ctx context.Context, same func() error) error {
 	}
 	s.background.Go(func() {
 		if err := <-result; err != nil && ctx.Err() == nil {
-			if same() != nil { // it is being written to
+			if e := same(); e != nil && !errors.Is(e, errNotCompared) { // it is being written to
 				err = errors.Join(err, s.mark())
 			}
 			s.report(err)

@@ -26,11 +26,12 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 		}
 		s.guard = l.c
 	}
-	f, err := os.OpenFile(filepath.Join(s.conf.Dir, SumsFile), os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(s.conf.Dir, SumsFile)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sums of the database's pages: %w", err)
 	}
-	tighten(f.Name())
+	tighten(name)
 	x := &pageSums{f: s.plainly(f), settled: true}
 	s.sums = x
 	if err := x.begin(ctx, l, s.file); err != nil {
@@ -40,8 +41,15 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 		if info, err := f.Stat(); err == nil && info.Size() > 0 {
 			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there, as after something else wrote to it: pages are taken as they are, once")
 		}
-		if err := x.forget(l); err != nil {
-			return nil, fmt.Errorf("beginning the sums of the database's pages: %w", err)
+		if err := x.forget(l); err != nil { // another file may do
+			_, _ = x.f.Close(), os.Remove(name) // the error that counts comes from opening it
+			if f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+				x.f = s.plainly(f)
+				err = x.forget(l)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("beginning the sums of the database's pages: %w", err)
+			}
 		}
 	}
 	return s.compare(ctx)
@@ -72,8 +80,11 @@ func (s *Store) compare(ctx context.Context) (same func() error, err error) {
 		case len(bad) > 0:
 			result <- notAsWritten(s.file, bad)
 			return
-		case err != nil: // stopped meanwhile, or the disk fails: nothing is known
-			s.conf.Logger.Debug("the database was not compared with its checksums to the end", "err", err)
+		case err != nil && ctx.Err() == nil: // the disk fails: nothing is known
+			s.conf.Logger.Warn("the database was not compared with its checksums to the end", "err", err)
+			result <- fmt.Errorf("%w: %w", errNotCompared, err)
+			return
+		case err != nil: // stopped meanwhile
 		case without > 0:
 			s.conf.Logger.Debug("pages of the database had no checksum", "pages", without)
 		}
@@ -81,6 +92,9 @@ func (s *Store) compare(ctx context.Context) (same func() error, err error) {
 	})
 	return sync.OnceValue(func() error { return <-result }), nil
 }
+
+// errNotCompared: whether the database is as it was written is not known.
+var errNotCompared = errors.New("comparing the database with its checksums")
 
 func (s *Store) plainly(f *os.File) plainFile {
 	if s.conf.plain != nil {
@@ -137,7 +151,8 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 		x.stale = err != nil
 		return err
 	}
-	if err := x.keep(l); err != nil {
+	x.trying = x.log.frames + s.conf.logPages/4
+	if err := s.keepSums(l); err != nil {
 		return err
 	}
 	if x.torn {
@@ -145,16 +160,39 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 			return err
 		}
 	}
-	x.trying = x.log.frames + s.conf.logPages/4
 	return s.moveLog(ctx)
+}
+
+// longLog is how many times as long as it should be the log gets at most because the sums cannot be written.
+const longLog = 16
+
+// keepSums has the sums of the pages in the log on disk. When that does not work for long it gives them up, on disk as well: the next start takes the pages as
+// they are, and the log does not fill the disk.
+func (s *Store) keepSums(l left) error {
+	if s.unsummed {
+		return nil
+	}
+	err := s.sums.keep(l)
+	if err == nil || s.sums.log.frames < longLog*s.conf.logPages {
+		return err
+	}
+	s.unsummed = true
+	s.acknowledge()
+	if e := errors.Join(s.commits.Truncate(commitsLine), s.commits.Sync()); e != nil {
+		s.unsummed = false
+		return errors.Join(err, e)
+	}
+	s.conf.Logger.Warn("the checksums of the database's pages cannot be written for long: until the next start it has none", "err", err)
+	return nil
 }
 
 // moveLog has SQLite move the log, as far as no reader needs pages as they were.
 func (s *Store) moveLog(ctx context.Context) error {
-	x, frames := s.sums, int64(0)
-	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, x.moved = r.int(1), r.int(2); return nil })
+	x, frames, moved := s.sums, int64(0), int64(0)
+	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, moved = r.int(1), r.int(2); return nil })
 	x.torn = err != nil
-	x.whole = err == nil && frames == x.log.frames && x.moved == frames
+	x.moved = max(x.moved, moved) // negative: another process moves it
+	x.whole = err == nil && frames == x.log.frames && moved == frames
 	return err
 }
 
@@ -192,7 +230,9 @@ func (s *Store) lastMove(ctx context.Context) {
 // start: the guard is the last, which can do neither.
 func (s *Store) disconnect() (err error) {
 	ends := []*conn{s.guard, s.writer}
-	if x := s.sums; x != nil {
+	if x := s.sums; x == nil {
+		slices.Reverse(ends) // they could not be opened
+	} else {
 		if _, err := x.log.follow(s.file + "-wal"); x.settled && (err != nil || x.log.size > 0 && !x.whole) {
 			slices.Reverse(ends)
 		}

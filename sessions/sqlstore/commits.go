@@ -35,6 +35,27 @@ const setCommits = "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONF
 
 const getCommits = "SELECT value FROM meta WHERE name = 'commits'"
 
+// countOne counts a commit that is made before the writer begins.
+const countOne = "INSERT INTO meta (name, value) VALUES ('commits', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
+
+// aside makes a change in a commit of its own before the writer begins. It counts like any other, or the sums of pages would be taken for those of what it left.
+func (s *Store) aside(ctx context.Context, query string, args ...any) error {
+	_, err := s.writer.exec(ctx, "BEGIN")
+	if err == nil {
+		_, err = s.writer.exec(ctx, query, args...)
+	}
+	if err == nil {
+		_, err = s.writer.exec(ctx, countOne)
+	}
+	if err == nil {
+		_, err = s.writer.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error counts
+	}
+	return err
+}
+
 // left is what a database and the number beside it say before anything is changed.
 type left struct {
 	c       *conn // looks into it and cannot change anything, nor move its log; nil = there is none
@@ -59,15 +80,12 @@ func (l *left) read(ctx context.Context, c *conn) (err error) {
 	return err
 }
 
-// checkCommits refuses a database that has forgotten commits, or that was found to be damaged. A database that is not there has been spoken of by checkLost: what
-// is noted beside it goes with it.
+// checkCommits refuses a database that has forgotten commits, or that was found to be damaged. It changes nothing. A database that is not there, or empty, has been
+// spoken of by checkLost.
 func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 	beside := filepath.Join(dir, CommitsFile)
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return l, fmt.Errorf("removing what is left of a database that is gone: %w", err)
-		}
-		return l, nil
+	if gone(path) {
+		return l, nil // SQLite would remove the log beside it, even when it only looks
 	}
 	b, err := os.ReadFile(beside)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,6 +125,23 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 	return l, nil
 }
 
+// gone reports whether there is no database, or an empty file.
+func gone(path string) bool {
+	info, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+// forgetGone removes what is noted beside a database that is gone: a new one is made.
+func (s *Store) forgetGone() error {
+	if !gone(s.file) {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(s.conf.Dir, CommitsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what is left of a database that is gone: %w", err)
+	}
+	return nil
+}
+
 // onlyLook opens a database so that nothing in it can change: not even its log is moved into it when the connection ends.
 func onlyLook(path string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)" // nothing that would read it already
@@ -144,9 +179,10 @@ const commitsLine = 20 + 1 + 6 + 1
 // loss, it makes none.
 func (s *Store) acknowledge() {
 	b := fmt.Appendf(nil, firstLine, s.tx.commits, s.schema)
-	if s.changed.Load() {
+	switch {
+	case s.changed.Load():
 		b = append(b, damagedLine...)
-	} else {
+	case !s.unsummed:
 		b = fmt.Appendf(b, secondLine, s.tx.commits)
 	}
 	_, _ = s.commits.WriteAt(b, 0) // see above

@@ -53,6 +53,11 @@ func (s *Store) indexNotes(ctx context.Context) error {
 			return fmt.Errorf("indexing the notes: %w", err) // the connection is closed, and nothing of it stays
 		}
 	}
+	if !s.d.postgres {
+		if _, err := exec(countOne); err != nil {
+			return fmt.Errorf("indexing the notes: %w", err)
+		}
+	}
 	_, err = exec("COMMIT")
 	return err
 }

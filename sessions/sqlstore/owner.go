@@ -104,7 +104,7 @@ func (d *folder) describe(address, socket string) error {
 // private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
 // the mode of the database.
 func private(path string) {
-	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil { // otherwise opening it says why
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // otherwise it is there, or opening it says why
 		_ = f.Close()
 	}
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {

@@ -60,6 +60,7 @@ type Store struct {
 	commits   *os.File  // SQLite: the number of the last commit
 	schema    int64     // SQLite: the version
 	sums      *pageSums // SQLite: the checksums of its pages
+	unsummed  bool      // SQLite: they were given up
 
 	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
 	plain      *os.File    // SQLite: the database, from when it is compared until it is closed; may be nil
@@ -129,6 +130,10 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if err := checkHeader(s.file); err != nil {
 			return err
 		}
+		if err := s.forgetGone(); err != nil {
+			return err
+		}
+		private(s.file) // before SQLite has it open: closing any other file of the database ends its locks
 		if was, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
 			return err
 		}
@@ -136,7 +141,6 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if was.missing > 0 {
 			s.conf.Logger.Warn("a copy from before an upgrade was put in the place of the database: what came after it is not in it", "schema", was.schema, "commits", was.missing)
 		}
-		private(s.file)
 	}
 	if s.writer, err = s.connectWriter(life); err != nil {
 		return fmt.Errorf("opening the store in %s: %w", s.where(), err)

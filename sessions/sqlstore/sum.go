@@ -181,9 +181,8 @@ func (x *pageSums) compare(db io.ReaderAt, fill bool, enough func() error) (bad 
 			}
 		}
 		if fill && end > 0 {
-			if _, err := x.f.WriteAt(sums[:end], sumAt(first)); err != nil {
-				return bad, without, err
-			}
+			_, err := x.f.WriteAt(sums[:end], sumAt(first))
+			fill = err == nil // there is no room: the next start does it
 		}
 		if err := enough(); err != nil {
 			return bad, without, err

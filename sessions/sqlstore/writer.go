@@ -233,7 +233,6 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 			err = fmt.Errorf("panic in a store operation: %v", p)
 		}
 		if err != nil {
-			s.settle(false)
 			t.n = before
 			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
 			err = s.damage(err)
@@ -262,6 +261,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 		}
 	}
 	s.trace(batch, BeforeCommit)
+	if number {
+		s.settle(false)
+	}
 	if _, err := t.conn.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
