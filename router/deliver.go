@@ -67,7 +67,7 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 		if ch != nil && o.pace.free() {
 			return ch, ctx.Err() == nil
 		}
-		if g.denied(ctx, d) {
+		if denied, err := g.denied(ctx, d); err == nil && denied {
 			return ch, true // it will not leave: it needs neither a turn nor a connection
 		}
 		if ch != nil {
@@ -159,17 +159,20 @@ func (g *gate) channel(o *outlet) (channels.Channel, <-chan struct{}) {
 
 // denied reports whether the policy holds a delivery back as things stand. BeginSend decides; this only says what is worth
 // waiting for.
-func (g *gate) denied(ctx context.Context, d sessions.Delivery) bool {
+func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 	if d.Granted != nil {
-		return false
+		return false, nil
 	}
 	s := sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
 	if d.Session != "" {
-		if x, err := g.store.Get(ctx, d.Session); err == nil {
+		switch x, err := g.store.Get(ctx, d.Session); {
+		case err == nil:
 			s = x
+		case !errors.Is(err, sessions.ErrNotFound):
+			return false, err
 		}
 	}
-	return !g.decide(d.To)(s).Allowed()
+	return !g.decide(d.To)(s).Allowed(), nil
 }
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.

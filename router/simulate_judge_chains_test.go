@@ -201,6 +201,8 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 		switch {
 		case run.Kind == sessions.ChildRun && run.Status == sessions.Stopped && run.Error != "":
 			ends = append(ends, "failed")
+		case run.Kind == sessions.ChildRun && strings.Contains(run.Error, "not reported: "): // it began while who asked for it was stopped
+			ends = append(ends, "listed")
 		case run.Status != sessions.Done:
 		case word == string(agent.AnnounceSkip), word == string(agent.NoReply) && run.Kind == sessions.ResultRun:
 			ends = append(ends, "silent")

@@ -16,19 +16,18 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 		return g.again(ctx, d, backoff(d.Attempt), why, false)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
-		switch r, there, err := g.ask(ctx, rec, d, out); {
+		next, r, there, err := g.learn(ctx, o, rec, d, out)
+		switch {
+		case err == nil && next.State != sessions.Sending:
+			return next, next.State.Final(), true
 		case err == nil && there:
-			return g.arrived(ctx, d, r, last)
+			return g.arrived(ctx, next, r, last)
 		case err == nil:
-			return g.again(ctx, d, 0, why, false)
-		case errors.Is(err, errDenied):
-			// It ends here, or may be asked about after all: put back as one that did not arrive it would be sent twice.
-			next, final, ok := g.begin(ctx, o, d)
-			if !ok || next.State != sessions.Sending {
-				return next, final, ok
-			}
-			return g.unclear(ctx, o, ch, next, out, last, why)
+			return g.again(ctx, next, 0, why, false)
+		case ctx.Err() != nil, errors.Is(err, errUndecided):
+			return next, false, false
 		}
+		d = next
 	}
 	g.metrics.ambiguous()
 	if g.settings().Delivery.Hold {
@@ -40,12 +39,41 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, true)
 }
 
-var errDenied = errors.New("the policy denies it")
+// learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
+// asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits.
+func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
+	for try := 0; ; try++ {
+		r, there, err = g.ask(ctx, rec, d, out)
+		if denied := errors.Is(err, errDenied); !denied && !errors.Is(err, errUnread) {
+			return d, r, there, err
+		} else if denied && ctx.Err() == nil {
+			next, _, ok := g.begin(ctx, o, d)
+			if !ok {
+				return d, r, false, errUndecided
+			}
+			if d = next; d.State != sessions.Sending {
+				return d, r, false, nil
+			}
+		}
+		if !sleep(ctx, backoff(try)) {
+			return d, r, false, ctx.Err()
+		}
+	}
+}
+
+var (
+	errDenied = errors.New("the policy denies it")
+	errUnread = errors.New("the policy is not known")
+	// errUndecided: the store did not say, as when the host ends or the row is gone.
+	errUndecided = errors.New("it is not decided")
+)
 
 // ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
 func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
 	defer g.flights.begin(d.Session)() // before the policy is looked at: a flip waits for it
-	if g.denied(ctx, d) {
+	if denied, err := g.denied(ctx, d); err != nil {
+		return r, false, fmt.Errorf("%w: %w", errUnread, err)
+	} else if denied {
 		return r, false, errDenied
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -64,7 +92,7 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 	if !ok {
 		return d, false, false
 	}
-	if ch == nil && g.denied(ctx, d) {
+	if ch == nil && g.left(d) > 0 { // it was denied
 		next, final, ok := g.begin(ctx, o, d)
 		if !ok || next.State != sessions.Sending {
 			return next, final, ok

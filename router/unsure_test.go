@@ -201,3 +201,36 @@ func TestDeniedWhileUnclear(t *testing.T) {
 		})
 	}
 }
+
+// TestUnclearAtTheEnd stops the host while a message is on its way of which nobody knows then whether it arrived. The session that permits it cannot be read any
+// more: nothing is asked and nothing decided, and the next start takes it up as it was.
+//
+// proves: P4, D4
+func TestUnclearAtTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := rigWith(t, channeltest.Options{}, nil, nil, func(s *Settings) { s.Session.SendPolicy.Default = policy.Deny })
+		var asked []channels.Outbound
+		g.r.Attach(account, finder{g.fake, &asked, true, nil})
+		g.say(direct("a"), guest, "hello")
+		allow := policy.Allow
+		if _, err := g.r.Patch(t.Context(), g.ended(1)[0].Session, sessions.Patch{SendPolicy: &allow}); err != nil {
+			t.Fatal(err)
+		}
+		underWay := make(chan struct{})
+		g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous)})
+		g.say(direct("a"), guest, "hello again")
+		g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 2 && d[1].State == sessions.Sending })
+		var begins atomic.Int64
+		g.look(func(op, phase string) {
+			if op == "BeginSend" && phase == sqlstore.BeforeCommit && begins.Add(1) > 20 {
+				panic("it goes round and round")
+			}
+		})
+		g.end()
+		close(underWay)
+		g.r.Stop()
+		if d := g.deliveries()[1]; d.State != sessions.Sending || d.Attempt != 1 || begins.Load() != 0 || len(asked) != 0 {
+			t.Errorf("%s, attempt %d, %d decisions, %d questions", d.State, d.Attempt, begins.Load(), len(asked))
+		}
+	})
+}
