@@ -101,3 +101,18 @@ func TestOutdatedChildIsDeleted(t *testing.T) {
 		}
 	}
 }
+
+// A sub-agent was begun while the clock was a day ahead, and is past its time after the clock was put right: its late report is listed and not sent.
+//
+// proves: N14, D8
+func TestOutdatedChildUnderAnotherClock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		run := sessions.Run{ID: "r", Kind: sessions.ChildRun, Key: "agent:main:subagent:x", Created: time.Now().Add(24 * time.Hour)}
+		c := sessions.Chain{Kind: chainSpawn, Cleanup: "delete", Origin: direct("a"), Requester: "agent:main:main", Target: run.Key}
+		var o sessions.Outcome
+		if !g.r.deleteLate(t.Context(), g.r.settings.Load(), run, c, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
+			t.Errorf("%+v", o.Deliveries)
+		}
+	})
+}
