@@ -4,65 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"parley/sessions"
 )
-
-// lookChild names the state folder that a child process of TestFaultSomebodyLooks looks into.
-const lookChild = "PARLEY_TEST_LOOK"
-
-// Another process looks into the database of a host at work, as with the sqlite3 program. Locks keep it from taking itself for the last one, which
-// would remove the log that the host goes on writing.
-//
-// proves: D5
-func TestFaultSomebodyLooks(t *testing.T) {
-	if dir := os.Getenv(lookChild); dir != "" {
-		c := other(t, dir, "")
-		if n, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil || n == 0 {
-			t.Fatal(n, err)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if runtime.GOOS == "windows" {
-		t.Skip("what is open cannot be removed there, nor copied")
-	}
-	t.Parallel()
-	s := open(t, Config{Dir: filled(t, 30), CheckBudget: time.Minute}) // not the first start
-	work := func(from int) {
-		for i := range 20 {
-			if err := life(t.Context(), s, i%3, from+i, someQuestion, someAnswer); err != nil {
-				t.Fatal(err)
-			}
-		}
-		settled(t, s)
-	}
-	work(1000)
-	before, err := os.Stat(s.file + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaultSomebodyLooks$")
-	cmd.Env = append(os.Environ(), lookChild+"="+s.conf.Dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if after, err := os.Stat(s.file + "-wal"); err != nil || !os.SameFile(before, after) {
-		t.Errorf("the log is another file: %v", err)
-	}
-	work(2000)
-	if err := open(t, Config{Dir: copied(t, s.conf.Dir), CheckBudget: time.Minute}).Close(); err != nil {
-		t.Error(err)
-	}
-}
 
 // An operation that wrote and failed is the last one before a soft stop: the sums stay.
 //
