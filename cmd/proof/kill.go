@@ -184,7 +184,7 @@ func (f *killed) unclear(w io.Writer, platform, where string) {
 			sends++
 		}
 	}
-	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, sends, len(all), marked, again)
+	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again of those that have a token\n", platform, sends, len(all), marked, again)
 	for i, a := range all {
 		if i == mostSaid {
 			if where == "" {

@@ -19,6 +19,7 @@ import (
 	"parley/channels/telegram/telegramtest"
 	"parley/channels/whatsapp/whatsapptest"
 	"parley/cmd/internal/failpoint"
+	"parley/gateway/access"
 )
 
 // world is what a host is proved in: stand-ins for the platforms and a model server in this process, a folder with the configuration
@@ -55,9 +56,15 @@ type worldConfig struct {
 	Edges   bool   // what seldom happens is made to: sub-agents are archived after a minute, answers shown while they are written, a budget used up
 }
 
+// longestSocket is the longest path of a socket on every system.
+const longestSocket = 100
+
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
 	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges}
+	if socket := filepath.Join(w.state(), access.SocketName); len(socket) > longestSocket {
+		return nil, fmt.Errorf("--dir: the path %s of the program's socket has %d bytes, at most %d are possible: use a shorter one", socket, len(socket), longestSocket)
+	}
 	model, err := modeltest.New()
 	if err != nil {
 		return nil, err
@@ -80,7 +87,7 @@ func newWorld(ctx context.Context, c worldConfig) (*world, error) {
 		w.second.CloseClientConnections()
 		w.second.Close()
 	})
-	socket := filepath.Join(w.state(), "parley.sock")
+	socket := filepath.Join(w.state(), access.SocketName)
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}

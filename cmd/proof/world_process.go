@@ -146,6 +146,9 @@ func (p *process) over() error {
 			return nil
 		}
 	}
+	if p.err == nil {
+		return fmt.Errorf("life %d ended by itself, as if it had been asked to\n%s", p.Life, p.log)
+	}
 	return fmt.Errorf("life %d ended by itself: %w\n%s", p.Life, p.err, p.log)
 }
 
