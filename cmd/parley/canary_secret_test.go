@@ -67,7 +67,7 @@ type canaryWorld struct {
 	secrets        canaries
 	codes          canaries // of pairing and of the page: they are shown to whom they are for
 	chats, answers int
-	bad            func(modeltest.Request) modeltest.Reply
+	bad            atomic.Pointer[func(modeltest.Request) modeltest.Reply]
 }
 
 // Secrets are as they are in life, with what has to be encoded somewhere.
@@ -76,8 +76,8 @@ func canary(name string) string { return "cAnary/" + name + "+7f3=9b&x" + "-of-t
 func newCanaryWorld(t *testing.T) *canaryWorld {
 	x := &canaryWorld{three: newThree(t), codes: canaries{}}
 	x.model.Script(func(r modeltest.Request) modeltest.Reply {
-		if bad := x.bad; bad != nil {
-			return bad(r)
+		if bad := x.bad.Load(); bad != nil {
+			return (*bad)(r)
 		}
 		return x.answer(r)
 	})
@@ -242,7 +242,7 @@ func (x *canaryWorld) badDay() {
 	x.dc.Disconnect(4000)
 	x.until(2*time.Minute, "Discord is connected again", x.dc.Ready) // what is said meanwhile comes later, and the quiet before it says nothing
 	for i, status := range []int{http.StatusUnauthorized, http.StatusBadRequest, http.StatusForbidden, http.StatusOK} {
-		x.bad = func(r modeltest.Request) modeltest.Reply {
+		bad := func(r modeltest.Request) modeltest.Reply {
 			said := everyForm(r.Header.Get("Authorization"), canary("api-key"), "http://someone:"+basePassword+"@models.example/v1")
 			if status == http.StatusOK { // an answer that is none
 				return modeltest.Reply{Status: status, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: "data: {\"error\": {\"message\": " + strconv.Quote(said) + "}}\n\n"}
@@ -253,10 +253,11 @@ func (x *canaryWorld) badDay() {
 			}
 			return modeltest.Reply{Status: status, Body: string(body)}
 		}
+		x.bad.Store(&bad)
 		corners[i%2].tell(fmt.Sprintf("the model fails with %d", status))
 		x.quiet()
 	}
-	x.bad = nil
+	x.bad.Store(nil)
 }
 
 // chat looks at what a chat shows.

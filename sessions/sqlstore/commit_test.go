@@ -211,3 +211,21 @@ func TestTraceFails(t *testing.T) {
 		}
 	}
 }
+
+// The only write that waits is one whose caller has gone away: nothing is committed, and the writer goes on.
+func TestNobodyWaits(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	for i := range 3 {
+		o := &op{name: "Gone", done: make(chan struct{}), fn: func(*tx) error {
+			t.Error("it was run")
+			return nil
+		}}
+		o.taken.Store(true)
+		s.queue <- o
+		<-o.done
+		if err := life(t.Context(), s, 1, i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

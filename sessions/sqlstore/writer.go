@@ -138,6 +138,8 @@ func (s *Store) run(ctx context.Context) {
 			batch = append(batch, s.sweepOp())
 		case len(s.unindexed) >= indexBatch || !open: // what cannot be indexed at the end, the next start does
 			batch = append(batch, s.indexOp())
+		case len(batch) == 0: // who asked for it went away
+			continue
 		}
 		s.commit(ctx, batch)
 		for _, o := range batch {
