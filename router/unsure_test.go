@@ -234,3 +234,37 @@ func TestUnclearAtTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestLostAnswerOfAnInterruptedTurn loses the answer to the commit that ends a turn, which is interrupted meanwhile. What the turn said is in the store, and leaves
+// before anything that is said later.
+//
+// proves: S14
+func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		atWork := make(chan struct{})
+		defer close(atWork)
+		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			select {
+			case <-atWork:
+			case <-ctx.Done():
+			}
+			return agent.Answer{}, context.Canceled
+		})
+		g.say(direct("a"), guest, "hello")
+		g.until("it is at work", func() bool { r := g.runs(); return len(r) == 1 && r[0].Status == sessions.Running })
+		run := g.runs()[0]
+		out := sessions.Outcome{Status: sessions.Done, Deliveries: []sessions.Delivery{
+			{ID: "d1", Kind: sessions.Reply, Session: run.Key, Run: run.ID, To: direct("a"), Text: "said", Expires: time.Now().Add(time.Hour)}}}
+		if _, err := g.store.Finish(t.Context(), run.ID, out); err != nil {
+			t.Fatal(err)
+		}
+		interrupted, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		began := time.Now()
+		g.r.finish(interrupted, run, out)
+		if g.shown(1); time.Since(began) > expireEvery/2 {
+			t.Errorf("it is shown after %s", time.Since(began))
+		}
+	})
+}
