@@ -5,6 +5,8 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"parley/channels"
 )
 
 // When memory is given back.
@@ -36,7 +38,7 @@ func (l *workload) set(busy bool) {
 // slim keeps the footprint small of a host that has nothing to do: free gives back what is not needed, once the start is over and then
 // after each burst of work. collected counts garbage collections. Nothing wakes a host that is idle.
 func slim(ctx context.Context, l *workload, collected func() uint64, free func()) {
-	if !pause(ctx, slimStart) {
+	if !channels.Sleep(ctx, slimStart) {
 		return
 	}
 	free()
@@ -50,7 +52,7 @@ func slim(ctx context.Context, l *workload, collected func() uint64, free func()
 		if collected()-counted < slimLeast {
 			continue
 		}
-		if !pause(ctx, max(slimAfter, time.Until(last.Add(slimEvery)))) {
+		if !channels.Sleep(ctx, max(slimAfter, time.Until(last.Add(slimEvery)))) {
 			return
 		}
 		if l.busy.Load() || len(l.quiet) > 0 { // it goes on, or did until just now
@@ -58,18 +60,6 @@ func slim(ctx context.Context, l *workload, collected func() uint64, free func()
 		}
 		free()
 		counted, last = collected(), time.Now()
-	}
-}
-
-// pause waits; false when ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -169,22 +167,7 @@ func timesShown(h *prooftest.History, d prooftest.Listed) int {
 
 // firstDeliveries gives for each run its first delivery: what was shown of its answer while it was written becomes that.
 func (w *world) firstDeliveries(ctx context.Context) (map[string]string, error) {
-	const page = 1000
 	first := map[string]string{}
-	for before := int64(0); ; {
-		q := url.Values{"limit": {fmt.Sprint(page)}}
-		if before > 0 {
-			q.Set("before", fmt.Sprint(before))
-		}
-		var all []sessions.Delivery
-		if err := w.ask(ctx, http.MethodGet, "/api/deliveries", q, nil, &all); err != nil {
-			return nil, err
-		}
-		for _, d := range all { // newest first
-			first[string(d.Run)], before = string(d.ID), d.Seq
-		}
-		if len(all) < page {
-			return first, nil
-		}
-	}
+	err := w.eachDelivery(ctx, func(d sessions.Delivery) { first[string(d.Run)] = string(d.ID) })
+	return first, err
 }

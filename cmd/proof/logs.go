@@ -114,6 +114,13 @@ func (w *world) onWhatsAppShown() (out []prooftest.Shown) {
 
 // listed is the host's own ledger, oldest first.
 func (w *world) listed(ctx context.Context) (out []prooftest.Listed, err error) {
+	err = w.eachDelivery(ctx, func(d sessions.Delivery) { out = append(out, listedOf(d)) })
+	slices.Reverse(out)
+	return out, err
+}
+
+// eachDelivery goes through the host's deliveries, newest first.
+func (w *world) eachDelivery(ctx context.Context, f func(sessions.Delivery)) error {
 	const page = 1000
 	for before := int64(0); ; {
 		q := url.Values{"limit": {fmt.Sprint(page)}}
@@ -122,15 +129,14 @@ func (w *world) listed(ctx context.Context) (out []prooftest.Listed, err error) 
 		}
 		var all []sessions.Delivery
 		if err := w.ask(ctx, http.MethodGet, "/api/deliveries", q, nil, &all); err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range all {
-			out = append(out, listedOf(d))
+			f(d)
 			before = d.Seq
 		}
 		if len(all) < page {
-			slices.Reverse(out)
-			return out, nil
+			return nil
 		}
 	}
 }

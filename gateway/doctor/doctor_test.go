@@ -188,6 +188,18 @@ func TestFindings(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a host starts", func(t *testing.T) {
+		t.Parallel()
+		var release func() error
+		fs := setup{platform: well.URL, models: m, before: func(dir string) {
+			_ = os.WriteFile(filepath.Join(dir, sqlstore.DatabaseFile), []byte("half of one"), 0o600)
+			release, _ = sqlstore.Hold(dir)
+		}}.run(t)
+		expect(t, fs, "store", Warning, "a host starts")
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("a clock that is near enough", func(t *testing.T) {
 		t.Parallel()
 		for _, f := range (setup{platform: ahead.URL, models: m}).run(t) {

@@ -198,9 +198,10 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// starting reports whether a process that does not answer has the state folder. It is taken for a moment only: a host that starts meanwhile waits for longer.
-func (x *exam) starting() bool {
-	if _, err := os.Stat(x.Config.State); err != nil {
+// starting reports whether a process that does not answer has the state folder of a database. It is taken for a moment only: a host that starts meanwhile
+// waits for longer.
+func (x *exam) starting(database string) bool {
+	if _, err := os.Stat(database); err != nil {
 		return false
 	}
 	release, err := sqlstore.Hold(x.Config.State)
@@ -223,14 +224,17 @@ func (x *exam) store(ctx context.Context) []Finding {
 		return []Finding{x.server(ctx, x.Config.Store.DSN.Reveal())}
 	}
 	path := filepath.Join(x.Config.State, sqlstore.DatabaseFile)
-	if x.starting() {
-		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
+	starting := x.starting(path)
+	var err error
+	if !starting {
+		err = sqlstore.CheckFile(ctx, path)
+		starting = err != nil && x.starting(path) // and changed the files while they were read
 	}
-	switch err := sqlstore.CheckFile(ctx, path); {
+	switch {
+	case starting:
+		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
 	case errors.Is(err, fs.ErrNotExist):
 		return []Finding{fine(check, "there is no database yet: the first start makes one")}
-	case err != nil && x.starting(): // it changed the files while they were read
-		return []Finding{warn(check, "ask again when it is up", "a host starts or stops in %s: it checks the database itself", x.Config.State)}
 	case err != nil:
 		return []Finding{wrong(check, "restore a backup: parley restore FILE", "%v", err)}
 	}
