@@ -47,8 +47,8 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
 // failing it looks once; what comes of the rest is looked for before the next write that works is followed.
 func (r *Router) unsure(ctx context.Context, err error) {
-	if ctx.Err() == nil && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
-		r.heal(ctx)
+	if !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
+		r.heal(context.WithoutCancel(ctx)) // whoever asked may have gone away meanwhile
 	}
 }
 

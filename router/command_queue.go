@@ -81,27 +81,30 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 	}
 	lines := []string{"Queue: " + queueWords(c)}
 	for _, run := range atWork {
-		ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.session.Key, Limit: 1000})
+		more, err := r.takenUp(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}
-		n := 1 + len(batchOf(run.ID, ended))
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, plural(n, "message")))
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }
 
-// batchOf gives those of the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
-func batchOf(id sessions.RunID, runs []sessions.Run) (out []sessions.Run) {
+// takenUp gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
+func (r *Router) takenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
+		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: maxListed})
+		if err != nil {
+			return nil, err
+		}
 		for _, run := range runs {
-			if run.Batch == in[i] && !slices.Contains(in, run.ID) {
+			if !slices.Contains(in, run.ID) {
 				in, out = append(in, run.ID), append(out, run)
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // stopWords are what people write in a hurry. While something is at work they mean /stop.

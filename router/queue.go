@@ -317,8 +317,8 @@ func (r *Router) inPlaceOf(ctx context.Context, run sessions.Run) (out []session
 	if run.Kind != sessions.TurnRun || !run.Reply.Type.Several() {
 		return nil, nil
 	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: 300})
-	for _, b := range batchOf(run.ID, runs) {
+	runs, err := r.takenUp(ctx, run.ID)
+	for _, b := range runs {
 		out = append(out, b.Input)
 	}
 	return out, err

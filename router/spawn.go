@@ -48,6 +48,7 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
+		By:      q.From.Run.ID,
 		Session: child,
 		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: key, Agent: q.Agent, Source: q.Source, Chain: chain, Label: q.Label,
 			Model: firstOf(q.Model, set.Agents.Defaults.Subagents.Model), Timeout: time.Duration(q.Timeout) * time.Second,
@@ -243,6 +244,7 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	id := sessions.RunID(uuid.NewString())
 	return sessions.Effects{
 		Source:   q.Source,
+		By:       q.Run.ID,
 		Existing: true, Session: &sessions.Session{Key: child.Key, Agent: child.Agent},
 		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
 			Model: task.Model, Timeout: task.Timeout,

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // TestStopSparesOtherSessionsWork stops a chat while the announce of an exchange waits behind its turn: it is announced all the same.
@@ -97,4 +99,43 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStoppedStartsNothing stops a turn while it is about to spawn a sub-agent, or to tell one something: nobody would stop those.
+func TestStoppedStartsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newTree(t, 1)
+		x.does("short", slowly(time.Second))
+		x.does("long", slowly(time.Hour))
+		child := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
+		x.ended(1)
+		x.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			sleep(ctx, time.Hour)
+			return agent.Answer{}, ctx.Err()
+		})
+		x.say(groupChat("a"), guest, "hello")
+		var at sessions.Run
+		x.until("a turn is at work", func() bool {
+			runs, err := x.store.ListRuns(t.Context(), sessions.RunQuery{Key: keyA, Status: sessions.Running})
+			if err != nil || len(runs) == 0 {
+				return false
+			}
+			at = runs[0]
+			return true
+		})
+		x.asks(groupChat("a"), guest, "/stop")
+		from := tools.Caller{Session: x.session(keyA), Run: at}
+		if run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrConflict) {
+			t.Errorf("spawned: %+v, %v", run, err)
+		}
+		if run, err := x.r.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrConflict) {
+			t.Errorf("told: %+v, %v", run, err)
+		}
+		if all, err := x.store.ListRuns(t.Context(), sessions.RunQuery{Parent: keyA}); err != nil || len(all) != 1 {
+			t.Errorf("at work although nobody can stop it: %+v, %v", all, err)
+		}
+		if again, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s1", From: from, Agent: "main", Task: "short"}); err != nil || again.ID != child.ID {
+			t.Errorf("what was spawned before: %+v, %v", again, err)
+		}
+	})
 }

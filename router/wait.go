@@ -122,15 +122,13 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
 	r.tellMessages(run, taken...)
-	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Done, Limit: len(taken) + 100})
+	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: maxListed})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
 	}
 	for _, x := range ended {
-		if x.Batch == run.ID {
-			r.ends.tell(string(x.ID))
-			r.tellRun(x, x.Status)
-		}
+		r.ends.tell(string(x.ID))
+		r.tellRun(x, x.Status)
 	}
 	return taken, nil
 }

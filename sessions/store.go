@@ -62,6 +62,7 @@ type Arrival struct {
 // and the rest. Patch, Reset, Heard, Interrupt, Drop, Archive and Delete need Session.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
+	By         RunID      // the run that asks for this: nothing is done when it has been stopped or interrupted meanwhile, which is ErrConflict. What it made before, by the same Source, is given back all the same
 	Existing   bool       // Session must be there: ErrNotFound otherwise, and as the next run of a chain the chain ends there. What was deleted does not come back
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Quiet      bool       // with Existing: Session is only named. It is not refreshed, and an archived one stays archived
@@ -181,6 +182,7 @@ type RunQuery struct {
 	Key    Key
 	Parent Key   // runs of sub-agents spawned by this session
 	Root   RunID // runs of the chain that began with this one
+	Batch  RunID // runs whose messages this one took up or came in the place of
 	Status RunStatus
 	Kind   RunKind
 	Since  time.Time // only those queued then or later

@@ -130,6 +130,11 @@ func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 			return t.duplicate(e, e.Run.ID)
 		}
 	}
+	if e.By != "" {
+		if err := t.goesOn(e.By); err != nil {
+			return acc, err
+		}
+	}
 	if acc, err = t.apply(e); err != nil {
 		return acc, err
 	}

@@ -128,6 +128,9 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 	if q.Root != "" {
 		where, args = append(where, "root = ? AND root <> ''"), append(args, string(q.Root))
 	}
+	if q.Batch != "" {
+		where, args = append(where, "batch = ? AND batch <> ''"), append(args, string(q.Batch))
+	}
 	if q.Status != "" {
 		cond := "status = ?"
 		if !q.Status.Final() {

@@ -81,6 +81,15 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 	return stopped, nil
 }
 
+// goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
+func (t *tx) goesOn(id sessions.RunID) error {
+	stopped, err := t.one("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(row) error { return nil })
+	if err == nil && stopped {
+		err = wrong("run %s has been stopped", id)
+	}
+	return err
+}
+
 // aborted marks a session whose run was stopped, and the sub-agents above it up to the session that the stop was for: they may be
 // between two turns, and the result that they wait for does not come.
 func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {

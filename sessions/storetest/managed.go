@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -71,6 +72,43 @@ func stopRun(_ *testing.T, f *fixture) {
 	f.equal(f.run(spared.ID).Status, sessions.Queued)
 	_, err = f.Submit(f.ctx, sessions.Effects{StopRun: "nobody"})
 	f.is(err, sessions.ErrNotFound)
+}
+
+// A turn that was stopped starts nothing more, whether it has ended by then or not; what it started before is given back.
+func stoppedAsks(_ *testing.T, f *fixture) {
+	for i, end := range []func(sessions.Run){
+		func(r sessions.Run) { f.submit(sessions.Effects{StopRun: r.ID}) },
+		func(r sessions.Run) {
+			f.submit(sessions.Effects{Stop: []sessions.Key{r.Key}})
+			f.finish(r.ID, sessions.Outcome{Status: sessions.Stopped})
+		},
+		func(r sessions.Run) {
+			newer := newRun(r.Key, "newer")
+			newer.Reply = r.Reply
+			f.submit(sessions.Effects{Session: &sessions.Session{Key: r.Key}, Run: newer, Interrupt: true})
+		},
+	} {
+		k := key(fmt.Sprint(i))
+		r := f.turn(k, addr("1"), "one")
+		f.claim(k)
+		spawn := func(name string) sessions.Effects {
+			kid := sessions.SubagentKey("main", fmt.Sprint(name, i))
+			child := newRun(kid, "task")
+			child.Kind, child.Chain = sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: k}
+			return sessions.Effects{Source: name + fmt.Sprint(i), By: r.ID, Session: &sessions.Session{Key: kid, SpawnedBy: k}, Run: child}
+		}
+		before := spawn("before")
+		f.submit(before)
+		end(r)
+		f.equal(f.submit(before).Run.ID, before.Run.ID)
+		late := spawn("late")
+		_, err := f.Submit(f.ctx, late)
+		f.is(err, sessions.ErrConflict)
+		_, err = f.Get(f.ctx, late.Session.Key)
+		f.is(err, sessions.ErrNotFound)
+		_, err = f.GetRun(f.ctx, late.Run.ID)
+		f.is(err, sessions.ErrNotFound)
+	}
 }
 
 // What people do with a session happens once for a source, and does not revive an archived one.

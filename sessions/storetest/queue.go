@@ -41,6 +41,10 @@ func batch(_ *testing.T, f *fixture) {
 		f.equal(got.Batch, r.ID)
 		f.equal(got.Status, sessions.Done)
 	}
+	list, err := f.ListRuns(f.ctx, sessions.RunQuery{Batch: r.ID})
+	f.ok(err)
+	f.equal([]sessions.RunID{list[0].ID, list[1].ID, list[2].ID}, []sessions.RunID{four.ID, three.ID, two.ID})
+	f.equal(len(list), 3)
 	f.finish(r.ID, sessions.Outcome{})
 	for _, x := range []sessions.Run{r, aside, five, six} {
 		f.equal(f.run(x.ID).Batch, sessions.RunID(""))
@@ -49,7 +53,7 @@ func batch(_ *testing.T, f *fixture) {
 	f.finish(aside.ID, sessions.Outcome{})
 	f.equal(f.claim(k).ID, five.ID)
 	f.equal(f.take(five.ID, sessions.AbsorbQuery{}), []string{"six"})
-	list, err := f.ListRuns(f.ctx, sessions.RunQuery{Key: k, Limit: 1})
+	list, err = f.ListRuns(f.ctx, sessions.RunQuery{Key: k, Limit: 1})
 	f.ok(err)
 	f.equal(list[0].Batch, five.ID)
 	seven, eight := f.turn(k, there, "seven"), f.turn(k, there, "eight")
