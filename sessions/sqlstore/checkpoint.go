@@ -136,7 +136,7 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 	x.stale = x.stale || anew && !x.whole // something else moved it, such as the sqlite3 program
 	x.whole = x.whole && !anew && x.log.frames == before
 	if anew {
-		x.trying, x.moved, x.torn = 0, 0, false
+		x.trying, x.kept, x.moved, x.torn = 0, 0, 0, false
 	}
 	if s.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
 		return nil

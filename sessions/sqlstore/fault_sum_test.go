@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -282,11 +283,26 @@ func TestFaultLogMovedByAnother(t *testing.T) {
 	}
 }
 
-// A reader that holds the log up is no reason to forget sums, and none to do without.
+// countedSums counts the sums that are written.
+type countedSums struct {
+	*os.File
+	n *atomic.Int64
+}
+
+func (c countedSums) WriteAt(p []byte, at int64) (int, error) {
+	if at >= sumsHeader {
+		c.n.Add(int64(len(p) / sumSize))
+	}
+	return c.File.WriteAt(p, at)
+}
+
+// A reader that holds the log up is no reason to forget sums, and none to do without, or to write each of them again and again.
 func TestFaultReaderHoldsLog(t *testing.T) {
 	t.Parallel()
-	s := open(t, Config{Dir: t.TempDir(), logPages: 40})
+	var written atomic.Int64
+	s := open(t, Config{Dir: t.TempDir(), logPages: 40, plain: func(f *os.File) plainFile { return countedSums{f, &written} }})
 	var c *conn
+	before := int64(0)
 	for i := range 60 {
 		if err := life(t.Context(), s, i%3, i, someQuestion, someAnswer); err != nil {
 			t.Fatal(err)
@@ -294,6 +310,7 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 		settled(t, s)
 		switch i {
 		case 20:
+			before = written.Load()
 			c = other(t, s.conf.Dir, "")
 			statements(t, c, "BEGIN")
 			if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
@@ -302,6 +319,9 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 		case 40:
 			if s.sums.log.frames < 200 {
 				t.Fatalf("the log has %d frames: it was moved", s.sums.log.frames)
+			}
+			if n := written.Load() - before; n > s.sums.log.frames {
+				t.Errorf("%d sums were written for %d frames", n, s.sums.log.frames)
 			}
 			if err := c.Close(); err != nil {
 				t.Fatal(err)

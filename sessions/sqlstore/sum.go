@@ -47,9 +47,11 @@ type pageSums struct {
 	page int // bytes
 
 	// The writer's own.
-	trying int64 // frames at which the log is to be moved again
-	moved  int64 // frames that were moved, for SQLite; a part of them may not be on disk
-	torn   bool  // moving it failed
+	trying int64  // frames at which the log is to be moved again
+	kept   int64  // frames of the log whose pages have their sums on disk
+	upTo   uint32 // the last page that could have one then
+	moved  int64  // frames that were moved, for SQLite; a part of them may not be on disk
+	torn   bool   // moving it failed
 	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it anew.
 	whole bool
 	// settled: the last thing that was written is a commit that worked. What one that failed has left in the file looks like one.
@@ -101,9 +103,10 @@ func (x *pageSums) fits(l left) bool {
 	return x.log.size > 0 && at.commits <= l.commits || at.commits == l.commits && at.schema == l.schema
 }
 
-// keep has the sums of the pages in the log on disk, for a database that has come to a commit.
+// keep has the sums of the pages in the log on disk, for a database that has come to a commit. Those that it kept before are there: a log that a reader holds
+// gets long.
 func (x *pageSums) keep(l left) error {
-	numbers := slices.Sorted(maps.Keys(x.log.pages))
+	numbers := slices.DeleteFunc(slices.Sorted(maps.Keys(x.log.pages)), func(n uint32) bool { return n <= x.upTo && x.log.pages[n].frame <= x.kept })
 	for len(numbers) > 0 {
 		n := 1
 		for n < len(numbers) && numbers[n] == numbers[0]+uint32(n) {
@@ -118,11 +121,16 @@ func (x *pageSums) keep(l left) error {
 		}
 		numbers = numbers[n:]
 	}
-	return x.head(l, sumAt(x.log.size+1))
+	err := x.head(l, sumAt(x.log.size+1))
+	if err == nil {
+		x.kept, x.upTo = x.log.frames, x.log.size
+	}
+	return err
 }
 
 // forget takes every sum away: pages are taken as they are until they are written or the next start reads them.
 func (x *pageSums) forget(l left) error {
+	x.kept = 0
 	if err := x.f.Truncate(0); err != nil {
 		return err
 	}
