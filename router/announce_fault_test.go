@@ -27,7 +27,7 @@ type busy struct {
 func (b *busy) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	switch {
 	case strings.Contains(p.System, "has ended"):
-		return text(b.pick("It is done.", "It is done.", "It is done.", "It is done.", "NO_REPLY", "ANNOUNCE_SKIP")), nil
+		return said(ctx, b.pick("It is done.", "It is done.", "It is done.", "It is done.", "NO_REPLY", "ANNOUNCE_SKIP", "error"))
 	case strings.Contains(p.System, "You are a sub-agent"):
 		took := time.Duration(b.upTo(8_000)) * time.Millisecond
 		if strings.HasSuffix(taskOf(p), "0") || strings.HasSuffix(taskOf(p), "5") {
