@@ -122,7 +122,8 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 type killed struct {
 	Seed      uint64
 	AtPoints  int            // kills at fail-points
-	Random    int            // kills at random moments
+	Random    int            // kills at random moments; with those at fail-points as many as were asked for
+	Rest      int            // more kills, of hosts that had been left alone: the first, and those that caught up
 	Points    int            // fail-points that occur
 	Reached   int            // those at which it was killed
 	Unreached []string       // those at which it was not
@@ -184,7 +185,7 @@ func (f *killed) unclear(w io.Writer, platform, where string) {
 			sends++
 		}
 	}
-	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again of those that have a token\n", platform, sends, len(all), marked, again)
+	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, sends, len(all), marked, again)
 	for i, a := range all {
 		if i == mostSaid {
 			if where == "" {
@@ -203,7 +204,7 @@ func (f *killed) print(w io.Writer, where string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, a ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, a...)) }
 	row("seed", "%d", f.Seed)
-	row("kills", "%d: %d at fail-points, %d at random", f.AtPoints+f.Random, f.AtPoints, f.Random)
+	row("kills", "%d: %d at fail-points, %d at random; and %d of hosts that were left alone, to learn the fail-points and to catch up", f.AtPoints+f.Random, f.AtPoints, f.Random, f.Rest)
 	row("fail-points", "%d of %d were the place of a kill", f.Reached, f.Points)
 	row("kills in a send window", "%d %v", v.InSend, f.Windows)
 	row("lives", "%d", f.Lives)

@@ -137,6 +137,7 @@ func (r *run) learn(ctx context.Context) error {
 	}
 	r.points.learn(p.traced())
 	fmt.Fprintf(r.Progress, "seed %d: %d fail-points\n", r.Seed, len(r.points.all))
+	r.fig.Rest++
 	return r.down(ctx, p, "random")
 }
 
@@ -280,7 +281,7 @@ func (r *run) calm(ctx context.Context) error {
 	if err := r.taken(ctx, func() bool { return p.ended() || len(r.waiting()) < r.lost+mostWaiting/4 }); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.log)
 	}
-	r.fig.Random++
+	r.fig.Rest++
 	return r.down(ctx, p, "random")
 }
 
@@ -336,7 +337,7 @@ func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
 func (r *run) sofar(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintf(r.Progress, "interrupted after %d kills, %d of %d fail-points, %d messages: nothing of it is judged\n",
-			len(r.kills), len(r.points.reached), len(r.points.all), r.plans.n)
+			r.fig.AtPoints+r.fig.Random, len(r.points.reached), len(r.points.all), r.plans.n)
 	}
 }
 
@@ -389,7 +390,7 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	}
 	f.Verdict, f.history, f.Took = prooftest.Check(h), h, time.Since(began)
 	var unlisted []prooftest.Fault
-	f.Ambiguous, unlisted = ambiguities(h, r.ledger.all, r.previewed)
+	f.Ambiguous, unlisted = ambiguities(h, f.Verdict.Times, r.ledger.all, r.previewed)
 	f.Sends, f.Verdict.Faults = r.ledger.all, append(f.Verdict.Faults, unlisted...)
 	if r.Platform == "" {
 		f.Missed = r.points.judge()

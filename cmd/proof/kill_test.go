@@ -37,7 +37,7 @@ func TestKillRun(t *testing.T) {
 	if !v.OK() {
 		t.Error(v)
 	}
-	if f.AtPoints+f.Random < 6 || f.AtPoints == 0 || f.Random == 0 || f.Messages < 30 || f.Spawns < 8 || f.Exchanges == 0 || f.Flips < 8 || v.Kills < 7 || v.Answers.Owed != f.Messages {
+	if f.AtPoints+f.Random != 6 || f.AtPoints == 0 || f.Random == 0 || v.Kills != 6+f.Rest || f.Messages < 30 || f.Spawns < 8 || f.Exchanges == 0 || f.Flips < 8 || v.Answers.Owed != f.Messages {
 		t.Errorf("not what was asked for: %+v\n%s", f, v)
 	}
 	if lives := f.history.Asked[len(f.history.Asked)-1].Life; lives == 0 || lives > f.Lives {
@@ -54,6 +54,13 @@ func TestKillRun(t *testing.T) {
 	f.print(&table, "")
 	if !strings.Contains(table.String(), "fail-points") {
 		t.Error(table.String())
+	}
+	again := 0
+	for _, a := range f.Ambiguous {
+		again += max(0, a.Shown-1)
+	}
+	if again != v.Twice {
+		t.Errorf("%d texts are listed as shown again, and the checker counts %d", again, v.Twice)
 	}
 	t.Logf("%d kills, %d at fail-points, %d messages, %d faults", f.AtPoints+f.Random, f.AtPoints, f.Messages, len(v.Faults))
 }

@@ -94,7 +94,7 @@ type check struct {
 // newCheck reads a history.
 func newCheck(h *History) *check {
 	c := &check{
-		h: h, v: &Verdict{}, chats: read(h.Shown), policies: policies(h.Flips), byToken: map[string]*debt{}, commands: map[string]*debt{}, free: map[Place][]*Said{}, own: map[*Listed]*word{},
+		h: h, v: &Verdict{Times: map[string]int{}}, chats: read(h.Shown), policies: policies(h.Flips), byToken: map[string]*debt{}, commands: map[string]*debt{}, free: map[Place][]*Said{}, own: map[*Listed]*word{},
 		skips: map[string][]*Skipped{}, asks: map[string][]*Asked{},
 	}
 	for i := range h.Said {

@@ -102,7 +102,5 @@ func (c *check) again(d *debt, lines []*line, sends []*Listed) {
 		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times; a repeat is sent at most %d times", n, mostTries))
 	case len(sent) == 0 || !sent[0].Repeat:
 		c.fault(Unlisted, d, d.Place, fmt.Sprintf("shown %d times, and no delivery is marked as possibly repeated", n))
-	default:
-		c.v.Twice += n - 1
 	}
 }

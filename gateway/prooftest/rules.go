@@ -90,25 +90,35 @@ func (c *check) ambiguous() {
 	seen := map[string]int{}
 	for i := range c.h.Listed {
 		s := &c.h.Listed[i]
+		n := c.times(s)
 		if s.Repeat {
-			c.v.Marked++
+			c.v.Marked, c.v.Twice = c.v.Marked+1, c.v.Twice+max(0, n-1)
 		}
+		c.v.Times[s.ID] = n
 		if !s.Repeat && s.State != "held" {
 			continue
 		}
-		n, d := 1, &debt{}
+		d := &debt{}
 		if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
 			d = c.byToken[t[0]]
-			n = max(n, len(d.lines)-1)
-		} else if w := c.own[s]; w != nil {
-			n = max(n, len(w.lines)-1)
 		}
 		p := s.Place.Platform
-		if seen[p] += n; seen[p] > windows[p]+kills {
+		if seen[p] += max(1, n-1); seen[p] > windows[p]+kills {
 			c.fault(Unlisted, d, s.Place, fmt.Sprintf("the sends with an unknown end are %d with this one, but kills and cuts explain only %d: %s",
 				seen[p], windows[p]+kills, tellListed(s)))
 		}
 	}
+}
+
+// times says how many messages of its chat show a delivery.
+func (c *check) times(s *Listed) int {
+	if w := c.own[s]; w != nil {
+		return len(w.lines)
+	}
+	if d := c.byToken[tokens(s.Text)[0]]; d != nil && d.Place == s.Place {
+		return len(d.lines)
+	}
+	return 0
 }
 
 // askedTwice finds steps of a turn that one process asked the model for more than once. What a requester says again in an exchange is

@@ -81,10 +81,12 @@ type Verdict struct {
 	Unacked    int // flips that were never acknowledged
 
 	Marked  int // deliveries that the host marks as possibly repeated
-	Twice   int // showings beyond the first, each accounted for by a mark
+	Twice   int // texts shown again: showings beyond the first of the deliveries that are marked
 	Kills   int
 	InSend  int // kills inside a send window
 	Windows int // calls with an unknown end: those of the kills inside a send window, and those that were cut
+
+	Times map[string]int `json:"-"` // how many messages of its chat show a delivery, by its id
 
 	Faults []Fault
 }

@@ -136,8 +136,24 @@ func TestSharedNotice(t *testing.T) {
 		Listed:  []Listed{{ID: "d1", Place: p, State: "sent", Text: "No.", Repeat: true, Receipts: []string{"2"}, For: []string{"m2", "m1"}}},
 		Notices: []string{"No."}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
 	})
-	if !v.OK() || v.Answers.Noticed != 2 || v.Twice != 1 {
-		t.Error(v)
+	if !v.OK() || v.Answers.Noticed != 2 || v.Twice != 1 || v.Times["d1"] != 2 {
+		t.Errorf("%v, %v", v, v.Times)
+	}
+}
+
+// TestShownAgain counts a text that was shown again once, however many messages it answers.
+func TestShownAgain(t *testing.T) {
+	t.Parallel()
+	p := Place{Platform: "telegram", Chat: "1"}
+	both := "done [r1] [r2]"
+	v := Check(&History{
+		Said:    []Said{{Token: "m1", At: at(1), Place: p, Text: "[m1]", Owes: []Debt{{"r1", Report, p}, {"r2", Report, p}}}},
+		Shown:   []Shown{{At: at(2), Place: p, ID: "1", Verb: Post, Text: both}, {At: at(3), Place: p, ID: "2", Verb: Post, Text: both}},
+		Listed:  []Listed{{ID: "d1", Place: p, State: "sent", Text: both, Repeat: true, Receipts: []string{"2"}}},
+		Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
+	})
+	if !v.OK() || v.Twice != 1 || v.Times["d1"] != 2 {
+		t.Errorf("%v, %v", v, v.Times)
 	}
 }
 
