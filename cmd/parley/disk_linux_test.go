@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -167,8 +168,13 @@ func TestFaultHostDescriptors(t *testing.T) {
 	}
 	w.tg.Down(true) // its connections end, and no new one can be made
 	w.tg.Say(owner, owner, "meanwhile")
+	w.until(20*time.Second, "Telegram is not there", func() bool { return strings.Contains(p.log.String(), `"state":"disconnected"`) })
 	w.tg.Down(false)
-	w.until(20*time.Second, "the log says what there is too little of", func() bool { return strings.Contains(p.log.String(), "too many open files") })
+	w.until(60*time.Second, "the log says what there is too little of", func() bool {
+		return slices.ContainsFunc(strings.Split(p.log.String(), "\n"), func(line string) bool {
+			return strings.Contains(line, `"channel":"telegram"`) && strings.Contains(line, "too many open files")
+		})
+	})
 	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &was, nil); err != nil {
 		t.Fatal(err)
 	}
