@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"strconv"
 	"sync"
 
 	"parley/channels"
@@ -12,19 +13,19 @@ type topics struct {
 	mu     sync.Mutex
 	forums map[channels.ChatID]bool
 	names  map[channels.Address]string
-	recent map[message]channels.ThreadID
-	older  map[message]channels.ThreadID
+	recent map[message]int64 // the topic's number
+	older  map[message]int64
 }
 
-type message struct {
-	chat channels.ChatID
-	id   int64
-}
+type message struct{ chat, id int64 }
 
-const mostRemembered = 10_000
+const (
+	mostRemembered = 10_000
+	mostPlaced     = 4096 // messages, at least: people react to new ones
+)
 
 func newTopics() *topics {
-	return &topics{forums: map[channels.ChatID]bool{}, names: map[channels.Address]string{}, recent: map[message]channels.ThreadID{}}
+	return &topics{forums: map[channels.ChatID]bool{}, names: map[channels.Address]string{}, recent: map[message]int64{}}
 }
 
 // sawForum remembers that a chat has topics, which typing in its General topic needs to know.
@@ -70,22 +71,38 @@ func (t *topics) saw(chat channels.ChatID, id int64, thread channels.ThreadID) {
 	if t == nil || thread == "" {
 		return
 	}
+	at, ok := placed(chat, id)
+	number, err := strconv.ParseInt(string(thread), 10, 64)
+	if !ok || err != nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.recent) >= mostRemembered {
-		t.older, t.recent = t.recent, map[message]channels.ThreadID{}
+	if len(t.recent) >= mostPlaced {
+		t.older, t.recent = t.recent, map[message]int64{}
 	}
-	t.recent[message{chat, id}] = thread
+	t.recent[at] = number
 }
 
 func (t *topics) thread(chat channels.ChatID, id int64) channels.ThreadID {
-	if t == nil {
+	at, ok := placed(chat, id)
+	if t == nil || !ok {
 		return ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if thread := t.recent[message{chat, id}]; thread != "" {
-		return thread
+	number := t.recent[at]
+	if number == 0 {
+		number = t.older[at]
 	}
-	return t.older[message{chat, id}]
+	if number == 0 {
+		return ""
+	}
+	return channels.ThreadID(strconv.FormatInt(number, 10))
+}
+
+// placed is a message by numbers, which take a third of the room.
+func placed(chat channels.ChatID, id int64) (message, bool) {
+	number, err := strconv.ParseInt(string(chat), 10, 64)
+	return message{number, id}, err == nil
 }
