@@ -48,7 +48,7 @@ func TestRecentIsBounded(t *testing.T) {
 		r.messages.put(id, said{})
 		r.reactions.put(id, "")
 	}
-	if a, b, c := len(r.people.items), len(r.messages.items), len(r.reactions.items); a != 4096 || b != 8192 || c != 2048 || len(r.messages.order) != b {
+	if a, b, c := len(r.people.items), len(r.messages.items), len(r.reactions.items); a != 4096 || b != 4096 || c != 2048 || len(r.messages.order) != b {
 		t.Errorf("%d people, %d messages, %d reactions", a, b, c)
 	}
 }

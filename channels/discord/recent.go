@@ -28,7 +28,7 @@ type said struct {
 }
 
 func newRecent() *recent {
-	return &recent{people: newMemory[known](4096), messages: newMemory[said](8192), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048)}
+	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048)}
 }
 
 // note remembers a message of the bot's own by its nonce.

@@ -9,7 +9,7 @@ import (
 )
 
 // mostRecent bounds what is remembered of messages: enough to answer, quote and change the newest ones.
-const mostRecent = 4096
+const mostRecent = 2048
 
 // past is what later calls need to know of a message.
 type past struct {
