@@ -39,6 +39,7 @@ func goBuild(ctx context.Context, out string, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", out}, args...), "./cmd/parley")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
+	defer grouped(cmd)()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("building the program: %w", err)
 	}

@@ -76,17 +76,19 @@ func (p *pair) close() {
 // host is one process.
 type host struct {
 	cmd   *exec.Cmd
+	wait  func() error
 	began time.Time
 	log   *tail
 }
 
 // run starts the host; it is ended by stop or kill.
-func (p *pair) run(ctx context.Context) (*host, error) {
-	h := &host{cmd: exec.CommandContext(ctx, p.command[0], p.command[1:]...), log: &tail{}}
+func (p *pair) run(ctx context.Context) (h *host, err error) {
+	h = &host{cmd: exec.CommandContext(ctx, p.command[0], p.command[1:]...), log: &tail{}}
 	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.dir, h.log, h.log
 	h.cmd.Env = append(plainEnv(os.Environ()), "HOME="+p.dir)
 	h.began = time.Now()
-	return h, h.cmd.Start()
+	h.wait, err = tied(h.cmd)
+	return h, err
 }
 
 // polling starts the host and waits for its first poll; took is from exec to there.
@@ -106,12 +108,12 @@ func (p *pair) polling(ctx context.Context) (h *host, took time.Duration, err er
 
 func (h *host) stop() {
 	_ = h.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	_ = h.cmd.Wait()
+	_ = h.wait()
 }
 
 func (h *host) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
-	_ = h.cmd.Wait()
+	_ = h.wait()
 }
 
 // usage is what a process uses.

@@ -66,6 +66,7 @@ func (c simulateCmd) Run(ctx context.Context) error {
 	}
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./router")
 	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
+	defer grouped(build)()
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building the tests of router: %w", err)
 	}
@@ -99,7 +100,7 @@ func (s *simulation) one(ctx context.Context) error {
 	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(s.Seed, 10))
 	cmd.Args = append(cmd.Args, "-test.v") // for people
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Run(); ctx.Err() != nil {
+	if err := runTied(cmd); ctx.Err() != nil {
 		return ctx.Err()
 	} else if err != nil {
 		return fmt.Errorf("%w: seed %d: %w", errMark, s.Seed, err)
@@ -174,7 +175,7 @@ func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 		seen := seeds{say: s.say, passed: s.passed}
 		cmd := s.command(ctx, fmt.Sprintf("PARLEY_SIM_FROM=%d", from), fmt.Sprintf("PARLEY_SIM_SEEDS=%d", n))
 		cmd.Stdout, cmd.Stderr = &seen, &seen
-		err := cmd.Run()
+		err := runTied(cmd)
 		if ctx.Err() != nil {
 			seen.at = 0 // cut off by us, not by what it was at
 		}

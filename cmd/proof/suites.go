@@ -97,16 +97,21 @@ func (s suite) run(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), s.env...), os.Stderr
-	out, err := cmd.StdoutPipe()
+	out, said := io.Pipe()
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = root, append(os.Environ(), s.env...), said, os.Stderr
+	defer grouped(cmd)()
+	wait, err := tied(cmd)
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- wait()
+		_ = said.Close() // it does not fail
+	}()
 	results, err := readTests(out, os.Stderr)
-	if end := cmd.Wait(); err == nil {
+	_ = out.Close() // when it could not be read to its end, nobody waits for that
+	if end := <-ended; err == nil {
 		err = end
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

@@ -63,11 +63,12 @@ func (w *world) start(ctx context.Context, point string, nth int) (*process, err
 		p.cmd.Stdout, p.cmd.Stderr = f, f
 		p.log.file = f.Name()
 	}
-	if err := p.cmd.Start(); err != nil {
+	wait, err := tied(p.cmd)
+	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", w.program, err)
 	}
 	go func() {
-		p.err = p.cmd.Wait()
+		p.err = wait()
 		close(done)
 	}()
 	w.latest = p

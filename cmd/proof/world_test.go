@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,6 +25,9 @@ var buildDir string
 
 // TestMain gives the tests a folder for the program that they build.
 func TestMain(m *testing.M) {
+	if os.Getenv(asParent) != "" {
+		beParent()
+	}
 	dir, err := os.MkdirTemp("", "proof")
 	if err != nil {
 		panic(err)
@@ -32,6 +36,19 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// asParent in its environment makes the program of these tests a process that has a child.
+const asParent = "PROOF_TEST_PARENT"
+
+// beParent starts a child that says so and reads its input to the end, and waits for it.
+func beParent() {
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", "echo up; exec cat")
+	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
+	if err := runTied(cmd); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
 }
 
 // testWorld is a world with the real program.

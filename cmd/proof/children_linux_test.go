@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// upThenOver waits until a process says that it is up, does what has to end it, and waits until nobody can write to the pipe any more.
+func upThenOver(t *testing.T, from io.Reader, end func()) {
+	t.Helper()
+	r := bufio.NewReader(from)
+	if line, err := r.ReadString('\n'); err != nil || line != "up\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	end()
+	over := make(chan error, 1)
+	go func() {
+		_, err := r.ReadByte()
+		over <- err
+	}()
+	select {
+	case err := <-over:
+		if !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the process is still there")
+	}
+}
+
+// A child ends with its parent, though that is killed.
+func TestTied(t *testing.T) {
+	t.Parallel()
+	out, said, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.CommandContext(t.Context(), os.Args[0])
+	parent.Env, parent.Stdout = append(os.Environ(), asParent+"=1"), said
+	in, err := parent.StdinPipe() // its end would end the child
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(in.Close(), out.Close()) })
+	if err := errors.Join(parent.Start(), said.Close()); err != nil {
+		t.Fatal(err)
+	}
+	upThenOver(t, out, func() {
+		if err := parent.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	_ = parent.Wait() // it was killed
+}
+
+// A suite that is interrupted leaves no test behind that goes on.
+func TestSuiteInterrupted(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "f")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	module(t, `import ("os"; "time")
+
+func TestFaultA(t *testing.T) {
+	f, _ := os.OpenFile(os.Getenv("PROOF_FIFO"), os.O_WRONLY, 0)
+	f.WriteString("up\n")
+	<-time.After(time.Minute)
+	f.Close()
+}
+`)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- suite{pattern: "^TestFault", packages: []string{"."}, limit: time.Hour, env: []string{"PROOF_FIFO=" + fifo}}.run(ctx, true)
+	}()
+	f, err := os.Open(fifo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	upThenOver(t, f, func() {
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("a suite that was interrupted holds")
+		}
+	})
+}
