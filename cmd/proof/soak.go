@@ -126,6 +126,9 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 		if err := s.window(ctx); err != nil {
 			s.fig.Took = time.Since(s.began)
 			s.fig.sum(c.For)
+			if ctx.Err() != nil {
+				return &s.fig, fmt.Errorf("after %s of %s: %w", s.fig.Took.Round(time.Second), c.For, context.Cause(ctx))
+			}
 			return &s.fig, fmt.Errorf("%w\nthe end of the host's log:\n%s", err, ending(s.p.log.String()))
 		}
 	}

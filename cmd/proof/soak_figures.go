@@ -133,66 +133,77 @@ func remembered(messages int) float64 { return min(float64(messages)*remembersEa
 // for sure. A long one has to keep the marks an hour.
 func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	f.sum(of)
-	f.marks(of >= longEnough, rss, p99)
+	f.Judged, f.Unjudged = []string{"what everybody sees"}, nil
 	var missed []string
-	miss := func(ok bool, format string, args ...any) {
-		if !ok {
-			missed = append(missed, fmt.Sprintf(format, args...))
+	hold := func(ok bool, format string, args ...any) {
+		mark := fmt.Sprintf(format, args...)
+		if f.Judged = append(f.Judged, mark); !ok {
+			missed = append(missed, mark)
 		}
 	}
-	hours := max(of.Hours(), f.Heap.Hours)
-	miss(f.Heap.Points >= leastPoints, "only %d windows were measured", f.Heap.Points)
+	rise := func(what string, t trend, may float64, unit string) {
+		hold(t.Rise() <= may, "%s: may rise %.1f%s, rose %.1f%s for sure", what, may, unit, t.Rise(), unit)
+	}
+	hold(f.Heap.Points >= leastPoints, "%d windows were measured behind the time to get warm, at least %d are needed", f.Heap.Points, leastPoints)
 	may := remembered(f.Messages) - remembered(f.warmed) + rss*f.Heap.Hours
 	if of < longEnough {
 		may += heapMayRise
 	}
-	miss(f.Heap.Rise() <= may, "the heap grows: %.2f MB an hour (at least %.2f), %.1f to %.1f MB", f.Heap.Slope, f.Heap.Low, f.First.Heap, f.Last.Heap)
-	miss(f.Anon.Rise() <= anonMayRise+rss*hours, "the memory grows: %.1f MB an hour (at least %.1f)", f.Anon.Slope, f.Anon.Low)
-	miss(f.Goroutines.Rise() <= countsMay, "goroutines besides those of connections: %.1f more an hour (at least %.1f), in all %.0f to %.0f", f.Goroutines.Slope, f.Goroutines.Low, f.First.Goroutines, f.Last.Goroutines)
-	miss(f.Files.Rise() <= countsMay, "descriptors: %.1f more an hour (at least %.1f), %.0f to %.0f", f.Files.Slope, f.Files.Low, f.First.Files, f.Last.Files)
+	rise("live heap", f.Heap, may, " MB")
+	rise("memory that is no file's", f.Anon, anonMayRise+rss*max(of.Hours(), f.Heap.Hours), " MB")
+	rise("goroutines besides those of connections", f.Goroutines, countsMay, "")
+	rise("descriptors", f.Files, countsMay, "")
+	resident, own := fmt.Sprintf("resident memory below %g MB an hour", rss), fmt.Sprintf("the host's own time for 99 of 100 messages below %s", p99)
 	if of >= longEnough {
-		miss(f.RSS.Slope < rss, "the resident memory grows by %.2f MB an hour", f.RSS.Slope)
-		miss(f.P99 < p99, "99 of 100 messages take the host up to %s", f.P99)
+		hold(f.RSS.Slope < rss, "%s: %+.2f", resident, f.RSS.Slope)
+		hold(f.P99 < p99, "%s: %s", own, f.P99)
+	} else {
+		f.Unjudged = []string{resident, own}
 	}
 	if len(missed) > 0 {
-		return fmt.Errorf("%w: %q", errMark, missed)
+		return fmt.Errorf("%w: %s", errMark, strings.Join(missed, "; "))
 	}
 	return nil
 }
 
-// marks says which marks a run is judged by, and which it is too short for.
-func (f *soaked) marks(long bool, rss float64, p99 time.Duration) {
-	of := []string{fmt.Sprintf("resident memory below %g MB an hour", rss), fmt.Sprintf("p99 of the host's own time below %s", p99)}
-	f.Unjudged = nil
-	if f.Judged = []string{"what everybody sees", "live heap", "memory that is no file's", "goroutines", "descriptors"}; long {
-		f.Judged = append(f.Judged, of...)
-		return
-	}
-	f.Unjudged = of
-}
+// unmeasured stands in the place of a figure that a run was too short for.
+const unmeasured = "not measured"
 
 func (f *soaked) print(to io.Writer) {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	atRest := func(name, format string, args ...any) {
+		if f.First == (sample{}) {
+			format, args = unmeasured, nil
+		}
+		row(name, format, args...)
+	}
 	row("took", "%s, %d windows, seed %d", f.Took.Round(time.Second), f.Windows, f.Seed)
 	row("messages", "%d (%d to be answered, %d sub-agents, %d exchanges, %d changes of the send policy)", f.Messages, f.Answers, f.Spawns, f.Exchanges, f.Flips)
 	row("connections ended", "%d", f.Breaches)
-	row("the host's own time", "p50 %s, p95 %s, p99 %s, worst window p99 %s (%d messages)", f.P50, f.P95, f.P99, f.WorstP99, f.Measured)
-	row("CPU", "%.1f %% of a core", 100*f.CPU)
-	row("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)
-	row("of it no files", "%.1f MB to %.1f MB, %s", f.First.Anon, f.Last.Anon, f.Anon)
-	row("live heap", "%.1f MB to %.1f MB, %s", f.First.Heap, f.Last.Heap, f.Heap)
-	row("goroutines at rest", "%.0f to %.0f, besides those of connections %s", f.First.Goroutines, f.Last.Goroutines, f.Goroutines)
-	row("descriptors at rest", "%.0f to %.0f, %s", f.First.Files, f.Last.Files, f.Files)
-	row("state folder", "%.1f MB to %.1f MB, %s", f.First.State, f.Last.State, f.State)
-	row("judged", "%s", strings.Join(f.Judged, ", "))
+	worst := fmt.Sprintf("%s: none had %d messages", unmeasured, leastMeasured)
+	if f.WorstP99 > 0 {
+		worst = f.WorstP99.String()
+	}
+	if f.Measured > 0 {
+		row("the host's own time", "p50 %s, p95 %s, p99 %s (%d messages), p99 of the worst window %s", f.P50, f.P95, f.P99, f.Measured, worst)
+	} else {
+		row("the host's own time", unmeasured)
+	}
+	atRest("CPU", "%.1f %% of a core", 100*f.CPU)
+	atRest("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)
+	atRest("of it no files", "%.1f MB to %.1f MB, %s", f.First.Anon, f.Last.Anon, f.Anon)
+	atRest("live heap", "%.1f MB to %.1f MB, %s", f.First.Heap, f.Last.Heap, f.Heap)
+	atRest("goroutines at rest", "%.0f to %.0f, besides those of connections %s", f.First.Goroutines, f.Last.Goroutines, f.Goroutines)
+	atRest("descriptors at rest", "%.0f to %.0f, %s", f.First.Files, f.Last.Files, f.Files)
+	atRest("state folder", "%.1f MB to %.1f MB, %s", f.First.State, f.Last.State, f.State)
+	if len(f.Judged) > 0 {
+		row("judged", "%s", strings.Join(f.Judged, "\n\t"))
+	} else {
+		row("judged", "what everybody saw in %d windows, and nothing else: the run did not come to its end", f.Windows)
+	}
 	if len(f.Unjudged) > 0 {
 		row("NOT judged", "%s: that takes a run of %s", strings.Join(f.Unjudged, ", "), longEnough)
 	}
 	_ = t.Flush() // to whoever still reads
-}
-
-// String says what a trend is an hour.
-func (t trend) String() string {
-	return fmt.Sprintf("%+.2f an hour (%.2f to %.2f)", t.Slope, t.Low, t.High)
 }

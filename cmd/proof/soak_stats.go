@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -55,6 +57,25 @@ func trendOf(series []point) trend {
 		t.High = slopes[high]
 	}
 	return t
+}
+
+// String says what a trend is an hour.
+func (t trend) String() string {
+	if math.IsInf(t.Low, 0) || math.IsInf(t.High, 0) {
+		return "too few windows for a trend"
+	}
+	return fmt.Sprintf("%+.2f an hour (%.2f to %.2f)", t.Slope, t.Low, t.High)
+}
+
+// MarshalJSON leaves bounds away that are infinite: JSON has no such number.
+func (t trend) MarshalJSON() ([]byte, error) {
+	out := map[string]float64{"Slope": t.Slope, "Hours": t.Hours, "Points": float64(t.Points)}
+	for name, bound := range map[string]float64{"Low": t.Low, "High": t.High} {
+		if !math.IsInf(bound, 0) {
+			out[name] = bound
+		}
+	}
+	return json.Marshal(out)
 }
 
 // Rise is how much the figures rose in the time of the series for sure: what noise may explain is left away.
