@@ -87,6 +87,9 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 			return nil, unknown(c.At)
 		}
 	}
+	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
+		return nil, err
+	}
 	path, err := c.build(ctx, dir)
 	if err != nil {
 		return nil, err

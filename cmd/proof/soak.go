@@ -68,11 +68,14 @@ func (c *soakCmd) Run(ctx context.Context) error {
 	if c.Quiet {
 		c.Progress = io.Discard
 	}
+	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
+		return err
+	}
 	path, err := c.build(ctx, dir)
 	if err != nil {
 		return err
 	}
-	f, err := c.run(ctx, path, filepath.Join(dir, "w"))
+	f, err := c.run(ctx, path, filepath.Join(dir, worldFolder))
 	if f == nil {
 		return err
 	}

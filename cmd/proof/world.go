@@ -59,11 +59,20 @@ type worldConfig struct {
 // longestSocket is the longest path of a socket on every system.
 const longestSocket = 100
 
+// shortEnough says whether a world can be in a folder.
+func shortEnough(dir string) error {
+	socket := filepath.Join((&world{dir: dir}).state(), access.SocketName)
+	if len(socket) > longestSocket {
+		return fmt.Errorf("--dir: the path %s of the program's socket has %d bytes, at most %d are possible: use a shorter one", socket, len(socket), longestSocket)
+	}
+	return nil
+}
+
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
 	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges}
-	if socket := filepath.Join(w.state(), access.SocketName); len(socket) > longestSocket {
-		return nil, fmt.Errorf("--dir: the path %s of the program's socket has %d bytes, at most %d are possible: use a shorter one", socket, len(socket), longestSocket)
+	if err := shortEnough(c.Dir); err != nil {
+		return nil, err
 	}
 	model, err := modeltest.New()
 	if err != nil {

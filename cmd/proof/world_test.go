@@ -89,6 +89,21 @@ func launch(t *testing.T, w *world) *process {
 	return p
 }
 
+// A folder whose path has no room for a socket is refused before anything is built in it.
+func TestDirTooLong(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", longestSocket))
+	fails := program{Overlay: "no such file"}
+	for name, err := range map[string]error{
+		"kill": (&killCmd{program: fails, Kills: 1, Messages: 1, Dir: dir}).Run(t.Context()),
+		"soak": (&soakCmd{program: fails, For: time.Second, Dir: dir}).Run(t.Context()),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "use a shorter one") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // In every place of the world a message is answered there, and the host calls the place and its session as the world does, also after
 // it was killed.
 func TestWorld(t *testing.T) {
