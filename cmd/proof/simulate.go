@@ -325,6 +325,19 @@ func figuresOf(r io.Reader) simulated {
 	return out
 }
 
+// inWords says what the figures are whose names alone do not.
+var inWords = map[string]string{
+	"children":         "sub-agents that were asked for",
+	"commits":          "of the store",
+	"crashes":          "of the host, before a commit or after it",
+	"exchanges":        "of agents with each other",
+	"flips":            "changes of the send policy",
+	"histories":        "a sum over all that happened: the same seeds give the same one",
+	"messages":         "that people wrote",
+	"repeats":          "texts that a chat shows again, each marked by the host",
+	"updates-repeated": "that a platform delivered again",
+}
+
 func (s *simulation) print() {
 	s.sum["seeds"], s.sum["failed"] = s.lived, len(s.failed)
 	if s.JSON {
@@ -332,7 +345,7 @@ func (s *simulation) print() {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.sum)) {
-		fmt.Printf("%-24s %d\n", name, s.sum[name])
+		fmt.Println(strings.TrimRight(fmt.Sprintf("%-24s %-15d %s", name, s.sum[name], inWords[name]), " "))
 	}
 	fmt.Printf("%-24s %s\n", "took", time.Since(s.began).Round(time.Second))
 }
