@@ -213,7 +213,7 @@ func TestNewStopsTheRunAtWork(t *testing.T) {
 					g.say(to, guest, "fresh")
 				}
 				g.ended(3)
-				want := []string{"echo: hello", "✅ New session started · model: mock/m\nAgent was aborted. 2 messages that waited are dropped. Stopped 1 sub-agent.", "echo: fresh"}
+				want := []string{"echo: hello", "✅ New session started · model: mock/m\nAgent was aborted. Dropped 2 messages that waited. Stopped 1 sub-agent.", "echo: fresh"}
 				if got := g.fake.Texts(to); !slices.Equal(got, want) {
 					t.Errorf("the chat reads %q", got)
 				}

@@ -162,7 +162,7 @@ func TestStopEndsTheTurn(t *testing.T) {
 		g.say(to, owner, "and this")
 		g.until("the model is asked", func() bool { return g.model.count() == 1 })
 		g.say(to, owner, "/stop")
-		if got := g.shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. 1 messages that waited are dropped." {
+		if got := g.shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. Dropped 1 message that waited." {
 			t.Errorf("/stop was answered %q", got)
 		}
 		g.until("both runs are stopped", func() bool {

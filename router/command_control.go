@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"parley/policy"
@@ -46,7 +45,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 		return "", sessions.Effects{}, err
 	}
 	if len(jobs) > 0 {
-		did = append(did, fmt.Sprintf("Stopped %d scheduled job(s).", len(jobs)))
+		did = append(did, "Stopped "+plural(len(jobs), "scheduled job")+".")
 	}
 	if len(did) == 0 {
 		did = []string{"Nothing is running here."}
@@ -68,7 +67,7 @@ func (r *Router) stopsHere(ctx context.Context, s sessions.Session) (did []strin
 		did = append(did, "Agent was aborted.")
 	}
 	if len(own) > 1 {
-		did = append(did, fmt.Sprintf("%d messages that waited are dropped.", len(own)-1))
+		did = append(did, "Dropped "+plural(len(own)-1, "message")+" that waited.")
 	}
 	if len(below) > 0 {
 		did = append(did, stoppedWords(len(below)))

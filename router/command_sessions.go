@@ -295,13 +295,10 @@ func (r *Router) stopping(ctx context.Context, all ...sessions.Session) (string,
 }
 
 func stoppedWords(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "No sub-agent is at work."
-	case 1:
-		return "Stopped 1 sub-agent."
 	}
-	return fmt.Sprintf("Stopped %d sub-agents.", n)
+	return "Stopped " + plural(n, "sub-agent") + "."
 }
 
 // stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other

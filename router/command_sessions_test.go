@@ -152,7 +152,7 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 			x.say(groupChat("a"), guest, w)
 		}
 		<-time.After(time.Second)
-		if got, want := x.asks(groupChat("a"), guest, "/stop"), "⚙️ Agent was aborted. 2 messages that waited are dropped. Stopped 2 sub-agents."; got != want {
+		if got, want := x.asks(groupChat("a"), guest, "/stop"), "⚙️ Agent was aborted. Dropped 2 messages that waited. Stopped 2 sub-agents."; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if got := x.asks(groupChat("a"), guest, "/stop"); got != "⚙️ Nothing is running here." {

@@ -75,7 +75,7 @@ func TestStopEndsJobs(t *testing.T) {
 				g.plan("slow", 0)
 				<-time.After(time.Hour + time.Minute)
 				g.say(direct(guest), guest, word)
-				if calls := g.shown(2); calls[1].Out.Text != "⚙️ Stopped 1 scheduled job(s)." {
+				if calls := g.shown(2); calls[1].Out.Text != "⚙️ Stopped 1 scheduled job." {
 					t.Errorf("%q", calls[1].Out.Text)
 				}
 				<-time.After(time.Hour)

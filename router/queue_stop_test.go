@@ -114,7 +114,7 @@ func TestStopWords(t *testing.T) {
 				g.say(direct("a"), guest, word)
 				want := "work"
 				if stops {
-					want = "⚙️ Agent was aborted. 1 messages that waited are dropped."
+					want = "⚙️ Agent was aborted. Dropped 1 message that waited."
 				}
 				if got := g.shown(2)[1].Out.Text; got != want {
 					t.Errorf("%q, want %q", got, want)
