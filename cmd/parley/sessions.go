@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -303,7 +304,31 @@ type sessionsResetCmd struct {
 }
 
 func (c sessionsResetCmd) Run(e *env) error {
-	return onSession(e, c.Session, "POST /api/sessions/{session}/reset", c.asJSON, "%s starts over; its settings stay.\n")
+	key, err := pick(e, c.Session, false)
+	if err != nil {
+		return err
+	}
+	s, err := request[api.SessionDetail](e, "GET /api/sessions/{session}", api.SessionCall{Session: key})
+	if err != nil {
+		return err
+	}
+	done := "%s starts over; its settings stay." + stopped(s) + "\n"
+	return onSession(e, string(key), "POST /api/sessions/{session}/reset", c.asJSON, done)
+}
+
+// stopped says what ends when a session starts over.
+func stopped(s api.SessionDetail) string {
+	var what []string
+	if s.Working {
+		what = append(what, "what it was at")
+	}
+	if s.Waiting > 0 {
+		what = append(what, fmt.Sprintf("what waited (%d)", s.Waiting))
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return " Stopped: " + strings.Join(what, ", and ") + "."
 }
 
 type sessionsArchiveCmd struct {
