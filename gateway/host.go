@@ -173,7 +173,7 @@ func (h *Host) Run(ctx context.Context) error {
 	case err = <-served:
 		err = fmt.Errorf("the HTTP server ended: %w", err)
 	case damage := <-h.store.Damaged():
-		err = fmt.Errorf("the store is damaged, nothing more is accepted: %w", damage)
+		err = fmt.Errorf("nothing more is accepted: %w", damage)
 	}
 	h.stop(context.WithoutCancel(ctx), stopAdapters, stopWork)
 	return err

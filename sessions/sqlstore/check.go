@@ -22,8 +22,8 @@ const checkBudget = 250 * time.Millisecond
 
 // broken says that a database file is damaged, and what a person can do.
 func broken(path, what string) error {
-	return fmt.Errorf("%w: %s: %s. Nothing was changed. Keep a copy of the file and of those with the same name and -wal; then put a backup in its place with: parley restore FILE",
-		sessions.ErrDamaged, path, what)
+	return fmt.Errorf("%w: %s: %s. The files are left as they are. Keep a copy of %s, and of %s-wal if there is one; then put a backup in their place with: parley restore FILE",
+		sessions.ErrDamaged, path, what, path, path)
 }
 
 const sqliteMagic = "SQLite format 3\x00"

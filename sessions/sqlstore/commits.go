@@ -152,7 +152,7 @@ func forgotten(path string, missing int64) error {
 	if info, err := os.Stat(path + "-commits"); err == nil {
 		at = info.ModTime().Format(time.DateTime)
 	}
-	return fmt.Errorf("%w: %s: %d of its commits are missing, the newest of %s: its log, %s-wal, was removed, cut off or damaged, or an older copy was put in its place. Nothing was changed. Put back what was there before; or put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
+	return fmt.Errorf("%w: %s: its newest commits are missing (%d, the last one of %s): its log, %s-wal, was removed, cut off or damaged, or an older copy was put in its place. Nothing was changed. Put back what was there before; or put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
 		sessions.ErrDamaged, path, missing, at, path, path)
 }
 
