@@ -38,8 +38,11 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 		return nil, err
 	}
 	if !x.fits(l) {
-		if info, err := f.Stat(); err == nil && info.Size() > 0 {
-			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there, as after something else wrote to it: pages are taken as they are, once")
+		switch info, err := f.Stat(); {
+		case err == nil && info.Size() > 0:
+			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, or parley.db-commits was removed. The pages are taken as they are and get new checksums: nothing is to be done")
+		case l.trusted && l.commits > 0:
+			s.conf.Logger.Warn("the checksums of the database's pages are gone. The pages are taken as they are and get new checksums: nothing is to be done", "file", name)
 		}
 		if err := x.forget(l); err != nil { // another file may do
 			_, _ = x.f.Close(), os.Remove(name) // the error that counts comes from opening it
@@ -146,7 +149,7 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 		return err
 	}
 	if x.stale {
-		s.conf.Logger.Warn("something else wrote to the database: its pages are taken as they are at the next start")
+		s.conf.Logger.Warn("another program wrote to the database while the host runs: at the next start its pages are taken as they are, once, and get new checksums")
 		err := x.forget(l)
 		x.stale = err != nil
 		return err

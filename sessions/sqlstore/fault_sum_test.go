@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -128,6 +129,35 @@ func TestFaultSumsDamaged(t *testing.T) {
 		flipAnswer(t, at)
 		if refused(t, at) == nil {
 			t.Errorf("seed %d: it has no sums again", seed)
+		}
+	}
+}
+
+// Sums that are gone are told of once, and so are those of another database; those of this one are not.
+func TestSumsThatAreGone(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 3)
+	for i, x := range []struct {
+		spoil func(string) error
+		want  string
+	}{
+		{func(string) error { return nil }, ""},
+		{os.Remove, "are gone"},
+		{func(string) error { return nil }, ""},
+		{func(name string) error { return os.Truncate(name, 0) }, "are gone"},
+		{func(name string) error { return os.WriteFile(name, make([]byte, 2*sumsHeader), 0o600) }, "are not of what is there"},
+		{func(string) error { return nil }, ""},
+	} {
+		if err := x.spoil(filepath.Join(dir, SumsFile)); err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		s := open(t, Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := said.String(); strings.Contains(got, "checksums") != (x.want != "") || !strings.Contains(got, x.want) {
+			t.Errorf("start %d: %s", i, got)
 		}
 	}
 }
