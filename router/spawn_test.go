@@ -110,6 +110,9 @@ func TestSpawnCalledAgain(t *testing.T) {
 		if run, err := x.r.Spawn(t.Context(), q); err != nil || run.ID != first.ID || run.Key != first.Key {
 			t.Errorf("what it made is deleted: %+v, %v", run, err)
 		}
+		if run, err := x.store.GetRun(t.Context(), first.ID); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("it is made again: %+v, %v", run, err)
+		}
 	})
 }
 
