@@ -40,7 +40,7 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 	if !x.fits(l) {
 		switch info, err := f.Stat(); {
 		case err == nil && info.Size() > 0:
-			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, or parley.db-commits was removed. The pages are taken as they are and get new checksums: nothing is to be done")
+			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, parley.db-commits was removed, or they could not be written. The pages are taken as they are and get new checksums: nothing is to be done")
 		case l.trusted && l.commits > 0:
 			s.conf.Logger.Warn("the checksums of the database's pages are gone. The pages are taken as they are and get new checksums: nothing is to be done", "file", name)
 		}
@@ -133,13 +133,13 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 	x := s.sums
 	before := x.log.frames
 	anew, err := x.log.follow(s.file + "-wal")
-	if err != nil {
-		return err
-	}
 	x.stale = x.stale || anew && !x.whole // something else moved it, such as the sqlite3 program
 	x.whole = x.whole && !anew && x.log.frames == before
 	if anew {
 		x.trying, x.kept, x.moved, x.torn = 0, 0, 0, false
+	}
+	if err != nil { // that the log began anew is not said again
+		return err
 	}
 	if s.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
 		return nil

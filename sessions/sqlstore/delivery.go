@@ -29,6 +29,7 @@ type result struct {
 	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
 	Receipts []channels.Receipt `json:"receipts,omitempty"`
 	Error    string             `json:"error,omitempty"`
+	Unclear  bool               `json:"unclear,omitempty"`
 }
 
 // parcel is a delivery that is encoded for the store.
@@ -64,7 +65,7 @@ func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
 		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error,
+		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error, Unclear: res.Unclear,
 	}, r.int(14), nil
 }
 
@@ -87,7 +88,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.Repeat, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, false, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, false, false, nil, nil, ""
 	d.Seq = t.n.delivery + 1
 	d.Created = fromMs(ms(t.now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
@@ -118,7 +119,7 @@ func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessio
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error}
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear}
 	body, err := json.Marshal(res)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 			return false, nil
 		}
 		if !d.Expires.IsZero() && !now.Before(d.Expires) {
-			d.State, d.Error = sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339)
+			over(d, sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339))
 			return true, nil
 		}
 		v, err := t.verdict(d, check)
@@ -207,7 +208,7 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 		}
 		d.Verdict = &v
 		if !v.Allowed() {
-			d.State, d.Error = sessions.Withheld, v.Reason
+			over(d, sessions.Withheld, v.Reason)
 			return true, nil
 		}
 		if ok, err := t.open(d.To, d.Kind, now, o); err != nil {
@@ -222,6 +223,14 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 		d.Attempt++
 		return true, nil
 	})
+}
+
+// over ends a delivery that is not to be sent. One that was being sent may be there all the same.
+func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
+	d.Unclear = d.Unclear || d.State == sessions.Sending
+	if d.State, d.Error = state, why; d.Unclear {
+		d.Error += "; " + sessions.MayHaveArrived
+	}
 }
 
 // verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
@@ -256,7 +265,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		}
 		d.Receipts = append(d.Receipts, r)
 		d.Part++
-		d.Error = ""
+		d.Error, d.Unclear = "", false
 		if last {
 			d.State = sessions.Sent
 		} else {
@@ -268,7 +277,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 }
 
 // Retry puts a sending delivery back.
-func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, repeat bool) error {
+func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = fromMs(ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
@@ -277,7 +286,8 @@ func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time,
 		if d.State != sessions.Sending {
 			return false, wrong("delivery %s is %s, not being sent", id, d.State)
 		}
-		d.State, d.NotBefore, d.Error, d.Repeat = sessions.Pending, at, reason, d.Repeat || repeat
+		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
+		d.Tried(end)
 		return true, nil
 	})
 	return err
@@ -297,6 +307,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		default:
 			return false, wrong("delivery %s is %s already", id, d.State)
 		}
+		d.Unclear = d.Unclear || d.State == sessions.Sending && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
 		return true, nil
 	})

@@ -28,9 +28,15 @@ type logged struct {
 	frame int64  // from 1
 }
 
+// logFile is a log that is only read.
+type logFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
 // walLog reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
 type walLog struct {
-	f      *os.File // nil = there was none yet
+	f      logFile // nil = there was none yet
 	buf    []byte
 	order  binary.ByteOrder
 	page   int     // bytes
@@ -51,12 +57,13 @@ func (l *walLog) close() {
 // follow takes up the commits that came since the last time. anew says that the log that there was then is gone.
 func (l *walLog) follow(path string) (anew bool, err error) {
 	if l.f == nil {
-		if l.f, err = os.Open(path); errors.Is(err, fs.ErrNotExist) {
-			l.f = nil
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
 			return false, err
 		}
+		l.f = f
 	}
 	var h [logHeader]byte
 	if _, err := l.f.ReadAt(h[:], 0); err != nil && !errors.Is(err, io.EOF) {

@@ -30,6 +30,7 @@ const lockPatience = 400 * time.Millisecond
 // folder is a state folder that this process owns.
 type folder struct {
 	f     *os.File
+	dir   *os.File // the folder itself, locked; may be nil
 	owner Owner
 }
 
@@ -62,13 +63,17 @@ func own(dir string) (*folder, error) {
 		<-tick.C
 	}
 	tighten(f.Name())
-	d := &folder{f: f, owner: Owner{PID: os.Getpid(), Started: time.Now().Truncate(time.Second)}}
+	whole, err := lockFolder(dir)
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%w: %s is in use by a process whose %s was removed: find it (lsof %s), stop it, and start again", sessions.ErrOwned, dir, ownerFile, dir)
+	}
+	d := &folder{f: f, dir: whole, owner: Owner{PID: os.Getpid(), Started: time.Now().Truncate(time.Second)}}
 	if d.owner.Host, err = os.Hostname(); err != nil {
 		d.owner.Host = "unknown"
 	}
 	if err := d.describe("", ""); err != nil {
-		_ = f.Close()
-		return nil, err
+		return nil, errors.Join(err, d.release())
 	}
 	return d, nil
 }
@@ -120,7 +125,12 @@ func tighten(path string) {
 }
 
 // release gives the folder back.
-func (d *folder) release() error { return d.f.Close() }
+func (d *folder) release() error {
+	if d.dir != nil {
+		_ = d.dir.Close() // it was only locked
+	}
+	return d.f.Close()
+}
 
 func readOwner(f *os.File) (o Owner, err error) {
 	if _, err = f.Seek(0, io.SeekStart); err != nil {

@@ -85,7 +85,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 func (t *tx) goesOn(id sessions.RunID) error {
 	stopped, err := t.one("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(row) error { return nil })
 	if err == nil && stopped {
-		err = wrong("run %s has been stopped", id)
+		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
 	}
 	return err
 }

@@ -71,6 +71,7 @@ type Store struct {
 	readers    readers
 	mirror     *mirror
 	damaged    chan error
+	displaced  error // the writer's: its files are not where they were
 	background sync.WaitGroup
 	cancel     context.CancelFunc
 	rest       func() // moves the log into the database when nobody uses it any more

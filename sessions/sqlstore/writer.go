@@ -226,6 +226,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
+	if err := s.inPlace(ctx); err != nil {
+		return err
+	}
 	t := &s.tx
 	t.conn, t.ctx, t.s, t.now, t.dirty = s.writer, ctx, s, time.Now(), false
 	t.mark = mark{n: t.n, index: t.index[:0], mirror: t.mirror[:0]}

@@ -1,0 +1,150 @@
+//go:build unix
+
+package sqlstore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/sessions"
+)
+
+// Somebody removes or replaces the files of a host at work. It accepts nothing more, says so, and all that it had accepted is in a file.
+//
+// proves: D6
+func TestFaultFilesGoWhileAtWork(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(db string) error{
+		"the database is removed": os.Remove,
+		"the log is removed":      func(db string) error { return os.Remove(db + "-wal") },
+		"all are removed": func(db string) error {
+			all, err := filepath.Glob(db + "*")
+			for _, f := range all {
+				err = errors.Join(err, os.Remove(f))
+			}
+			return err
+		},
+		"an older copy is put in its place": func(db string) error {
+			b, err := os.ReadFile(db)
+			return errors.Join(err, os.WriteFile(db+".new", b, 0o600), os.Rename(db+".new", db))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filled(t, 10)
+			s := open(t, Config{Dir: dir, CheckBudget: time.Minute})
+			for i := range 10 {
+				if err := life(t.Context(), s, i%3, 100+i, someQuestion, someAnswer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			had := signature(t, s)
+			db := filepath.Join(dir, DatabaseFile)
+			if err := spoil(db); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := life(t.Context(), s, 1, 200, someQuestion, someAnswer); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), RescuedFile) {
+					t.Fatalf("it goes on: %v", err)
+				}
+			}
+			select {
+			case err := <-s.Damaged():
+				if !errors.Is(err, sessions.ErrDamaged) {
+					t.Error(err)
+				}
+			default:
+				t.Error("the host is not told")
+			}
+			_ = s.Close() // whatever it says
+			for _, end := range []string{"", "-wal", "-shm", "-commits", "-sums"} {
+				if err := os.Remove(db + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Rename(filepath.Join(dir, RescuedFile), db); err != nil {
+				t.Fatal(err)
+			}
+			if got := signature(t, open(t, Config{Dir: dir, CheckBudget: time.Minute})); got != had {
+				t.Errorf("it is not all there: %s", got)
+			}
+		})
+	}
+}
+
+// A lock file that is taken for stale and removed lets no second process in.
+//
+// proves: D7
+func TestFaultLockFileRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open(t, Config{Dir: dir})
+	if err := os.Remove(filepath.Join(dir, ownerFile)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is a file again
+		if s, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), "was removed") {
+			if err == nil {
+				_ = s.Close()
+			}
+			t.Errorf("a second one: %v", err)
+		}
+	}
+}
+
+// onceUnread is a log of which nothing can be read once, right after it began anew.
+type onceUnread struct {
+	logFile
+	header [logHeader]byte
+	anew   bool
+	failed *bool
+}
+
+func (f *onceUnread) ReadAt(b []byte, at int64) (int, error) {
+	if f.anew && !*f.failed && at > 0 {
+		*f.failed = true
+		return 0, errors.New("input/output error")
+	}
+	n, err := f.logFile.ReadAt(b, at)
+	if at == 0 && n >= logHeader {
+		f.anew = f.header != [logHeader]byte{} && f.header != [logHeader]byte(b[:logHeader])
+		f.header = [logHeader]byte(b[:logHeader])
+	}
+	return n, err
+}
+
+// The log cannot be read once, in the moment in which it has begun anew. No sum of the old one is taken for one of the new.
+//
+// proves: D6
+func TestFaultLogUnreadAsItBegins(t *testing.T) {
+	t.Parallel()
+	dir, failed := t.TempDir(), false
+	s := open(t, Config{Dir: dir, logPages: 40})
+	for i := range 60 {
+		if err := life(t.Context(), s, i%3, i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+		settled(t, s)
+		if i == 5 {
+			if err := s.write(t.Context(), "look", func(*tx) error {
+				s.sums.log.f = &onceUnread{logFile: s.sums.log.f, failed: &failed}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if failed && s.sums.whole { // the new log was moved
+			break
+		}
+	}
+	if err := s.Close(); err != nil || !failed {
+		t.Fatal(failed, err)
+	}
+	if err := open(t, Config{Dir: dir, CheckBudget: time.Minute}).Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,66 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"parley/sessions"
+)
+
+// RescuedFile is where what a store had goes when its files were removed or replaced under it.
+const RescuedFile = DatabaseFile + "-rescued"
+
+// inPlace reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
+// files without a name, and gone when the process ends. What was written before is copied out of them, once. Only the writer calls it.
+func (s *Store) inPlace(ctx context.Context) error {
+	if s.displaced != nil || s.plain == nil {
+		return s.displaced
+	}
+	for _, x := range []struct {
+		path string
+		f    *os.File
+	}{{s.file, s.plain}, {s.file + "-wal", s.logFile()}} {
+		if x.f == nil { // there was none yet
+			continue
+		}
+		now, err := os.Stat(x.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue // the disk fails, which is told otherwise
+		}
+		mine, failed := x.f.Stat()
+		if failed != nil || err == nil && os.SameFile(now, mine) {
+			continue
+		}
+		s.displaced = s.rescue(ctx, x.path)
+		s.report(s.displaced)
+		return s.displaced
+	}
+	return nil
+}
+
+// logFile is the log that the store follows; nil when there was none yet.
+func (s *Store) logFile() *os.File {
+	if s.sums == nil {
+		return nil
+	}
+	f, _ := s.sums.log.f.(*os.File)
+	return f
+}
+
+// rescue copies what the connection still sees, and says what a person can do.
+func (s *Store) rescue(ctx context.Context, path string) error {
+	to := s.file + "-rescued"
+	err := os.Remove(to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		_, err = s.writer.exec(ctx, "VACUUM INTO ?", to)
+	}
+	what := fmt.Errorf("%w: %s was removed or replaced while the host was at work", sessions.ErrDamaged, path)
+	if err != nil {
+		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
+	}
+	tighten(to)
+	return fmt.Errorf("%w. All that it had is in %s. To go on with that: move %s, and those with -wal, -shm, -commits and -sums behind their names, away, and rename %s to %s", what, to, s.file, to, s.file)
+}
