@@ -45,10 +45,12 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
-// failing it looks once; what comes of the rest is looked for before the next write that works is followed.
+// failing it looks once; what comes of the rest is looked for before the next write that works is followed. A write whose caller had gone
+// away before it was begun has made nothing.
 func (r *Router) unsure(ctx context.Context, err error) {
-	if !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
-		r.heal(context.WithoutCancel(ctx)) // whoever asked may have gone away meanwhile
+	untried := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	if !untried && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
+		_ = r.heal(ctx) // the doubt stays until a write works
 	}
 }
 

@@ -183,7 +183,7 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 		return next, final, ok
 	}
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
-		return g.again(ctx, next, time.Second, "the account is not connected", false)
+		return g.again(ctx, next, time.Second, "the account is not connected", sessions.NotArrived)
 	}
 	limits := g.limits(o, ch, next.To)
 	p, last, ok := c.part(next, limits)
@@ -272,7 +272,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 			wait = backoff(d.Attempt)
 		}
 		d.To = to
-		return g.again(ctx, d, wait, "the chat has a new id", false)
+		return g.again(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
 	}
 	switch e.Class {
 	case channels.Limited:
@@ -280,22 +280,23 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 		if wait <= 0 {
 			wait = backoff(d.Attempt)
 		}
-		return g.again(ctx, d, wait, e.Error(), false)
+		return g.again(ctx, d, wait, e.Error(), sessions.NotArrived)
 	case channels.Transient:
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), false)
+		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.NotArrived)
 	case channels.Unauthorized:
-		return g.again(ctx, d, maxBackoff, e.Error(), false)
+		return g.again(ctx, d, maxBackoff, e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}
 	return g.unclear(ctx, o, ch, d, out, last, e.Error())
 }
 
-// again puts a delivery back for a later try.
-func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, repeat bool) (sessions.Delivery, bool, bool) {
+// again puts a delivery back for a later try; end is that of the last one.
+func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
 	at := time.Now().Add(wait)
-	ok := g.persist(ctx, "retry", d.ID, func(ctx context.Context) error { return g.store.Retry(ctx, d.ID, at, why, repeat) })
-	d.State, d.NotBefore, d.Repeat = sessions.Pending, at, d.Repeat || repeat
+	ok := g.persist(ctx, "retry", d.ID, func(ctx context.Context) error { return g.store.Retry(ctx, d.ID, at, why, end) })
+	d.State, d.NotBefore = sessions.Pending, at
+	d.Tried(end)
 	g.tell(d)
 	g.metrics.retried()
 	return d, false, ok

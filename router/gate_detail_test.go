@@ -177,7 +177,7 @@ func TestReconciler(t *testing.T) {
 // killed is a store whose process dies before what became of a send is written down.
 type killed struct{ sessions.Store }
 
-func (killed) Retry(context.Context, sessions.DeliveryID, time.Time, string, bool) error {
+func (killed) Retry(context.Context, sessions.DeliveryID, time.Time, string, sessions.TryEnd) error {
 	return errors.New("the process is gone")
 }
 

@@ -284,14 +284,14 @@ func (g *gate) previewOf(d sessions.Delivery) (sessions.Preview, bool) {
 // becomes makes the first part of an answer out of its preview.
 func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, p sessions.Preview) (sessions.Delivery, bool, bool) {
 	// giveUp has the answer sent as a message of its own. Only now may it be: a process that finds no preview need not look for one.
-	giveUp := func(why string, repeat bool) (sessions.Delivery, bool, bool) {
+	giveUp := func(why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
 		if !g.endPreview(ctx, p.Run) {
 			return d, false, false
 		}
-		return g.again(ctx, d, 0, why, repeat)
+		return g.again(ctx, d, 0, why, end)
 	}
 	if p.To != d.To {
-		return giveUp("the chat has a new id, and its preview is in the old one", true)
+		return giveUp("the chat has a new id, and its preview is in the old one", sessions.MayBeTwice)
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
@@ -299,10 +299,10 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 	p, err := g.resolve(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
-		return giveUp("its preview did not arrive", false)
+		return giveUp("its preview did not arrive", sessions.NotArrived)
 	case errors.Is(err, errUnclear):
 		g.metrics.ambiguous()
-		return giveUp("its preview may have arrived", true)
+		return giveUp("its preview may have arrived", sessions.MayBeTwice)
 	case err == nil:
 		err = fenced(func() error {
 			e := channels.Probe(ch).Editor
@@ -320,12 +320,14 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 	case channels.Rejected, channels.Unsupported:
 		switch gone, again := g.takeBack(call, ch, p); {
 		case again > 0:
-			return g.again(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), false)
+			return g.again(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), sessions.NotArrived)
+		case gone:
+			return giveUp("its preview could not become it: "+e.Error(), sessions.Absent)
 		default:
-			return giveUp("its preview could not become it: "+e.Error(), !gone)
+			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), false)
+		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.MayHave)
 	default:
 		return g.failed(ctx, o, ch, d, out, last, e)
 	}

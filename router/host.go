@@ -31,6 +31,7 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 	}
 	acc, err := r.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
+		By:      q.From.Run.ID,
 		Session: &sessions.Session{Key: q.To, Agent: target.Agent},
 		Run: &sessions.Run{ID: id, Kind: sessions.AskRun, Key: q.To, Agent: target.Agent, Source: q.Source, Chain: chain,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
@@ -74,7 +75,8 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 		return tools.PostResult{}, err
 	}
 	e := postedBy(r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
-	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
+	e.Source, e.By = q.Source, q.From.Run.ID
+	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(target)}, err

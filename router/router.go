@@ -4,6 +4,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -246,19 +247,27 @@ func (r *Router) expire(ctx context.Context) {
 	}
 }
 
-// heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost.
-func (r *Router) heal(ctx context.Context) {
-	if err := r.gate.reload(ctx); err != nil && ctx.Err() == nil {
-		r.log.Error("cannot list the deliveries that wait", keyErr, err)
+// heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
+// asked for the commit may have gone away meanwhile.
+func (r *Router) heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healWithin)
+	defer cancel()
+	late := r.gate.reload(ctx)
+	if late != nil && !r.lanes.isClosing() {
+		r.log.Error("cannot list the deliveries that wait", keyErr, late)
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 1000})
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !r.lanes.isClosing() {
 		r.log.Error("cannot list the runs that wait", keyErr, err)
 	}
 	for _, run := range runs {
 		r.lanes.wake(run.Key)
 	}
+	return errors.Join(late, err)
 }
+
+// healWithin is how long a store may take to say what waits.
+const healWithin = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
 func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
@@ -285,9 +294,8 @@ func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
 
 // follow sets in motion what a commit made, behind what those before it may have made that failed.
 func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
-	if r.doubt.Load() {
-		r.doubt.Store(false)
-		r.heal(ctx)
+	if r.doubt.Load() && r.doubt.Swap(false) && r.heal(ctx) != nil {
+		r.doubt.Store(true)
 	}
 	if len(acc.Stopped) > 0 {
 		r.lanes.abort(acc.Stopped, errStopped)

@@ -262,8 +262,8 @@ func (c scheduled) PartSent(ctx context.Context, id sessions.DeliveryID, r chann
 	return err
 }
 
-func (c scheduled) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, repeat bool) error {
-	_, err := change(c, "Retry", string(id)+" "+reason, func() (struct{}, error) { return none(c.Store.Retry(ctx, id, at, reason, repeat)) })
+func (c scheduled) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
+	_, err := change(c, "Retry", string(id)+" "+reason, func() (struct{}, error) { return none(c.Store.Retry(ctx, id, at, reason, end)) })
 	return err
 }
 

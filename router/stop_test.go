@@ -125,11 +125,17 @@ func TestStoppedStartsNothing(t *testing.T) {
 		})
 		x.asks(groupChat("a"), guest, "/stop")
 		from := tools.Caller{Session: x.session(keyA), Run: at}
-		if run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrConflict) {
+		if run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("spawned: %+v, %v", run, err)
 		}
-		if run, err := x.r.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrConflict) {
+		if run, err := x.r.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("told: %+v, %v", run, err)
+		}
+		if run, err := x.r.Ask(t.Context(), tools.AskRequest{Source: "s4", From: from, To: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
+			t.Errorf("asked: %+v, %v", run, err)
+		}
+		if made, err := x.r.Post(t.Context(), tools.PostRequest{Source: "s5", From: from, Session: keyA, To: groupChat("a"), Text: "late"}); !errors.Is(err, sessions.ErrStopped) {
+			t.Errorf("posted: %+v, %v", made, err)
 		}
 		if all, err := x.store.ListRuns(t.Context(), sessions.RunQuery{Parent: keyA}); err != nil || len(all) != 1 {
 			t.Errorf("at work although nobody can stop it: %+v, %v", all, err)

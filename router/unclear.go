@@ -13,7 +13,7 @@ import (
 // unclear decides what becomes of a part that may have arrived.
 func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return g.again(ctx, d, backoff(d.Attempt), why, false)
+		return g.again(ctx, d, backoff(d.Attempt), why, sessions.MayHave)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
 		next, r, there, err := g.learn(ctx, o, rec, d, out)
@@ -23,7 +23,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 		case err == nil && there:
 			return g.arrived(ctx, next, r, last)
 		case err == nil:
-			return g.again(ctx, next, 0, why, false)
+			return g.again(ctx, next, 0, why, sessions.Absent)
 		case ctx.Err() != nil, errors.Is(err, errUndecided):
 			return next, false, false
 		}
@@ -36,7 +36,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if d.Attempt >= maxUnclear {
 		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", d.Attempt, why))
 	}
-	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, true)
+	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
 // learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
@@ -103,7 +103,7 @@ func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c 
 		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
 	if _, there := g.previewOf(d); there { // as long as there is one the answer is not sent as a message of its own
-		return g.again(ctx, d, 0, "the host stopped while its preview became it", false)
+		return g.again(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
 	}
 	limits := g.limits(o, ch, d.To)
 	p, last, ok := c.part(d, limits)

@@ -59,6 +59,7 @@ type Delivery struct {
 	Part      int                `json:"part,omitzero"`      // parts that have arrived
 	Attempt   int                `json:"attempt,omitzero"`   // sends tried for the current part
 	Repeat    bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
+	Unclear   bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
 	NotBefore time.Time          `json:"notBefore,omitzero"` // zero = now
 	Expires   time.Time          `json:"expires,omitzero"`
 	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
@@ -68,6 +69,26 @@ type Delivery struct {
 	Created   time.Time          `json:"created,omitzero"`
 	Updated   time.Time          `json:"updated,omitzero"`
 }
+
+// TryEnd is what is known of a try of a part that is to be made again.
+type TryEnd int
+
+// The ends.
+const (
+	NotArrived TryEnd = iota // this one did not
+	MayHave                  // it may have arrived, and is not shown twice: the platform knows the next try by its key
+	MayBeTwice               // it may have arrived, and may be shown twice
+	Absent                   // none has: the platform was asked
+)
+
+// Tried notes the end of a try.
+func (d *Delivery) Tried(end TryEnd) {
+	d.Unclear = (d.Unclear || end == MayHave || end == MayBeTwice) && end != Absent
+	d.Repeat = d.Repeat || end == MayBeTwice
+}
+
+// MayHaveArrived is what people are told of an end that is Unclear.
+const MayHaveArrived = "an earlier try may have arrived"
 
 // File is a file that a delivery carries. Its bytes are kept by the host under their hash.
 type File struct {

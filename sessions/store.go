@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"parley/channels"
@@ -13,6 +14,7 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
+	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrDamaged  = errors.New("the store is damaged")
 	ErrOwned    = errors.New("another process owns the store")
 )
@@ -62,7 +64,7 @@ type Arrival struct {
 // and the rest. Patch, Reset, Heard, Interrupt, Drop, Archive and Delete need Session.
 type Effects struct {
 	Source     string     // dedupe for Submit, e.g. "tool:<run>:<call id>" (contract S14)
-	By         RunID      // the run that asks for this: nothing is done when it has been stopped or interrupted meanwhile, which is ErrConflict. What it made before, by the same Source, is given back all the same
+	By         RunID      // the run that asks for this: nothing is done when it has been stopped or interrupted meanwhile, which is ErrStopped. What it made before, by the same Source, is given back all the same
 	Existing   bool       // Session must be there: ErrNotFound otherwise, and as the next run of a chain the chain ends there. What was deleted does not come back
 	Session    *Session   // upsert by Key; ID, Created and Settings of an existing row win
 	Quiet      bool       // with Existing: Session is only named. It is not refreshed, and an archived one stays archived
@@ -207,7 +209,7 @@ type Deliveries interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
 	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
 	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
-	// Attempt one higher. Denied: the state is Withheld with the verdict. Allowed, not asked for, and to a direct chat in which the
+	// Attempt one higher. Denied: the state is Withheld with the verdict; one that was Sending, whose end nobody knows, is Unclear then. Allowed, not asked for, and to a direct chat in which the
 	// account has never written, while o has no room: it is Pending and waits until o.Until, Error says why; called earlier it is
 	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
@@ -215,8 +217,8 @@ type Deliveries interface {
 	// PartSent stores the receipt of one part, which OwnMessage finds from then on. last ends the delivery as Sent, otherwise it stays
 	// Sending for the next part.
 	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error
-	// Retry puts a sending delivery back to Pending, not before at. repeat marks that a part may show twice.
-	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, repeat bool) error
+	// Retry puts a sending delivery back to Pending, not before at. end is what is known of the try that ends.
+	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, end TryEnd) error
 	// EndDelivery makes a delivery final (or Held) with a reason. The words of an Invite are gone when it is final, however it ended.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
 	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became

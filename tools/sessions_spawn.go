@@ -178,6 +178,9 @@ func refusal(err error) (Result, error) {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return forbidden("%s", r.Reason).result(), nil
 	}
+	if errors.Is(err, sessions.ErrStopped) {
+		return forbidden("this turn has been stopped: nothing more is begun or sent").result(), nil
+	}
 	if errors.Is(err, sessions.ErrConflict) { // by whom is not told: the caller may not see that session (contract V4)
 		return mistake("that label is in use").result(), nil
 	}

@@ -89,14 +89,19 @@ type deliveryRetryCmd struct {
 }
 
 // withheldFor says what is left to do about a withheld delivery.
-const withheldFor = "A withheld delivery is over, it is not sent later. When the policy lets it through now, send the text again: parley send ADDRESS TEXT, or ask the agent with parley say."
+func withheldFor(d sessions.Delivery) string {
+	if d.Unclear {
+		return "It was being sent before the policy denied it, and may have arrived. Look into the chat before you send the text again."
+	}
+	return "A withheld delivery is over, it is not sent later. When the policy lets it through now, send the text again: parley send ADDRESS TEXT, or ask the agent with parley say."
+}
 
 func (c deliveryRetryCmd) Run(e *env) error {
 	err := c.do(e, "POST /api/deliveries/{delivery}/retry")
 	if f, ok := errors.AsType[*failure](err); ok && f.code == "conflict" {
 		d, e2 := request[sessions.Delivery](e, "GET /api/deliveries/{delivery}", api.DeliveryCall{ID: sessions.DeliveryID(c.ID)})
 		if e2 == nil && d.State == sessions.Withheld {
-			f.text += "\n" + withheldFor
+			f.text += "\n" + withheldFor(d)
 		}
 	}
 	return err
@@ -118,7 +123,7 @@ func printDelivery(p *page, d sessions.Delivery) {
 		if d.Verdict != nil && d.Verdict.Rule == "session override" {
 			p.note("  %s\n", lift(d.Session))
 		}
-		p.note("  %s\n", withheldFor)
+		p.note("  %s\n", withheldFor(d))
 	}
 	if d.Error != "" {
 		p.printf("  %s\n", oneLine(d.Error))

@@ -137,6 +137,7 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	}
 	s.fig.Took = time.Since(s.began)
 	if err := s.p.stop(); err != nil {
+		s.fig.sum(c.For)
 		return &s.fig, fmt.Errorf("the host does not end softly: %w\n%s", err, s.p.log)
 	}
 	return &s.fig, s.fig.judge(c.For, c.MarkRSS, c.MarkP99)

@@ -168,7 +168,7 @@ func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	resident, own := fmt.Sprintf("resident memory below %g MB an hour", rss), fmt.Sprintf("the host's own time for 99 of 100 messages below %s", p99)
 	if of >= longEnough {
 		hold(f.RSS.Slope < rss, "%s: %+.2f", resident, f.RSS.Slope)
-		hold(f.P99 < p99, "%s: %s", own, f.P99)
+		hold(f.Measured >= leastMeasured && f.P99 < p99, "%s: %s of %d measured", own, f.P99, f.Measured)
 	} else {
 		f.Unjudged = []string{resident, own}
 	}

@@ -110,6 +110,7 @@ type Listed struct {
 	Text     string
 	Reason   string   // why it is not sent
 	Repeat   bool     // the host says that the chat may show it twice
+	Unclear  bool     // the host says that it may be there although it is not sent
 	Receipts []string // the ids that the platform gave
 	// For are the tokens of the messages, or of the other debts, that the host's own list says it is about, when its text has no token:
 	// the command that it answers, those in whose stead it is a notice.

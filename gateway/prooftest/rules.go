@@ -95,19 +95,31 @@ func (c *check) ambiguous() {
 			c.v.Marked, c.v.Twice = c.v.Marked+1, c.v.Twice+max(0, n-1)
 		}
 		c.v.Times[s.ID] = n
+		if d := c.debtOf(s); n > 0 && c.own[s] == nil && s.unsent() && !slices.ContainsFunc(d.sends, func(o *Listed) bool { return !o.unsent() }) {
+			c.fault(Unlisted, d, s.Place, "it is shown; the host lists it as not sent, and does not say that it may have arrived: "+tellListed(s))
+		}
 		if !s.Repeat && s.State != "held" {
 			continue
 		}
-		d := &debt{}
-		if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
-			d = c.byToken[t[0]]
-		}
 		p := s.Place.Platform
 		if seen[p] += max(1, n-1); seen[p] > windows[p]+kills {
-			c.fault(Unlisted, d, s.Place, fmt.Sprintf("the sends with an unknown end are %d with this one, but kills and cuts explain only %d: %s",
+			c.fault(Unlisted, c.debtOf(s), s.Place, fmt.Sprintf("the sends with an unknown end are %d with this one, but kills and cuts explain only %d: %s",
 				seen[p], windows[p]+kills, tellListed(s)))
 		}
 	}
+}
+
+// unsent reports whether the host says of a delivery that nothing of it is in its chat.
+func (s *Listed) unsent() bool {
+	return slices.Contains([]string{"withheld", "failed", "expired", "dropped"}, s.State) && !s.Unclear && !s.Repeat && len(s.Receipts) == 0
+}
+
+// debtOf is what is owed that a delivery is about, if it names that.
+func (c *check) debtOf(s *Listed) *debt {
+	if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
+		return c.byToken[t[0]]
+	}
+	return &debt{}
 }
 
 // times says how many messages of its chat show a delivery.
@@ -115,8 +127,10 @@ func (c *check) times(s *Listed) int {
 	if w := c.own[s]; w != nil {
 		return len(w.lines)
 	}
-	if d := c.byToken[tokens(s.Text)[0]]; d != nil && d.Place == s.Place {
-		return len(d.lines)
+	if all := tokens(s.Text); len(all) > 0 {
+		if d := c.byToken[all[0]]; d != nil && d.Place == s.Place {
+			return len(d.lines)
+		}
 	}
 	return 0
 }

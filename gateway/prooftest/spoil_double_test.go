@@ -96,6 +96,16 @@ var doubleSpoilers = []spoiler{
 		}
 		return t.tokens, ok
 	}, nil},
+	{"it is listed as withheld, and not as one that may have arrived", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool {
+			return w.seen(t) && t.lines == 1 && len(t.tokens) == 1 && w.text(t) != "" && !t.notice()
+		})
+		if ok {
+			l := &w.h.Listed[t.listed]
+			l.State, l.Repeat, l.Receipts = "withheld", false, nil
+		}
+		return t.tokens, ok
+	}, nil},
 	{"a command's answer again, without a mark", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return w.onlyCommands(t) && t.lines > 1 })
 		if ok {

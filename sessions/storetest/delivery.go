@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,17 +137,57 @@ func parts(_ *testing.T, f *fixture) {
 func retry(_ *testing.T, f *fixture) {
 	d := f.post(delivery("", addr("1"), "x"))
 	at := time.Now().Add(time.Minute)
-	f.is(f.Retry(f.ctx, d.ID, at, "why", false), sessions.ErrConflict)
+	f.is(f.Retry(f.ctx, d.ID, at, "why", sessions.NotArrived), sessions.ErrConflict)
 	f.begin(d.ID)
-	f.ok(f.Retry(f.ctx, d.ID, at, "429", true))
-	f.ok(f.Retry(f.ctx, d.ID, at, "429", true)) // repeated
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.MayBeTwice))
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.MayBeTwice)) // repeated
 	got := f.delivery(d.ID)
 	if got.State != sessions.Pending || got.NotBefore.UnixMilli() != at.UnixMilli() || got.Error != "429" || !got.Repeat || got.Attempt != 1 {
 		f.t.Errorf("%+v", got)
 	}
 	f.equal(f.begin(d.ID).Attempt, 2)
-	f.ok(f.Retry(f.ctx, d.ID, at, "again", false))
+	f.ok(f.Retry(f.ctx, d.ID, at, "again", sessions.NotArrived))
 	f.equal(f.delivery(d.ID).Repeat, true) // once a repeat, always
+}
+
+// What is not sent in the end says whether an earlier try may have arrived.
+func unclearEnd(_ *testing.T, f *fixture) {
+	deny := func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Reason: "no"} }
+	for _, x := range []struct {
+		tries   []sessions.TryEnd
+		sending bool // the last one goes on
+		unclear bool
+	}{
+		{nil, false, false},
+		{nil, true, true},
+		{[]sessions.TryEnd{sessions.NotArrived}, false, false},
+		{[]sessions.TryEnd{sessions.MayHave}, false, true},
+		{[]sessions.TryEnd{sessions.MayHave, sessions.NotArrived}, false, true},
+		{[]sessions.TryEnd{sessions.MayBeTwice}, false, true},
+		{[]sessions.TryEnd{sessions.MayHave, sessions.Absent}, false, false},
+	} {
+		d := f.post(delivery("", addr("1"), "x"))
+		for _, end := range x.tries {
+			f.begin(d.ID)
+			f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", end))
+		}
+		if x.sending {
+			f.begin(d.ID)
+		}
+		got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{})
+		f.ok(err)
+		if says := strings.Contains(got.Error, sessions.MayHaveArrived); got.State != sessions.Withheld || got.Unclear != x.unclear || says != x.unclear || f.delivery(d.ID).Unclear != x.unclear {
+			f.t.Errorf("%+v: %+v", x, got)
+		}
+	}
+	d := f.post(delivery("", addr("1"), "x"))
+	f.begin(d.ID)
+	f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.MayHave))
+	f.begin(d.ID)
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "1", At: time.Now()}, false))
+	f.equal(f.delivery(d.ID).Unclear, false) // it is there
+	f.ok(f.EndDelivery(f.ctx, d.ID, sessions.Expired, "the second part may be there"))
+	f.equal(f.delivery(d.ID).Unclear, true)
 }
 
 func endDelivery(_ *testing.T, f *fixture) {
@@ -239,7 +280,7 @@ func due(_ *testing.T, f *fixture) {
 	f.ok(err)
 	f.equal(got, all[4:5])
 	// A retry keeps its place.
-	f.ok(f.Retry(f.ctx, all[1].ID, time.Now(), "r", false))
+	f.ok(f.Retry(f.ctx, all[1].ID, time.Now(), "r", sessions.NotArrived))
 	got, err = f.Due(f.ctx, 1, 0)
 	f.ok(err)
 	f.equal(got[0].ID, all[1].ID)

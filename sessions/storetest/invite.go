@@ -29,7 +29,7 @@ func invite(_ *testing.T, f *fixture) {
 	}
 	sent := post("1")
 	f.begin(sent.ID)
-	f.ok(f.Retry(f.ctx, sent.ID, time.Now(), "the network", false))
+	f.ok(f.Retry(f.ctx, sent.ID, time.Now(), "the network", sessions.NotArrived))
 	kept(sent.ID, true)
 	f.begin(sent.ID)
 	f.ok(f.PartSent(f.ctx, sent.ID, channels.Receipt{ID: "a"}, false))

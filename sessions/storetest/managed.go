@@ -103,7 +103,7 @@ func stoppedAsks(_ *testing.T, f *fixture) {
 		f.equal(f.submit(before).Run.ID, before.Run.ID)
 		late := spawn("late")
 		_, err := f.Submit(f.ctx, late)
-		f.is(err, sessions.ErrConflict)
+		f.is(err, sessions.ErrStopped)
 		_, err = f.Get(f.ctx, late.Session.Key)
 		f.is(err, sessions.ErrNotFound)
 		_, err = f.GetRun(f.ctx, late.Run.ID)
