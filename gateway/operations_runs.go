@@ -174,7 +174,7 @@ func (h *Host) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 	if err != nil {
 		return api.Waited{}, err
 	}
-	x := api.Waited{Run: q.ID, Status: "timeout", Final: run.Status.Final(), Started: run.Started, Ended: run.Ended}
+	x := api.Waited{Run: q.ID, Status: "timeout", State: run.Status, Final: run.Status.Final(), Started: run.Started, Ended: run.Ended}
 	switch {
 	case !x.Final:
 		return x, nil

@@ -221,8 +221,12 @@ func (h *Host) queueOf(ctx context.Context, key sessions.Key, words string) (*se
 	return &q, nil
 }
 
-func (h *Host) resetSession(ctx context.Context, c api.SessionCall) (api.Session, error) {
-	return h.withSession(ctx, c.Session, h.router.Reset)
+func (h *Host) resetSession(ctx context.Context, c api.SessionCall) (x api.StartedOver, err error) {
+	x.Session, err = h.withSession(ctx, c.Session, func(ctx context.Context, source string, key sessions.Key) (s sessions.Session, err error) {
+		s, x.Stopped, err = h.router.Reset(ctx, source, key)
+		return s, err
+	})
+	return x, err
 }
 
 func (h *Host) archiveSession(ctx context.Context, c api.SessionCall) (api.Session, error) {

@@ -72,12 +72,12 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 	return acc.Session, err
 }
 
-// Reset starts a session over: what is at work there ends, its settings stay, its transcript so far stays readable by its id.
-func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
+// Reset starts a session over: what is at work there ends, and is named; its settings stay, its transcript so far stays readable by its id.
+func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s sessions.Session, stopped []sessions.RunID, err error) {
 	e := aimed(source, key)
 	e.Stop, e.Reset = []sessions.Key{key}, true
 	acc, err := r.Submit(ctx, e)
-	return acc.Session, err
+	return acc.Session, stoppedIDs(acc), err
 }
 
 // Archive takes a session out of the lists until somebody writes to it again. What is at work there goes on.

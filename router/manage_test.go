@@ -101,7 +101,7 @@ func TestManageOnce(t *testing.T) {
 			if _, err := g.r.PatchOnce(t.Context(), "p", hookKey, sessions.Patch{SendPolicy: new(policy.Deny), Thinking: new("low")}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.r.Reset(t.Context(), "r", hookKey); err != nil {
+			if _, _, err := g.r.Reset(t.Context(), "r", hookKey); err != nil {
 				t.Fatal(err)
 			}
 			if s, err := g.r.Archive(t.Context(), "a", hookKey); err != nil || s.Key != hookKey {
@@ -133,7 +133,7 @@ func TestResetAtWork(t *testing.T) {
 		g.blocked()
 		h := g.told(me(true))
 		g.until("it is at work", func() bool { return g.model.count() > 0 })
-		if _, err := g.r.Reset(t.Context(), "", hookKey); err != nil {
+		if _, _, err := g.r.Reset(t.Context(), "", hookKey); err != nil {
 			t.Fatal(err)
 		}
 		if run := g.answered(h); run.Status != sessions.Stopped || len(g.transcript(hookKey)) != 0 {

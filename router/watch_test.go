@@ -60,10 +60,11 @@ func TestWatch(t *testing.T) {
 		if _, err := g.r.Patch(t.Context(), hookKey, sessions.Patch{Model: new("mock/m")}); err != nil {
 			t.Fatal(err)
 		}
-		for _, do := range []func(context.Context, string, sessions.Key) (sessions.Session, error){g.r.Reset, g.r.Archive} {
-			if _, err := do(t.Context(), "", hookKey); err != nil {
-				t.Fatal(err)
-			}
+		if _, _, err := g.r.Reset(t.Context(), "", hookKey); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.r.Archive(t.Context(), "", hookKey); err != nil {
+			t.Fatal(err)
 		}
 		if err := g.r.Delete(t.Context(), "", hookKey); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// mostRecent bounds what is remembered of messages: enough to answer, quote and change the newest ones.
+// mostRecent bounds what is remembered of messages: enough to answer, quote and change the newest ones,
+// and to know who wrote what somebody wants to change.
 const mostRecent = 2048
 
 // past is what later calls need to know of a message.

@@ -308,27 +308,17 @@ func (c sessionsResetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	s, err := request[api.SessionDetail](e, "GET /api/sessions/{session}", api.SessionCall{Session: key})
+	s, err := request[api.StartedOver](e, "POST /api/sessions/{session}/reset", api.SessionCall{Session: key})
 	if err != nil {
 		return err
 	}
-	done := "%s starts over; its settings stay." + stopped(s) + "\n"
-	return onSession(e, string(key), "POST /api/sessions/{session}/reset", c.asJSON, done)
-}
-
-// stopped says what ends when a session starts over.
-func stopped(s api.SessionDetail) string {
-	var what []string
-	if s.Working {
-		what = append(what, "what it was at")
-	}
-	if s.Waiting > 0 {
-		what = append(what, fmt.Sprintf("what waited (%d)", s.Waiting))
-	}
-	if len(what) == 0 {
-		return ""
-	}
-	return " Stopped: " + strings.Join(what, ", and ") + "."
+	return tell(e, c.asJSON, s, func(p *page, s api.StartedOver) {
+		stopped := ""
+		if n := len(s.Stopped); n > 0 {
+			stopped = fmt.Sprintf(" Runs stopped there and below it: %d.", n)
+		}
+		p.note("%s starts over; its settings stay.%s\n", s.Key, stopped)
+	})
 }
 
 type sessionsArchiveCmd struct {

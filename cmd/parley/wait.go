@@ -102,10 +102,7 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 		return err
 	}
 	if w.Status != "ok" {
-		if r, err := request[sessions.Run](e, "GET /api/runs/{run}", api.RunCall{ID: id}); err == nil {
-			w.Status = string(r.Status) // as parley runs says it: one that was stopped is aborted
-		}
-		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.Status, firstOf(w.Error, "no reason was given"))
+		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, firstOf(w.Error, "no reason was given"))
 	}
 	return nil
 }

@@ -35,14 +35,15 @@ type WaitQuery struct {
 
 // Waited is how a run stands.
 type Waited struct {
-	Run     sessions.RunID `json:"runId"`
-	Status  string         `json:"status"` // ok, error, timeout: it goes on and can be waited for again
-	Final   bool           `json:"final"`
-	Reply   string         `json:"reply,omitempty"`
-	Error   string         `json:"error,omitempty"`
-	Started time.Time      `json:"startedAt,omitzero"`
-	Ended   time.Time      `json:"endedAt,omitzero"`
-	Usage   sessions.Usage `json:"usage,omitzero"`
+	Run     sessions.RunID     `json:"runId"`
+	Status  string             `json:"status"` // ok, error, timeout: it goes on and can be waited for again
+	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
+	Final   bool               `json:"final"`
+	Reply   string             `json:"reply,omitempty"`
+	Error   string             `json:"error,omitempty"`
+	Started time.Time          `json:"startedAt,omitzero"`
+	Ended   time.Time          `json:"endedAt,omitzero"`
+	Usage   sessions.Usage     `json:"usage,omitzero"`
 }
 
 // RunsQuery selects runs, newest first.

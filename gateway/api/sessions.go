@@ -25,6 +25,12 @@ type SessionsQuery struct {
 	Limit     int    `query:"limit" default:"50" min:"1" max:"1000"`
 }
 
+// StartedOver is a session that starts over, and the runs that ended by that, there and in the sub-agents below it.
+type StartedOver struct {
+	Session
+	Stopped []sessions.RunID `json:"stopped,omitempty"`
+}
+
 // Session is one row of sessions.list.
 type Session struct {
 	Key        sessions.Key     `json:"key"`
