@@ -39,8 +39,10 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 	}
 	if !x.fits(l) {
 		switch info, err := f.Stat(); {
+		case l.unknown && l.commits > 0:
+			s.conf.Logger.Warn("the number of the database's commits is gone: nobody can tell whether the newest ones are there. The pages are taken as they are and get new checksums", "file", filepath.Join(s.conf.Dir, CommitsFile))
 		case err == nil && info.Size() > 0:
-			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, parley.db-commits was removed, or they could not be written. The pages are taken as they are and get new checksums: nothing is to be done")
+			s.conf.Logger.Warn("the checksums of the database's pages are not of what is there: another program opened the database, or they could not be written. The pages are taken as they are and get new checksums: nothing is to be done")
 		case l.trusted && l.commits > 0:
 			s.conf.Logger.Warn("the checksums of the database's pages are gone. The pages are taken as they are and get new checksums: nothing is to be done", "file", name)
 		}

@@ -62,6 +62,7 @@ type left struct {
 	commits int64 // in it
 	schema  int64 // its version
 	trusted bool  // nothing but a program that keeps SumsFile has counted
+	unknown bool  // the number beside it is gone
 	missing int64 // commits of a newer schema that the copy in its place does not have
 }
 
@@ -89,6 +90,7 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 	}
 	b, err := os.ReadFile(beside)
 	if errors.Is(err, fs.ErrNotExist) {
+		l.unknown = true
 		return l, nil
 	}
 	if err != nil {

@@ -147,6 +147,8 @@ func TestSumsThatAreGone(t *testing.T) {
 		{func(name string) error { return os.Truncate(name, 0) }, "are gone"},
 		{func(name string) error { return os.WriteFile(name, make([]byte, 2*sumsHeader), 0o600) }, "are not of what is there"},
 		{func(string) error { return nil }, ""},
+		{func(name string) error { return os.Remove(filepath.Join(filepath.Dir(name), CommitsFile)) }, "nobody can tell"},
+		{func(string) error { return nil }, ""},
 	} {
 		if err := x.spoil(filepath.Join(dir, SumsFile)); err != nil {
 			t.Fatal(err)
