@@ -110,7 +110,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 		r.histories.add(run.Session, r.readMost(), out.Messages...)
 	default: // or ended by a commit whose answer was lost: what it made is in the store
 		r.histories.drop(run.Session)
-		r.heal(context.WithoutCancel(ctx)) // the run may have been interrupted
+		_ = r.heal(ctx) // it says what fails
 	}
 	return acc, ok
 }

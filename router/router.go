@@ -234,7 +234,7 @@ func (r *Router) expire(ctx context.Context) {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
-		r.heal(ctx)
+		_ = r.heal(ctx) // it says what fails
 		r.gate.sweep(ctx)
 		keys, err := r.store.Expire(ctx, r.ages.behind(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {

@@ -102,6 +102,8 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 }
 
 // TestStoppedStartsNothing stops a turn while it is about to spawn a sub-agent, or to tell one something: nobody would stop those.
+//
+// proves: N15
 func TestStoppedStartsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		x := newTree(t, 1)

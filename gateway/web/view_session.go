@@ -154,7 +154,7 @@ func (s site) patchSession(r *http.Request) (any, error) {
 }
 
 func (s site) resetSession(r *http.Request) (any, error) {
-	if _, err := call[api.Session](s, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+	if _, err := call[api.StartedOver](s, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
 	return done{Go: "/sessions/" + url.PathEscape(r.PathValue("key"))}, nil
