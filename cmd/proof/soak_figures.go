@@ -32,7 +32,7 @@ type soaked struct {
 	State                   trend         // MB an hour: data, not memory
 
 	warmed int // messages until it was warm
-	lats   []timedLatencies
+	all    latencies
 	series map[string][]point
 	calm   []timed
 }
@@ -62,7 +62,10 @@ func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breach
 			}
 		}
 	}
-	f.lats = append(f.lats, timedLatencies{at, lat})
+	f.all.join(lat)
+	if lat.N >= leastMeasured {
+		f.WorstP99 = max(f.WorstP99, lat.at(0.99))
+	}
 	if f.series == nil {
 		f.series = map[string][]point{}
 	}
@@ -76,32 +79,17 @@ func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breach
 // changes all the time.
 func (s sample) besides() float64 { return s.Goroutines - 2*s.Files }
 
-// timedLatencies are those of a window, with its end.
-type timedLatencies struct {
-	at time.Duration
-	*latencies
-}
-
 // leastMeasured is how many messages a window needs to have a 99th of its own.
 const leastMeasured = 50
 
-// warmUp is how long pools grow to their size and caches fill: a third of a run, at most an hour. A shorter one ends before they are
-// full: see remembered. Neither memory nor times are measured meanwhile.
-func warmUp(of time.Duration) time.Duration { return min(of/3, time.Hour) }
+// warmUp is how long pools grow to their size and caches fill: a quarter of a run, at most an hour. A shorter one ends before they are
+// full: see remembered.
+func warmUp(of time.Duration) time.Duration { return min(of/4, time.Hour) }
 
 // sum works out what the windows say together.
 func (f *soaked) sum(of time.Duration) {
+	f.P50, f.P95, f.P99, f.Measured = f.all.at(0.5), f.all.at(0.95), f.all.at(0.99), f.all.N
 	warm := warmUp(of)
-	all := &latencies{}
-	for _, l := range f.lats {
-		if l.at < warm {
-			continue
-		}
-		if all.join(l.latencies); l.N >= leastMeasured {
-			f.WorstP99 = max(f.WorstP99, l.latencies.at(0.99))
-		}
-	}
-	f.P50, f.P95, f.P99, f.Measured = all.at(0.5), all.at(0.95), all.at(0.99), all.N
 	trendOf := func(name string) trend {
 		series := f.series[name]
 		return trendOf(slices.DeleteFunc(slices.Clone(series), func(p point) bool { return p.At < warm }))

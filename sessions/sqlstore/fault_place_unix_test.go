@@ -47,6 +47,10 @@ func TestFaultFilesGoWhileAtWork(t *testing.T) {
 			if err := spoil(db); err != nil {
 				t.Fatal(err)
 			}
+			earlier := filepath.Join(dir, RescuedFile)
+			if err := os.WriteFile(earlier, []byte("of another day"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			for range 2 {
 				if err := life(t.Context(), s, 1, 200, someQuestion, someAnswer); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), RescuedFile) {
 					t.Fatalf("it goes on: %v", err)
@@ -66,7 +70,10 @@ func TestFaultFilesGoWhileAtWork(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Rename(filepath.Join(dir, RescuedFile), db); err != nil {
+			if b, err := os.ReadFile(earlier); err != nil || string(b) != "of another day" {
+				t.Error("an earlier rescue is overwritten", err)
+			}
+			if err := os.Rename(earlier+"-2", db); err != nil {
 				t.Fatal(err)
 			}
 			if got := signature(t, open(t, Config{Dir: dir, CheckBudget: time.Minute})); got != had {

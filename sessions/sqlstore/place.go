@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"parley/sessions"
 )
 
-// RescuedFile is where what a store had goes when its files were removed or replaced under it.
+// RescuedFile is where what a store had goes when its files were removed or replaced under it. A second one has a number behind its name.
 const RescuedFile = DatabaseFile + "-rescued"
 
 // inPlace reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
@@ -52,11 +53,12 @@ func (s *Store) logFile() *os.File {
 
 // rescue copies what the connection still sees, and says what a person can do.
 func (s *Store) rescue(ctx context.Context, path string) error {
-	to := s.file + "-rescued"
-	err := os.Remove(to)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		_, err = s.writer.exec(ctx, "VACUUM INTO ?", to)
+	first := filepath.Join(s.conf.Dir, RescuedFile)
+	to := first
+	for n := 2; !gone(to); n++ { // an earlier one may be all that there is of something
+		to = fmt.Sprintf("%s-%d", first, n)
 	}
+	_, err := s.writer.exec(ctx, "VACUUM INTO ?", to)
 	what := fmt.Errorf("%w: %s was removed or replaced while the host was at work", sessions.ErrDamaged, path)
 	if err != nil {
 		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
