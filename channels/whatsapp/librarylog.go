@@ -14,15 +14,20 @@ import (
 // cut to their outside, byte strings to their length, and what says a QR code is dropped.
 //
 // The library tells its loggers of every stanza that comes and goes, pongs included, and says so nowhere else. That is how the
-// adapter knows that the server is there, and that a message has left. It also tells them which connection it begins to read.
+// adapter knows that the server is there, and that a message has left. It also tells them which connection it begins to read, and when
+// it is done with what a connection brought.
 type libraryLog struct {
 	ctx      context.Context //nolint:containedctx // the library gives none
 	log      *slog.Logger
 	module   string
 	received func(*waBinary.Node)
 	sending  func(*waBinary.Node)
+	handled  func()
 	pump     *pump // of one connection: each has a logger of its own
 }
+
+// handlersOver is what the library logs once for each connection, last of all that it does for it.
+const handlersOver = "Closing handler queue loop"
 
 // Sub implements waLog.Logger.
 func (l *libraryLog) Sub(module string) waLog.Logger {
@@ -45,6 +50,10 @@ func (l *libraryLog) Debugf(format string, args ...any) {
 		return
 	case "Socket":
 		l.pump.note(args)
+	case "":
+		if format == handlersOver && l.handled != nil {
+			l.handled()
+		}
 	}
 	l.write(format, args)
 }
