@@ -77,7 +77,7 @@ func TestKillWhileStreaming(t *testing.T) {
 						at = fate{there: true, unclear: true}
 					case "ShowPreview":
 						at.unclear = false
-					case "PartSent", "EndPreview":
+					case "PartSent+fake", "EndPreview":
 						at.there = false // what is under way now is another message
 					}
 				}

@@ -19,7 +19,7 @@ import (
 
 // The commit happened and its answer did not arrive, as when a connection to PostgreSQL breaks during COMMIT.
 func TestCommitWhoseAnswerIsLost(t *testing.T) {
-	for _, op := range []string{"Accept", "Claim", "Finish", "PutPairing", "Record", "BeginSend", "PartSent"} {
+	for _, op := range []string{"Accept", "Claim", "Finish", "PutPairing", "BeginSend", "PartSent+fake"} {
 		t.Run(op, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var once atomic.Bool
@@ -37,6 +37,9 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 				g.say(direct("a"), guest, "one")
 				<-time.After(50 * time.Minute)
 				synctest.Wait()
+				if !once.Load() {
+					t.Errorf("no commit of %s", op)
+				}
 				if n := len(g.fake.Shown(channels.Address{})); n != 1 {
 					for _, d := range g.deliveries() {
 						t.Logf("delivery %s %s", d.Kind, d.State)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,7 +27,7 @@ type killCmd struct {
 	Kills    int    `default:"1000" help:"How often it is killed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written. One that matches none lists all."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
@@ -80,7 +82,7 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	var at *regexp.Regexp
 	if c.At != "" {
 		var err error
-		if at, err = regexp.Compile(c.At); err != nil {
+		if at, err = matching(c.At); err != nil {
 			return nil, err
 		}
 		if len(newPoints(at, c.Kills).all) == 0 {
@@ -129,6 +131,7 @@ type killed struct {
 	Rest      int            // more kills, of hosts that had been left alone: the first, and those that caught up
 	Points    int            // fail-points that occur
 	Reached   int            // those at which it was killed
+	At        map[string]int // kills by fail-point, where the run was told at which
 	Unreached []string       // those at which it was not
 	Missed    []string       // what is wrong with the places of the kills
 	Windows   map[string]int // kills while something was being sent, by platform
@@ -209,6 +212,9 @@ func (f *killed) print(w io.Writer, where string) {
 	row("seed", "%d", f.Seed)
 	row("kills", "%d: %d at fail-points, %d at random; and %d of hosts that were left alone, to learn the fail-points and to catch up", f.AtPoints+f.Random, f.AtPoints, f.Random, f.Rest)
 	row("fail-points", "%d of %d were the place of a kill", f.Reached, f.Points)
+	for _, point := range slices.Sorted(maps.Keys(f.At)) {
+		row("", "%s: %d kills", point, f.At[point])
+	}
 	row("kills in a send window", "%d %v", v.InSend, f.Windows)
 	row("lives", "%d", f.Lives)
 	row("messages", "%d", f.Messages)

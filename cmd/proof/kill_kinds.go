@@ -7,7 +7,7 @@ import (
 )
 
 // kind is one kind of transaction of the store, as Config.Trace names it: "Submit+reset" is work from no platform that starts a session
-// over. Before and after its commit there is a fail-point each.
+// over, "PartSent+whatsapp" the receipt of that platform for what was sent. Before and after its commit there is a fail-point each.
 type kind struct {
 	name string
 	make errand        // what makes one come; nil = the usual messages do
@@ -47,6 +47,9 @@ var kinds = []kind{
 	{name: "Forget", make: stay, slow: expireAfter},
 	{name: "Index", make: search},
 	{name: "PartSent"},
+	{name: "PartSent+discord"},
+	{name: "PartSent+telegram"},
+	{name: "PartSent+whatsapp"},
 	{name: "PutPairing", make: stranger},
 	{name: "Readdress", make: newAddress},
 	{name: "Record"},

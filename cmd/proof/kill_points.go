@@ -15,13 +15,13 @@ type points struct {
 	all     []string
 	often   map[string]int // how often each occurred in one life
 	tried   map[string]int
-	reached map[string]bool
-	wrong   []string // that occurred, and should not
+	reached map[string]int // how often it was the place of a kill
+	wrong   []string       // that occurred, and should not
 }
 
 // newPoints chooses fail-points by a pattern. kills is how often a host is to be killed at one.
 func newPoints(at *regexp.Regexp, kills int) *points {
-	p := &points{at: at, often: map[string]int{}, tried: map[string]int{}, reached: map[string]bool{}}
+	p := &points{at: at, often: map[string]int{}, tried: map[string]int{}, reached: map[string]int{}}
 	for _, call := range knownPoints() {
 		if at.MatchString(call) {
 			p.all = append(p.all, call)
@@ -29,6 +29,14 @@ func newPoints(at *regexp.Regexp, kills int) *points {
 	}
 	p.brief = kills < 2*len(p.all)
 	return p
+}
+
+// matching is the pattern that chooses fail-points. The name of one stands for itself: its + is no repetition.
+func matching(pattern string) (*regexp.Regexp, error) {
+	if _, err := regexp.Compile(pattern); err != nil {
+		return nil, fmt.Errorf("--at: %w", err)
+	}
+	return regexp.Compile(pattern + "|" + regexp.QuoteMeta(pattern))
 }
 
 // unknown says which fail-points there are when a pattern matches none.
@@ -68,7 +76,7 @@ const mostNth = 12
 // reached, any of them afterwards.
 func (p *points) next(dice *rand.Rand) (point string, nth int) {
 	weight := func(s string) int {
-		if p.reached[s] {
+		if p.reached[s] > 0 {
 			return 2 * p.tried[s]
 		}
 		return p.tried[s]
@@ -86,17 +94,17 @@ func (p *points) next(dice *rand.Rand) (point string, nth int) {
 		}
 	}
 	point, nth = least[dice.IntN(len(least))], 1
-	if p.reached[point] && kindOf(point).make == nil {
+	if p.reached[point] > 0 && kindOf(point).make == nil {
 		nth = 1 + dice.IntN(max(1, min(mostNth, p.often[point]/4)))
 	}
 	p.tried[point]++
 	return point, nth
 }
 
-func (p *points) hit(point string) { p.reached[point] = true }
+func (p *points) hit(point string) { p.reached[point]++ }
 
 func (p *points) unreached() []string {
-	return slices.DeleteFunc(slices.Clone(p.all), func(s string) bool { return p.reached[s] })
+	return slices.DeleteFunc(slices.Clone(p.all), func(s string) bool { return p.reached[s] > 0 })
 }
 
 // judge says what is wrong with the places of the kills: a kind that never was one, in a run that had kills for all, and one that should

@@ -195,7 +195,7 @@ func (r *run) kill(ctx context.Context, k int) error {
 	for range before {
 		r.crowd.say(r.plans.next())
 	}
-	if point != "" && kind.make == nil && r.points.tried[point] > 1 && !r.points.reached[point] { // the usual messages did not lead there
+	if point != "" && kind.make == nil && r.points.tried[point] > 1 && r.points.reached[point] == 0 { // the usual messages did not lead there
 		r.crowd.say(r.plans.everything())
 	}
 	p, err := r.w.start(ctx, point, nth)
@@ -372,6 +372,9 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	}
 	f := &r.fig
 	f.Lives, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()
+	if r.At != nil {
+		f.At = r.points.reached
+	}
 	for _, s := range h.Said {
 		for _, d := range s.Owes {
 			switch d.Kind {

@@ -65,6 +65,59 @@ func TestKillRun(t *testing.T) {
 	t.Logf("%d kills, %d at fail-points, %d messages, %d faults", f.AtPoints+f.Random, f.AtPoints, f.Messages, len(v.Faults))
 }
 
+// A run at one platform's receipts kills there and nowhere else: each kill hid the end of a send there.
+//
+// proves: D3
+func TestKillAtOnePlatform(t *testing.T) {
+	t.Parallel()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	const point = "PartSent+whatsapp before-commit"
+	at, err := matching(point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := killRun(t.Context(), killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: 3, Messages: 24, Seed: 1, At: at, Platform: whatsappServer, Progress: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Verdict.OK() || f.AtPoints != 3 || f.Random != 0 || f.At[point] != 3 || len(f.At) != 1 {
+		t.Errorf("%d kills at fail-points %v, %d at random\n%s", f.AtPoints, f.At, f.Random, f.Verdict)
+	}
+	for _, k := range f.history.Kills {
+		if k.Where == point && k.Sends[whatsappServer] == 0 {
+			t.Errorf("no send on WhatsApp was under way at the kill of life %d: %v", k.Life, k.Sends)
+		}
+	}
+	var table strings.Builder
+	f.print(&table, "")
+	if want := point + ": 3 kills"; !strings.Contains(table.String(), want) {
+		t.Errorf("not said: %s\n%s", want, table.String())
+	}
+}
+
+// A fail-point's name chooses that one alone; a pattern, all that match.
+func TestMatching(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]int{"PartSent before-commit": 1, "PartSent+whatsapp before-commit": 1, "^PartSent.*before": 4, "Submit+reset": 2, "(": -1} {
+		at, err := matching(pattern)
+		got := -1
+		if err == nil {
+			got = len(newPoints(at, 1).all)
+		}
+		if got != want {
+			t.Errorf("%s: %d fail-points, want %d (%v)", pattern, got, want, err)
+		}
+	}
+}
+
 // A planner makes as many messages and sub-agents as it is told, the same for the same seed, and every text holds its token.
 func TestPlans(t *testing.T) {
 	t.Parallel()

@@ -271,6 +271,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		} else {
 			d.Attempt = 0
 		}
+		t.also(true, string(d.To.Channel))
 		return true, t.receipt(d, r.ID)
 	})
 	return err

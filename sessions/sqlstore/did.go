@@ -3,6 +3,7 @@ package sqlstore
 import "parley/sessions"
 
 // also notes for Config.Trace what an operation does besides what it is named after: "Submit+reset" is work that starts a session over.
+// A receipt says of which platform it is, "PartSent+whatsapp".
 func (t *tx) also(done bool, what string) {
 	if done && t.s.conf.Trace != nil {
 		t.did += "+" + what

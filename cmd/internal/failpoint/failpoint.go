@@ -55,6 +55,7 @@ func Killer() func(op, phase string) {
 }
 
 // Points are the fail-points that one call of the trace stands for: "Submit+stop+reset" is one of "Submit", "Submit+stop" and "Submit+reset".
+// "PartSent+whatsapp" is one of "PartSent" and, of that platform alone, "PartSent+whatsapp".
 func Points(op, phase string) []string {
 	name, more, found := strings.Cut(op, "+")
 	out := []string{name + " " + phase}
