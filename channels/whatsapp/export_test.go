@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
@@ -113,4 +114,12 @@ const MostUnknown = mostUnknown
 // LibraryLog is what the library logs to.
 func LibraryLog(ctx context.Context, log *slog.Logger) waLog.Logger {
 	return &libraryLog{ctx: ctx, log: log}
+}
+
+// OnSync has f called in place of the sync of the log of the key file of a channel that is connected.
+func OnSync(c *Channel, f func(*os.File) error) {
+	ahead := &c.live.Load().keys.ahead
+	ahead.mu.Lock()
+	defer ahead.mu.Unlock()
+	ahead.fsync = f
 }

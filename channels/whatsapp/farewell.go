@@ -24,6 +24,9 @@ func (l *link) owe(id channels.MessageID) {
 
 // leaves is called for each stanza before it is written.
 func (l *link) leaves(n *waBinary.Node) {
+	if l.stays(n) {
+		return
+	}
 	l.left.note(n)
 	d := l.owed.Load()
 	if d == nil || n.Attrs["id"] != d.id || n.Attrs["type"] == "read" {

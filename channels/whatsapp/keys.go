@@ -24,19 +24,18 @@ const (
 	keptAside = 2 // key files of ended links that are kept
 )
 
-// Every commit is on disk before the library goes on: a ratchet that went back after a power cut would use keys twice, and what it
-// encrypts with them cannot be read by anybody.
-var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(10000)", "synchronous(FULL)"}
+var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(10000)"}
 
 // keyring is the open key file with the device in it. A device without an ID is not linked.
 type keyring struct {
 	container *sqlstore.Container
 	device    *store.Device
+	ahead     writeAhead
 	trouble   trouble
 }
 
 // openKeys opens the key file, which nobody but its owner may read, and makes it when it is not there.
-func openKeys(ctx context.Context, path string, log *libraryLog) (*keyring, error) {
+func openKeys(ctx context.Context, path string, when durability, log *libraryLog) (*keyring, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, keyTrouble(err)
 	}
@@ -47,12 +46,12 @@ func openKeys(ctx context.Context, path string, log *libraryLog) (*keyring, erro
 	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
 		return nil, keyTrouble(err)
 	}
-	query := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}
+	query := url.Values{"_pragma": append(slices.Clone(pragmas), string(when)), "_txlock": {"immediate"}}
 	container, err := sqlstore.New(ctx, driver, (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String(), log.Sub("Database"))
 	if err != nil {
 		return nil, keyTrouble(err)
 	}
-	k := &keyring{container: container}
+	k := &keyring{container: container, ahead: writeAhead{path: path + "-wal", fsync: (*os.File).Sync}}
 	if k.device, err = k.container.GetFirstDevice(ctx); err != nil {
 		k.close()
 		return nil, keyTrouble(err)
@@ -69,7 +68,13 @@ func removeUploads(dir string) {
 	}
 }
 
-func (k *keyring) close() { _ = k.container.Close() } // nothing is in flight: every commit is on disk already
+// close has SQLite move its log into the file, and sync that. What it cannot move stays in the log.
+func (k *keyring) close() {
+	_ = k.container.Close()
+	k.ahead.mu.Lock()
+	defer k.ahead.mu.Unlock()
+	k.ahead.close()
+}
 
 func (k *keyring) linked() bool { return k.device.ID != nil && !k.device.Deleted }
 

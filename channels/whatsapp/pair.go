@@ -52,7 +52,7 @@ func (c *Channel) Pair(ctx context.Context, phone string, show func(channels.Pai
 
 func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
 	log := &libraryLog{ctx: ctx, log: c.log}
-	keys, err := openKeys(ctx, c.keys, log)
+	keys, err := openKeys(ctx, c.keys, eachCommit, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -238,7 +238,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 		return nil
 	}
 	log := &libraryLog{ctx: ctx, log: c.log}
-	keys, err := openKeys(ctx, c.keys, log)
+	keys, err := openKeys(ctx, c.keys, eachCommit, log)
 	if err != nil {
 		return err
 	}

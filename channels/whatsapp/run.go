@@ -113,7 +113,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 		handling: make(chan struct{}, 1), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
 	}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.handled}
-	keys, err := openKeys(ctx, c.keys, log)
+	keys, err := openKeys(ctx, c.keys, aheadOfStanzas, log)
 	if err != nil {
 		return nil, err
 	}

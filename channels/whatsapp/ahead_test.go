@@ -1,0 +1,166 @@
+package whatsapp_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/channels/whatsapp"
+	"parley/channels/whatsapp/whatsapptest"
+)
+
+// disk is what a power cut leaves of a key file: what was there when its log was synced last, or when the disk was made.
+type disk struct {
+	mu    sync.Mutex
+	t     *testing.T
+	dir   string
+	files map[string][]byte
+	off   bool // the power
+}
+
+func newDisk(h *host) *disk {
+	h.t.Helper()
+	d := &disk{t: h.t, dir: h.dir}
+	if err := d.sync(nil); err != nil {
+		h.t.Fatal(err)
+	}
+	whatsapp.OnSync(h.ch, d.sync)
+	return d
+}
+
+// sync takes the place of the log's.
+func (d *disk) sync(*os.File) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.off {
+		return nil
+	}
+	d.files = map[string][]byte{}
+	for _, name := range []string{"keys.db", "keys.db-wal"} { // the log last: what was moved out of it is in the file
+		data, err := os.ReadFile(filepath.Join(d.dir, name))
+		if err != nil {
+			return err
+		}
+		d.files[name] = data
+	}
+	return nil
+}
+
+func (d *disk) powerOff() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.off = true
+}
+
+// restore puts the files back as they were.
+func (d *disk) restore() {
+	d.t.Helper()
+	for name, data := range d.files {
+		if err := os.WriteFile(filepath.Join(d.dir, name), data, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// The power goes when a message has left: none is encrypted with keys that were used before.
+func TestPowerCutSending(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	all := h.s.NewGroup("all", anna.Phone, h.phone)
+	want := []string{"the first answer"}
+	h.send(channels.Outbound{Key: "first", To: h.group(all), Text: want[0]})
+	for i := range channeltest.Times(4, 50) {
+		d := newDisk(h)
+		text := fmt.Sprint("answer ", i)
+		want = append(want, text)
+		h.send(channels.Outbound{Key: text, To: h.group(all), Text: text})
+		d.powerOff()
+		h.cut(d)
+	}
+	var got []string
+	for _, m := range h.phone.Sent(all) {
+		got = append(got, m.Text)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Anna can read %q, of %q", got, want)
+	}
+	if strings.Contains(h.log.String(), "Sent retry") {
+		t.Error("Anna could not read a message at first")
+	}
+	h.none()
+}
+
+// The power goes when a message is confirmed. The first of somebody in a group brings the key for those after it.
+func TestPowerCutConfirmed(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	for i := range channeltest.Times(4, 50) {
+		crew := h.s.NewGroup(fmt.Sprint("crew ", i), anna.Phone, h.phone)
+		d := newDisk(h)
+		text := fmt.Sprint("question ", i)
+		anna.Say(crew, text)
+		h.texts(text)
+		h.phone.WaitDelivered()
+		d.powerOff()
+		h.cut(d)
+		if has := h.keysOf(crew); has != 1 {
+			t.Errorf("%q was confirmed, and %d keys of its group are on disk", text, has)
+		}
+		h.none() // neither again nor unreadable
+	}
+}
+
+// keysOf counts the keys of people for a group.
+func (h *host) keysOf(g *whatsapptest.Group) (n int) {
+	h.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(h.dir, "keys.db")+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRow("SELECT count(*) FROM whatsmeow_sender_keys WHERE chat_id = ?", g.JID().String()).Scan(&n); err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+// cut is a start after the power had gone.
+func (h *host) cut(d *disk) {
+	h.t.Helper()
+	if err := h.end(); err != nil {
+		h.t.Fatal(err)
+	}
+	d.restore()
+	h.reopen()
+}
+
+// While the keys cannot be put on disk nothing leaves. The file is opened anew then, and it goes on.
+func TestKeysThatCannotBeSynced(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	whatsapp.OnSync(h.ch, func(*os.File) error { return errors.New("input/output error") })
+	out := channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "an answer"}
+	_, err := h.ch.Send(t.Context(), out)
+	h.class(err, channels.Transient)
+	err = h.ended()
+	h.class(err, channels.Transient)
+	if err == nil || !strings.Contains(err.Error(), "input/output error") {
+		t.Errorf("Run says: %v", err)
+	}
+	if n := len(h.phone.Sent(anna.Phone)); n != 0 {
+		t.Errorf("%d messages have left", n)
+	}
+	h.reopen()
+	h.send(out)
+	if sent := h.phone.Sent(anna.Phone); len(sent) != 1 || sent[0].Text != "an answer" {
+		t.Errorf("sent: %+v", sent)
+	}
+}
