@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // program is which binary is proved.
@@ -17,6 +20,9 @@ type program struct {
 // build gives the path of the binary; what it builds lies in dir.
 func (p program) build(ctx context.Context, dir string) (string, error) {
 	if p.Program != "" {
+		if err := withFailpoints(p.Program); err != nil {
+			return "", err
+		}
 		return filepath.Abs(p.Program)
 	}
 	out := filepath.Join(dir, "parley")
@@ -29,6 +35,20 @@ func (p program) build(ctx context.Context, dir string) (string, error) {
 		args = append(args, "-overlay", overlay)
 	}
 	return out, goBuild(ctx, out, args...)
+}
+
+// withFailpoints reports a program that was built without what a run needs: it would talk to the real platforms, and not start.
+func withFailpoints(path string) error {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s is no program that Go has built: %w", path, err)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "-tags" && slices.Contains(strings.Split(s.Value, ","), "failpoints") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was built without its fail-points: build it with go build -tags failpoints ./cmd/parley", path)
 }
 
 // goBuild builds the program.

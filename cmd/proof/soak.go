@@ -27,6 +27,7 @@ type soakCmd struct {
 	program
 	For      time.Duration `default:"4h" help:"How long. Runs under half an hour judge what grows, and no latency."`
 	Rate     float64       `default:"5" help:"Messages a second."`
+	WarmRate float64       `name:"warm-rate" default:"20" help:"Messages a second while a run of half an hour or more gets warm, in its first quarter: they fill what the host remembers of the newest messages. The marks are for what comes after."`
 	Window   time.Duration `help:"From one rest to the next; 0 = a twentieth of the run, at most a minute."`
 	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Mark: how many MB an hour the resident memory may grow."`
 	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Mark: the host's own time for a message that 99 of 100 stay below."`
@@ -98,7 +99,7 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	s := &soak{soakCmd: *c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), fig: soaked{Seed: c.Seed, Rate: c.Rate, Window: c.Window}}
+	s := &soak{soakCmd: *c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), fig: soaked{Seed: c.Seed, Rate: c.Rate, WarmRate: c.WarmRate, Window: c.Window}}
 	// A model that takes no time: what is left is the host's.
 	if s.w, err = newWorld(ctx, worldConfig{Program: program, Dir: dir, Model: s.model.atOnce}); err != nil {
 		return nil, err

@@ -13,11 +13,12 @@ import (
 
 // soaked are the figures of a soak.
 type soaked struct {
-	Seed    uint64
-	Rate    float64
-	Window  time.Duration
-	Took    time.Duration
-	Windows int
+	Seed     uint64
+	Rate     float64
+	WarmRate float64
+	Window   time.Duration
+	Took     time.Duration
+	Windows  int
 
 	Judged, Unjudged []string // marks; what a run is too short for
 
@@ -25,6 +26,7 @@ type soaked struct {
 
 	P50, P95, P99, WorstP99 time.Duration // the host's own time for a message; the worst of all windows
 	Measured                int           // messages
+	WarmP99                 time.Duration // the same while a long run got warm, at its own rate; 0 = it counts with the others
 	CPU                     float64       // of one core
 	First, Last             sample        // at rest, after the time to get warm and in the end
 	RSS, Anon               trend         // while it works, MB an hour
@@ -32,7 +34,7 @@ type soaked struct {
 	State                   trend         // MB an hour: data, not memory
 
 	warmed int // messages until it was warm
-	all    latencies
+	times  []timedLatencies
 	series map[string][]point
 	calm   []timed
 }
@@ -42,6 +44,11 @@ type timed struct {
 	at       time.Duration
 	messages int
 	sample
+}
+
+type timedLatencies struct {
+	at time.Duration
+	*latencies
 }
 
 // add takes the figures of a window.
@@ -62,10 +69,7 @@ func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breach
 			}
 		}
 	}
-	f.all.join(lat)
-	if lat.N >= leastMeasured {
-		f.WorstP99 = max(f.WorstP99, lat.at(0.99))
-	}
+	f.times = append(f.times, timedLatencies{at, lat})
 	if f.series == nil {
 		f.series = map[string][]point{}
 	}
@@ -82,14 +86,25 @@ func (s sample) besides() float64 { return s.Goroutines - 2*s.Files }
 // leastMeasured is how many messages a window needs to have a 99th of its own.
 const leastMeasured = 50
 
-// warmUp is how long pools grow to their size and caches fill: a quarter of a run, at most an hour. A shorter one ends before they are
-// full: see remembered.
+// warmUp is how long pools grow to their size and caches fill: a quarter of a run, at most an hour. A run of half an hour or more fills
+// them meanwhile, at a rate of its own; a shorter one ends before they are full: see remembered.
 func warmUp(of time.Duration) time.Duration { return min(of/4, time.Hour) }
 
 // sum works out what the windows say together.
 func (f *soaked) sum(of time.Duration) {
-	f.P50, f.P95, f.P99, f.Measured = f.all.at(0.5), f.all.at(0.95), f.all.at(0.99), f.all.N
 	warm := warmUp(of)
+	var early, all latencies
+	f.WorstP99 = 0
+	for _, t := range f.times {
+		if of >= longEnough && t.at < warm {
+			early.join(t.latencies)
+			continue
+		}
+		if all.join(t.latencies); t.N >= leastMeasured {
+			f.WorstP99 = max(f.WorstP99, t.latencies.at(0.99))
+		}
+	}
+	f.P50, f.P95, f.P99, f.Measured, f.WarmP99 = all.at(0.5), all.at(0.95), all.at(0.99), all.N, early.at(0.99)
 	trendOf := func(name string) trend {
 		series := f.series[name]
 		return trendOf(slices.DeleteFunc(slices.Clone(series), func(p point) bool { return p.At < warm }))
@@ -120,7 +135,7 @@ const (
 
 // What the host remembers of the newest messages on purpose, each kind within its bounds: 8 MB of transcripts (router), 4096 messages and
 // 2048 sent ones of Discord (1.3 MB), 2048 of WhatsApp (0.7 MB), the topics of 8192 of Telegram (0.3 MB). A message takes 1 kB of that until it is
-// full, as measured: after 12,000 messages, 40 minutes at five a second.
+// full, as measured: after 12,000 messages, ten minutes at twenty a second.
 const (
 	remembersEach = 1.0 / 1024 // MB a message
 	remembersMost = 12.0       // MB
@@ -189,6 +204,9 @@ func (f *soaked) print(to io.Writer) {
 		row("the host's own time", "p50 %s, p95 %s, p99 %s (%d messages), p99 of the worst window %s", f.P50, f.P95, f.P99, f.Measured, worst)
 	} else {
 		row("the host's own time", unmeasured)
+	}
+	if f.WarmP99 > 0 {
+		row("while it got warm", "p99 %s, with %g messages a second", f.WarmP99, f.WarmRate)
 	}
 	atRest("CPU", "%.1f %% of a core", 100*f.CPU)
 	atRest("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)

@@ -83,12 +83,21 @@ const newcomerEvery = 6
 // resets is in how many chats a window begins with /new: nobody waits for an answer then, which it would give up.
 const resets = 2
 
+// rate is how many messages a second the window that begins has. The last fifth of the time to get warm is as what comes after: what a
+// burst took is given back.
+func (s *soak) rate() float64 {
+	if s.For >= longEnough && time.Since(s.began) < warmUp(s.For)*4/5 {
+		return s.WarmRate
+	}
+	return s.Rate
+}
+
 // speak writes one message after the other until the end of the window.
 func (s *soak) speak(ctx context.Context, until time.Time) {
 	for range resets {
 		s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
 	}
-	tick := time.NewTicker(time.Duration(float64(time.Second) / s.Rate))
+	tick := time.NewTicker(time.Duration(float64(time.Second) / s.rate()))
 	defer tick.Stop()
 	for time.Now().Before(until) {
 		select {

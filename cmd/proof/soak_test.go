@@ -116,6 +116,22 @@ func TestSoakJudges(t *testing.T) {
 			t.Errorf("%s in half an hour: %v", name, err)
 		}
 	}
+	// The times of a long run are those at the rate of the mark; a short run has no others.
+	of := 100 * time.Minute
+	for name, slow := range map[string]bool{"while it gets warm": false, "behind that": true} {
+		f := steady(400, func(int, *sample) {})
+		for _, w := range f.times {
+			if (w.at >= warmUp(of)) == slow {
+				w.latencies.add(50 * time.Millisecond)
+			}
+		}
+		if err := f.judge(of, 1, 20*time.Millisecond); (err != nil) != slow || (f.WarmP99 > 20*time.Millisecond) == slow {
+			t.Errorf("slow %s: %v, %s while it gets warm, %s then", name, err, f.WarmP99, f.P99)
+		}
+		if f.sum(5 * time.Minute); f.WarmP99 != 0 || f.Measured <= 60*400 {
+			t.Errorf("slow %s: %d measured in a short run", name, f.Measured)
+		}
+	}
 	f := steady(400, func(n int, s *sample) { s.RSS += float64(n) * 2 / 240 }) // 2 MB an hour
 	if err := f.judge(100*time.Minute, 1, time.Millisecond); err == nil || !strings.Contains(err.Error(), "resident") || !strings.Contains(err.Error(), "99 of 100") {
 		t.Errorf("a long run: %v", err)
