@@ -183,7 +183,7 @@ func (s *Store) keepSums(l left) error {
 	}
 	s.unsummed = true
 	s.acknowledge()
-	if e := errors.Join(s.commits.Truncate(commitsLine), s.commits.Sync()); e != nil {
+	if e := errors.Join(s.commits.Truncate(secondAt), s.commits.Sync()); e != nil {
 		s.unsummed = false
 		return errors.Join(err, e)
 	}

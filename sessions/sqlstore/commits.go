@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -19,16 +18,9 @@ import (
 
 // CommitsFile is beside the SQLite database. It holds the number of the last commit that was acknowledged, which is in the database as
 // well, and the version of the schema: SQLite takes a log that is gone, cut off or damaged for one that ends there, and opens without a word on the rest.
-// A second line has the number again, in another form: a program that does not know SumsFile counts in the first alone. Both are
+// A second and a third line have the number again: a program that does not know SumsFile counts in the first alone, and a bit may flip. They are
 // written behind each commit and never synced: the number may be too low after a power cut, never too high.
 const CommitsFile = DatabaseFile + "-commits"
-
-const (
-	firstLine  = "%020d %06d\n"
-	secondLine = "sums %020d\n"
-	// damagedLine stands in the place of the second when the host was at work already as its database was found to be damaged.
-	damagedLine = "damaged\n"
-)
 
 // setCommits puts the number of a commit into its transaction.
 const setCommits = "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -63,6 +55,7 @@ type left struct {
 	schema  int64 // its version
 	trusted bool  // nothing but a program that keeps SumsFile has counted
 	unknown bool  // the number beside it is gone
+	spoiled bool  // the number beside it is damaged in one of its places
 	missing int64 // commits of a newer schema that the copy in its place does not have
 }
 
@@ -96,9 +89,10 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 	if err != nil {
 		return l, fmt.Errorf("looking for the number of the last commit: %w", err)
 	}
-	var want, schema int64
-	if _, err := fmt.Sscanf(string(b), "%d %d\n", &want, &schema); err != nil {
-		return l, nil // a power cut tore it: it says nothing
+	was := readNoted(b)
+	if was.commits < 0 && !was.spoiled && !was.marked {
+		l.unknown = true // a power cut tore it: it says nothing
+		return l, nil
 	}
 	c, err := sqliteDialect.connect(ctx, onlyLook(path))
 	if err != nil {
@@ -110,14 +104,18 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 		_ = c.Close() // it only reads
 		return l, nil // there is a journal of the very first start, which has to be undone first: nothing was acknowledged before that
 	case err != nil:
-	case l.schema > 0 && l.schema < schema: // the copy from before an upgrade was put in its place: that is no accident
-		l.missing = max(0, want-l.commits)
-	case l.commits < want:
-		err = forgotten(path, want-l.commits)
-	case strings.HasPrefix(string(b[min(len(b), commitsLine):]), damagedLine):
+	case was.spoiled && was.commits < 0:
+		err = unclear(path)
+	case l.schema > 0 && l.schema < was.schema: // the copy from before an upgrade was put in its place: that is no accident
+		l.missing = max(0, was.commits-l.commits)
+	case l.commits < was.commits:
+		err = forgotten(path, was.commits-l.commits)
+	case was.marked:
 		err = broken(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
 	default:
-		l.trusted = strings.HasPrefix(string(b[min(len(b), commitsLine):]), fmt.Sprintf(secondLine, want))
+		// A program that counts in the first line alone has gone on from the others: what seems to be a flipped bit may be its number.
+		l.spoiled = was.spoiled
+		l.trusted = was.summed || was.spoiled && l.commits <= was.commits+1
 	}
 	if err != nil {
 		_ = c.Close() // it only reads
@@ -174,9 +172,6 @@ func (s *Store) count(ctx context.Context) (err error) {
 	return nil
 }
 
-// commitsLine is the length of the first line.
-const commitsLine = 20 + 1 + 6 + 1
-
 // acknowledge notes the number of the last commit. What cannot be written is noted with the next one: a number that is too low hides a
 // loss, it makes none.
 func (s *Store) acknowledge() {
@@ -185,7 +180,7 @@ func (s *Store) acknowledge() {
 	case s.changed.Load():
 		b = append(b, damagedLine...)
 	case !s.unsummed:
-		b = fmt.Appendf(b, secondLine, s.tx.commits)
+		b = fmt.Appendf(b, secondLine+thirdLine, s.tx.commits, s.tx.commits, s.schema)
 	}
 	_, _ = s.commits.WriteAt(b, 0) // see above
 }
@@ -197,6 +192,6 @@ func (s *Store) mark() error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt([]byte(damagedLine), commitsLine)
+	_, err = f.WriteAt([]byte(damagedLine), secondAt)
 	return errors.Join(err, f.Sync(), f.Close())
 }

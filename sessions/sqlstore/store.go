@@ -139,6 +139,9 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 			return err
 		}
 		s.guard = was.c
+		if was.spoiled {
+			s.conf.Logger.Warn("the number of the database's commits was damaged in one of the places where it stands; the other places agree: nothing is missing, and nothing is to be done", "file", filepath.Join(s.conf.Dir, CommitsFile))
+		}
 		if was.missing > 0 {
 			s.conf.Logger.Warn("a copy from before an upgrade was put in the place of the database: what came after it is not in it", "schema", was.schema, "commits", was.missing)
 		}

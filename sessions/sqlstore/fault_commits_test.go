@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"parley/sessions"
+)
+
+// One bit of the number of commits flips, any of them: a whole database starts, and one that has lost its newest commits is refused still.
+//
+// proves: D6
+func TestFaultCommitsBit(t *testing.T) {
+	t.Parallel()
+	dir, _ := crashed(t)
+	cut := copied(t, dir)
+	if err := os.Remove(filepath.Join(cut, DatabaseFile+"-wal")); err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile(filepath.Join(dir, CommitsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := forgottenIn(t, cut, said)
+	for bit := range 8 * len(said) {
+		b := append([]byte(nil), said...)
+		b[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(filepath.Join(dir, CommitsFile), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := checkCommits(t.Context(), dir, filepath.Join(dir, DatabaseFile))
+		l.close()
+		if err != nil || !l.trusted || l.unknown {
+			t.Errorf("bit %d: a whole database: %+v, %v", bit, l, err)
+		}
+		if got := forgottenIn(t, cut, b); got != real {
+			t.Errorf("bit %d: one that has lost its log: %s", bit, got)
+		}
+	}
+}
+
+// forgottenIn gives the words about the commits that a database has lost.
+func forgottenIn(t *testing.T, dir string, said []byte) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, CommitsFile), said, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := checkCommits(t.Context(), dir, filepath.Join(dir, DatabaseFile))
+	l.close()
+	if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "commits are missing") {
+		t.Errorf("%v", err)
+	}
+	number, _, _ := strings.Cut(fmt.Sprint(err), ", the last one of")
+	return number
+}
+
+// What is left of the number says what to do: one damaged place is told of and written anew, more of them are no missing commits.
+func TestFaultCommitsDamaged(t *testing.T) {
+	t.Parallel()
+	spoil := func(at ...int) func([]byte) []byte {
+		return func(b []byte) []byte {
+			for i, at := range at {
+				b[at+10+i] ^= 4
+			}
+			return b
+		}
+	}
+	again := thirdAt + len("again ")
+	for _, c := range []struct {
+		name    string
+		harm    func([]byte) []byte
+		refused string // words of it; "" = it starts with everything
+		warned  string
+	}{
+		{"nothing", spoil(), "", ""},
+		{"the first place", spoil(0), "", "damaged in one of the places"},
+		{"the second", spoil(secondAt + len("sums ")), "", "damaged in one of the places"},
+		{"the third", spoil(again), "", ""}, // a program that does not write it leaves the same
+		{"two places", spoil(0, again), "nobody can tell whether the newest ones are there", ""},
+		{"all places", spoil(0, secondAt+len("sums "), again), "nobody can tell whether the newest ones are there", ""},
+		{"emptied", func([]byte) []byte { return nil }, "", "nobody can tell"},
+		{"zeroed", func(b []byte) []byte { clear(b); return b }, "", "nobody can tell"},
+		{"of a program without the third", func(b []byte) []byte { return b[:thirdAt] }, "", ""},
+		{"of a program without the third, damaged", func(b []byte) []byte { return spoil(0)(b)[:thirdAt] }, "commits are missing", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			killed, look := crashed(t)
+			dir := copied(t, killed)
+			change(t, filepath.Join(dir, CommitsFile), c.harm)
+			err := refused(t, dir)
+			if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+				t.Fatal(err)
+			}
+			if c.refused != "" {
+				return
+			}
+			dir = copied(t, killed)
+			change(t, filepath.Join(dir, CommitsFile), c.harm)
+			for i, want := range []string{c.warned, ""} {
+				var said strings.Builder
+				s := open(t, Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+				if got := signature(t, s); got != look {
+					t.Errorf("start %d: something is missing", i)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if got := said.String(); strings.Contains(got, "number of the database's commits") != (want != "") || !strings.Contains(got, want) {
+					t.Errorf("start %d: %s", i, got)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"parley/sessions"
+)
+
+// The lines of CommitsFile. The number is there three times: when a bit of one flips, the other two say what it was.
+const (
+	firstLine  = "%020d %06d\n" // with the version of the schema
+	secondLine = "sums %020d\n"
+	thirdLine  = "again %020d %06d\n"
+	// damagedLine stands in the place of the second when the host was at work already as its database was found to be damaged.
+	damagedLine = "damaged\n"
+)
+
+const (
+	numberLen = 20
+	schemaLen = 6
+	secondAt  = numberLen + 1 + schemaLen + 1
+	thirdAt   = secondAt + len("sums ") + numberLen + 1
+)
+
+// noted is what CommitsFile says.
+type noted struct {
+	commits int64 // -1 = nothing
+	schema  int64
+	summed  bool // a program that keeps SumsFile has counted last, as far as this file alone can tell
+	marked  bool // the database was found to be damaged
+	spoiled bool // one place says something else than the others, or no two say the same
+}
+
+// readNoted takes the number that two of the three places have. Programs before this one did not write the third, and some not the second: without the third the first
+// counts.
+func readNoted(b []byte) (n noted) {
+	first, second, third := numberIn(b, 0, "", numberLen), numberIn(b, secondAt, "sums ", numberLen), numberIn(b, thirdAt, "again ", numberLen)
+	n.schema = numberIn(b, numberLen, " ", schemaLen)
+	if again := numberIn(b, thirdAt+len("again ")+numberLen, " ", schemaLen); third >= 0 && again >= 0 && (again < n.schema || n.schema < 0) {
+		n.schema = again // the higher one would have the database pass for a copy from before an upgrade
+	}
+	n.commits = first
+	switch {
+	case bytes.HasPrefix(b[min(len(b), secondAt):], []byte(damagedLine)):
+		n.marked = true
+	case first >= 0 && first == second:
+		n.summed = true
+	case third < 0:
+	case third == first:
+		n.summed, n.spoiled = true, true
+	case third == second:
+		n.commits, n.spoiled = third, true
+	default:
+		n.commits, n.spoiled = -1, true
+	}
+	return n
+}
+
+// numberIn gives the number of so many digits behind some words; -1 = something else is there.
+func numberIn(b []byte, at int, before string, digits int) int64 {
+	b = b[min(len(b), at):]
+	if end := len(before) + digits; len(b) > end && bytes.HasPrefix(b, []byte(before)) {
+		if n, err := strconv.ParseUint(string(b[len(before):end]), 10, 63); err == nil {
+			return int64(n) //nolint:gosec // 63 bits
+		}
+	}
+	return -1
+}
+
+// unclear refuses a database when its number of commits cannot be known. It does not say that any are missing.
+func unclear(path string) error {
+	return fmt.Errorf("%w: %s-commits is damaged, which has the number of the last commit of %s: nobody can tell whether the newest ones are there. Nothing was changed. Put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
+		sessions.ErrDamaged, path, path, path)
+}
