@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,10 +25,10 @@ import (
 // each other, sub-agents are spawned and the send policy changes. In the end the checker judges what people saw.
 type killCmd struct {
 	program
-	Kills    int    `default:"1000" help:"How often it is killed."`
+	Kills    int    `default:"1000" help:"How often it is killed: half of the times at its fail-points, half at random. From ${judged} kills on the run fails by the name of each fail-point that was never the place of one; with fewer these are only listed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match: 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so. The run fails by the name of one that was waited for and never reached. 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
@@ -127,12 +128,15 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 type killed struct {
 	Seed      uint64
 	AtPoints  int            // kills at fail-points
-	Random    int            // kills at random moments; with those at fail-points as many as were asked for
-	Rest      int            // more kills, of hosts that had been left alone: the first, and those that caught up
+	Random    int            // kills at random moments
+	Stopped   int            // lives that were ended softly: with the kills as many as were asked for
+	Late      map[string]int // lives that did not come to their fail-point in time, by fail-point
+	Rest      int            // more kills, of hosts that had been left alone: the first, and those that caught up; with At they are stopped softly
 	Points    int            // fail-points that occur
 	Reached   int            // those at which it was killed
 	At        map[string]int // kills by fail-point, where the run was told at which
 	Unreached []string       // those at which it was not
+	Few       bool           // kills, so that the run does not fail by what is in Unreached
 	Missed    []string       // what is wrong with the places of the kills
 	Windows   map[string]int // kills while something was being sent, by platform
 	Sends     []window       // every send that a kill hid the end of
@@ -204,18 +208,34 @@ func (f *killed) unclear(w io.Writer, platform, where string) {
 	}
 }
 
+// counts puts how often each was into words.
+func counts(n map[string]int) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		out = append(out, fmt.Sprintf("%s %d×", name, n[name]))
+	}
+	return cmp.Or(strings.Join(out, ", "), "none")
+}
+
 // print tells the figures; where is the file that has all of them, "" when none is kept.
 func (f *killed) print(w io.Writer, where string) {
 	v := f.Verdict
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, a ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, a...)) }
 	row("seed", "%d", f.Seed)
-	row("kills", "%d: %d at fail-points, %d at random; and %d of hosts that were left alone, to learn the fail-points and to catch up", f.AtPoints+f.Random, f.AtPoints, f.Random, f.Rest)
-	row("fail-points", "%d of %d were the place of a kill", f.Reached, f.Points)
-	for _, point := range slices.Sorted(maps.Keys(f.At)) {
-		row("", "%s: %d kills", point, f.At[point])
+	rest := ""
+	if f.Rest > 0 {
+		rest = fmt.Sprintf("; and %d of hosts that were left alone, to learn the fail-points and to catch up", f.Rest)
 	}
-	row("kills in a send window", "%d %v", v.InSend, f.Windows)
+	row("kills", "%d: %d at fail-points, %d at random%s", f.AtPoints+f.Random, f.AtPoints, f.Random, rest)
+	if len(f.Late) > 0 {
+		row("not in time", "%s: %s", map[bool]string{true: "stopped softly, no kill", false: "killed at random"}[f.At != nil], counts(f.Late))
+	}
+	row("fail-points", "%d of %d were the place of a kill", f.Reached, f.Points)
+	if f.At != nil {
+		row("kills by fail-point", "%s", counts(f.At))
+	}
+	row("kills in a send window", "%d: %s", v.InSend, counts(f.Windows))
 	row("lives", "%d", f.Lives)
 	row("messages", "%d", f.Messages)
 	row("sub-agents asked for", "%d", f.Spawns)
@@ -229,7 +249,11 @@ func (f *killed) print(w io.Writer, where string) {
 		f.unclear(w, platform, where)
 	}
 	if len(f.Unreached) > 0 {
-		fmt.Fprintf(w, "never the place of a kill, %d of %d fail-points: %s\n", len(f.Unreached), f.Points, strings.Join(f.Unreached, ", "))
+		few := ""
+		if f.Few {
+			few = fmt.Sprintf(" (too few kills to fail by that: it takes %d for each fail-point)", triesEach)
+		}
+		fmt.Fprintf(w, "never the place of a kill, %d of %d fail-points%s: %s\n", len(f.Unreached), f.Points, few, strings.Join(f.Unreached, ", "))
 	}
 	fmt.Fprintln(w, v)
 }

@@ -24,7 +24,8 @@ type killConfig struct {
 	Dir                     string // for the world
 	Kills, Messages, Spawns int
 	Seed                    uint64
-	At                      *regexp.Regexp // the fail-points; nil = all, and half of the kills at random
+	At                      *regexp.Regexp // the fail-points, and no kill at random; nil = all, and half of the kills at random
+	Patience                time.Duration  // for one of At; 0 = namedPatience
 	Platform                string         // only this one is written on; "" = all
 	Progress                io.Writer
 }
@@ -33,6 +34,7 @@ type killConfig struct {
 const (
 	randomWithin   = 400 * time.Millisecond // of the start
 	pointPatience  = 3 * time.Second        // for the host to reach a fail-point
+	namedPatience  = 15 * time.Second       // the same, for one that was asked for by name: what has an unclear end is sent again after seconds
 	errandPatience = 5 * time.Second        // more, where it has to be led there
 	mostWaiting    = 120                    // messages that the model has not been asked about, before the host is left alone for a while
 	restLimit      = 2 * time.Minute
@@ -69,7 +71,8 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	if at == nil {
 		at, kills = regexp.MustCompile(""), (c.Kills+1)/2
 	}
-	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Windows: map[string]int{}}}
+	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Windows: map[string]int{}, Late: map[string]int{}}}
+	r.points.named = c.At != nil
 	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true}); err != nil {
 		return nil, err
 	}
@@ -137,134 +140,7 @@ func (r *run) learn(ctx context.Context) error {
 	}
 	r.points.learn(p.traced())
 	fmt.Fprintf(r.Progress, "seed %d: %d fail-points\n", r.Seed, len(r.points.all))
-	r.fig.Rest++
-	return r.down(ctx, p, "random")
-}
-
-// up starts a host that is not to kill itself and waits until it is connected everywhere.
-func (r *run) up(ctx context.Context) (*process, error) {
-	p, err := r.w.start(ctx, "", 0)
-	if err != nil {
-		return nil, err
-	}
-	if alive, err := r.w.ready(ctx, p); err != nil || !alive {
-		return nil, errors.Join(err, p.over())
-	}
-	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
-		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
-	}
-	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
-		s, err := r.w.status(ctx)
-		return err == nil && s.Ready
-	})
-}
-
-// down kills a host, if it has not killed itself, and notes what was being sent.
-func (r *run) down(ctx context.Context, p *process, where string) error {
-	p.kill()
-	k := prooftest.Kill{At: time.Now(), Life: p.Life, Where: where}
-	if err := p.over(); err != nil {
-		return err
-	}
-	sends, err := r.ledger.underWay(ctx, r.w.state(), window{Kill: len(r.kills) + 1, Life: k.Life, At: k.At, Where: where})
-	if err != nil {
-		return err
-	}
-	k.InSend, k.Sends = len(sends) > 0, sends
-	for platform := range sends {
-		r.fig.Windows[platform]++
-	}
-	r.points.learn(p.traced())
-	r.kills = append(r.kills, k)
-	return nil
-}
-
-// kill is one life: people write before the host starts and while it runs, and it is killed, at a fail-point or at random.
-func (r *run) kill(ctx context.Context, k int) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	point, nth := "", 0
-	if k%2 == 0 || r.At != nil {
-		point, nth = r.points.next(r.dice)
-	}
-	kind := kindOf(point)
-	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
-	before := n / 2
-	nth = min(nth, max(1, before/2)) // so that it comes in this life
-	for range before {
-		r.crowd.say(r.plans.next())
-	}
-	if point != "" && kind.make == nil && r.points.tried[point] > 1 && r.points.reached[point] == 0 { // the usual messages did not lead there
-		r.crowd.say(r.plans.everything())
-	}
-	p, err := r.w.start(ctx, point, nth)
-	if err != nil {
-		return err
-	}
-	patience := pointPatience + kind.slow
-	if kind.make != nil {
-		patience += errandPatience
-	}
-	if point == "" {
-		patience = time.Duration(r.dice.Int64N(int64(randomWithin)))
-	}
-	moment := time.NewTimer(patience)
-	defer moment.Stop()
-	done := r.send(ctx, p, kind)
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		for range n - before {
-			r.crowd.say(r.plans.next())
-		}
-	}()
-	where := "random"
-	select {
-	case <-moment.C:
-	case <-p.Done:
-	}
-	if p.ended() && point != "" {
-		where = point
-		r.points.hit(point)
-		r.fig.AtPoints++
-	} else {
-		if r.fig.Random++; point != "" {
-			fmt.Fprintf(r.Progress, "kill %d: %s (time %d) was not reached within %s\n", k+1, point, nth, patience)
-		}
-	}
-	err = r.down(ctx, p, where)
-	<-written
-	<-done
-	if err != nil {
-		return err
-	}
-	if (k+1)%50 == 0 {
-		fmt.Fprintf(r.Progress, "%d kills, %d fail-points reached, %d messages, %d waiting\n", k+1, len(r.points.reached), r.plans.n, len(r.waiting()))
-	}
-	return r.calm(ctx)
-}
-
-// send has an errand done while a host lives, and gives what is closed when it is over.
-func (r *run) send(ctx context.Context, p *process, k kind) (over <-chan struct{}) {
-	done := make(chan struct{})
-	if k.make == nil || r.Platform != "" && r.Platform != "telegram" {
-		close(done)
-		return done
-	}
-	go func() {
-		defer close(done)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go func() {
-			<-p.Done
-			cancel()
-		}()
-		if alive, err := r.w.ready(ctx, p); alive && err == nil {
-			k.make(ctx, &r.errands)
-		}
-	}()
-	return done
+	return r.rested(ctx, p)
 }
 
 func (r *run) waiting() []string { return r.model.missed(r.crowd.tokens()) }
@@ -281,8 +157,7 @@ func (r *run) calm(ctx context.Context) error {
 	if err := r.taken(ctx, func() bool { return p.ended() || len(r.waiting()) < r.lost+mostWaiting/4 }); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.log)
 	}
-	r.fig.Rest++
-	return r.down(ctx, p, "random")
+	return r.rested(ctx, p)
 }
 
 // taken waits until the host has taken enough of what was written, or has nothing to do for a while: what it then has not come to is
@@ -395,7 +270,7 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	var unlisted []prooftest.Fault
 	f.Ambiguous, unlisted = ambiguities(h, f.Verdict.Times, r.ledger.all, r.previewed)
 	f.Sends, f.Verdict.Faults = r.ledger.all, append(f.Verdict.Faults, unlisted...)
-	if r.Platform == "" {
+	if f.Few = r.points.brief; r.Platform == "" || r.At != nil {
 		f.Missed = r.points.judge()
 	}
 	return f, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/agent/modeltest"
 	"parley/gateway/prooftest"
@@ -70,24 +71,8 @@ func TestKillRun(t *testing.T) {
 // proves: D3
 func TestKillAtOnePlatform(t *testing.T) {
 	t.Parallel()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	const point = "PartSent+whatsapp before-commit"
-	at, err := matching(point)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := killRun(t.Context(), killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: 3, Messages: 24, Seed: 1, At: at, Platform: whatsappServer, Progress: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := killAt(t, killConfig{Kills: 3, Messages: 24, Seed: 1, Platform: whatsappServer}, point)
 	if !f.Verdict.OK() || f.AtPoints != 3 || f.Random != 0 || f.At[point] != 3 || len(f.At) != 1 {
 		t.Errorf("%d kills at fail-points %v, %d at random\n%s", f.AtPoints, f.At, f.Random, f.Verdict)
 	}
@@ -98,9 +83,51 @@ func TestKillAtOnePlatform(t *testing.T) {
 	}
 	var table strings.Builder
 	f.print(&table, "")
-	if want := point + ": 3 kills"; !strings.Contains(table.String(), want) {
+	if want := point + " 3×"; !strings.Contains(table.String(), want) {
 		t.Errorf("not said: %s\n%s", want, table.String())
 	}
+}
+
+// A host that does not come to the fail-point that was asked for by name is not killed at random: it is stopped softly, the figures say
+// so, and the run fails by that name.
+func TestKillNeverAtRandom(t *testing.T) {
+	t.Parallel()
+	const point = "Fire before-commit" // jobs are on Telegram
+	f := killAt(t, killConfig{Kills: 1, Messages: 2, Seed: 1, Patience: time.Second, Platform: "discord"}, point)
+	if !f.Verdict.OK() || f.AtPoints != 0 || f.Random != 0 || f.Stopped != 1 || f.Late[point] != 1 || len(f.history.Kills) > 0 {
+		t.Errorf("%d kills at fail-points, %d at random, %d stopped, late %v, kills %v\n%s", f.AtPoints, f.Random, f.Stopped, f.Late, f.history.Kills, f.Verdict)
+	}
+	if bad := strings.Join(f.faults(), "; "); bad != "never the place of a kill: "+point {
+		t.Errorf("it fails by %q", bad)
+	}
+	var table strings.Builder
+	f.print(&table, "")
+	if want := "stopped softly, no kill: " + point + " 1×"; !strings.Contains(table.String(), want) {
+		t.Errorf("not said: %s\n%s", want, table.String())
+	}
+}
+
+// killAt is a run at the fail-points that match.
+func killAt(t *testing.T, c killConfig, pattern string) *killed {
+	t.Helper()
+	var err error
+	if c.Program, err = built(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if c.At, err = matching(pattern); err != nil {
+		t.Fatal(err)
+	}
+	c.Dir, c.Progress = filepath.Join(dir, "w"), io.Discard
+	f, err := killRun(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // A fail-point's name chooses that one alone; a pattern, all that match.
@@ -197,8 +224,17 @@ func TestPointsThatAreMissed(t *testing.T) {
 	if p.learn([]string{"Patch before-commit"}); len(p.judge()) != 1 {
 		t.Errorf("%q", p.judge())
 	}
-	if few := newPoints(some, 7); len(few.judge()) > 0 || len(few.unreached()) != 4 {
+	few := newPoints(some, 7)
+	if few.tried["Fire after-commit"]++; len(few.judge()) > 0 || len(few.unreached()) != 4 {
 		t.Errorf("%q, %v", few.judge(), few.unreached())
+	}
+	few.named = true // then what was waited for counts
+	if got := few.judge(); len(got) != 1 || got[0] != "never the place of a kill: Fire after-commit" {
+		t.Errorf("by name: %q", got)
+	}
+	all, halfOf := regexp.MustCompile(""), func(kills int) int { return (kills + 1) / 2 }
+	if newPoints(all, halfOf(judgedFrom())).brief || !newPoints(all, halfOf(judgedFrom()-1)).brief {
+		t.Errorf("--help says that a run fails by a fail-point's name from %d kills on, and it does not", judgedFrom())
 	}
 	if none := newPoints(regexp.MustCompile("Nothing"), 1); len(none.all) > 0 || !strings.Contains(unknown("Nothing").Error(), "PartSent") {
 		t.Errorf("%v", none.all)

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -61,10 +62,15 @@ func (c upgradeCmd) Run(ctx context.Context) error {
 	return suite{pattern: upgradeTests, packages: []string{"./sessions/sqlstore", "./router", "./cmd/parley"}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
+// inHelp are the figures that the words of the flags name.
+func inHelp() kong.Vars {
+	return kong.Vars{"judged": strconv.Itoa(judgedFrom()), "patience": namedPatience.String()}
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	var c cli
-	k := kong.Parse(&c, kong.Name("proof"), kong.Description("Proves what parley promises."), kong.ShortUsageOnError(),
+	k := kong.Parse(&c, inHelp(), kong.Name("proof"), kong.Description("Proves what parley promises."), kong.ShortUsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(ctx, (*context.Context)(nil)))
 	context.AfterFunc(ctx, stop) // who cannot wait for the children's end interrupts once more
 	err := k.Run()

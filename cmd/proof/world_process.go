@@ -138,6 +138,14 @@ func (p *process) stop() error {
 	return p.err
 }
 
+// leave ends the process softly, or finds that it has killed itself at a fail-point meanwhile: then err is set.
+func (p *process) leave() error {
+	if err := p.stop(); err == nil {
+		return nil
+	}
+	return p.over()
+}
+
 // over says how the process has ended: nil when it was killed, by us or by itself at a fail-point. Anything else is a fault.
 func (p *process) over() error {
 	<-p.Done

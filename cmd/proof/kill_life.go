@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"parley/gateway/prooftest"
+)
+
+// up starts a host that is not to kill itself and waits until it is connected everywhere.
+func (r *run) up(ctx context.Context) (*process, error) {
+	p, err := r.w.start(ctx, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if alive, err := r.w.ready(ctx, p); err != nil || !alive {
+		return nil, errors.Join(err, p.over())
+	}
+	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
+		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
+	}
+	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
+		s, err := r.w.status(ctx)
+		return err == nil && s.Ready
+	})
+}
+
+// rested ends a host that was left alone: it is killed, unless fail-points are asked for by name.
+func (r *run) rested(ctx context.Context, p *process) error {
+	where := "random"
+	if r.At == nil {
+		r.fig.Rest++
+	} else if where = softly; p.stop() != nil {
+		return p.over()
+	}
+	return r.down(ctx, p, where)
+}
+
+// softly is where a host ended that was stopped as its fail-point did not come: no kill, unless a send was cut off.
+const softly = "stopped softly"
+
+// down kills a host, if it has not ended, and notes what was being sent.
+func (r *run) down(ctx context.Context, p *process, where string) error {
+	p.kill()
+	k := prooftest.Kill{At: time.Now(), Life: p.Life, Where: where}
+	if err := p.over(); err != nil && where != softly {
+		return err
+	}
+	sends, err := r.ledger.underWay(ctx, r.w.state(), window{Kill: len(r.kills) + 1, Life: k.Life, At: k.At, Where: where})
+	if err != nil {
+		return err
+	}
+	k.InSend, k.Sends = len(sends) > 0, sends
+	for platform := range sends {
+		r.fig.Windows[platform]++
+	}
+	r.points.learn(p.traced())
+	if where != softly || k.InSend {
+		r.kills = append(r.kills, k)
+	}
+	return nil
+}
+
+// kill is one life: people write before the host starts and while it runs, and it is killed, at a fail-point or at random.
+func (r *run) kill(ctx context.Context, k int) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	point, nth := "", 0
+	if k%2 == 0 || r.At != nil {
+		point, nth = r.points.next(r.dice)
+	}
+	kind := kindOf(point)
+	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
+	before := n / 2
+	early, wait := before/2, pointPatience
+	if r.At != nil {
+		early, wait = before, cmp.Or(r.Patience, namedPatience)
+	}
+	nth = min(nth, max(1, early)) // so that it comes in this life
+	for range before {
+		r.crowd.say(r.plans.next())
+	}
+	if point != "" && kind.make == nil && r.points.tried[point] > 1 && r.points.reached[point] == 0 { // the usual messages did not lead there
+		r.crowd.say(r.plans.everything())
+	}
+	p, err := r.w.start(ctx, point, nth)
+	if err != nil {
+		return err
+	}
+	patience := wait + kind.slow
+	if kind.make != nil {
+		patience += errandPatience
+	}
+	if point == "" {
+		patience = time.Duration(r.dice.Int64N(int64(randomWithin)))
+	}
+	moment := time.NewTimer(patience)
+	defer moment.Stop()
+	done := r.send(ctx, p, kind)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for range n - before {
+			r.crowd.say(r.plans.next())
+		}
+	}()
+	select {
+	case <-moment.C:
+	case <-p.Done:
+	}
+	err = r.over(ctx, p, k, point)
+	<-written
+	<-done
+	if err != nil {
+		return err
+	}
+	if (k+1)%50 == 0 {
+		fmt.Fprintf(r.Progress, "%d kills, %d fail-points reached, %d messages, %d waiting\n", k+1, len(r.points.reached), r.plans.n, len(r.waiting()))
+	}
+	return r.calm(ctx)
+}
+
+// over ends the life of a host that was to come to a fail-point, and has or has not; point "" = it is killed at random.
+func (r *run) over(ctx context.Context, p *process, k int, point string) error {
+	there, where := p.ended(), "random"
+	if !there && point != "" {
+		fmt.Fprintf(r.Progress, "kill %d: %s was not reached in time\n", k+1, point)
+		if r.fig.Late[point]++; r.At != nil {
+			err := p.leave()
+			if there = p.err != nil; err != nil { // it may come there as it stops
+				return err
+			}
+			where = softly
+		}
+	}
+	switch {
+	case there && point != "":
+		where = point
+		r.points.hit(point)
+		r.fig.AtPoints++
+	case where == softly:
+		r.fig.Stopped++
+	default:
+		r.fig.Random++
+	}
+	return r.down(ctx, p, where)
+}
+
+// send has an errand done while a host lives, and gives what is closed when it is over.
+func (r *run) send(ctx context.Context, p *process, k kind) (over <-chan struct{}) {
+	done := make(chan struct{})
+	if k.make == nil || r.Platform != "" && r.Platform != "telegram" {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			<-p.Done
+			cancel()
+		}()
+		if alive, err := r.w.ready(ctx, p); alive && err == nil {
+			k.make(ctx, &r.errands)
+		}
+	}()
+	return done
+}
