@@ -1,18 +1,23 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"parley/agent/modeltest"
 	"parley/channels/channeltest"
+	"parley/gateway/api"
 	"parley/sessions"
 )
 
@@ -253,3 +258,64 @@ func (w *world) launched() *process {
 
 // over reports whether a process has ended.
 func over(p *process) bool { return p.cmd.Process.Signal(syscall.Signal(0)) != nil }
+
+// Who waits for an answer as the host is stopped, or killed, is told that the message was accepted; it is answered after the next start.
+func TestFaultStopWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]syscall.Signal{"stopped": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ended := make(chan struct{})
+			w.model.Script(func(r modeltest.Request) modeltest.Reply {
+				select {
+				case <-ended:
+					return modeltest.Echo(r)
+				default:
+					return modeltest.Reply{Text: []string{"This takes ", "long."}, Between: time.Hour}
+				}
+			})
+			w.pageConfig("models: {providers: {mock: {api: openai, baseUrl: "+w.model.URL()+"/v1, apiKey: x}}}\nagents: {defaults: {model: mock/mock-1}}\n", "")
+			p := w.start()
+			say := w.command("--config", "config.yaml", "say", "main", "work", "--wait", "--json")
+			var out, told strings.Builder
+			say.Stdout, say.Stderr = &out, &told
+			if err := say.Start(); err != nil {
+				t.Fatal(err)
+			}
+			w.until(20*time.Second, "the model is at work", func() bool { return w.model.Count() == 1 })
+			if err := p.cmd.Process.Signal(end); err != nil {
+				t.Fatal(err)
+			}
+			<-p.done
+			close(ended)
+			_ = say.Wait() // its exit code is looked at below
+			if code := say.ProcessState.ExitCode(); code != exitTimeout || !strings.Contains(told.String(), "It was accepted, and goes on after the next start: do not send the message again") {
+				t.Fatalf("exit code %d: %s", code, told.String())
+			}
+			var waited api.Waited
+			if err := json.Unmarshal([]byte(out.String()), &waited); err != nil || waited.Run == "" || waited.Final || !strings.Contains(told.String(), "parley runs wait "+string(waited.Run)+" gives") {
+				t.Fatalf("%s, %v: %s", out.String(), err, told.String())
+			}
+			w.start()
+			if out, code := w.cli("runs", "wait", string(waited.Run)); code != 0 || !strings.Contains(out, "work") {
+				t.Errorf("after the next start: %q, %d", out, code)
+			}
+		})
+	}
+}
+
+// A host that stops answers at once that the run goes on: it is not asked thousands of times meanwhile.
+func TestWaitAsksNowAndThen(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		api.WriteJSON(w, http.StatusOK, api.Waited{Run: "r", Status: "timeout"})
+	}))
+	t.Cleanup(srv.Close)
+	_, err := waitRun(&env{ctx: t.Context(), found: &host{base: srv.URL, client: srv.Client()}}, "r", 2*lookAgain)
+	if code, _ := exitOf(err); code != exitTimeout || asked.Load() == 0 || asked.Load() > 5 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}

@@ -19,6 +19,7 @@ import (
 
 const (
 	lookFor    = 20 * time.Second       // of one request that waits for a run
+	lookAgain  = 250 * time.Millisecond // where the host answers at once that the run goes on: it stops
 	spinAfter  = 2 * time.Second        // a wait that is shorter shows nothing
 	spinEvery  = 120 * time.Millisecond // a picture of the spinner
 	barColumns = 30
@@ -67,22 +68,42 @@ func progress(i int, what string, done func() int, total int, passed time.Durati
 	return fmt.Sprintf("%-*s %d/%d %s %s", barColumns, bar(float64(n), float64(total), barColumns), n, total, oneLine(what), took)
 }
 
-// waitRun waits until a run has ended.
+// waitRun waits until a run has ended. When the host goes away meanwhile, or the time is over, it gives how the run stood.
 func waitRun(e *env, id sessions.RunID, limit time.Duration) (w api.Waited, err error) {
 	defer spinner("waiting for the answer", nil, 0)()
+	w = api.Waited{Run: id, Status: "timeout"}
+	h, err := e.reach()
+	if err != nil {
+		return w, err
+	}
 	until := time.Now().Add(limit)
 	for {
 		left := min(time.Until(until), lookFor)
-		w, err = requestOnce[api.Waited](e, "GET /api/runs/{run}/wait", api.WaitQuery{ID: id, Timeout: max(int(left.Milliseconds()), 1)}, "", left+callLimit)
+		now, err := requestOnce[api.Waited](e, "GET /api/runs/{run}/wait", api.WaitQuery{ID: id, Timeout: max(int(left.Milliseconds()), 1)}, "", left+callLimit)
 		switch {
 		case e.ctx.Err() != nil:
 			return w, interrupted("the run goes on: parley runs wait " + string(id))
-		case err != nil || w.Final:
-			return w, err
+		case away(err):
+			return w, failed(exitTimeout, "timeout", "the host at %s went away before the run %s ended. It was accepted, and goes on after the next start: do not send the message again; once the host is back, parley runs wait %s gives the answer", h.base, id, id)
+		case err != nil || now.Final:
+			return now, err
 		case !time.Now().Before(until):
-			return w, failed(exitTimeout, "timeout", "no end within %s; the run goes on: parley runs wait %s", limit, id)
+			return now, failed(exitTimeout, "timeout", "no end within %s; the run goes on: parley runs wait %s", limit, id)
+		}
+		w = now
+		again := time.NewTimer(lookAgain)
+		select {
+		case <-again.C:
+		case <-e.ctx.Done():
+			again.Stop()
 		}
 	}
+}
+
+// away reports whether a request found no host, or one that stops.
+func away(err error) bool {
+	f, answered := errors.AsType[*failure](err)
+	return err != nil && (!answered || f.exit == exitAway || f.code == "unavailable")
 }
 
 // waitAndTell prints what a run said; one that failed is a failure.
