@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ import (
 type simulateCmd struct {
 	Seeds int           `default:"100000" help:"How many seeds."`
 	From  uint64        `default:"1" help:"The first one."`
-	Seed  uint64        `help:"Only this one, with its whole history."`
+	Seed  *uint64       `help:"Only this one, with its whole history; 0 is one like the others, and --seeds and --from do not count."`
 	Jobs  int           `help:"Processes at a time; 0 = one for each processor."`
 	Limit time.Duration `default:"12h" help:"Give up after this time."`
 	JSON  bool          `name:"json" help:"Print the figures as JSON."`
@@ -46,8 +47,8 @@ const (
 )
 
 func (c simulateCmd) Run(ctx context.Context) error {
-	if c.Seeds < 1 {
-		return errors.New("--seeds: at least one")
+	if err := c.check(); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "parley-proof-")
 	if err != nil {
@@ -71,14 +72,27 @@ func (c simulateCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("building the tests of router: %w", err)
 	}
 	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
-	if c.Seed != 0 {
-		return s.one(ctx)
+	if c.Seed != nil {
+		return s.one(ctx, *c.Seed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	s.all(ctx)
 	s.print()
 	return s.judge(ctx)
+}
+
+// check says what cannot be asked for. The simulation reads a seed as an int, and would live others instead of a larger one.
+func (c simulateCmd) check() error {
+	switch {
+	case c.Seeds < 1:
+		return errors.New("--seeds: at least one")
+	case c.Seed != nil && *c.Seed > math.MaxInt:
+		return fmt.Errorf("--seed %d: the largest is %d", *c.Seed, math.MaxInt)
+	case c.From > math.MaxInt-uint64(c.Seeds):
+		return fmt.Errorf("--from %d: the largest seed is %d", c.From, math.MaxInt)
+	}
+	return nil
 }
 
 // simulation is one run of the command.
@@ -96,14 +110,14 @@ type simulation struct {
 }
 
 // one lives the seed that was asked for and prints what its test prints.
-func (s *simulation) one(ctx context.Context) error {
-	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(s.Seed, 10))
+func (s *simulation) one(ctx context.Context, seed uint64) error {
+	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(seed, 10))
 	cmd.Args = append(cmd.Args, "-test.v") // for people
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := runTied(cmd); ctx.Err() != nil {
 		return ctx.Err()
 	} else if err != nil {
-		return fmt.Errorf("%w: seed %d: %w", errMark, s.Seed, err)
+		return fmt.Errorf("%w: seed %d: %w", errMark, seed, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 // module makes a small module with a test file.
@@ -85,6 +88,37 @@ func TestFiguresOfASimulation(t *testing.T) {
 	got := figuresOf(strings.NewReader("=== RUN\n    s_test.go:3: simulation: seeds=500 crashes=12 x=y\nsimulation: seeds=2\nPASS\n"))
 	if len(got) != 2 || got["seeds"] != 502 || got["crashes"] != 12 {
 		t.Errorf("%v", got)
+	}
+}
+
+// Seed 0 is a seed; without --seed many are lived. One that the simulation cannot read is refused.
+func TestSeedToLive(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":                            "many",
+		"--seed 0":                    "0",
+		"--seed 7 --seeds 2":          "7",
+		"--seeds 0":                   "--seeds",
+		"--seed 18446744073709551615": "--seed 18446744073709551615: the largest",
+		"--from 9223372036854775807":  "--from",
+	} {
+		var c cli
+		parser, err := kong.New(&c, inHelp())
+		if err == nil {
+			_, err = parser.Parse(append([]string{"simulate"}, strings.Fields(args)...))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "many"
+		if err := c.Simulate.check(); err != nil {
+			got = err.Error()
+		} else if c.Simulate.Seed != nil {
+			got = fmt.Sprint(*c.Simulate.Seed)
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("simulate %s: %s, want %s", args, got, want)
+		}
 	}
 }
 
