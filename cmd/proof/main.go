@@ -31,13 +31,13 @@ type cli struct {
 	Soak     soakCmd     `cmd:"" help:"Have the program work for hours and watch what it takes."`
 	Simulate simulateCmd `cmd:"" help:"Run router, lanes, chains and gate on virtual time, one world a seed."`
 	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count."`
-	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not. PARLEY_TEST_POSTGRES names the PostgreSQL server for its part."`
+	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not. PARLEY_TEST_POSTGRES names the PostgreSQL server for its part, which is skipped without: then not all was tried, and it ends with 1."`
 	Peers    peersCmd    `cmd:"" help:"Measure what hosts of chat agents can be compared by: parley, or another one."`
 }
 
 // faultsCmd runs the fault tests (docs/faults.md) with the counts that they have when nobody waits.
 type faultsCmd struct {
-	Limit time.Duration `default:"3h" help:"Give up after this time."`
+	Limit time.Duration `default:"3h" help:"Give up on the tests of one package after this time. Each package has so long, and some run at the same time."`
 	JSON  bool          `name:"json" help:"Print the results as JSON."`
 }
 
@@ -54,7 +54,7 @@ func (c faultsCmd) Run(ctx context.Context) error {
 
 // upgradeCmd runs the tests of upgrades with their full counts.
 type upgradeCmd struct {
-	Limit time.Duration `default:"1h" help:"Give up after this time."`
+	Limit time.Duration `default:"1h" help:"Give up on the tests of one package after this time. Each package has so long, and some run at the same time."`
 	JSON  bool          `name:"json" help:"Print the results as JSON."`
 }
 

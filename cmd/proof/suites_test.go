@@ -30,19 +30,25 @@ func module(t *testing.T, tests string) {
 // What go test says becomes one row a test; a suite holds only when tests ran and every one of them passed.
 func TestSuite(t *testing.T) {
 	good := "func TestFaultA(t *testing.T) { t.Log(\"7 kills\"); t.Run(\"x\", func(t *testing.T) { t.Log(\"no figure\") }) }\n"
-	for _, c := range []struct{ name, tests, want string }{
-		{"all pass", good, ""},
-		{"one fails", good + "func TestFaultB(t *testing.T) { t.Error(\"lost\") }\n", "fail:1"},
-		{"one is skipped", good + "func TestFaultB(t *testing.T) { t.Skip(\"no\") }\n", "skip:1"},
-		{"one below fails", "func TestFaultB(t *testing.T) { t.Run(\"x\", func(t *testing.T) { t.Error(\"lost\") }) }\n", "fail:1"},
-		{"the process ends", good + "func TestFaultB(t *testing.T) { panic(\"no\") }\n", "fail:1"},
-		{"none", "func TestOther(t *testing.T) {}\n", "no test ran"},
-		{"it does not build", "func TestFaultB(t *testing.T) { nothing() }\n", "no test ran"},
+	below := "t.Run(\"x\", func(t *testing.T) { t.Run(\"y\", func(t *testing.T) { t.Skip(\"no server\") }) })"
+	for _, c := range []struct {
+		name, tests, want string
+		err               error
+	}{
+		{"all pass", good, "", nil},
+		{"one fails", good + "func TestFaultB(t *testing.T) { t.Error(\"lost\") }\n", "of 2 tests 1 failed (TestFaultB)", errMark},
+		{"one is skipped", good + "func TestFaultB(t *testing.T) { t.Skip(\"no\") }\n", "of 2 tests 1 skipped, which shows nothing (TestFaultB)", errUntried},
+		{"all below one is skipped", good + "func TestFaultB(t *testing.T) { " + below + " }\n", "of 2 tests 1 skipped, which shows nothing (TestFaultB)", errUntried},
+		{"some below one is skipped", "func TestFaultB(t *testing.T) { " + below + "; t.Run(\"z\", func(t *testing.T) {}) }\n", "", nil},
+		{"one below fails", "func TestFaultB(t *testing.T) { t.Run(\"x\", func(t *testing.T) { t.Error(\"lost\") }) }\n", "1 failed", errMark},
+		{"the process ends", good + "func TestFaultB(t *testing.T) { panic(\"no\") }\n", "1 failed", errMark},
+		{"none", "func TestOther(t *testing.T) {}\n", "no test ran", errMark},
+		{"it does not build", "func TestFaultB(t *testing.T) { nothing() }\n", "no test ran", errMark},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			module(t, c.tests)
 			err := suite{pattern: "^TestFault", packages: []string{"."}, limit: time.Minute}.run(t.Context(), true)
-			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, errMark) || !strings.Contains(err.Error(), c.want)) {
+			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -51,18 +57,29 @@ func TestSuite(t *testing.T) {
 
 func TestTestsAreRead(t *testing.T) {
 	t.Parallel()
-	said := `{"Action":"run","Package":"p/a","Test":"TestB"}
+	said := `{"Action":"start","Package":"p/a"}
+{"Action":"run","Package":"p/a","Test":"TestB"}
+{"Action":"run","Package":"p/a","Test":"TestB/x"}
 {"Action":"output","Package":"p/a","Test":"TestB","Output":"    b_test.go:7: 12 kills, 0 lost\n"}
 {"Action":"output","Package":"p/a","Test":"TestB/x","Output":"        b_test.go:9: below\n"}
 {"Action":"pass","Package":"p/a","Test":"TestB/x","Elapsed":1}
 {"Action":"pass","Package":"p/a","Test":"TestB","Elapsed":2.5}
 {"Action":"run","Package":"p/a","Test":"TestA"}
 {"Action":"fail","Package":"p/a","Elapsed":3}
+{"Action":"start","Package":"parley/b"}
+{"Action":"run","Package":"parley/b","Test":"TestC"}
+{"Action":"run","Package":"parley/b","Test":"TestC/x"}
+{"Action":"output","Package":"parley/b","Test":"TestC/x","Output":"        c_test.go:9: no server\n"}
+{"Action":"skip","Package":"parley/b","Test":"TestC/x"}
+{"Action":"pass","Package":"parley/b","Test":"TestC"}
 FAIL
 `
-	var rest bytes.Buffer
-	got, err := readTests(strings.NewReader(said), &rest)
-	if err != nil || len(got) != 2 || got[0].Test != "TestA" || got[0].Outcome != "" || got[1].Outcome != "pass" || got[1].Seconds != 2.5 {
+	var rest, progress bytes.Buffer
+	got, err := readTests(strings.NewReader(said), &rest, told(&progress, 2))
+	if want := "1 of 2: p/a\n  p/a TestB\n  p/a TestA\n2 of 2: b\n  b TestC\n"; progress.String() != want {
+		t.Errorf("progress: %q", progress.String())
+	}
+	if err != nil || len(got) != 3 || got[0].Test != "TestA" || got[0].Outcome != "" || got[1].Outcome != "pass" || got[1].Seconds != 2.5 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if f := got[1].Figures; len(f) != 1 || f[0] != "12 kills, 0 lost" {
@@ -73,13 +90,26 @@ FAIL
 	}
 	var table bytes.Buffer
 	printTests(&table, got)
-	for _, want := range []string{"TestB", "12 kills, 0 lost", "2.5 s"} {
+	for _, want := range []string{"TestB", "12 kills, 0 lost", "2.5 s", "cut off  p/a  TestA", "skip     b    TestC", "no server"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table does not say %q:\n%s", want, table.String())
 		}
 	}
-	if err := judgeTests(got); !errors.Is(err, errMark) || !strings.Contains(err.Error(), "cut off:1") {
+	if err := judgeTests(got); !errors.Is(err, errMark) || !strings.Contains(err.Error(), "1 cut off before the end (TestA); 1 skipped, which shows nothing (TestC)") {
 		t.Errorf("a test without an end: %v", err)
+	}
+}
+
+// Of a panic that lists every goroutine the first few are printed.
+func TestStacksAreCut(t *testing.T) {
+	t.Parallel()
+	said := []string{"panic: test timed out\n", "goroutine 1 [running]:\n", "a()\n", "goroutine 2 [chan receive]:\n", "goroutine 3 [select]:\n", "b()\n"}
+	if got := short(said); !slices.Equal(got, said) {
+		t.Errorf("%q", got)
+	}
+	got := short(append(said, "goroutine 4 [select]:\n", "c()\n"))
+	if !slices.Equal(got, append(said, "(2 more lines of stacks)\n")) {
+		t.Errorf("%q", got)
 	}
 }
 
