@@ -74,7 +74,7 @@ func (d *disk) restore() {
 // that nothing but messages has the keys put on disk, and he cannot ask for what he could not read.
 //
 // proves: D5
-func TestPowerCutSending(t *testing.T) {
+func TestFaultPowerCutSending(t *testing.T) {
 	t.Parallel()
 	h, _ := answered(t)
 	crew := h.s.NewGroup("crew", h.s.NewPerson("Bert").Phone, h.phone)
@@ -103,7 +103,7 @@ func TestPowerCutSending(t *testing.T) {
 // The power goes when a message is confirmed. The first of somebody in a group brings the key for those after it.
 //
 // proves: D1
-func TestPowerCutConfirmed(t *testing.T) {
+func TestFaultPowerCutConfirmed(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
 	for i := range channeltest.Times(4, 50) {
@@ -149,7 +149,7 @@ func (h *host) cut(d *disk) {
 // While the keys cannot be put on disk nothing leaves. The file is opened anew then, and it goes on.
 //
 // proves: D5
-func TestKeysThatCannotBeSynced(t *testing.T) {
+func TestFaultKeysNotSynced(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
 	whatsapp.OnSync(h.ch, func(*os.File) error { return errors.New("input/output error") })
