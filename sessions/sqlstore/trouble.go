@@ -41,6 +41,9 @@ func (s *Store) Probe(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
+		if before := s.Trouble(); before != nil {
+			return fmt.Errorf("%w; it is tried again: %w", before, ctx.Err())
+		}
 		return fmt.Errorf("probing the store in %s: %w", s.where(), ctx.Err())
 	}
 }
@@ -51,6 +54,9 @@ func (s *Store) note(wrote bool, err error) {
 	case err == nil && wrote:
 		s.trouble.Store(nil)
 	case err != nil && s.fault(err):
+		if Locked(err) {
+			err = fmt.Errorf("another program has locked it: %w", err)
+		}
 		e := fmt.Errorf("cannot write to %s: %w", s.where(), err)
 		s.trouble.Store(&e)
 	}
@@ -65,6 +71,13 @@ func Full(err error) bool {
 		return e.Code == "53100" // disk_full of PostgreSQL's appendix A
 	}
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// Locked reports whether an operation failed because another program kept the SQLite database locked for longer than the store waits, 5 seconds. Nothing of it
+// was done.
+func Locked(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
 // stale reports whether an error of SQLite's may come of its connection's view of the files, which a new one would not have: one that
