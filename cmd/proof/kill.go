@@ -29,7 +29,7 @@ type killCmd struct {
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
 	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so. The run fails by the name of one that was waited for and never reached. 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
-	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only."`
+	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only. The send policy changes in all places, and its answers are sent there."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
 	Keep     bool   `help:"Keep the folder when all is well too."`
