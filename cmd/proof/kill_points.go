@@ -38,12 +38,16 @@ func newPoints(at *regexp.Regexp, kills int) *points {
 	return p
 }
 
-// matching is the pattern that chooses fail-points. The name of one stands for itself: its + is no repetition.
+// plus is a + behind a letter, which names have.
+var plus = regexp.MustCompile(`((?:^|[^\\])[A-Za-z])\+`)
+
+// matching is the pattern that chooses fail-points. The + of a name stands for itself and repeats nothing.
 func matching(pattern string) (*regexp.Regexp, error) {
-	if _, err := regexp.Compile(pattern); err != nil {
+	at, err := regexp.Compile(plus.ReplaceAllString(pattern, `$1\+`))
+	if err != nil {
 		return nil, fmt.Errorf("--at: %w", err)
 	}
-	return regexp.Compile(pattern + "|" + regexp.QuoteMeta(pattern))
+	return at, nil
 }
 
 // unknown says which fail-points there are when a pattern matches none.

@@ -133,7 +133,8 @@ func killAt(t *testing.T, c killConfig, pattern string) *killed {
 // A fail-point's name chooses that one alone; a pattern, all that match.
 func TestMatching(t *testing.T) {
 	t.Parallel()
-	for pattern, want := range map[string]int{"PartSent before-commit": 1, "PartSent+whatsapp before-commit": 1, "^PartSent.*before": 4, "Submit+reset": 2, "(": -1} {
+	for pattern, want := range map[string]int{"PartSent before-commit": 1, "PartSent+whatsapp before-commit": 1, "^PartSent.*before": 4, "Submit+reset": 2,
+		"Accept+(reset|stop) ": 4, `^Submit\+no\w+ `: 2, "Submit+pa[a-z]+ ": 4, "(": -1} {
 		at, err := matching(pattern)
 		got := -1
 		if err == nil {
