@@ -59,7 +59,8 @@ func prompt(name string, f promptFacts) (string, error) {
 // compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
 // run as it stands then.
 func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run) (agent.Turn, error) {
-	steps, err := r.gather(ctx, set, s, at)
+	told := make(ended)
+	steps, err := r.gather(ctx, set, s, at, told)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -107,7 +108,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	}
 	r.meter(s, run).pay(ctx, &t)
 	r.compacts(set, s, run, &t)
-	r.listen(at, caller, &t)
+	r.listen(at, caller, &t, told)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)

@@ -150,7 +150,7 @@ func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began
 
 // gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were taken up. The answer then goes to the newest of them.
-func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, run *sessions.Run) (steps []sessions.Message, err error) {
+func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, run *sessions.Run, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 {
 		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
 			return nil, fmt.Errorf("reading the steps: %w", err)
@@ -160,7 +160,7 @@ func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, 
 		return steps, nil
 	}
 	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
-		taken, err := r.collect(ctx, set.queue(s, run.Reply.Channel), *run)
+		taken, err := r.collect(ctx, set.queue(s, run.Reply.Channel), *run, told)
 		if err != nil {
 			return nil, fmt.Errorf("taking up what waits: %w", err)
 		}
@@ -174,7 +174,7 @@ func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, 
 
 // collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
-func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run) ([]sessions.Message, error) {
+func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
 	open, err := r.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 || q.mode == sessions.Followup && open <= q.most { // the run itself is one
 		return nil, err
@@ -195,7 +195,7 @@ func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run) ([]
 		}
 	}
 	take.Only = idsOf(more)
-	return r.absorb(ctx, run, take)
+	return r.absorb(ctx, run, take, told)
 }
 
 // steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.

@@ -283,6 +283,16 @@ func TestSteerMode(t *testing.T) {
 			}
 			return text(strings.Join(unanswered(p), "|")), nil
 		})
+		ends := map[sessions.RunID]int{}
+		events, cancel := g.r.Watch(Watching{Kinds: []string{EventRun}})
+		defer cancel()
+		go func() {
+			for e := range events {
+				if e.Status.Final() {
+					ends[e.Run]++
+				}
+			}
+		}()
 		var newest channels.Inbound
 		for i, w := range []string{"work", "two", "three", "late", "later"} {
 			time.Sleep(time.Duration(min(i, 1)) * 7 * time.Second) // at 0, 7, 14, 21, 28 s; the steps end at 10, 20, 30
@@ -301,6 +311,12 @@ func TestSteerMode(t *testing.T) {
 		}
 		if g.model.count() != 4 {
 			t.Errorf("%d model calls", g.model.count())
+		}
+		synctest.Wait()
+		for word, run := range runs {
+			if ends[run.ID] != 1 {
+				t.Errorf("who watches is told %d times that %q has ended", ends[run.ID], word)
+			}
 		}
 	})
 }

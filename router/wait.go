@@ -82,7 +82,7 @@ func (r *Router) waiting(ctx context.Context, run sessions.Run) (bool, error) {
 
 // listen has a turn at work take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
 // steer it.
-func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn) {
+func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told ended) {
 	switch run := *at; run.Kind {
 	case sessions.ChildRun:
 		t.Waiting = func(ctx context.Context, keep func() error) (bool, error) {
@@ -94,7 +94,7 @@ func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn) {
 			return r.waiting(ctx, run)
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			return r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind})
+			return r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind}, told)
 		}
 	case sessions.TurnRun:
 		var next []sessions.RunID
@@ -106,15 +106,18 @@ func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn) {
 			return len(next) > 0, err
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			taken, err := r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind, Only: next})
+			taken, err := r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind, Only: next}, told)
 			replyToNewest(at, taken)
 			return taken, err
 		}
 	}
 }
 
-// absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it.
-func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.AbsorbQuery) ([]sessions.Message, error) {
+// ended are runs of which it was told that they ended in a turn. An end that is unclear is told of with the next one.
+type ended map[sessions.RunID]bool
+
+// absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it, of each once.
+func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.AbsorbQuery, told ended) ([]sessions.Message, error) {
 	taken, err := r.store.Absorb(ctx, run.ID, q)
 	if err != nil {
 		r.histories.drop(run.Session) // it may be there all the same
@@ -122,11 +125,15 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
 	r.tellMessages(run, taken...)
-	ended, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: maxListed})
+	takenUp, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: maxListed})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
 	}
-	for _, x := range ended {
+	for _, x := range takenUp {
+		if told[x.ID] {
+			continue
+		}
+		told[x.ID] = true
 		r.ends.tell(string(x.ID))
 		r.tellRun(x, x.Status)
 	}
