@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -146,17 +148,26 @@ func (h *host) cut(d *disk) {
 	h.reopen()
 }
 
-// While the keys cannot be put on disk nothing leaves. The file is opened anew then, and it goes on.
+// The keys could not be put on disk once: nothing leaves any more, though the system says that the next sync worked. The file is
+// opened anew then, and it goes on.
 //
 // proves: D5
 func TestFaultKeysNotSynced(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
-	whatsapp.OnSync(h.ch, func(*os.File) error { return errors.New("input/output error") })
+	var once atomic.Bool
+	whatsapp.OnSync(h.ch, func(*os.File) error {
+		if once.CompareAndSwap(false, true) {
+			return errors.New("input/output error")
+		}
+		return nil
+	})
 	out := channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "an answer"}
-	_, err := h.ch.Send(t.Context(), out)
-	h.class(err, channels.Transient)
-	err = h.ended()
+	for range 2 {
+		_, err := h.ch.Send(t.Context(), out)
+		h.class(err, channels.Transient)
+	}
+	err := h.ended()
 	h.class(err, channels.Transient)
 	if err == nil || !strings.Contains(err.Error(), "input/output error") {
 		t.Errorf("Run says: %v", err)
@@ -169,4 +180,91 @@ func TestFaultKeysNotSynced(t *testing.T) {
 	if sent := h.phone.Sent(anna.Phone); len(sent) != 1 || sent[0].Text != "an answer" {
 		t.Errorf("sent: %+v", sent)
 	}
+}
+
+// A sync that failed is not made good by another one: the system says of that one that it worked.
+//
+// proves: D5
+func TestFaultSyncFailsForGood(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys.db")
+	fail := errors.New("input/output error")
+	sync, end := whatsapp.KeysOnDisk(keys, func(*os.File) error { defer func() { fail = nil }(); return fail })
+	if err := sync(); err != nil {
+		t.Error("without a log: ", err)
+	}
+	if err := os.WriteFile(keys+"-wal", []byte("frames"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := sync(); err == nil || err.Error() != "input/output error" {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	end()
+	if err := sync(); err == nil {
+		t.Error("a file that is closed was put on disk")
+	}
+}
+
+// The log of the key file is removed below a Run: what is committed from then on is in no file that has a name.
+func TestFaultKeysRemoved(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	h.send(channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "before"})
+	if err := os.Remove(filepath.Join(h.dir, "keys.db-wal")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.ch.Send(t.Context(), channels.Outbound{Key: "2", To: h.direct(anna.Phone), Text: "behind"})
+	h.class(err, channels.Transient)
+	if err := h.ended(); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
+		t.Errorf("Run says: %v", err)
+	}
+}
+
+// What is not known to say nothing of keys waits for them.
+//
+// proves: D5
+func TestPromises(t *testing.T) {
+	t.Parallel()
+	for stanza, want := range map[string]bool{
+		"message text": true, "ack message": true, "receipt ": true, "receipt retry": true, "receipt read": false, "iq set": true, "iq get": false, "iq result": false,
+		"presence available": false, "chatstate ": false, "notification something": true,
+	} {
+		tag, typ, _ := strings.Cut(stanza, " ")
+		if got := whatsapp.Promises(tag, typ); got != want {
+			t.Errorf("%s: %v", stanza, got)
+		}
+	}
+}
+
+// A connection is not made while the library still handles what the one before brought: here the confirmation of a message, which the
+// disk holds up.
+func TestConnectionsOneByOne(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	held, let := make(chan struct{}, 1), make(chan struct{})
+	whatsapp.OnSync(h.ch, func(*os.File) error {
+		select {
+		case held <- struct{}{}:
+		default:
+		}
+		<-let
+		return nil
+	})
+	anna.Say(h.phone, "a question")
+	h.texts("a question")
+	<-held
+	logins := h.phone.Logins()
+	h.phone.Disconnect()
+	h.state(channels.Connecting)
+	for range 100 { // as long as another connection takes, many times over
+		h.ch.Health()
+		<-time.After(5 * time.Millisecond)
+	}
+	if n := h.phone.Logins(); n != logins {
+		t.Errorf("%d logins while the library was at work", n-logins)
+	}
+	close(let)
+	waitFor(t, "another login", func() bool { return h.phone.Logins() > logins })
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 	waLog "go.mau.fi/whatsmeow/util/log"
@@ -116,10 +117,22 @@ func LibraryLog(ctx context.Context, log *slog.Logger) waLog.Logger {
 	return &libraryLog{ctx: ctx, log: log}
 }
 
+// Promises reports whether a stanza waits for its keys to be on disk.
+func Promises(tag, typ string) bool {
+	return promises(&waBinary.Node{Tag: tag, Attrs: waBinary.Attrs{"type": typ}})
+}
+
 // OnSync has f called in place of the sync of the log of the key file of a channel that is connected.
 func OnSync(c *Channel, f func(*os.File) error) {
-	ahead := &c.live.Load().keys.ahead
-	ahead.mu.Lock()
-	defer ahead.mu.Unlock()
+	ahead := c.live.Load().keys.ahead
+	ahead.turn <- struct{}{}
 	ahead.fsync = f
+	<-ahead.turn
+}
+
+// KeysOnDisk gives what syncs the log of a key file.
+func KeysOnDisk(keys string, fsync func(*os.File) error) (sync func() error, end func()) {
+	w := newWriteAhead(keys)
+	w.fsync = fsync
+	return w.sync, w.close
 }

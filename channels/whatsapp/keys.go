@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,8 +30,9 @@ var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(100
 // keyring is the open key file with the device in it. A device without an ID is not linked.
 type keyring struct {
 	container *sqlstore.Container
+	held      *sql.Conn // as long as one is open, SQLite does not remove its log
 	device    *store.Device
-	ahead     writeAhead
+	ahead     *writeAhead
 	trouble   trouble
 }
 
@@ -46,13 +48,22 @@ func openKeys(ctx context.Context, path string, when durability, log *libraryLog
 	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
 		return nil, keyTrouble(err)
 	}
+	if err := renewLog(path); err != nil {
+		return nil, keyTrouble(err)
+	}
 	query := url.Values{"_pragma": append(slices.Clone(pragmas), string(when)), "_txlock": {"immediate"}}
-	container, err := sqlstore.New(ctx, driver, (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String(), log.Sub("Database"))
+	db, err := sql.Open(driver, (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query.Encode()}).String())
 	if err != nil {
 		return nil, keyTrouble(err)
 	}
-	k := &keyring{container: container, ahead: writeAhead{path: path + "-wal", fsync: (*os.File).Sync}}
-	if k.device, err = k.container.GetFirstDevice(ctx); err != nil {
+	k := &keyring{container: sqlstore.NewWithDB(db, driver, log.Sub("Database")), ahead: newWriteAhead(path)}
+	if err = k.container.Upgrade(ctx); err == nil {
+		k.held, err = db.Conn(ctx)
+	}
+	if err == nil {
+		k.device, err = k.container.GetFirstDevice(ctx)
+	}
+	if err != nil {
 		k.close()
 		return nil, keyTrouble(err)
 	}
@@ -70,10 +81,11 @@ func removeUploads(dir string) {
 
 // close has SQLite move its log into the file, and sync that. What it cannot move stays in the log.
 func (k *keyring) close() {
-	_ = k.container.Close()
-	k.ahead.mu.Lock()
-	defer k.ahead.mu.Unlock()
 	k.ahead.close()
+	if k.held != nil {
+		_ = k.held.Close()
+	}
+	_ = k.container.Close()
 }
 
 func (k *keyring) linked() bool { return k.device.ID != nil && !k.device.Deleted }

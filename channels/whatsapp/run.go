@@ -150,6 +150,9 @@ func (l *link) serve(ctx context.Context) ending {
 		if ctx.Err() != nil {
 			return ending{}
 		}
+		if lost, ok := l.keysLost(); ok {
+			return lost
+		}
 		if end.update && !updated && l.c.update(ctx) {
 			updated, end = true, ending{atOnce: true}
 		}
