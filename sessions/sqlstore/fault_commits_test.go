@@ -26,7 +26,7 @@ func TestFaultCommitsBit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	real := forgottenIn(t, cut, said)
+	lost := forgottenIn(t, cut, said)
 	for bit := range 8 * len(said) {
 		b := append([]byte(nil), said...)
 		b[bit/8] ^= 1 << (bit % 8)
@@ -38,7 +38,7 @@ func TestFaultCommitsBit(t *testing.T) {
 		if err != nil || !l.trusted || l.unknown {
 			t.Errorf("bit %d: a whole database: %+v, %v", bit, l, err)
 		}
-		if got := forgottenIn(t, cut, b); got != real {
+		if got := forgottenIn(t, cut, b); got != lost {
 			t.Errorf("bit %d: one that has lost its log: %s", bit, got)
 		}
 	}
@@ -86,6 +86,7 @@ func TestFaultCommitsDamaged(t *testing.T) {
 		{"emptied", func([]byte) []byte { return nil }, "", "nobody can tell"},
 		{"zeroed", func(b []byte) []byte { clear(b); return b }, "", "nobody can tell"},
 		{"of a program without the third", func(b []byte) []byte { return b[:thirdAt] }, "", ""},
+		{"of a program that counts in the first alone, with commits that are lost", func(b []byte) []byte { b[10] += 3; return b }, "commits are missing", ""},
 		{"of a program without the third, damaged", func(b []byte) []byte { return spoil(0)(b)[:thirdAt] }, "commits are missing", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -411,3 +411,40 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 		t.Error("it was copied as the one from before: ", all)
 	}
 }
+
+// A long log is moved when nothing came for a while, so that nobody waits for that; one that gets very long is moved all the same.
+func TestLogIsMovedInPauses(t *testing.T) {
+	t.Parallel()
+	long := func(s *Store) (yes bool) {
+		t.Helper()
+		if err := s.write(t.Context(), "Look", func(*tx) error { yes = s.longLog(); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	s := open(t, Config{Dir: t.TempDir(), logPages: 40, busyPages: 1 << 40})
+	for i := 0; !long(s); i++ {
+		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for began := time.Now(); long(s); { // a look is no pause: the next comes later than one is long
+		<-time.After(2 * pause)
+		if time.Since(began) > time.Minute {
+			t.Fatal("the log stays as it is while nobody writes")
+		}
+	}
+	s = open(t, Config{Dir: t.TempDir(), logPages: 40, busyPages: 200})
+	most := int64(0)
+	for i := range 200 {
+		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.write(t.Context(), "Look", func(*tx) error { most = max(most, s.sums.log.frames); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if most > 400 {
+		t.Errorf("the log had %d pages", most)
+	}
+}

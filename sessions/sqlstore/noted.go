@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strconv"
 
 	"parley/sessions"
@@ -34,7 +35,7 @@ type noted struct {
 }
 
 // readNoted takes the number that two of the three places have. Programs before this one did not write the third, and some not the second: without the third the first
-// counts.
+// counts. So it does when it is another number, and not the same with a bit that flipped.
 func readNoted(b []byte) (n noted) {
 	first, second, third := numberIn(b, 0, "", numberLen), numberIn(b, secondAt, "sums ", numberLen), numberIn(b, thirdAt, "again ", numberLen)
 	n.schema = numberIn(b, numberLen, " ", schemaLen)
@@ -50,12 +51,22 @@ func readNoted(b []byte) (n noted) {
 	case third < 0:
 	case third == first:
 		n.summed, n.spoiled = true, true
-	case third == second:
+	case third == second && (first < 0 || oneBit(b, secondAt+len("sums "))):
 		n.commits, n.spoiled = third, true
+	case third == second: // a program that counts in the first line alone has gone on
 	default:
 		n.commits, n.spoiled = -1, true
 	}
 	return n
+}
+
+// oneBit reports whether the number at the beginning differs from another one by a bit that flipped.
+func oneBit(b []byte, at int) bool {
+	flipped := 0
+	for i := range numberLen {
+		flipped += bits.OnesCount8(b[i] ^ b[at+i])
+	}
+	return flipped == 1
 }
 
 // numberIn gives the number of so many digits behind some words; -1 = something else is there.

@@ -73,11 +73,11 @@ func Full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Locked reports whether an operation failed because another program kept the SQLite database locked for longer than the store waits, 5 seconds. Nothing of it
-// was done.
+// Locked reports whether an operation failed because another program kept the SQLite database locked for longer than the store waits, 5 seconds. The
+// commit that met it was not made.
 func Locked(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // stale reports whether an error of SQLite's may come of its connection's view of the files, which a new one would not have: one that
