@@ -158,6 +158,9 @@ func (f *killed) faults() (out []string) {
 	if n := len(f.Verdict.Faults); n > 0 {
 		out = append(out, fmt.Sprintf("%d faults", n))
 	}
+	if f.Stopped > f.AtPoints { // with --at only
+		out = append(out, fmt.Sprintf("%d of %d lives came to their fail-point", f.AtPoints, f.AtPoints+f.Stopped))
+	}
 	return append(out, f.Missed...)
 }
 

@@ -34,8 +34,13 @@ func (r *run) rested(ctx context.Context, p *process) error {
 	where := "random"
 	if r.At == nil {
 		r.fig.Rest++
-	} else if where = softly; p.stop() != nil {
-		return p.over()
+	} else {
+		where = softly
+		if err := p.stop(); errors.Is(err, errMark) {
+			return err
+		} else if err != nil {
+			return p.over()
+		}
 	}
 	return r.down(ctx, p, where)
 }
@@ -130,7 +135,7 @@ func (r *run) over(ctx context.Context, p *process, k int, point string) error {
 	there, where := p.ended(), "random"
 	if !there && point != "" {
 		fmt.Fprintf(r.Progress, "kill %d: %s was not reached in time\n", k+1, point)
-		if r.fig.Late[point]++; r.At != nil {
+		if r.At != nil {
 			err := p.leave()
 			if there = p.err != nil; err != nil { // it may come there as it stops
 				return err
@@ -145,8 +150,11 @@ func (r *run) over(ctx context.Context, p *process, k int, point string) error {
 		r.fig.AtPoints++
 	case where == softly:
 		r.fig.Stopped++
+		r.fig.Late[point]++
 	default:
-		r.fig.Random++
+		if r.fig.Random++; point != "" {
+			r.fig.Late[point]++
+		}
 	}
 	return r.down(ctx, p, where)
 }

@@ -97,7 +97,7 @@ func TestKillNeverAtRandom(t *testing.T) {
 	if !f.Verdict.OK() || f.AtPoints != 0 || f.Random != 0 || f.Stopped != 1 || f.Late[point] != 1 || len(f.history.Kills) > 0 {
 		t.Errorf("%d kills at fail-points, %d at random, %d stopped, late %v, kills %v\n%s", f.AtPoints, f.Random, f.Stopped, f.Late, f.history.Kills, f.Verdict)
 	}
-	if bad := strings.Join(f.faults(), "; "); bad != "never the place of a kill: "+point {
+	if bad := strings.Join(f.faults(), "; "); bad != "0 of 1 lives came to their fail-point; never the place of a kill: "+point {
 		t.Errorf("it fails by %q", bad)
 	}
 	var table strings.Builder

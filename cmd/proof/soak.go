@@ -27,7 +27,7 @@ type soakCmd struct {
 	program
 	For      time.Duration `default:"4h" help:"How long. Runs under half an hour judge what grows, and no latency."`
 	Rate     float64       `default:"5" help:"Messages a second."`
-	WarmRate float64       `name:"warm-rate" default:"20" help:"Messages a second while a run of half an hour or more gets warm, in its first quarter: they fill what the host remembers of the newest messages. The marks are for what comes after."`
+	WarmRate float64       `name:"warm-rate" default:"20" help:"Messages a second while a run of half an hour or more gets warm, in most of its first quarter: from 50 minutes on they fill what the host remembers of the newest messages. The mark on times is for what comes at the other rate."`
 	Window   time.Duration `help:"From one rest to the next; 0 = a twentieth of the run, at most a minute."`
 	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Mark: how many MB an hour the resident memory may grow."`
 	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Mark: the host's own time for a message that 99 of 100 stay below."`
@@ -57,6 +57,9 @@ type soak struct {
 
 // Run implements the command.
 func (c *soakCmd) Run(ctx context.Context) error {
+	if c.Rate <= 0 || c.WarmRate <= 0 {
+		return errors.New("--rate and --warm-rate have to be more than 0")
+	}
 	dir := c.Dir
 	if dir == "" {
 		var err error
@@ -158,7 +161,7 @@ func (s *soak) window(ctx context.Context) error {
 	if err := s.rest(ctx); err != nil { // what is the first in a channel while Discord is away is not read later: the host does not know the channel
 		return err
 	}
-	end := time.Now().Add(s.Window)
+	rate, end := s.rate(), time.Now().Add(s.Window)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var beside sync.WaitGroup
@@ -185,7 +188,7 @@ func (s *soak) window(ctx context.Context) error {
 			}
 		}
 	})
-	s.speak(ctx, end)
+	s.speak(ctx, rate, end)
 	beside.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -196,7 +199,7 @@ func (s *soak) window(ctx context.Context) error {
 	if err := s.rest(ctx); err != nil {
 		return err
 	}
-	return s.settle(ctx, began, samples)
+	return s.settle(ctx, began, rate > s.Rate, samples)
 }
 
 func (s *soak) rest(ctx context.Context) error {
@@ -213,7 +216,7 @@ func (s *soak) rest(ctx context.Context) error {
 }
 
 // settle judges a window, measures the host at rest, and forgets what has been judged.
-func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) error {
+func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples []sample) error {
 	h := &prooftest.History{Said: s.crowd.said, Asked: s.model.log(), Flips: s.crowd.flips, Shown: s.w.shown(), Notices: notices, Repeats: map[string]bool{"telegram": true}}
 	var err [2]error
 	if len(h.Said) > 0 && h.Said[0].At.Before(began) { // the first commands are from before the first window
@@ -239,7 +242,7 @@ func (s *soak) settle(ctx context.Context, began time.Time, samples []sample) er
 		calm.Heap = min(calm.Heap, m.Heap)
 	}
 	lat := s.overhead(h)
-	s.fig.add(time.Since(s.began), middle(samples), calm, lat, len(s.disturbed), h)
+	s.fig.add(time.Since(s.began), fast, middle(samples), calm, lat, len(s.disturbed), h)
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,
 		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State)
 	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil

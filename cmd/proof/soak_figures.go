@@ -26,7 +26,7 @@ type soaked struct {
 
 	P50, P95, P99, WorstP99 time.Duration // the host's own time for a message; the worst of all windows
 	Measured                int           // messages
-	WarmP99                 time.Duration // the same while a long run got warm, at its own rate; 0 = it counts with the others
+	WarmP99                 time.Duration // the same of the windows that had the rate for getting warm; 0 = there were none
 	CPU                     float64       // of one core
 	First, Last             sample        // at rest, after the time to get warm and in the end
 	RSS, Anon               trend         // while it works, MB an hour
@@ -47,12 +47,13 @@ type timed struct {
 }
 
 type timedLatencies struct {
-	at time.Duration
+	at   time.Duration
+	fast bool // at the rate for getting warm
 	*latencies
 }
 
 // add takes the figures of a window.
-func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breaches int, h *prooftest.History) {
+func (f *soaked) add(at time.Duration, fast bool, work, calm sample, lat *latencies, breaches int, h *prooftest.History) {
 	f.Windows++
 	f.Breaches += breaches
 	f.Flips += len(h.Flips)
@@ -69,7 +70,7 @@ func (f *soaked) add(at time.Duration, work, calm sample, lat *latencies, breach
 			}
 		}
 	}
-	f.times = append(f.times, timedLatencies{at, lat})
+	f.times = append(f.times, timedLatencies{at, fast, lat})
 	if f.series == nil {
 		f.series = map[string][]point{}
 	}
@@ -96,7 +97,7 @@ func (f *soaked) sum(of time.Duration) {
 	var early, all latencies
 	f.WorstP99 = 0
 	for _, t := range f.times {
-		if of >= longEnough && t.at < warm {
+		if t.fast {
 			early.join(t.latencies)
 			continue
 		}
@@ -206,7 +207,7 @@ func (f *soaked) print(to io.Writer) {
 		row("the host's own time", unmeasured)
 	}
 	if f.WarmP99 > 0 {
-		row("while it got warm", "p99 %s, with %g messages a second", f.WarmP99, f.WarmRate)
+		row("while it got warm", "p99 %s, with %g messages a second: not judged", f.WarmP99, f.WarmRate)
 	}
 	atRest("CPU", "%.1f %% of a core", 100*f.CPU)
 	atRest("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)

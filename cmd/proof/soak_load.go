@@ -93,11 +93,11 @@ func (s *soak) rate() float64 {
 }
 
 // speak writes one message after the other until the end of the window.
-func (s *soak) speak(ctx context.Context, until time.Time) {
+func (s *soak) speak(ctx context.Context, rate float64, until time.Time) {
 	for range resets {
 		s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
 	}
-	tick := time.NewTicker(time.Duration(float64(time.Second) / s.rate()))
+	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
 	defer tick.Stop()
 	for time.Now().Before(until) {
 		select {

@@ -129,19 +129,29 @@ func (p *process) kill() {
 	<-p.Done
 }
 
-// stop ends the process softly.
+// stopLimit is how long a host may take to stop: ten seconds, on a machine that has much else to do.
+const stopLimit = time.Minute
+
+// stop ends the process softly. One that does not end is killed, which is an error.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	<-p.Done
-	return p.err
+	limit := time.NewTimer(stopLimit)
+	defer limit.Stop()
+	select {
+	case <-p.Done:
+		return p.err
+	case <-limit.C:
+		p.kill()
+		return fmt.Errorf("%w: life %d did not end within %s of SIGTERM\n%s", errMark, p.Life, stopLimit, p.log)
+	}
 }
 
 // leave ends the process softly, or finds that it has killed itself at a fail-point meanwhile: then err is set.
 func (p *process) leave() error {
-	if err := p.stop(); err == nil {
-		return nil
+	if err := p.stop(); err == nil || errors.Is(err, errMark) {
+		return err
 	}
 	return p.over()
 }

@@ -96,7 +96,7 @@ func TestDirTooLong(t *testing.T) {
 	fails := program{Overlay: "no such file"}
 	for name, err := range map[string]error{
 		"kill": (&killCmd{program: fails, Kills: 1, Messages: 1, Dir: dir}).Run(t.Context()),
-		"soak": (&soakCmd{program: fails, For: time.Second, Dir: dir}).Run(t.Context()),
+		"soak": (&soakCmd{program: fails, For: time.Second, Rate: 1, WarmRate: 1, Dir: dir}).Run(t.Context()),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "use a shorter one") {
 			t.Errorf("%s: %v", name, err)
