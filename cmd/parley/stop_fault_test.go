@@ -290,7 +290,7 @@ func TestFaultStopWhileSomebodyWaits(t *testing.T) {
 			<-p.done //nolint:errcheck // one way to end is by a signal
 			close(ended)
 			_ = say.Wait() // its exit code is looked at below
-			if code := say.ProcessState.ExitCode(); code != exitTimeout || !strings.Contains(told.String(), "It was accepted, and goes on after the next start: do not send the message again") {
+			if code := say.ProcessState.ExitCode(); code != exitTimeout || !strings.Contains(told.String(), "What it has accepted goes on after the next start: do not send the message again") {
 				t.Fatalf("exit code %d: %s", code, told.String())
 			}
 			var waited api.Waited

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -84,7 +86,7 @@ func waitRun(e *env, id sessions.RunID, limit time.Duration) (w api.Waited, err 
 		case e.ctx.Err() != nil:
 			return w, interrupted("the run goes on: parley runs wait " + string(id))
 		case away(err):
-			return w, failed(exitTimeout, "timeout", "the host at %s went away before the run %s ended. It was accepted, and goes on after the next start: do not send the message again; once the host is back, parley runs wait %s gives the answer", h.base, id, id)
+			return w, failed(exitTimeout, "timeout", "the host at %s went away before the run %s ended (%v). What it has accepted goes on after the next start: do not send the message again; once the host is back, parley runs wait %s gives the answer", h.base, id, err, id)
 		case err != nil || now.Final:
 			return now, err
 		case !time.Now().Before(until):
@@ -100,10 +102,13 @@ func waitRun(e *env, id sessions.RunID, limit time.Duration) (w api.Waited, err 
 	}
 }
 
-// away reports whether a request found no host, or one that stops.
+// away reports whether a request found no host, or one that stops, or that went away before it answered.
 func away(err error) bool {
-	f, answered := errors.AsType[*failure](err)
-	return err != nil && (!answered || f.exit == exitAway || f.code == "unavailable")
+	if f, answered := errors.AsType[*failure](err); answered {
+		return f.exit == exitAway || f.code == "unavailable"
+	}
+	broken, ok := errors.AsType[*net.OpError](err)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && !broken.Timeout() && !errors.Is(err, fs.ErrPermission)
 }
 
 // waitAndTell prints what a run said; one that failed is a failure.

@@ -70,7 +70,7 @@ func Problem(w http.ResponseWriter, err error) *Error {
 		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: nothing can be kept until there is room. Make some where the state folder is, then try again"}
 	case sqlstore.Locked(err):
 		_ = s.note(slog.LevelError, "err", err) // as above
-		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for writing, such as an open sqlite3: nothing was done. End it (lsof on the file names it), then try again", After: stopAgain}
+		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stopAgain}
 	case broken && s.stopping():
 		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stopAgain}
 	case broken:
