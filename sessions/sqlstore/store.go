@@ -34,9 +34,8 @@ type Config struct {
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
 
-	logPages  int64                    // at so many pages the log is moved into the database in the next pause; 0 = 1,000
-	busyPages int64                    // at so many at once; 0 = as logPages, 4,000 where that is 0 too
-	plain     func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
+	logPages int64                    // at so many pages the log is moved into the database; 0 = 1,000
+	plain    func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
 }
 
 // Store implements sessions.Store.
@@ -93,11 +92,8 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if conf.CheckBudget <= 0 {
 		s.conf.CheckBudget = checkBudget
 	}
-	if conf.busyPages <= 0 {
-		s.conf.busyPages = conf.logPages
-	}
 	if conf.logPages <= 0 {
-		s.conf.logPages, s.conf.busyPages = logPages, busyLog*logPages
+		s.conf.logPages = logPages
 	}
 	s.readers.init(orDefault(conf.Readers, 4))
 	var err error

@@ -119,16 +119,15 @@ func (s *Store) run(ctx context.Context) {
 	defer lazy.Stop()
 	batch := make([]*op, 0, maxBatch)
 	for open := true; open; {
-		quiet := false
 		if batch, open = s.take(batch[:0]); len(batch) == 0 && open && !s.sweeping {
 			select { // whichever comes first, the queue is looked at before anything else is done
 			case o, ok := <-s.queue:
 				if open = ok; ok {
 					batch, open = s.take(appendTaken(batch, o))
 				}
-			case <-lazy.C: // nothing came for a while: what was left for later
+			case <-lazy.C: // nothing came for a while: index what was left for later
 				batch, open = s.take(batch)
-				if quiet = len(batch) == 0; quiet && s.indexes() {
+				if len(batch) == 0 {
 					batch = append(batch, s.indexOp())
 				}
 			}
@@ -139,33 +138,22 @@ func (s *Store) run(ctx context.Context) {
 			batch = append(batch, s.sweepOp())
 		case len(s.unindexed) >= indexBatch || !open: // what cannot be indexed at the end, the next start does
 			batch = append(batch, s.indexOp())
-		case len(batch) == 0 && !quiet: // who asked for it went away
+		case len(batch) == 0: // who asked for it went away
 			continue
 		}
 		s.commit(ctx, batch)
 		for _, o := range batch {
 			close(o.done)
 		}
-		if sweep && batch[len(batch)-1].err != nil {
+		if o := batch[len(batch)-1]; sweep && o.err != nil {
 			s.sweeping = false
-			s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", batch[len(batch)-1].err)
+			s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", o.err)
 		}
-		s.tendLog(ctx, quiet)
-		switch {
-		case !quiet && (s.longLog() || len(s.unindexed) >= indexSoon):
-			lazy.Reset(pause)
-		case len(s.unindexed) > 0:
+		s.tendLog(ctx)
+		if len(s.unindexed) > 0 {
 			lazy.Reset(indexDelay)
 		}
 	}
-}
-
-// pause is how long nothing comes before the writer does what would keep others waiting. What one message needs of the store comes closer together.
-const pause = 20 * time.Millisecond
-
-// indexes reports whether it is time to index: there is enough for it, or nothing came for so long that it was not for the log alone.
-func (s *Store) indexes() bool {
-	return len(s.unindexed) >= indexSoon || len(s.unindexed) > 0 && !s.longLog()
 }
 
 // take adds all that waits now to a batch. It is false when the queue is closed and nothing is left in it.
