@@ -106,9 +106,7 @@ func TestFaultHostDiskFull(t *testing.T) {
 	if w.tg.Confirmed() >= said.UpdateID {
 		t.Error("Telegram was told that the message is taken, and it cannot be on disk")
 	}
-	if !strings.Contains(p.log.String(), "full") {
-		t.Error("the log does not say that the disk is full")
-	}
+	w.until(20*time.Second, "the log says that the disk is full", func() bool { return strings.Contains(p.log.String(), "full") })
 	if n := len(w.tg.SentTo(owner)); n != 1 {
 		t.Errorf("the chat shows %d messages, not 1", n)
 	}
