@@ -59,41 +59,40 @@ func newWriteAhead(keys string) *writeAhead {
 func (w *writeAhead) sync() error {
 	w.turn <- struct{}{}
 	defer func() { <-w.turn }()
-	file, err := w.open()
+	file, made, err := w.open()
 	if file == nil || err != nil {
 		return err
 	}
-	return w.fail(w.fsync(file))
+	if err = w.fsync(file); err == nil && made {
+		err = syncFolder(filepath.Dir(w.path)) // its name as well
+	}
+	return w.fail(err)
 }
 
-// open gives the log's file. Where there is none, SQLite has moved it into the key file, and synced that.
-func (w *writeAhead) open() (*os.File, error) {
+// open gives the log's file, and whether it was not open before. Where there is none, SQLite has moved it into the key file, and synced that.
+func (w *writeAhead) open() (file *os.File, made bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil {
-		return nil, w.failed
+		return nil, false, w.failed
 	}
 	is, err := os.Stat(w.path)
 	if w.file != nil {
 		if had, e := w.file.Stat(); err == nil && e == nil && os.SameFile(had, is) {
-			return w.file, nil
+			return w.file, false, nil
 		}
 		w.failed = fmt.Errorf("%s was removed or replaced", w.path)
-		return nil, w.failed
+		return nil, false, w.failed
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	} else if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if w.file, err = os.OpenFile(w.path, os.O_RDWR, 0); err != nil {
-		w.file = nil
-		return nil, err
+	if file, err = os.OpenFile(w.path, os.O_RDWR, 0); err == nil {
+		w.file = file
 	}
-	if err := syncFolder(filepath.Dir(w.path)); err != nil { // its name as well
-		w.failed = err
-	}
-	return w.file, w.failed
+	return file, true, err
 }
 
 // fail remembers the first failure, and gives it.
