@@ -2,10 +2,12 @@ package gateway_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -29,7 +31,7 @@ func (h *host) raw(target string, head ...string) (status int, header http.Heade
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// exchange sends bytes as they are, closes its side, and gives all that comes back.
+// exchange sends bytes as they are, closes its side when the answer begins, and gives all that comes back.
 func (h *host) exchange(text string) string {
 	h.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(h.t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
@@ -38,11 +40,15 @@ func (h *host) exchange(text string) string {
 	}
 	defer func() { _ = c.Close() }()
 	_, _ = io.WriteString(c, text)
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(c, first); err != nil {
+		return ""
+	}
 	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.CloseWrite()
+		_ = t.CloseWrite() // not before: it ends the request's context
 	}
 	b, _ := io.ReadAll(c) // what is closed in the middle ends there
-	return string(b)
+	return string(first) + string(b)
 }
 
 // A request has one beginning and one end, whoever reads it: what could be read in two ways is refused, or nothing after it is read. And
@@ -164,6 +170,22 @@ func TestHostileRequests(t *testing.T) {
 	for line := range strings.Lines(h.log.String()) {
 		if !strings.HasPrefix(line, "time=20") || strings.HasPrefix(line, "time=2001") || strings.Contains(line, h.token) {
 			t.Errorf("a line of the log: %s", line)
+		}
+	}
+}
+
+// Who asks for the host's health and closes their side of the connection gets the store's health, not their own.
+func TestHealthOfOneWhoLeft(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	network, _ := h.host.Handlers()
+	for range 20 { // a query that is not begun may look at its context or not
+		got := httptest.NewRecorder()
+		network.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/healthz", http.NoBody))
+		if got.Code != http.StatusOK {
+			t.Fatalf("%d %s", got.Code, got.Body)
 		}
 	}
 }

@@ -73,9 +73,10 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
 }
 
-// storeTrouble asks the store for something small, and whether it writes when the last write failed.
+// storeTrouble asks the store for something small, and whether it writes when the last write failed. One who asks and closes their side of
+// the connection ends ctx while they wait for the answer: that says nothing about the store.
 func (h *Host) storeTrouble(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if h.store.Trouble() != nil {
 		if err := h.store.Probe(ctx); err != nil {
