@@ -11,8 +11,12 @@ import (
 	"sync"
 )
 
-// logPages is how many pages the log has when it is moved into the database: 4 MB.
-const logPages = 1000
+const (
+	// logPages is how many pages the log has when it is moved into the database in the next pause: 4 MB.
+	logPages = 1000
+	// busyLog is how many times as long it is when it is moved though others wait for their commits meanwhile.
+	busyLog = 4
+)
 
 // openSums finds out what is known of the database's pages, and begins to compare them. same waits for the end of that and gives what is
 // wrong. Nothing was written before.
@@ -117,17 +121,32 @@ func (s *Store) syncLog() error {
 	return errors.Join(s.plainly(f).Sync(), f.Close())
 }
 
-// tendLog takes up what was committed, and moves the log into the database when it is long. Only the writer calls it, or who comes before or after it.
-func (s *Store) tendLog(ctx context.Context) {
-	if s.sums == nil || !s.sums.news {
+// tendLog takes up what was committed, and moves the log into the database when it is long, in a pause (quiet), or when it is very long. Only the writer calls it, or
+// who comes before or after it.
+func (s *Store) tendLog(ctx context.Context, quiet bool) {
+	if s.sums == nil || !s.sums.news && !(quiet && s.longLog() && s.mayMove(ctx)) {
 		return
 	}
 	s.sums.news = false
-	err := s.moveFrom(ctx, max(s.sums.trying, s.conf.logPages))
+	pages := s.conf.logPages
+	if !quiet {
+		pages = s.conf.busyPages
+	}
+	err := s.moveFrom(ctx, max(s.sums.trying, pages))
 	if err != nil && !s.sums.failing {
 		s.conf.Logger.Warn("cannot move the log into the database, with the checksums of its pages; it grows until that works", "err", err)
 	}
 	s.sums.failing = err != nil
+}
+
+// longLog reports whether the log is to be moved in the next pause.
+func (s *Store) longLog() bool {
+	return s.sums != nil && !s.sums.whole && s.sums.log.frames >= max(s.sums.trying, s.conf.logPages)
+}
+
+// mayMove reports whether the log is the one that the last commit was written to, and has nothing that may not have been committed.
+func (s *Store) mayMove(ctx context.Context) bool {
+	return s.sums.settled && !s.writer.gone && s.inPlace(ctx) == nil
 }
 
 // moveFrom moves the log when it has so many frames.

@@ -160,6 +160,7 @@ func powerLoss(t *testing.T, seed uint64, fault func(*rand.Rand) func(disktest.O
 	var wg sync.WaitGroup
 	conf := eager(dir, d)
 	conf.logPages = int64(20 + r.IntN(200))
+	conf.busyPages, conf.pause = conf.logPages*int64(1+seed%4), time.Duration(1+r.IntN(200))*time.Microsecond
 	s, err := Open(t.Context(), conf)
 	if err == nil {
 		for i := range all {

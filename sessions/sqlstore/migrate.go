@@ -124,7 +124,7 @@ func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error 
 	for have > 0 && err == nil { // the log is moved between them
 		if _, err = p.UpByOne(ctx); err == nil {
 			s.settle(true)
-			s.tendLog(ctx)
+			s.tendLog(ctx, true)
 		}
 	}
 	if err != nil && !errors.Is(err, goose.ErrNoNextVersion) {

@@ -19,7 +19,8 @@ import (
 // that costs a tenth of what indexing each in its own commit does. A search first brings the index up to date, and so does a
 // start after a crash, from a mark that is moved in the same transaction.
 const (
-	indexBatch = 128
+	indexBatch = 128 // at once, whoever waits
+	indexSoon  = 64  // in the next pause
 	indexDelay = 500 * time.Millisecond
 	maxWord    = 64   // bytes of a word that count
 	maxSnippet = 300  // characters

@@ -34,8 +34,10 @@ type Config struct {
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
 
-	logPages int64                    // at so many pages the log is moved into the database; 0 = 1,000
-	plain    func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
+	logPages  int64                    // at so many pages the log is moved into the database in the next pause; 0 = 1,000
+	busyPages int64                    // at so many at once; 0 = as logPages, 4,000 where that is 0 too
+	pause     time.Duration            // when nothing came for so long, the writer does its chores; 0 = 20 ms
+	plain     func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
 }
 
 // Store implements sessions.Store.
@@ -57,6 +59,7 @@ type Store struct {
 	tx        tx
 	unindexed []entry
 	sweeping  bool      // a deleted session may have left something behind
+	unswept   int       // batches since the last sweep
 	commits   *os.File  // SQLite: the number of the last commit
 	schema    int64     // SQLite: the version
 	sums      *pageSums // SQLite: the checksums of its pages
@@ -92,8 +95,14 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if conf.CheckBudget <= 0 {
 		s.conf.CheckBudget = checkBudget
 	}
+	if conf.pause <= 0 {
+		s.conf.pause = defaultPause
+	}
+	if conf.busyPages <= 0 {
+		s.conf.busyPages = conf.logPages
+	}
 	if conf.logPages <= 0 {
-		s.conf.logPages = logPages
+		s.conf.logPages, s.conf.busyPages = logPages, busyLog*logPages
 	}
 	s.readers.init(orDefault(conf.Readers, 4))
 	var err error

@@ -115,44 +115,33 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 
 // run is the writer: it takes what waits, commits it together and answers. It ends when the queue is closed.
 func (s *Store) run(ctx context.Context) {
-	lazy := time.NewTimer(time.Hour)
-	defer lazy.Stop()
+	idle := time.NewTimer(s.untilChore(false))
+	defer idle.Stop()
 	batch := make([]*op, 0, maxBatch)
 	for open := true; open; {
-		if batch, open = s.take(batch[:0]); len(batch) == 0 && open && !s.sweeping {
+		quiet := false
+		if batch, open = s.take(batch[:0]); len(batch) == 0 && open {
 			select { // whichever comes first, the queue is looked at before anything else is done
 			case o, ok := <-s.queue:
 				if open = ok; ok {
 					batch, open = s.take(appendTaken(batch, o))
 				}
-			case <-lazy.C: // nothing came for a while: index what was left for later
+			case <-idle.C:
 				batch, open = s.take(batch)
-				if len(batch) == 0 {
-					batch = append(batch, s.indexOp())
-				}
+				quiet = len(batch) == 0
 			}
 		}
-		sweep := s.sweeping && open
-		switch {
-		case sweep: // indexes as well
-			batch = append(batch, s.sweepOp())
-		case len(s.unindexed) >= indexBatch || !open: // what cannot be indexed at the end, the next start does
-			batch = append(batch, s.indexOp())
-		case len(batch) == 0: // who asked for it went away
-			continue
+		chore := s.chore(quiet, open)
+		if chore != nil {
+			batch = append(batch, chore)
 		}
 		s.commit(ctx, batch)
 		for _, o := range batch {
 			close(o.done)
 		}
-		if o := batch[len(batch)-1]; sweep && o.err != nil {
-			s.sweeping = false
-			s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", o.err)
-		}
-		s.tendLog(ctx)
-		if len(s.unindexed) > 0 {
-			lazy.Reset(indexDelay)
-		}
+		s.choreDone(chore)
+		s.tendLog(ctx, quiet && chore == nil)
+		idle.Reset(s.untilChore(quiet))
 	}
 }
 
@@ -178,18 +167,6 @@ func appendTaken(batch []*op, o *op) []*op {
 	}
 	close(o.done) // the caller gave up; nobody reads it
 	return batch
-}
-
-func (s *Store) indexOp() *op {
-	return &op{name: "Index", fn: (*tx).flushIndex, done: make(chan struct{})}
-}
-
-// sweepOp deletes some of what deleted sessions left behind: a little at a time, together with whatever else is written.
-func (s *Store) sweepOp() *op {
-	return &op{name: "Sweep", done: make(chan struct{}), fn: func(t *tx) (err error) {
-		s.sweeping, err = t.purge()
-		return err
-	}}
 }
 
 // commit runs the operations in one transaction. When one fails after it has written something, all of it is rolled back and each
