@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"parley/gateway/api"
+	"parley/gateway/filesystem"
 	"parley/gateway/openai"
 	"parley/sessions"
 )
@@ -73,12 +74,15 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
 }
 
-// storeTrouble asks the store for something small, and whether it writes when the last write failed. One who asks and closes their side of
+// littleRoom is below how much of it the store is asked to write something: on a full disk nobody else may do that for long.
+const littleRoom = 16 << 20
+
+// storeTrouble asks the store for something small, and whether it writes when the last write failed or the disk is nearly full. One who asks and closes their side of
 // the connection ends ctx while they wait for the answer: that says nothing about the store.
 func (h *Host) storeTrouble(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if h.store.Trouble() != nil {
+	if free, kind, err := filesystem.Of(h.deps.Config.Config().State); h.store.Trouble() != nil || err == nil && kind != "" && free < littleRoom {
 		if err := h.store.Probe(ctx); err != nil {
 			return "the store does not write: " + err.Error()
 		}

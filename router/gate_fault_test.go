@@ -19,7 +19,7 @@ import (
 
 // The commit happened and its answer did not arrive, as when a connection to PostgreSQL breaks during COMMIT.
 func TestCommitWhoseAnswerIsLost(t *testing.T) {
-	for _, op := range []string{"Accept", "Claim", "Finish", "PutPairing", "BeginSend", "PartSent+fake"} {
+	for _, op := range []string{"Accept", "Claim", "Record", "Finish", "PutPairing", "BeginSend", "PartSent+fake"} {
 		t.Run(op, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var once atomic.Bool
@@ -33,6 +33,12 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 						a.Access = policy.Access{DMPolicy: policy.DMPairing}
 						s.Accounts[account] = a
 					}
+				})
+				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					if last(p).Role != sessions.ToolResult {
+						return call("c1", "session_status", map[string]any{}), nil
+					}
+					return text("done"), nil
 				})
 				g.say(direct("a"), guest, "one")
 				<-time.After(50 * time.Minute)

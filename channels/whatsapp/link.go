@@ -32,7 +32,7 @@ type link struct {
 	stopOffering context.CancelFunc
 	ended        chan ending
 	ready        chan struct{}
-	handling     chan struct{} // held from before a connection is made until the library is done with what it brought
+	tail         tail
 	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
 	closing      atomic.Bool
 	loggedIn     atomic.Bool // the server took the login of this connection
@@ -76,27 +76,6 @@ func (l *link) begin(ctx context.Context) {
 	l.offline, l.heldBack, l.connected = false, false, time.Now()
 	l.arrivals.clear()
 	l.keys.trouble.failed.Store(false)
-}
-
-// settle waits until the library is done with the stanzas of the connection before: after an event was taken it writes variables that
-// the next connection's stanzas use as well, without a lock.
-func (l *link) settle(ctx context.Context) {
-	impatient := time.NewTimer(tailPatience)
-	defer impatient.Stop()
-	select {
-	case l.handling <- struct{}{}:
-	case <-impatient.C:
-		l.c.log.WarnContext(ctx, "the library still works on a connection that has ended; the next one is made beside it")
-	case <-ctx.Done():
-	}
-}
-
-// handled is called when the library is done with what a connection brought, and for one that could not be made.
-func (l *link) handled() {
-	select {
-	case <-l.handling:
-	default:
-	}
 }
 
 // take waits for its turn. false: the Run is over.

@@ -29,6 +29,7 @@ type pairing struct {
 	c      *Channel
 	cli    *whatsmeow.Client
 	events chan any
+	tail   tail
 }
 
 // Pair implements channels.Pairer. It ends when the new device has logged in once: its keys are on the server then.
@@ -51,7 +52,8 @@ func (c *Channel) Pair(ctx context.Context, phone string, show func(channels.Pai
 }
 
 func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
-	log := &libraryLog{ctx: ctx, log: c.log}
+	tail := newTail()
+	log := &libraryLog{ctx: ctx, log: c.log, handled: tail.over}
 	keys, err := openKeys(ctx, c.keys, eachCommit, log)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +63,7 @@ func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
 		return nil, nil, failure(channels.Rejected, "the account is linked already: %s ends that link", c.command("logout"))
 	}
 	conn, cut := context.WithCancel(context.WithoutCancel(ctx))
-	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16)}
+	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16), tail: tail}
 	p.cli.AddEventHandlerWithSuccessStatus(func(evt any) bool {
 		if isForRun(evt) {
 			return false
@@ -118,11 +120,13 @@ func (c *Channel) newClient(background context.Context, device *store.Device, lo
 }
 
 func (p *pairing) connect(ctx context.Context) error {
+	p.tail.settle(ctx, p.c.log)
 	conn, cut := context.WithCancel(p.cli.BackgroundEventCtx)
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
 	if err := p.cli.ConnectContext(conn); err != nil { //nolint:contextcheck // the connection outlives this call
+		p.tail.over()
 		return failure(channels.Transient, "WhatsApp cannot be reached: %w", err)
 	}
 	return nil

@@ -20,7 +20,6 @@ const (
 	loginPatience = 90 * time.Second // from there until the server took the login; the first one uploads 812 keys
 	stopGrace     = 5 * time.Second  // for the event under way when Run is told to end
 	closePatience = 2 * time.Second  // for saying goodbye to the server
-	tailPatience  = 10 * time.Second // for what the library still does with the last stanza of a connection
 	stale         = 90 * time.Second // the library pings every 20 to 30 s and gives a ping 10 s
 	firstWait     = time.Second
 	longestWait   = time.Minute
@@ -110,9 +109,9 @@ func unauthorized(state channels.State, detail string) ending {
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		handling: make(chan struct{}, 1), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
+		tail: newTail(), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
 	}
-	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.handled}
+	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.tail.over}
 	keys, err := openKeys(ctx, c.keys, aheadOfStanzas, log)
 	if err != nil {
 		return nil, err
@@ -216,13 +215,13 @@ func (l *link) connection(ctx context.Context) ending {
 }
 
 func (l *link) dial(ctx, conn context.Context, cut func()) error {
-	l.settle(ctx)
+	l.tail.settle(ctx, l.c.log)
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
 	err := l.cli.ConnectContext(conn)
 	if err != nil {
-		l.handled()
+		l.tail.over()
 	}
 	return err
 }

@@ -101,6 +101,7 @@ func TestFaultHostDiskFull(t *testing.T) {
 	}
 
 	fill()
+	notReady() // though nobody writes
 	said := w.tg.Say(owner, owner, "meanwhile")
 	notReady()
 	if w.tg.Confirmed() >= said.UpdateID {

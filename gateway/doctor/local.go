@@ -14,6 +14,7 @@ import (
 
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -143,7 +144,7 @@ const someBytes = 64 << 10
 // disk looks at the room and at the kind of file system.
 func disk(dir string, sqlite bool) (out []Finding) {
 	const check = "disk"
-	free, kind, err := filesystem(dir)
+	free, kind, err := filesystem.Of(dir)
 	switch {
 	case err != nil:
 		return []Finding{warn(check, "look with df", "the disk of %s cannot be asked: %v", dir, err)}

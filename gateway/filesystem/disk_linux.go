@@ -1,4 +1,5 @@
-package doctor
+// Package filesystem asks the system about the file system that a folder is on.
+package filesystem
 
 import (
 	"cmp"
@@ -12,8 +13,8 @@ var kinds = map[int64]string{
 	0x6969: "nfs", 0xff534d42: "cifs", 0xfe534d42: "smb", 0x517b: "smb", 0x01021997: "9p", 0x65735546: "fuse", 0x01021994: "tmpfs", 0x858458f6: "ramfs", 0x794c7630: "overlay",
 }
 
-// filesystem gives the room that this user has, and the kind of the file system that a folder is on.
-func filesystem(dir string) (free uint64, kind string, err error) {
+// Of gives the room that this user has, in bytes, and the kind of the file system that a folder is on.
+func Of(dir string) (free uint64, kind string, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, "", err
