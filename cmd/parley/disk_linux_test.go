@@ -100,6 +100,9 @@ func TestFaultHostDiskFull(t *testing.T) {
 		})
 	}
 
+	p.stop()
+	p = w.start() // it has nothing to write
+	w.until(20*time.Second, "ready", func() bool { status, _ := readiness(p); return status == http.StatusOK })
 	fill()
 	notReady() // though nobody writes
 	said := w.tg.Say(owner, owner, "meanwhile")
