@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // raw sends a request line and headers as they are, which no client library would.
@@ -40,6 +41,7 @@ func (h *host) exchange(text string) string {
 	}
 	defer func() { _ = c.Close() }()
 	_, _ = io.WriteString(c, text)
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	first := make([]byte, 1)
 	if _, err := io.ReadFull(c, first); err != nil {
 		return ""
@@ -181,11 +183,9 @@ func TestHealthOfOneWhoLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	network, _ := h.host.Handlers()
-	for range 20 { // a query that is not begun may look at its context or not
-		got := httptest.NewRecorder()
-		network.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/healthz", http.NoBody))
-		if got.Code != http.StatusOK {
-			t.Fatalf("%d %s", got.Code, got.Body)
-		}
+	got := httptest.NewRecorder()
+	network.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/healthz", http.NoBody))
+	if got.Code != http.StatusOK {
+		t.Fatalf("%d %s", got.Code, got.Body)
 	}
 }

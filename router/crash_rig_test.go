@@ -101,6 +101,8 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 		l.fake.Say(channels.Inbound{ID: m.id, Address: m.to, Sender: channels.Sender{ID: channels.UserID(m.by), Name: m.by}, Text: m.text, Mentioned: true})
 	}
 	l.rest()
+	time.Sleep(time.Second) // the store has its chores behind it
+	l.rest()
 	l.mu.Lock()
 	l.record = false
 	l.mu.Unlock()

@@ -121,8 +121,8 @@ func (s *Store) syncLog() error {
 	return errors.Join(s.plainly(f).Sync(), f.Close())
 }
 
-// tendLog takes up what was committed, and moves the log into the database when it is long, in a pause (quiet), or when it is very long. Only the writer calls it, or
-// who comes before or after it.
+// tendLog takes up what was committed, and moves the log into the database when it is long, in a pause (quiet), or when it is very long.
+// Only the writer calls it, or who comes before or after it.
 func (s *Store) tendLog(ctx context.Context, quiet bool) {
 	if s.sums == nil || !s.sums.news && !(quiet && s.longLog() && s.mayMove(ctx)) {
 		return
@@ -187,8 +187,8 @@ func (s *Store) moveFrom(ctx context.Context, frames int64) error {
 	return s.moveLog(ctx)
 }
 
-// longLog is how many times as long as it should be the log gets at most because the sums cannot be written.
-const longLog = 16
+// mostLog is how many times as long as it should be the log gets at most because the sums cannot be written.
+const mostLog = 16
 
 // keepSums has the sums of the pages in the log on disk. When that does not work for long it gives them up, on disk as well: the next start takes the pages as
 // they are, and the log does not fill the disk.
@@ -197,7 +197,7 @@ func (s *Store) keepSums(l left) error {
 		return nil
 	}
 	err := s.sums.keep(l)
-	if err == nil || s.sums.log.frames < longLog*s.conf.logPages {
+	if err == nil || s.sums.log.frames < mostLog*s.conf.logPages {
 		return err
 	}
 	s.unsummed = true

@@ -15,14 +15,14 @@ const (
 
 // chore is what the writer does behind a batch, in the same transaction; nil when there is nothing. quiet: the batch is empty, as nothing came for a pause.
 func (s *Store) chore(quiet, open bool) *op {
+	s.unswept++
 	switch {
-	case open && s.sweeping && (quiet || s.unswept >= sweepBatch): // indexes as well
+	case open && s.sweeping && (quiet || s.unswept > sweepBatch): // indexes as well
 		s.unswept = 0
 		return s.sweepOp()
 	case !open || len(s.unindexed) >= indexBatch || quiet && s.indexes(): // what cannot be indexed at the end, the next start does
 		return s.indexOp()
 	}
-	s.unswept++
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (s *Store) indexOp() *op {
 	return &op{name: "Index", fn: (*tx).flushIndex, done: make(chan struct{})}
 }
 
-// sweepOp deletes some of what deleted sessions left behind: a little at a time, together with whatever else is written.
+// sweepOp deletes some of what deleted sessions left behind: a little at a time.
 func (s *Store) sweepOp() *op {
 	return &op{name: sweepName, done: make(chan struct{}), fn: func(t *tx) (err error) {
 		s.sweeping, err = t.purge()

@@ -1,21 +1,38 @@
 package sqlstore
 
 import (
+	"bytes"
 	"math/rand/v2"
-	"sync"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/sessions/sqlstore/disktest"
 )
 
-// eventually looks every fifth of a second, so that there are pauses in between.
-func eventually(t *testing.T, what string, is func() bool) {
+// In a bubble no time goes by while anybody works, and a pause is a sleep.
+
+// frames gives how many frames the log has, and whether it is long.
+func frames(t *testing.T, s *Store) (n int64, long bool) {
 	t.Helper()
-	for began := time.Now(); !is(); <-time.After(200 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatal("not so after a minute: ", what)
+	if err := s.write(t.Context(), "Look", func(*tx) error { n, long = s.sums.log.frames, s.longLog(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n, long
+}
+
+// lengthen has messages, numbered from from, come without a pause until the log is long.
+func lengthen(t *testing.T, s *Store, from int) {
+	t.Helper()
+	for i := 0; ; i++ {
+		if err := life(t.Context(), s, i%3, from+i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+		if _, long := frames(t, s); long {
+			return
 		}
 	}
 }
@@ -23,114 +40,119 @@ func eventually(t *testing.T, what string, is func() bool) {
 // A long log is moved when nothing came for a while, so that nobody waits for that; one that gets very long is moved all the same.
 func TestLogIsMovedInPauses(t *testing.T) {
 	t.Parallel()
-	long := func(s *Store) (yes bool) {
-		t.Helper()
-		if err := s.write(t.Context(), "Look", func(*tx) error { yes = s.longLog(); return nil }); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Config{Dir: t.TempDir(), logPages: 40, busyPages: 200})
+		lengthen(t, s, 1000)
+		most := int64(0)
+		for i := range 200 {
+			if err := life(t.Context(), s, i%3, 5000+i, someQuestion, someAnswer); err != nil {
+				t.Fatal(err)
+			}
+			n, _ := frames(t, s)
+			most = max(most, n)
 		}
-		return yes
-	}
-	s := open(t, Config{Dir: t.TempDir(), logPages: 40, busyPages: 1 << 40, pause: time.Millisecond})
-	for i := 0; !long(s); i++ {
-		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
-			t.Fatal(err)
+		if most < 200 || most > 400 {
+			t.Errorf("without a pause the log had %d pages, it is to be moved at 200", most)
 		}
-	}
-	eventually(t, "the log is moved while nobody writes", func() bool { return !long(s) })
-	s = open(t, Config{Dir: t.TempDir(), logPages: 40, busyPages: 200})
-	most := int64(0)
-	for i := range 200 {
-		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
-			t.Fatal(err)
+		lengthen(t, s, 8000)
+		time.Sleep(2 * defaultPause)
+		if _, long := frames(t, s); long {
+			t.Error("the log stays as it is while nobody writes")
 		}
-		if err := s.write(t.Context(), "Look", func(*tx) error { most = max(most, s.sums.log.frames); return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if most > 400 {
-		t.Errorf("the log had %d pages", most)
-	}
+	})
 }
 
 // Where work never pauses, what a deleted session left behind is swept in the middle of it.
 func TestSweepWithoutPause(t *testing.T) {
 	t.Parallel()
-	var swept, stop atomic.Bool
-	s := open(t, Config{Dir: t.TempDir(), pause: time.Hour, Trace: func(op, phase string) {
-		if op == sweepName && phase == AfterCommit {
-			swept.Store(true)
-		}
-	}})
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer stop.Store(true)
-	if err := life(t.Context(), s, 1, 1, someQuestion, someAnswer); err != nil {
-		t.Fatal(err)
-	}
-	key, _ := chat(1)
-	if err := s.Delete(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	wg.Go(func() {
-		for i := 2; !stop.Load(); i++ {
-			if err := life(t.Context(), s, 2, i, someQuestion, someAnswer); err != nil {
-				t.Error(err)
-				return
+	synctest.Test(t, func(t *testing.T) {
+		var swept atomic.Bool
+		s := open(t, Config{Dir: t.TempDir(), Trace: func(op, phase string) {
+			if op == sweepName && phase == AfterCommit {
+				swept.Store(true)
 			}
+		}})
+		if err := life(t.Context(), s, 1, 1, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+		key, _ := chat(1)
+		if err := s.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		for range sweepBatch - 1 {
+			frames(t, s)
+		}
+		if swept.Load() {
+			t.Error("it is swept at once, though others wait")
+		}
+		for range 3 {
+			frames(t, s)
+		}
+		if !swept.Load() {
+			t.Error("it is not swept while others write")
 		}
 	})
-	eventually(t, "it is swept", swept.Load)
 }
 
-// A commit that failed at its end may be on the disk or not. What is in the log then is not moved until the next one has worked.
+// A commit that failed at its end may be in the log or not. What is there is not moved in a pause, until a commit has worked.
 //
 // proves: D5
 func TestFaultNothingMovesUnsettled(t *testing.T) {
 	t.Parallel()
+	for name, fault := range map[string]func(disktest.Op) disktest.Fault{
+		"a sync fails": func(op disktest.Op) disktest.Fault {
+			if op.Kind == disktest.Sync {
+				return disktest.IO
+			}
+			return disktest.None
+		},
+		"the disk is full": func(op disktest.Op) disktest.Fault {
+			if op.Kind == disktest.Write {
+				return disktest.Full
+			}
+			return disktest.None
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { unsettled(t, fault) })
+		})
+	}
+}
+
+func unsettled(t *testing.T, fault func(disktest.Op) disktest.Fault) {
 	dir := t.TempDir()
 	d := disktest.New(t, dir)
 	d.Remember()
 	conf := eager(dir, d)
-	conf.logPages, conf.busyPages, conf.pause = 40, 1<<40, 50*time.Millisecond
+	conf.logPages, conf.busyPages = 40, 1<<40
 	s := open(t, conf)
-	long := false
-	for i := 0; !long; i++ { // faster than a pause
-		if err := life(t.Context(), s, i%3, 1000+i, someQuestion, someAnswer); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.write(t.Context(), "Look", func(*tx) error { long = s.longLog(); return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var failed atomic.Bool
-	moved := make(chan disktest.Op, 100)
+	lengthen(t, s, 1000)
+	var failed, moved atomic.Bool
 	d.Fail(func(op disktest.Op) disktest.Fault {
-		switch {
-		case op.Kind == disktest.Sync && failed.CompareAndSwap(false, true):
-			return disktest.IO
-		case failed.Load() && op.Kind == disktest.Write && (op.Name == DatabaseFile || op.Name == SumsFile):
-			moved <- op
+		if failed.Load() {
+			moved.Store(moved.Load() || op.Kind == disktest.Write && (op.Name == DatabaseFile || op.Name == SumsFile))
+			return disktest.None
 		}
-		return disktest.None
+		f := fault(op)
+		failed.Store(f != disktest.None)
+		return f
 	})
-	if err := life(t.Context(), s, 1, 5000, someQuestion, someAnswer); err == nil {
+	if err := life(t.Context(), s, 1, 9000, someQuestion, someAnswer); err == nil || !failed.Load() {
 		t.Fatal("it did not fail")
 	}
-	select {
-	case op := <-moved:
-		t.Fatal("moved behind a commit that failed: ", op)
-	case <-time.After(10 * conf.pause):
+	time.Sleep(time.Minute)
+	if moved.Load() {
+		t.Fatal("the log was moved behind a commit that failed")
 	}
-	if err := life(t.Context(), s, 1, 5001, someQuestion, someAnswer); err != nil {
+	if err := life(t.Context(), s, 1, 9001, someQuestion, someAnswer); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(time.Minute)
+	if !moved.Load() {
+		t.Fatal("the log was not moved behind a commit that worked")
+	}
 	look := signature(t, s)
-	eventually(t, "it is moved then", func() bool {
-		if err := s.write(t.Context(), "Look", func(*tx) error { long = s.longLog(); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		return !long
-	})
 	cut := d.Cut(rand.New(rand.NewPCG(1, 1)))
 	_ = s.Close() // there is no disk any more
 	to := t.TempDir()
@@ -138,4 +160,37 @@ func TestFaultNothingMovesUnsettled(t *testing.T) {
 	if got := signature(t, open(t, Config{Dir: to, CheckBudget: time.Minute})); got != look {
 		t.Error("something is missing")
 	}
+}
+
+// What somebody puts in the place of the database is not touched in a pause, and the host is told.
+//
+// proves: D6
+func TestFaultReplacedInAPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := open(t, Config{Dir: dir, logPages: 40, busyPages: 1 << 40})
+		lengthen(t, s, 1000)
+		sums, log := filepath.Join(dir, SumsFile), filepath.Join(dir, DatabaseFile+"-wal")
+		before, err := os.ReadFile(sums)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(log, log+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(log, []byte("another one"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		select {
+		case err := <-s.Damaged():
+			t.Log(err)
+		default:
+			t.Error("nobody was told")
+		}
+		if now, err := os.ReadFile(sums); err != nil || !bytes.Equal(now, before) {
+			t.Error("the sums were changed: ", err)
+		}
+	})
 }

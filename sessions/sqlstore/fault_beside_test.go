@@ -114,7 +114,7 @@ func TestFaultSumsGivenUp(t *testing.T) {
 		}
 	}
 	settled(t, s)
-	if n, most := s.sums.log.frames, int64(2*longLog*pages); n > most {
+	if n, most := s.sums.log.frames, int64(2*mostLog*pages); n > most {
 		t.Errorf("the log has %d pages, at most %d are wanted", n, most)
 	}
 	dir := copied(t, s.conf.Dir)

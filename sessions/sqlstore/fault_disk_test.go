@@ -90,6 +90,9 @@ func scenario(n int) []step {
 			k, _ := chat(n - 1)
 			return s.Delete(ctx, k)
 		}},
+		{"sweep", func(ctx context.Context, s *Store) error {
+			return s.write(ctx, sweepName, func(t *tx) error { _, err := t.purge(); return err })
+		}},
 	}
 }
 

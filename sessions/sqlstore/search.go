@@ -119,7 +119,7 @@ func scope(prefix rune, id string) string {
 
 // flushIndex indexes what is left from earlier commits.
 func (t *tx) flushIndex() error {
-	todo := t.s.unindexed
+	todo := t.s.unindexed[t.flushed:] // the rest another operation of this transaction has indexed
 	if len(todo) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (t *tx) flushIndex() error {
 			return err
 		}
 	}
-	t.flushed = len(todo)
+	t.flushed += len(todo)
 	_, err := t.exec("UPDATE meta SET value = ? WHERE name = 'indexed'", todo[len(todo)-1].seq)
 	return err
 }

@@ -59,7 +59,7 @@ type Store struct {
 	tx        tx
 	unindexed []entry
 	sweeping  bool      // a deleted session may have left something behind
-	unswept   int       // batches since the last sweep
+	unswept   int       // batches since the last sweep, or since there is something to be swept
 	commits   *os.File  // SQLite: the number of the last commit
 	schema    int64     // SQLite: the version
 	sums      *pageSums // SQLite: the checksums of its pages
@@ -221,8 +221,8 @@ func (s *Store) dsn() (write, read string) {
 	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)&_pragma=wal_autocheckpoint(0)"
 	// secure_delete: what was removed or replaced, such as a pairing code, is written over in its page.
 	// FULL: a commit is on disk when it returns. The page caches add up to 7 MB.
-	// The writer itself moves the log into the database, at 4 MB (see tendLog): the log then stays one file of that size, which is written
-	// over and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
+	// The writer itself moves the log into the database, at 4 to 16 MB (see tendLog): the log then stays one file of that size, which is
+	// written over and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
 	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=secure_delete(FAST)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
 	read = base + "&_pragma=query_only(1)&_pragma=cache_size(-750)"
 	return write, read

@@ -300,7 +300,9 @@ func (s *Store) committed(t *tx) {
 	s.unindexed = append(s.unindexed, t.index...)
 	s.behind.Store(len(s.unindexed) > 0)
 	s.mirror.add(t.mirror)
-	s.sweeping = s.sweeping || t.swept
+	if t.swept && !s.sweeping {
+		s.sweeping, s.unswept = true, 0
+	}
 }
 
 // ready makes sure that there is a connection that owns the database.
