@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/disktest"
 )
 
 // Somebody removes or replaces the files of a host at work. It accepts nothing more, says so, and all that it had accepted is in a file.
@@ -35,51 +36,69 @@ func TestFaultFilesGoWhileAtWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := filled(t, 10)
-			s := open(t, Config{Dir: dir, CheckBudget: time.Minute})
-			for i := range 10 {
-				if err := life(t.Context(), s, i%3, 100+i, someQuestion, someAnswer); err != nil {
-					t.Fatal(err)
-				}
-			}
-			had := signature(t, s)
-			db := filepath.Join(dir, DatabaseFile)
-			if err := spoil(db); err != nil {
-				t.Fatal(err)
-			}
-			earlier := filepath.Join(dir, RescuedFile)
-			if err := os.WriteFile(earlier, []byte("of another day"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				if err := life(t.Context(), s, 1, 200, someQuestion, someAnswer); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), RescuedFile) {
-					t.Fatalf("it goes on: %v", err)
-				}
-			}
-			select {
-			case err := <-s.Damaged():
-				if !errors.Is(err, sessions.ErrDamaged) {
-					t.Error(err)
-				}
-			default:
-				t.Error("the host is not told")
-			}
-			_ = s.Close() // whatever it says
-			for _, end := range []string{"", "-wal", "-shm", "-commits", "-sums"} {
-				if err := os.Remove(db + end); err != nil && !errors.Is(err, os.ErrNotExist) {
-					t.Fatal(err)
-				}
-			}
-			if b, err := os.ReadFile(earlier); err != nil || string(b) != "of another day" {
-				t.Error("an earlier rescue is overwritten", err)
-			}
-			if err := os.Rename(earlier+"-2", db); err != nil {
-				t.Fatal(err)
-			}
-			if got := signature(t, open(t, Config{Dir: dir, CheckBudget: time.Minute})); got != had {
-				t.Errorf("it is not all there: %s", got)
-			}
+			goWhileAtWork(t, spoil, nil)
 		})
+		t.Run(name+", and SQLite cannot copy it", func(t *testing.T) {
+			t.Parallel()
+			goWhileAtWork(t, spoil, func(op disktest.Op) disktest.Fault {
+				if strings.HasPrefix(op.Name, RescuedFile) && op.Kind == disktest.Write {
+					return disktest.IO
+				}
+				return disktest.None
+			})
+		})
+	}
+}
+
+func goWhileAtWork(t *testing.T, spoil func(db string) error, fault func(disktest.Op) disktest.Fault) {
+	dir := filled(t, 10)
+	d := disktest.New(t, dir)
+	d.Fail(fault)
+	s := open(t, Config{Dir: dir, CheckBudget: time.Minute})
+	for i := range 10 {
+		if err := life(t.Context(), s, i%3, 100+i, someQuestion, someAnswer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	had := signature(t, s)
+	db := filepath.Join(dir, DatabaseFile)
+	if err := spoil(db); err != nil {
+		t.Fatal(err)
+	}
+	earlier := filepath.Join(dir, RescuedFile)
+	if err := os.WriteFile(earlier, []byte("of another day"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := life(t.Context(), s, 1, 200, someQuestion, someAnswer); !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), RescuedFile) {
+			t.Fatalf("it goes on: %v", err)
+		}
+	}
+	select {
+	case err := <-s.Damaged():
+		if !errors.Is(err, sessions.ErrDamaged) {
+			t.Error(err)
+		}
+	default:
+		t.Error("the host is not told")
+	}
+	_ = s.Close() // whatever it says
+	for _, end := range []string{"", "-wal", "-shm", "-commits", "-sums"} {
+		if err := os.Remove(db + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(earlier); err != nil || string(b) != "of another day" {
+		t.Error("an earlier rescue is overwritten", err)
+	}
+	if all, err := filepath.Glob(earlier + "-2*"); err != nil || len(all) != 1 {
+		t.Errorf("the rescued database is not one file: %v, %v", all, err)
+	}
+	if err := os.Rename(earlier+"-2", db); err != nil {
+		t.Fatal(err)
+	}
+	if got := signature(t, open(t, Config{Dir: dir, CheckBudget: time.Minute})); got != had {
+		t.Errorf("it is not all there: %s", got)
 	}
 }
 

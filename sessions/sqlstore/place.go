@@ -51,6 +51,37 @@ func (s *Store) logFile() *os.File {
 	return f
 }
 
+// copyPages writes the database as it was at the last commit, out of the files that are open, page by page. It needs no connection.
+func (s *Store) copyPages(ctx context.Context, to string) (err error) {
+	if s.sums == nil || !s.sums.settled || s.sums.failing {
+		return errors.New("the log was not read up to the last commit")
+	}
+	_ = os.Remove(to) // what the first try left
+	f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	l, b := &s.sums.log, make([]byte, s.sums.page)
+	pages := int64(l.size)
+	if info, e := s.plain.Stat(); pages == 0 && e == nil { // the log has no commit
+		pages = info.Size() / int64(len(b))
+	}
+	for at := int64(0); at < pages && err == nil; at++ {
+		if p, ok := l.pages[uint32(at+1)]; ok { //nolint:gosec // as the sizes of databases
+			err = l.content(b, p)
+		} else {
+			_, err = s.plain.ReadAt(b, at*int64(len(b)))
+		}
+		if err == nil {
+			_, err = f.Write(b)
+		}
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = CheckFile(ctx, to)
+	}
+	return err
+}
+
 // rescue copies what the connection still sees, and says what a person can do.
 func (s *Store) rescue(ctx context.Context, path string) error {
 	first := filepath.Join(s.conf.Dir, RescuedFile)
@@ -59,6 +90,13 @@ func (s *Store) rescue(ctx context.Context, path string) error {
 		to = fmt.Sprintf("%s-%d", first, n)
 	}
 	_, err := s.writer.exec(ctx, "VACUUM INTO ?", to)
+	if err != nil { // who opens what is in its place now may spoil the memory that SQLite's connections share
+		if e := s.copyPages(ctx, to); e == nil {
+			err = nil
+		} else {
+			err = errors.Join(err, e)
+		}
+	}
 	what := fmt.Errorf("%w: %s was removed or replaced while the host was at work", sessions.ErrDamaged, path)
 	if err != nil {
 		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
