@@ -100,6 +100,7 @@ type Outbound struct {
 	Plain   string    // the same without markup, for platforms that reject the rendered form
 	ReplyTo MessageID // answer to this message; empty = none
 	Files   []File    // at most Limits.Files, all of a kind that go together; Text is their caption then and may be empty
+	Since   time.Time // it was not sent before this; zero = not known. For who looks whether it arrived
 }
 
 // File is something that is sent along. Open gives its bytes, each time from the start.

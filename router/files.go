@@ -69,7 +69,7 @@ func (c *cut) part(d sessions.Delivery, l channels.Limits) (p part, last, ok boo
 
 // outbound is a part of a delivery as it is sent.
 func (g *gate) outbound(d sessions.Delivery, p part) channels.Outbound {
-	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain}
+	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain, Since: d.Created}
 	if d.Part == 0 {
 		out.ReplyTo = d.ReplyTo
 	}

@@ -3,10 +3,12 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"parley/channels"
 )
@@ -23,23 +25,41 @@ func (c *Channel) Arrived(ctx context.Context, out channels.Outbound) (channels.
 	if err != nil {
 		return channels.Receipt{}, false, err
 	}
+	first := idAt(out.Since.Add(-clocksDiffer))
 	query := url.Values{"limit": {strconv.Itoa(fillPage)}}
-	var list []json.RawMessage
 	where := messagesRoute(http.MethodGet, out.To.Chat)
-	if err := c.rest.get(ctx, channelPath(out.To.Chat, "/messages?"+query.Encode()), where, &list); err != nil {
-		return channels.Receipt{}, false, err
-	}
-	for _, raw := range list {
-		r := receipt(raw)
-		if r.ID == "" || !c.same(raw, me.User, key, out) {
-			continue
+	for range mostPages {
+		var list []json.RawMessage
+		if err := c.rest.get(ctx, channelPath(out.To.Chat, "/messages?"+query.Encode()), where, &list); err != nil {
+			return channels.Receipt{}, false, err
 		}
-		if other, err := c.settled(ctx, out.To, r.ID); err != nil || !other {
-			return r, err == nil, err
+		oldest := ""
+		for _, raw := range list { // newest first
+			r := receipt(raw)
+			if r.ID == "" {
+				continue
+			}
+			if oldest = string(r.ID); !c.same(raw, me.User, key, out) {
+				continue
+			}
+			if other, err := c.settled(ctx, out.To, r.ID); err != nil || !other {
+				return r, err == nil, err
+			}
 		}
+		if len(list) < fillPage || !newer(oldest, first) {
+			return channels.Receipt{}, false, nil
+		}
+		query.Set("before", oldest)
 	}
-	return channels.Receipt{}, false, nil
+	return channels.Receipt{}, false, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: where.verb + " " + where.path, Text: fmt.Sprintf("the chat has more than %d newer messages", mostPages*fillPage)}}
 }
+
+const (
+	// mostPages is how many pages of a chat are read to find a message in it.
+	mostPages = 10
+	// clocksDiffer is how far the host's clock may be ahead of the platform's.
+	clocksDiffer = 10 * time.Minute
+)
 
 // settled reports whether a message is known on disk as the receipt of another delivery: one that only looks the same.
 func (c *Channel) settled(ctx context.Context, to channels.Address, id channels.MessageID) (bool, error) {

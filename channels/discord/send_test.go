@@ -240,6 +240,38 @@ func TestArrived(t *testing.T) {
 	})
 }
 
+// What arrived stands behind more messages than the platform gives at once.
+func TestArrivedLongAgo(t *testing.T) {
+	inBubble(t, func(h *host) {
+		lost := channels.Outbound{Key: "lost", To: room(), Text: "the answer", Since: time.Now()}
+		h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Cut: true, Arrives: true})
+		if _, err := h.send(lost); err == nil || err.Class != channels.Ambiguous {
+			t.Fatal(err)
+		}
+		h.stop()
+		time.Sleep(time.Hour)
+		say := func(n int) {
+			for range n {
+				h.srv.Say(general, anna, "hello")
+			}
+		}
+		say(250)
+		h.open() // another process, which has seen nothing
+		if r, there, err := h.ch.Arrived(h.t.Context(), lost); !there || err != nil || string(r.ID) != h.srv.Sent()[0].ID {
+			t.Errorf("%v, %v, %v", r, there, err)
+		}
+		never := channels.Outbound{Key: "never", To: room(), Text: "never", Since: time.Now().Add(-time.Minute)}
+		if _, there, err := h.ch.Arrived(h.t.Context(), never); there || err != nil {
+			t.Errorf("what was never sent: %v, %v", there, err)
+		}
+		never.Since = time.Time{}
+		say(1000)
+		if _, there, err := h.ch.Arrived(h.t.Context(), never); there || err == nil || !strings.Contains(err.Error(), "1000 newer messages") {
+			t.Errorf("what nobody can know: %v, %v", there, err)
+		}
+	})
+}
+
 func TestEditRemoveReact(t *testing.T) {
 	inBubble(t, func(h *host) {
 		r, _ := h.send(channels.Outbound{Key: "e", Text: "one"})
