@@ -1,6 +1,7 @@
 package router
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,8 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -148,6 +151,100 @@ func TestFaultOutage(t *testing.T) {
 				list, err := g.store.ListDeliveries(t.Context(), sessions.DeliveryQuery{State: sessions.Expired, Limit: 3 * n})
 				if err != nil || !c.sent && (len(list) != 3*n || slices.ContainsFunc(list, func(d sessions.Delivery) bool { return !strings.Contains(d.Error, "expired") && d.Error == "" })) {
 					t.Errorf("%d are listed as expired, %v", len(list), err)
+				}
+			})
+		})
+	}
+}
+
+// everyKind is a model that leaves a delivery of each kind that an agent can.
+func everyKind(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+	s := stepOf(p)
+	asked := func(word string) bool { return strings.Contains(s.said, word) }
+	switch {
+	case s.kind == "report":
+		return text("Status: fine\nResult: the report\nNotes: none"), nil
+	case s.kind == "child":
+		return text("done"), nil
+	case len(s.results) > 0:
+		return text(string(agent.NoReply)), nil
+	case asked("delegate"):
+		return call("c1", "sessions_spawn", map[string]any{"task": "count"}), nil
+	case asked("remind"):
+		return call("c1", "cron", map[string]any{"action": "add", "in": "1m", "message": "wake up"}), nil
+	case asked("wake up"):
+		return text("the job"), nil
+	case asked("post"):
+		return call("c1", "message", map[string]any{"to": "current", "text": "the post"}), nil
+	}
+	return text("the answer"), nil
+}
+
+// lives is how long each of them may wait, by its words.
+var lives = map[string]time.Duration{
+	"the answer": time.Hour, "You are ": time.Hour, "the post": time.Hour, "with this code": time.Hour, "the job": 6 * time.Hour, "the report": 24 * time.Hour,
+}
+
+// outboxOfEachKind leaves a delivery of each kind waiting, and gives how long each may.
+func (g *rig) outboxOfEachKind() map[sessions.DeliveryID]time.Duration {
+	g.t.Helper()
+	g.r.Attach(account, nil)
+	for _, words := range []string{"remind me", "delegate it", "post it"} {
+		g.say(groupChat(words), guest, words)
+	}
+	g.until("the job, the report and the post wait", func() bool { return len(g.deliveries()) == 3 })
+	g.say(direct(guest), guest, "hello")
+	g.say(direct(guest), guest, "/whoami")
+	g.say(direct("3003"), "3003", "let me in")
+	g.until("all wait", func() bool { return len(g.deliveries()) == len(lives) })
+	found := map[sessions.DeliveryID]time.Duration{}
+	for _, d := range g.deliveries() {
+		for words, life := range lives {
+			if strings.Contains(d.Text, words) {
+				found[d.ID] = life
+			}
+		}
+	}
+	if len(found) != len(lives) {
+		g.t.Fatalf("%d of %d kinds wait", len(found), len(lives))
+	}
+	return found
+}
+
+// The host is away for longer and longer, with a delivery of each kind in its outbox: what still may leave by its kind does, what may not is
+// listed with a reason, and the owner is told how many.
+func TestFaultOutageByKind(t *testing.T) {
+	for _, away := range []time.Duration{50 * time.Minute, 90 * time.Minute, 7 * time.Hour, 25 * time.Hour} {
+		t.Run(away.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, func(s *Settings) {
+					s.Accounts[account] = AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{owner, guest}, GroupPolicy: policy.GroupOpen}}
+				})
+				g.model.set(everyKind)
+				waiting := g.outboxOfEachKind()
+				g.stop()
+				<-time.After(away)
+				g.start()
+				<-time.After(time.Minute)
+				expired := 0
+				for _, d := range g.deliveries() {
+					life, known := waiting[d.ID]
+					want := sessions.Sent
+					if away > life {
+						want = sessions.Expired
+						expired++
+					}
+					if !known || d.State != want || want == sessions.Expired && !strings.HasPrefix(d.Error, "not sent before ") {
+						t.Errorf("%s %q, which may wait for %s, is %s after %s: %q", d.Kind, d.Text, life, d.State, away, d.Error)
+					}
+				}
+				if n := len(g.fake.Calls(channeltest.OpSend)); n != len(lives)-expired {
+					t.Errorf("%d messages left, %d of %d have expired", n, expired, len(lives))
+				}
+				g.say(direct(owner), owner, "/status")
+				g.until("the status", func() bool { return len(g.fake.Texts(direct(owner))) == 1 })
+				if said, want := g.fake.Texts(direct(owner))[0], fmt.Sprintf("Deliveries: 0 pending, %d failed, 0 withheld", expired); !strings.Contains(said, want) {
+					t.Errorf("the owner is told %q, not %q", said, want)
 				}
 			})
 		})
