@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/sessions"
@@ -188,6 +189,28 @@ func TestOwner(t *testing.T) {
 		t.Error(err)
 	}
 	open(t, Config{Dir: dir})
+}
+
+// What a second process waits for before it refuses is somebody who only looks, and less than half a second of its own, however slow the machine.
+func TestFaultSecondIsRefusedSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		first, err := own(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, err = Open(t.Context(), Config{Dir: dir})
+		if took := time.Since(began); !errors.Is(err, sessions.ErrOwned) || took >= time.Second/2 {
+			t.Errorf("after %s: %v", took, err)
+		} else {
+			t.Logf("a second process waits %s of its own and is refused", took)
+		}
+		if err := first.release(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestOwnerPostgres(t *testing.T) {

@@ -121,57 +121,104 @@ func TestFaultLog(t *testing.T) {
 	}
 }
 
-// TestFaultFiles takes away or exchanges what lies in a state folder.
+// harm does something to what lies in a state folder.
+type harm func(t *testing.T, r *rand.Rand, dir string)
+
+// rewritten gives a file another content.
+func rewritten(name string, f func(*rand.Rand, []byte) []byte) harm {
+	return func(t *testing.T, r *rand.Rand, dir string) {
+		t.Helper()
+		change(t, filepath.Join(dir, name), func(b []byte) []byte { return f(r, b) })
+	}
+}
+
+func removed(name string) harm {
+	return func(t *testing.T, _ *rand.Rand, dir string) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shared puts shared memory of another moment beside the log, which a killed host may leave.
+func shared(size func(*rand.Rand) int) harm {
+	return func(t *testing.T, r *rand.Rand, dir string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, DatabaseFile+"-shm"), random(r, size(r)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFaultFiles takes away, cuts, tears or exchanges what lies in a state folder, at many places where it is cut or torn. It starts with
+// everything or not at all.
 func TestFaultFiles(t *testing.T) {
 	t.Parallel()
 	dir, look := crashed(t)
-	remove := func(name string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) {
-			t.Helper()
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	rewrite := func(name string, f func([]byte) []byte) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { t.Helper(); change(t, filepath.Join(dir, name), f) }
-	}
+	const starts, stops, either = "starts", "stops", "either"
+	empty := func(*rand.Rand, []byte) []byte { return nil }
+	cut := func(r *rand.Rand, b []byte) []byte { return b[:r.IntN(len(b))] }
 	for _, c := range []struct {
-		name string
-		harm func(*testing.T, string)
-		fine bool // it starts, with everything
+		name  string
+		harm  harm
+		want  string
+		count int
 	}{
-		{"nothing", func(*testing.T, string) {}, true},
-		{"shared memory of another moment", func(t *testing.T, dir string) {
-			t.Helper()
-			if err := os.WriteFile(filepath.Join(dir, DatabaseFile+"-shm"), bytes.Repeat([]byte{0x5a}, 32<<10), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}, true},
-		{"log removed", remove(DatabaseFile + "-wal"), false},
-		{"log emptied", rewrite(DatabaseFile+"-wal", func([]byte) []byte { return nil }), false},
-		{"number of commits removed", remove(CommitsFile), true},
-		{"number of commits torn", rewrite(CommitsFile, func(b []byte) []byte { return make([]byte, len(b)) }), true},
-		{"database removed", remove(DatabaseFile), false},
-		{"database emptied", rewrite(DatabaseFile, func([]byte) []byte { return nil }), false},
-		{"database cut", rewrite(DatabaseFile, func(b []byte) []byte { return b[:len(b)/2] }), false},
-		{"another program's file", rewrite(DatabaseFile, func(b []byte) []byte { return bytes.Repeat([]byte("%PDF-1.7\n"), len(b)/9) }), false},
+		{"shared memory removed", func(*testing.T, *rand.Rand, string) {}, starts, 1}, // copied leaves it out
+		{"shared memory of another moment", shared(func(*rand.Rand) int { return 32 << 10 }), starts, times(3, 100)},
+		{"shared memory cut", shared(func(r *rand.Rand) int { return r.IntN(32 << 10) }), starts, times(3, 100)},
+		{"log removed", removed(DatabaseFile + "-wal"), stops, 1},
+		{"log emptied", rewritten(DatabaseFile+"-wal", empty), stops, 1},
+		{"number of commits removed", removed(CommitsFile), starts, 1},
+		{"number of commits zeroed", rewritten(CommitsFile, func(_ *rand.Rand, b []byte) []byte { return make([]byte, len(b)) }), starts, 1},
+		{"number of commits cut", rewritten(CommitsFile, cut), either, times(3, 100)},
+		{"number of commits torn", rewritten(CommitsFile, func(r *rand.Rand, b []byte) []byte { clear(b[r.IntN(len(b)):]); return b }), either, times(3, 100)},
+		{"database removed", removed(DatabaseFile), stops, 1},
+		{"database emptied", rewritten(DatabaseFile, empty), stops, 1},
+		{"database cut in its first half", rewritten(DatabaseFile, func(r *rand.Rand, b []byte) []byte { return cut(r, b[:len(b)/2]) }), stops, times(3, 100)},
+		{"database cut", rewritten(DatabaseFile, cut), either, times(3, 100)}, // its last pages may be in the log, whole
+		{"another program's file", rewritten(DatabaseFile, func(_ *rand.Rand, b []byte) []byte { return bytes.Repeat([]byte("%PDF-1.7\n"), len(b)/9) }), stops, 1},
+		{"another program's file from somewhere on", rewritten(DatabaseFile, func(r *rand.Rand, b []byte) []byte {
+			at := r.IntN(len(b))
+			return append(b[:at:at], random(r, len(b)-at)...)
+		}), either, times(3, 100)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			at := copied(t, dir)
-			c.harm(t, at)
-			err := refused(t, at)
-			if (err == nil) != c.fine {
-				t.Fatalf("%v", err)
-			}
-			if err == nil {
-				if got := signature(t, open(t, Config{Dir: at})); got != look {
-					t.Error("something is missing")
+			started, stopped := 0, 0
+			for seed := range c.count {
+				at := copied(t, dir)
+				c.harm(t, rand.New(rand.NewPCG(uint64(seed), 4)), at)
+				if err := refused(t, at); err != nil {
+					if stopped++; c.want == starts {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+					continue
+				}
+				s := open(t, Config{Dir: at})
+				if started++; c.want == stops {
+					t.Fatalf("seed %d: it is not refused", seed)
+				}
+				if got := signature(t, s); got != look {
+					t.Errorf("seed %d: started, and something is missing", seed)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
 				}
 			}
+			t.Logf("%s: %d times refused, %d times started with everything", c.name, stopped, started)
 		})
 	}
+}
+
+// random are n bytes.
+func random(r *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
 }
 
 // TestFaultLogRemoved does what the refusal says: without the number, the host goes on with what is there.
