@@ -114,7 +114,7 @@ func TestRefusedHalf(t *testing.T) {
 }
 
 // An event that is refused for ever is given up after a while: its chat goes on, and the account does not connect again for ever.
-func TestPoison(t *testing.T) {
+func TestFaultPoison(t *testing.T) {
 	t.Parallel()
 	h, anna := answered(t)
 	whatsapp.SetPatience(h.ch, 2, 0)
