@@ -30,7 +30,7 @@ type cli struct {
 
 	Soak     soakCmd     `cmd:"" help:"Have the program work for hours and watch what it takes."`
 	Simulate simulateCmd `cmd:"" help:"Run router, lanes, chains and gate on virtual time, one world a seed."`
-	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count."`
+	Faults   faultsCmd   `cmd:"" help:"Run every fault test with its full count; where PARLEY_TEST_POSTGRES names a PostgreSQL server, those that need one too."`
 	Upgrade  upgradeCmd  `cmd:"" help:"Upgrade a database of each schema that was released, killed in the middle and not. PARLEY_TEST_POSTGRES names the PostgreSQL server for its part, which is skipped without: then not all was tried, and it ends with 1."`
 	Peers    peersCmd    `cmd:"" help:"Measure what hosts of chat agents can be compared by: parley, or another one."`
 }
@@ -43,13 +43,21 @@ type faultsCmd struct {
 
 // The tests of docs/faults.md, by their names. Some prove more than that a fault is borne, and are called by what they prove.
 const (
-	faultTests = `^Test(Fault|Budget|Canary|EveryChildIsAccountedFor$|Job(AfterADay|And)|Meter$|Owner$|RedactKnowsEverySecret$|SecondProcess$` +
-		`|Send(Around|Results|TooLate)|Stop$|TraceIsComplete$|TurnsByAgents$)`
+	faultTests = `^Test(Fault|Budget|Canary|EveryChildIsAccountedFor$|Job(AfterADay|And)|LimitedWaitsAndDelaysNobodyElse$|Meter$|Owner$|RedactKnowsEverySecret$` +
+		`|SecondProcess$|Send(Around|Results|TooLate)|Stop$|TraceIsComplete$|TurnsByAgents$)`
 	upgradeTests = "^TestUpgrade"
 )
 
+// faultTestsAt are the fault tests that can be run: some of them need a PostgreSQL server, and would only be skipped without.
+func faultTestsAt(postgres string) string {
+	if postgres == "" {
+		return faultTests
+	}
+	return faultTests + "|^TestOwnerPostgres$"
+}
+
 func (c faultsCmd) Run(ctx context.Context) error {
-	return suite{pattern: faultTests, packages: []string{"./..."}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
+	return suite{pattern: faultTestsAt(os.Getenv("PARLEY_TEST_POSTGRES")), packages: []string{"./..."}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
 // upgradeCmd runs the tests of upgrades with their full counts.

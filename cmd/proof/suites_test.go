@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -173,23 +172,5 @@ func TestSeedsOfASimulation(t *testing.T) {
 	}
 	if said[8] != "seed 8:\nits history\n    x_test.go:1: [N15] a child\n" || said[9] != "panic: deadlock\n" || len(said) != 2 {
 		t.Errorf("said: %v", said)
-	}
-}
-
-// Every test that docs/faults.md names is run by a command.
-func TestSuitesRunWhatTheDocsName(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile("`(Test[A-Za-z]+)`").FindAllStringSubmatch(string(docs), -1)
-	if len(names) < 40 {
-		t.Fatalf("only %d names of tests", len(names))
-	}
-	runs := regexp.MustCompile(faultTests + "|" + upgradeTests)
-	for _, n := range names {
-		if !runs.MatchString(n[1]) && n[1] != "TestOwnerPostgres" { // it needs a server, as those of upgrades may
-			t.Errorf("%s is run by neither suite", n[1])
-		}
 	}
 }
