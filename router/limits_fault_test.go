@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/channels/telegram"
@@ -29,7 +30,8 @@ const (
 // botRig is a host with one bot more: the real adapter, at a server that plays Telegram.
 type botRig struct {
 	*rig
-	srv *telegramtest.Server
+	srv   *telegramtest.Server
+	leave func() // ends the adapter
 }
 
 var bot = AccountRef{telegram.Kind, channels.DefaultAccount}
@@ -40,22 +42,38 @@ func newBotRig(t *testing.T, tests ...func(*Settings)) *botRig {
 	srv.AddGroup(team, "Team")
 	srv.AddUser(telegramtest.User{ID: anna, Name: "Anna"})
 	srv.AddUser(telegramtest.User{ID: bert, Name: "Bert"})
-	ch, err := telegram.New(telegram.Config{Token: channels.NewSecret(srv.Token())}, telegram.Deps{Client: srv.Client(), Logger: slog.New(slog.DiscardHandler)})
-	check(t, err)
 	with := func(s *Settings) {
 		s.Accounts[bot] = AccountSettings{Pacing: asTelegram, Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}
 	}
-	g := newRig(t, channeltest.Options{}, append([]func(*Settings){with, eachAlone}, tests...)...)
-	ctx, cancel := context.WithCancel(t.Context())
+	g := &botRig{rig: newRig(t, channeltest.Options{}, append([]func(*Settings){with, eachAlone}, tests...)...), srv: srv}
+	g.connect()
+	t.Cleanup(func() { g.leave() })
+	return g
+}
+
+// connect starts the adapter, which knows nothing of earlier ones.
+func (g *botRig) connect() {
+	g.t.Helper()
+	ch, err := telegram.New(telegram.Config{Token: channels.NewSecret(g.srv.Token())}, telegram.Deps{Client: g.srv.Client(), Logger: slog.New(slog.DiscardHandler)})
+	check(g.t, err)
+	ctx, cancel := context.WithCancel(g.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = ch.Run(ctx, g.r.Accept) // it ends with its context
 	}()
-	t.Cleanup(func() { cancel(); <-done })
+	g.leave = func() { cancel(); <-done }
 	g.r.Attach(bot, ch)
 	synctest.Wait()
-	return &botRig{rig: g, srv: srv}
+}
+
+// restart is the next process.
+func (g *botRig) restart() {
+	g.t.Helper()
+	g.leave()
+	g.stop()
+	g.start()
+	g.connect()
 }
 
 // chatOf is a chat at the bot.
@@ -118,28 +136,33 @@ func TestFaultFloodMeetsNoLimit(t *testing.T) {
 }
 
 // Telegram asks a chat to wait for as long as an answer may live at most, or less, or more: no call is made about that chat until then,
-// others go on at once, and behind it all leaves in order. What cannot live so long is listed as expired; nothing else is.
+// others go on at once, and behind it all leaves in order. What cannot live so long is listed as expired; nothing else is. A host that is
+// started again meanwhile keeps to it with its messages.
 func TestFaultLimitAndTimeToLive(t *testing.T) {
 	for _, c := range []struct {
 		seconds int
 		ttl     time.Duration // of answers; 0 = as it is by itself, an hour
 		expired []string
+		restart bool
 	}{
 		{seconds: 3},
 		{seconds: 491},
-		{seconds: 3600, expired: []string{"echo: one", "echo: two"}},
+		{seconds: 3600, expired: []string{"echo: one"}},
 		{seconds: 3600, ttl: 2 * time.Hour},
 		{seconds: 3 * 3600, expired: []string{"echo: one", "echo: two"}},
+		{seconds: 3600, expired: []string{"echo: one"}, restart: true},
+		{seconds: 3600, ttl: 2 * time.Hour, restart: true},
 	} {
-		t.Run(fmt.Sprint(c.seconds, " s, ", c.ttl), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.seconds, " s, ", c.ttl, ", again ", c.restart), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				g := newBotRig(t, func(s *Settings) { s.Delivery.ReplyTTL = c.ttl })
 				limit := telegramtest.TooManyRequests("sendMessage", c.seconds)
 				limit.Chat = anna
 				g.srv.Inject(limit)
-				deadline, before := g.limited(time.Duration(c.seconds) * time.Second)
+				g.model.set(pondering)
+				deadline, before := g.limited(time.Duration(c.seconds)*time.Second, c.restart)
 				for _, call := range g.callsFor(anna)[before:] {
-					if early := deadline.Sub(call.At); early > 0 {
+					if early := deadline.Sub(call.At); early > 0 && (!c.restart || call.Method == "sendMessage") {
 						t.Errorf("%s was called %s before the deadline", call.Method, early)
 					}
 				}
@@ -149,9 +172,18 @@ func TestFaultLimitAndTimeToLive(t *testing.T) {
 	}
 }
 
-// limited has anna meet the limit with her first answer, and more written to her while it holds. It gives the end of the limit and how
+// pondering is a model that takes its time for some answers, so that people are shown that it is at work.
+func pondering(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+	said := lastUser(p)
+	if said == "two" || said == "three" {
+		<-time.After(10 * time.Second)
+	}
+	return text("echo: " + said), nil
+}
+
+// limited has anna meet the limit with her first answer, and more written to her while it holds, over a restart or not. It gives the end of the limit and how
 // many calls about her there were when it began, and returns when all is over.
-func (g *botRig) limited(limit time.Duration) (deadline time.Time, before int) {
+func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time, before int) {
 	g.t.Helper()
 	g.srv.Say(anna, anna, "one")
 	g.until("the first call", func() bool { return len(g.srv.Calls("sendMessage")) > 0 })
@@ -174,9 +206,12 @@ func (g *botRig) limited(limit time.Duration) (deadline time.Time, before int) {
 			g.t.Errorf("another chat waited %s", took)
 		}
 		<-time.After(max(limit/4, time.Second))
+		if restart && i == 0 {
+			g.restart()
+		}
 	}
 	g.srv.Say(anna, anna, "three")
-	<-time.After(time.Until(deadline) + time.Minute)
+	<-time.After(max(time.Until(deadline), 0) + time.Minute)
 	synctest.Wait()
 	return deadline, before
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"parley/agent/modeltest"
 	"parley/channels"
@@ -56,7 +57,9 @@ func TestFaultTwoProcesses(t *testing.T) {
 // refuses starts a second process beside p.
 func (w *world) refuses(p *process) {
 	w.t.Helper()
+	began := time.Now()
 	out, code := w.cli("run")
+	w.t.Logf("a second process refused after %s", time.Since(began).Round(time.Millisecond))
 	if code == 0 || !strings.Contains(out, "process "+strconv.Itoa(p.cmd.Process.Pid)+" ") || !strings.Contains(out, "another state folder") {
 		w.t.Errorf("a second process: exit %d, which does not name process %d: %s", code, p.cmd.Process.Pid, out)
 	}
