@@ -25,8 +25,10 @@ func TestFaultOutageIsCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
-		to := channels.Address{Channel: "telegram", Account: channels.DefaultAccount, Type: channels.Direct, Chat: "1"}
+		at := channels.Address{Channel: "telegram", Account: channels.DefaultAccount, Type: channels.Direct}
 		for kind, life := range map[sessions.DeliveryKind]time.Duration{sessions.Reply: time.Hour, sessions.Notice: time.Hour, sessions.Posted: 6 * time.Hour, sessions.Announce: 24 * time.Hour} {
+			to := at
+			to.Chat = channels.ChatID(kind) // in one chat they would wait for each other
 			if _, err := store.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(kind), Kind: kind, To: to, Text: "x", Expires: time.Now().Add(life)}}}); err != nil {
 				t.Fatal(err)
 			}
