@@ -117,11 +117,13 @@ func (h *host) trace(op, phase string) {
 	case w.s.chance(w.plan.panics):
 		w.tally("store faults " + phase)
 		w.s.note("PANIC %s %s", phase, op)
+		w.trouble(0)
 		panic("scripted")
 	case w.s.chance(w.plan.slow):
 		w.tally("slow commits")
 		d := w.s.within(20 * time.Second)
 		w.s.note("SLOW %s %s", d, op)
+		w.trouble(d)
 		<-time.After(d)
 	}
 }
@@ -197,13 +199,18 @@ func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Ou
 	if o.Next != nil {
 		about += fmt.Sprintf(" → %s %s", o.Next.Run.Kind, o.Next.Run.Key)
 	}
-	return change(c, "Finish", about, func() (sessions.Accepted, error) {
-		c.h.w.finishes(run, o)
+	var x *attempted
+	acc, err := change(c, "Finish", about, func() (sessions.Accepted, error) {
+		x = c.h.w.finishes(run, o)
 		if o.Delete != nil {
 			c.keep(ctx, run, o)
 		}
 		return c.Store.Finish(ctx, run, o)
 	})
+	if x != nil {
+		x.done = err == nil
+	}
+	return acc, err
 }
 
 // keep remembers what a commit deletes: people and the model have seen what came of it.
@@ -259,6 +266,9 @@ func (c scheduled) BeginSend(ctx context.Context, id sessions.DeliveryID, now ti
 
 func (c scheduled) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := change(c, "PartSent", string(id), func() (struct{}, error) { return none(c.Store.PartSent(ctx, id, r, last)) })
+	if err == nil {
+		c.h.w.receives(r.ID)
+	}
 	return err
 }
 

@@ -118,7 +118,7 @@ func (r *rest) judgeAnnounce(ask, last sessions.Run) {
 }
 
 // judgeReplies: a reply to an ask reaches the requester's context once: as the result of the call, as the message of the first reply
-// step, or, where the call broke off, in what that step is told (S13).
+// step, or, where the call broke off, in what that step is told (S13). A step that never came to ask the model told nobody.
 func (r *rest) judgeReplies() {
 	for _, run := range r.runs {
 		if run.Kind != sessions.ReplyRun || run.Chain.Turn != 1 {
@@ -130,21 +130,17 @@ func (r *rest) judgeReplies() {
 				where = append(where, string(m.Role))
 			}
 		}
-		shown := r.shownReply(run, word)
-		if len(where) > 1 || len(where)+shown != 1 && shown >= 0 {
-			r.wrong("S13", "the reply %q stands in the transcript of its requester %s as %q, and its step is told it %d times", word, run.Chain.Requester, where, shown)
+		told := 0 // of those words that begin such a step: a step may be begun again
+		for _, t := range r.w.thoughts {
+			if t.kind == "reply" && t.turn == 1 {
+				told = max(told, strings.Count(t.prompt.System, `"`+word+`"`))
+			}
+		}
+		never := run.Status == sessions.TimedOut || run.Status != sessions.Done && run.Attempt > 1
+		if n := len(where) + told; n != 1 && (n > 0 || !never) {
+			r.wrong("S13", "the reply %q stands in the transcript of its requester %s as %q, and its step is told it %d times", word, run.Chain.Requester, where, told)
 		}
 	}
-}
-
-// shownReply counts how often the words that begin a first reply step have a reply; -1 = it is not known which they were.
-func (r *rest) shownReply(run sessions.Run, word string) int {
-	for _, t := range r.w.thoughts {
-		if t.kind == "reply" && t.turn == 1 && t.word != "" && t.word == strings.TrimSpace(run.Result) {
-			return strings.Count(t.prompt.System, `"`+word+`"`)
-		}
-	}
-	return -1
 }
 
 // judgeChildren: each sub-agent that was accepted has one end, and so has each further task of it (N15).
@@ -161,10 +157,38 @@ func (r *rest) judgeChildren() {
 		for _, e := range ends {
 			r.w.tally("child " + e)
 		}
+		for _, run := range r.runs {
+			if run.Key == key && run.Kind == sessions.ChildRun && run.Status == sessions.Stopped && !r.mayStop(run) {
+				r.wrong("N15", "the sub-agent %s was ended without a cause: %q", key, run.Error)
+			}
+		}
 		if len(ends) != max(tasks, 1) {
 			r.wrong("N15", "the %d tasks of the sub-agent %s ended in %d ways: %q", tasks, key, len(ends), ends)
 		}
 	}
+}
+
+// mayStop reports whether a sub-agent's run may have been stopped: nobody was left to hear of it, a person stopped what its task came from, or
+// the agent there has tried to.
+func (r *rest) mayStop(run sessions.Run) bool {
+	if strings.Contains(run.Error, "not reported: ") {
+		return true
+	}
+	c := run.Chain
+	for c.Parent != nil {
+		c = c.Parent
+	}
+	return r.stoppedBy(run, c.Requester) || slices.ContainsFunc(r.w.thoughts, func(t thought) bool {
+		return t.key() == c.Requester && slices.ContainsFunc(sessions.Message{Content: t.answer.Content}.ToolCalls(), func(b sessions.Block) bool { return b.Name == "subagents" })
+	})
+}
+
+// key is the session that the model was asked in.
+func (t thought) key() sessions.Key {
+	if t.session == "main" {
+		return sessions.MainKey(t.agent)
+	}
+	return sessions.Key(t.session)
 }
 
 // children finds the sub-agents that there were: in the store, in what their requesters were told, among those that the model was.
@@ -227,14 +251,23 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 			ends = append(ends, "reported")
 		}
 	}
-	if len(ends) == 0 { // it was deleted: what is left of its silence is that somebody wanted it
-		for _, x := range r.w.tries {
-			if word := strings.TrimSpace(x.Result); x.Delete != nil && *x.Delete == key && (word == string(agent.AnnounceSkip) || word == string(agent.NoReply)) {
-				return []string{"silent"}
-			}
-		}
+	if len(ends) == 0 && r.deleted[key] && r.wantedSilent(key) {
+		ends = append(ends, "silent")
 	}
 	return ends
+}
+
+// wantedSilent reports whether a sub-agent's session was deleted by an end that says that somebody wanted its silence. The last end that a
+// process was told is on disk says so; of those that crashed before they were told, each may.
+func (r *rest) wantedSilent(key sessions.Key) (silent bool) {
+	for _, x := range r.w.tries {
+		if x.Delete == nil || *x.Delete != key {
+			continue
+		}
+		word := strings.TrimSpace(x.Result)
+		silent = word == string(agent.AnnounceSkip) || word == string(agent.NoReply) || silent && !x.done
+	}
+	return silent
 }
 
 // judgeEffects: a tool call has one effect and one result (S14).
@@ -261,14 +294,18 @@ func (r *rest) judgeEffects() {
 		}
 	}
 	for key, msgs := range r.texts {
-		calls := map[string]int{}
+		calls, words := map[string]int{}, map[string]string{}
 		for _, m := range msgs {
 			for _, c := range m.ToolCalls() {
 				calls[string(m.Run)+" "+c.ID]++
+				words[string(m.Run)+" "+c.ID] = wordOf(c)
 			}
 			if m.Role == sessions.ToolResult {
 				calls[string(m.Run)+" "+m.ToolCallID] += 10
 				r.judgeResult(m)
+				if word := words[string(m.Run)+" "+m.ToolCallID]; hasEffect(m) && times[word] == 0 {
+					r.wrong("S14", "the call of %s with %s was answered with %s, and nothing came of it", m.ToolName, word, m.Text())
+				}
 			}
 		}
 		for id, n := range calls {
@@ -281,6 +318,26 @@ func (r *rest) judgeEffects() {
 			}
 		}
 	}
+}
+
+// wordOf is the word by which the effect of a tool call is known; "" = it has none of that kind.
+func wordOf(c sessions.Block) string {
+	var v struct{ Text, Message string }
+	_ = json.Unmarshal(c.Arguments, &v) // no JSON, no word
+	return v.Text + v.Message
+}
+
+// hasEffect reports whether a tool result says that something was posted, noted or sent.
+func hasEffect(m sessions.Message) bool {
+	switch status := statusOf(m.Text()); m.ToolName {
+	case "message":
+		return status == "queued" || status == "withheld"
+	case "remember":
+		return status == "ok"
+	case "sessions_send":
+		return status == "ok" || status == "accepted" || status == "timeout"
+	}
+	return false
 }
 
 // judgeResult counts what tool calls were answered.
@@ -302,10 +359,7 @@ func (r *rest) judgeKeys() {
 		home[strings.Fields(l.text)[0]] = r.w.keys[l.to]
 	}
 	for _, t := range r.w.thoughts {
-		key := sessions.Key(t.session)
-		if key == "main" {
-			key = sessions.MainKey(t.agent)
-		}
+		key := t.key()
 		for _, m := range t.prompt.Messages {
 			for _, x := range tokensOf([]string{m.Text()}, "w") {
 				if home[x] != key {

@@ -1,12 +1,12 @@
 package router
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"parley/channels"
 	"parley/sessions"
@@ -21,8 +21,11 @@ type rest struct {
 	texts      map[sessions.Key][]sessions.Message
 	skipped    []sessions.SkippedEvent
 	notes      []sessions.Note
+	deleted    map[sessions.Key]bool // sub-agents whose sessions are gone
 	byID       map[sessions.RunID]sessions.Run
 	by         map[sessions.RunID][]sessions.Delivery
+	rows       map[sessions.DeliveryID]sessions.Delivery
+	answers    map[channels.MessageID]sessions.DeliveryID // of commands
 	faults     []string
 }
 
@@ -33,8 +36,9 @@ func (r *rest) wrong(id, format string, args ...any) {
 
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
-	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, byID: map[sessions.RunID]sessions.Run{}, by: map[sessions.RunID][]sessions.Delivery{}}
+	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, deleted: map[sessions.Key]bool{}}
 	if h == nil {
+		r.index()
 		return r
 	}
 	ctx := context.Background()
@@ -70,27 +74,34 @@ func (w *world) look(h *host) *rest {
 	}
 	slices.Reverse(r.runs)
 	slices.Reverse(r.deliveries)
-	for _, run := range r.runs {
-		r.byID[run.ID] = run
-	}
 	for _, key := range slices.Sorted(maps.Keys(w.gone)) {
 		x := w.gone[key]
 		if _, there := r.texts[key]; there {
 			continue
 		}
-		r.texts[key] = x.texts
+		r.texts[key], r.deleted[key] = x.texts, true
 		for _, run := range slices.Backward(x.runs) {
-			r.runs, r.byID[run.ID] = append(r.runs, run), run
+			r.runs = append(r.runs, run)
 		}
 	}
-	for _, d := range r.deliveries {
-		r.by[d.Run] = append(r.by[d.Run], d)
-	}
+	r.index()
 	return r
 }
 
-// rows writes what is in the store into the history.
-func (r *rest) rows() {
+// index finds runs and deliveries by their ids.
+func (r *rest) index() {
+	r.byID, r.by, r.rows = map[sessions.RunID]sessions.Run{}, map[sessions.RunID][]sessions.Delivery{}, map[sessions.DeliveryID]sessions.Delivery{}
+	for _, run := range r.runs {
+		r.byID[run.ID] = run
+	}
+	for _, d := range r.deliveries {
+		r.by[d.Run] = append(r.by[d.Run], d)
+		r.rows[d.ID] = d
+	}
+}
+
+// tell writes what is in the store into the history.
+func (r *rest) tell() {
 	for _, run := range r.runs {
 		about := ""
 		if c := run.Chain; c != nil {
@@ -108,6 +119,8 @@ func (r *rest) judge() []string {
 	r.judgeRest()
 	r.judgeMessages()
 	r.judgeShown()
+	r.judgeDeliveries()
+	r.judgeTries()
 	r.judgeOrder()
 	r.judgeSilence()
 	r.judgeExchanges()
@@ -146,9 +159,12 @@ func (r *rest) lead(run sessions.Run) sessions.Run {
 
 // judgeMessages: each message has one outcome.
 func (r *rest) judgeMessages() {
+	r.answers = map[channels.MessageID]sessions.DeliveryID{}
+	for _, h := range haunts() {
+		r.judgeCommands(h.to)
+	}
 	for _, l := range r.w.plan.letters {
 		if l.isCommand() {
-			r.judgeCommand(l)
 			continue
 		}
 		var own []sessions.Run
@@ -161,7 +177,7 @@ func (r *rest) judgeMessages() {
 		switch {
 		case len(own) == 1 && !refused:
 			r.outcome(l, own[0], r.lead(own[0]))
-		case len(own) == 0 && refused && r.w.plan.queue.Drop == sessions.DropNew:
+		case len(own) == 0 && refused && r.w.plan.queue.Drop == sessions.DropNew && r.crowded(l):
 			r.w.tally("outcome: refused")
 		default:
 			r.wrong("message", "%s %q became %d runs, refused %v", l.id, l.text, len(own), refused)
@@ -191,195 +207,89 @@ func (r *rest) outcome(l letter, run, lead sessions.Run) {
 		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done && !slices.Contains(tokensOf([]string{replies[0].Text}, "w"), word) {
 			r.wrong("message", "the answer %q does not know %s", replies[0].Text, word)
 		}
-	case lead.Status == sessions.Failed && strings.HasPrefix(lead.Error, "it waited"):
+	case lead.Status == sessions.Failed && strings.HasSuffix(lead.Error, "would be too late") && lead.Ended.Sub(lead.Created) >= r.w.plan.settings().Delivery.ttl(sessions.Reply):
 	case lead.Status == sessions.Failed || lead.Status == sessions.TimedOut:
-		if len(notices) != 1 || len(replies) != 0 || lead.Error == "" {
+		if len(notices) != 1 || len(replies) != 0 {
 			r.wrong("message", "%s failed (%s) and has %d notices and %d replies", l.text, lead.Error, len(notices), len(replies))
+		}
+		least := time.Duration(r.w.plan.timeout)*time.Second - time.Second
+		if lead.Status == sessions.Failed && !strings.Contains(lead.Error, errScripted.Error()) || lead.Status == sessions.TimedOut && lead.Ended.Sub(lead.Created) < least {
+			r.wrong("message", "%s is %s without a cause: %q", l.text, lead.Status, lead.Error)
 		}
 	case lead.Status == sessions.Stopped:
 		r.stopped(l, lead)
 	}
 }
 
-// stopped: a message ends without an answer only where somebody asked for that.
+// stopped: a message ends without an answer only where somebody asked for that while it was there.
 func (r *rest) stopped(l letter, lead sessions.Run) {
 	q := r.w.plan.queue
-	asked := slices.ContainsFunc(r.w.plan.letters, func(x letter) bool {
-		return (x.text == "/stop" || x.text == "/new") && r.w.keys[x.to] == r.w.keys[l.to]
-	})
 	switch why := lead.Error; {
-	case strings.HasPrefix(why, "dropped") && q.Drop == sessions.DropOld:
-	case strings.HasPrefix(why, "interrupted") && q.Mode == sessions.Interrupt:
-	case why != "" && asked:
+	case strings.HasPrefix(why, "dropped") && q.Drop == sessions.DropOld && r.crowded(l):
+	case strings.HasPrefix(why, "interrupted") && q.Mode == sessions.Interrupt && r.written(lead, func(x letter) bool { return x.to == l.to && x.id != l.id && !x.isCommand() }):
+	case strings.HasPrefix(why, "stopped by a person") && r.stoppedBy(lead, lead.Key):
 	default:
 		r.wrong("message", "%s was ended without a cause: %q", l.text, why)
 	}
 }
 
-// judgeCommand: a command has its answer, once.
-func (r *rest) judgeCommand(l letter) {
+// stoppedBy reports whether somebody may have stopped a run in a session above it, or its own. Which of the commands it was the reason says,
+// unless the host ended meanwhile.
+func (r *rest) stoppedBy(run sessions.Run, top sessions.Key) bool {
+	return r.written(run, func(x letter) bool {
+		return r.w.keys[x.to] == top && (x.text == "/new" || x.text == "/stop" && !strings.HasSuffix(run.Error, "who started the session over"))
+	})
+}
+
+// written reports whether somebody wrote something of a kind that was accepted while a run was there.
+func (r *rest) written(run sessions.Run, is func(letter) bool) bool {
+	return slices.ContainsFunc(r.w.plan.letters, func(x letter) bool {
+		at := r.w.asked[x.id]
+		return is(x) && at != nil && at.meets(run.Created, run.Ended)
+	})
+}
+
+// crowded reports whether people wrote more into a message's chat than may wait there.
+func (r *rest) crowded(l letter) bool {
 	n := 0
-	for _, d := range r.deliveries {
-		if d.Kind == sessions.Notice && d.Run == "" && d.To == l.to {
+	for _, x := range r.w.plan.letters {
+		if x.to == l.to && !x.isCommand() {
 			n++
 		}
 	}
-	var all int
-	for _, x := range r.w.plan.letters {
-		if x.isCommand() && x.to == l.to {
-			all++
+	return n > r.w.plan.queue.Cap
+}
+
+// answered is how the answer to a command begins.
+var answered = map[string][]string{
+	"/send off": {"⚙️ Send policy set to off."}, "/send on": {"⚙️ Send policy set to on."}, "/send inherit": {"⚙️ Send policy set to inherit."},
+	"/new": {"✅ New session started"}, "/status": {"**parley test**"}, "/stop": {"⚙️ Agent was aborted.", "⚙️ Nothing is running here.", "⚙️ Stopped "},
+}
+
+// judgeCommands: each command of a chat has its own answer, once. People write a command when the one before it is confirmed, so the answers
+// were made in the order of the commands.
+func (r *rest) judgeCommands(to channels.Address) {
+	var commands []letter
+	for _, l := range r.w.plan.letters {
+		if l.isCommand() && l.to == to {
+			commands = append(commands, l)
 		}
 	}
-	full := 0
+	var have []sessions.Delivery
 	for _, d := range r.deliveries {
-		if d.To == l.to && strings.Contains(d.Text, "Too many messages are waiting") {
-			full++
+		if d.Kind == sessions.Notice && d.Run == "" && d.To == to && !strings.Contains(d.Text, "Too many messages are waiting") {
+			have = append(have, d)
 		}
 	}
-	if n-full != all {
-		r.wrong("message", "%d commands in %s have %d answers", all, l.to, n-full)
+	if len(have) != len(commands) {
+		r.wrong("message", "%d commands in %s have %d answers", len(commands), to, len(have))
 	}
-}
-
-// judgeShown: what was sent is shown in its chat, once, or more often where the platform does not know repeats and the row says so;
-// nothing else is shown (S11).
-func (r *rest) judgeShown() {
-	rows, times, parts := map[sessions.DeliveryID]sessions.Delivery{}, map[string]int{}, map[sessions.DeliveryID]int{}
-	for _, d := range r.deliveries {
-		rows[d.ID] = d
-	}
-	for _, p := range r.w.platforms {
-		for _, x := range p.shown {
-			id, _, _ := strings.Cut(x.out.Key, ".")
-			d, ok := rows[sessions.DeliveryID(id)]
-			if !ok || d.To != x.out.To || Ref(x.out.To) != p.ref {
-				r.wrong("shown", "%s shows %q, which is to go to %q", x.out.To, x.out.Text, d.To)
-				continue
-			}
-			if times[x.out.Key]++; times[x.out.Key] == 1 {
-				parts[d.ID]++
-			} else if r.w.tally("repeats"); !d.Repeat || p.like.name != repeats.name && !d.Repeat {
-				r.wrong("shown", "%s shows %q %d times; marked as a repeat %v, on a platform that %s", d.To, x.out.Text, times[x.out.Key], d.Repeat, p.like.name)
-			}
-			if p.like.limits.Idempotent && times[x.out.Key] > 1 {
-				r.wrong("shown", "%s shows %q twice on a platform that knows repeats", d.To, x.out.Text)
-			}
+	for i, l := range commands[:min(len(commands), len(have))] {
+		d, at := have[i], r.w.asked[l.id]
+		r.answers[l.id] = d.ID
+		fits := slices.ContainsFunc(answered[l.text], func(x string) bool { return strings.HasPrefix(d.Text, x) })
+		if !fits || at == nil || !at.meets(d.Created, d.Created) || to.Type.Several() && d.ReplyTo != l.id {
+			r.wrong("message", "%s %q in %s is answered with %q, made %s, behind %s", l.id, l.text, to, d.Text, d.Created, d.ReplyTo)
 		}
 	}
-	for _, d := range r.deliveries {
-		r.w.tally("delivery " + string(d.State))
-		if home := r.w.keys[d.To]; home == "" || home != d.Session {
-			r.wrong("K8", "the %s %q of %s goes to %s", d.Kind, d.Text, d.Session, d.To)
-		}
-		switch {
-		case d.State == sessions.Sent && (parts[d.ID] != d.Part || d.Part == 0):
-			r.wrong("shown", "the %s %q to %s is sent in %d parts and %d are shown", d.Kind, d.Text, d.To, d.Part, parts[d.ID])
-		case d.State != sessions.Sent && d.State != sessions.Held && parts[d.ID] > d.Part && !d.Unclear:
-			r.wrong("shown", "the %s %q to %s is %s with %d parts, %d are shown, and nothing says that it may have arrived", d.Kind, d.Text, d.To, d.State, d.Part, parts[d.ID])
-		case d.State == sessions.Withheld && d.Verdict == nil:
-			r.wrong("shown", "the %s %q to %s is withheld without a reason", d.Kind, d.Text, d.To)
-		case d.State != sessions.Sent && d.State != sessions.Withheld && d.Error == "":
-			r.wrong("shown", "the %s %q to %s is %s without a reason", d.Kind, d.Text, d.To, d.State)
-		}
-	}
-}
-
-// lane is the session whose run made a delivery.
-func (r *rest) lane(d sessions.Delivery) sessions.Key { return r.byID[d.Run].Key }
-
-// judgeOrder: a chat shows what one session says in its order, and the answers to its people in the order of their messages.
-func (r *rest) judgeOrder() {
-	for _, p := range r.w.platforms {
-		seen := map[string]bool{}
-		newest := map[channels.ChatID]map[sessions.Key]shown{}
-		rank := map[string]int{}
-		for i, d := range r.deliveries {
-			rank[string(d.ID)] = i
-		}
-		for _, x := range p.shown {
-			id, part, _ := strings.Cut(x.out.Key, ".")
-			if seen[x.out.Key] || len(part) > 1 {
-				continue
-			}
-			seen[x.out.Key] = true
-			chat := x.out.To.Chat
-			if newest[chat] == nil {
-				newest[chat] = map[sessions.Key]shown{}
-			}
-			lane := r.lane(r.deliveries[rank[id]])
-			before, ok := newest[chat][lane]
-			was, _, _ := strings.Cut(before.out.Key, ".")
-			if ok && lane != "" && (rank[was] > rank[id] || was == id && before.out.Key > x.out.Key) {
-				r.wrong("order", "chat %s shows %q behind %q", chat, x.out.Text, before.out.Text)
-			}
-			newest[chat][lane] = x
-		}
-	}
-	r.judgeAnswers()
-}
-
-// judgeAnswers: who wrote first is answered first.
-func (r *rest) judgeAnswers() {
-	first := map[string]int{} // of a delivery, when it was shown
-	for _, p := range r.w.platforms {
-		for _, x := range p.shown {
-			if id, _, _ := strings.Cut(x.out.Key, "."); first[id] == 0 {
-				first[id] = x.at
-			}
-		}
-	}
-	newest := map[channels.Address]int{}
-	taken := slices.Clone(r.w.plan.letters)
-	slices.SortFunc(taken, func(a, b letter) int { return cmp.Compare(r.w.acked[a.id], r.w.acked[b.id]) })
-	for _, l := range taken {
-		if r.w.acked[l.id] == 0 {
-			r.wrong("message", "%s was never confirmed", l.id)
-		}
-		for _, run := range r.runs {
-			if run.Kind != sessions.TurnRun || run.Source != string(l.id) || run.Status != sessions.Done {
-				continue
-			}
-			for _, d := range r.by[r.lead(run).ID] {
-				at := first[string(d.ID)]
-				if d.Kind == sessions.Posted {
-					continue
-				}
-				if at > 0 && at < newest[l.to] {
-					r.wrong("order", "%s is answered before what was written before it", l.text)
-				}
-				newest[l.to] = max(newest[l.to], at)
-			}
-		}
-	}
-}
-
-// judgeSilence: from the acknowledgement of a deny until somebody asks for the contrary nothing reaches the chats of the session, and
-// nothing was still on its way when it was acknowledged (P4, P7).
-func (r *rest) judgeSilence() {
-	w := r.w
-	for _, c := range w.called {
-		if isPolicyAnswer(afterKey(c.text)) {
-			continue
-		}
-		state := ""
-		for _, x := range w.policies {
-			if x.key != w.keys[c.to] {
-				continue
-			}
-			if x.at < c.begin {
-				state = x.to
-			} else if x.to == "deny" && (x.at < c.end || c.end == 0) {
-				r.wrong("P7", "%s %q to %s was on its way when the deny was acknowledged", c.what, c.text, c.to)
-			}
-		}
-		if state == "deny" {
-			r.wrong("P4", "%s %q reaches %s after the deny was acknowledged", c.what, c.text, c.to)
-		}
-	}
-}
-
-// afterKey is the text of a send without the key of its delivery.
-func afterKey(text string) string {
-	_, text, _ = strings.Cut(text, " ")
-	return text
 }

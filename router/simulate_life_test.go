@@ -49,6 +49,8 @@ func (w *world) serve(ctx context.Context) {
 		w.now.Store(nil)
 		h.halt()
 		w.lets(h)
+		w.trouble(0)
+		w.deaths = append(w.deaths, time.Now())
 		if h.isDead() {
 			dir = w.folder()
 			w.left.write(w, dir)

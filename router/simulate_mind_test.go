@@ -230,8 +230,10 @@ func tokensOf(texts []string, kind string) (out []string) {
 }
 
 // finishes notes how a process wants to end a run.
-func (w *world) finishes(run sessions.RunID, o sessions.Outcome) {
+func (w *world) finishes(run sessions.RunID, o sessions.Outcome) *attempted {
+	x := &attempted{run: run, Outcome: o}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tries = append(w.tries, attempted{run, o})
+	w.tries = append(w.tries, x)
+	return x
 }

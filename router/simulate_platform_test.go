@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/sessions"
 )
 
 // site is a platform as one account sees it. It goes on when a process crashes: what it took it shows.
@@ -23,6 +24,7 @@ type site struct {
 // shown is a message that people see.
 type shown struct {
 	at  int // in the log of the world
+	on  time.Time
 	out channels.Outbound
 	id  channels.MessageID
 }
@@ -103,6 +105,7 @@ func (c connection) Send(ctx context.Context, out channels.Outbound) (channels.R
 	if wait > 0 {
 		sleep(ctx, wait)
 		if !s.wait(c.h, "answer to send "+out.To.String()+" "+out.Key) {
+			x.how = howCut
 			return channels.Receipt{}, failure(channels.Ambiguous, 0)
 		}
 		if ctx.Err() != nil {
@@ -110,8 +113,10 @@ func (c connection) Send(ctx context.Context, out channels.Outbound) (channels.R
 		}
 	}
 	if err != nil {
+		x.how = string(channels.Classify(err).Class)
 		return channels.Receipt{}, err
 	}
+	x.how = howTaken
 	return channels.Receipt{ID: id, At: time.Now()}, nil
 }
 
@@ -159,7 +164,7 @@ func (c connection) show(out channels.Outbound) channels.MessageID {
 			return c.shown[i].id
 		}
 	}
-	x := shown{at: c.w.clock(), out: out, id: channels.MessageID(fmt.Sprintf("%s-%d", c.ref.Account, len(c.shown)))}
+	x := shown{at: c.w.clock(), on: time.Now(), out: out, id: channels.MessageID(fmt.Sprintf("%s-%d", c.ref.Account, len(c.shown)))}
 	site := c.site
 	site.shown = append(site.shown, x)
 	c.w.shows(x)
@@ -179,13 +184,19 @@ func (c answering) Arrived(ctx context.Context, out channels.Outbound) (channels
 	defer c.w.ends(x)
 	c.w.tally("questions what arrived")
 	if !c.w.calm.Load() && c.w.s.chance(100) {
+		x.how = string(channels.Transient)
 		return channels.Receipt{}, false, failure(channels.Transient, 0)
 	}
 	if i := c.find(out); i >= 0 {
+		x.how = howThere
 		return channels.Receipt{ID: c.shown[i].id, At: time.Now()}, true, nil
 	}
+	x.how = howAbsent
 	return channels.Receipt{}, false, nil
 }
 
-// isPolicyAnswer reports whether a text is what a chat is told about a change of its policy.
-func isPolicyAnswer(text string) bool { return strings.HasPrefix(text, "⚙️ Send policy set to ") }
+// deliveryOf is the delivery whose part has a key.
+func deliveryOf(key string) sessions.DeliveryID {
+	id, _, _ := strings.Cut(key, ".")
+	return sessions.DeliveryID(id)
+}

@@ -39,7 +39,7 @@ const mostFailed = 10
 // seeds are best shared among processes. The last line has the figures of all; histories is a sum over all that happened: the same seeds
 // give the same one.
 //
-// proves: N15, S9, S10, S11, S12, S13, S14, P4, P7, K8
+// proves: N15, S9, S10, S11, S12, S13, S14, P4, P7, K8, D3, D4
 func TestSimulation(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if one := fromEnv("PARLEY_SIM_SEED", -1); one >= 0 {
@@ -135,13 +135,6 @@ type simulated struct {
 
 // simulate lets the world of a seed live.
 func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
-	jitter = func(d time.Duration) time.Duration { // drawn from the time, so that it does not matter who asks first
-		return time.Duration(rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))).Int64N(int64(d)))
-	}
-	defer func() {
-		uuid.SetRand(nil)
-		jitter = rand.N[time.Duration]
-	}()
 	t.Run(fmt.Sprint(seed), func(t *testing.T) {
 		defer func() { // the end of a bubble that failed ends its test
 			if aloud || t.Failed() {
@@ -151,11 +144,10 @@ func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
 				t.Logf("again with: PARLEY_SIM_SEED=%d go test ./router -run '^TestSimulation$' -count=1", seed)
 			}
 		}()
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, seed)
-			r := w.live()
+		lived(t, seed, func(t *testing.T, r *rest) {
+			w := r.w
 			faults := r.judge()
-			r.rows()
+			r.tell()
 			history, names := w.s.history()
 			for _, f := range faults {
 				t.Error(names.short(f))
@@ -166,6 +158,18 @@ func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
 		})
 	})
 	return out
+}
+
+// lived gives what there is to see when the world of a seed has lived, in its bubble.
+func lived(t *testing.T, seed uint64, then func(t *testing.T, r *rest)) {
+	jitter = func(d time.Duration) time.Duration { // drawn from the time, so that it does not matter who asks first
+		return time.Duration(rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))).Int64N(int64(d)))
+	}
+	defer func() {
+		uuid.SetRand(nil)
+		jitter = rand.N[time.Duration]
+	}()
+	synctest.Test(t, func(t *testing.T) { then(t, newWorld(t, seed).live()) })
 }
 
 // seeded makes ids from a seed.

@@ -23,9 +23,8 @@ type world struct {
 	keys      map[channels.Address]sessions.Key
 	platforms []*site
 	calm      atomic.Bool // no more faults
-	over      chan struct{}
-	crashes   int     // left
-	left      remains // of the newest crash
+	crashes   int         // left
+	left      remains     // of the newest crash
 	now       atomic.Pointer[host]
 	lives     int
 	people    sync.WaitGroup
@@ -35,10 +34,15 @@ type world struct {
 	events   int
 	called   []*contact
 	policies []ruled
-	acked    map[channels.MessageID]int // when the host confirmed it, in events
+	changes  []*wish
+	asked    map[channels.MessageID]*stretch // from its first offer to its first confirmation
+	receipts map[channels.MessageID]int      // what a process knew to be on disk, in events
+	troubles []stretch                       // of the store
+	deaths   []time.Time                     // of processes
+	acked    map[channels.MessageID]int      // when the host confirmed it, in events
 	tokens   map[string]int
 	thoughts []thought
-	tries    []attempted
+	tries    []*attempted
 	gone     map[sessions.Key]deleted
 	lost     []channels.Address // where messages were on their way at a crash
 	counts   map[string]int
@@ -51,14 +55,17 @@ type contact struct {
 	to         channels.Address
 	text       string
 	host       *host
-	begin, end int // in events
+	begin, end int    // in events
+	how        string // it ended, as the process saw it: taken, there, absent, the class of an error, or cut where there was none left to see it
 }
 
 // ruled is a change of what may reach a chat, as people know of it.
 type ruled struct {
 	at  int
 	key sessions.Key
-	to  string // deny: acknowledged; allow: asked for; unknown
+	to  string              // deny: acknowledged; allow: asked for; unknown
+	by  channels.MessageID  // of a person: the command
+	as  sessions.DeliveryID // and what looked like its answer when it was shown
 }
 
 // deleted is what there was of a session before it was deleted.
@@ -71,11 +78,12 @@ type deleted struct {
 type attempted struct {
 	run sessions.RunID
 	sessions.Outcome
+	done bool // it was told that it is on disk
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, seed: seed, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, over: make(chan struct{}), acked: map[channels.MessageID]int{}, tokens: map[string]int{},
-		counts: map[string]int{}, newest: map[channels.Address]letter{}, gone: map[sessions.Key]deleted{}}
+	w := &world{t: t, seed: seed, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, acked: map[channels.MessageID]int{}, tokens: map[string]int{},
+		counts: map[string]int{}, newest: map[channels.Address]letter{}, gone: map[sessions.Key]deleted{}, asked: map[channels.MessageID]*stretch{}, receipts: map[channels.MessageID]int{}}
 	w.route()
 	w.plan = w.draw()
 	w.crashes = w.plan.crashes
@@ -139,7 +147,7 @@ func (w *world) shows(x shown) {
 	defer w.mu.Unlock()
 	l := w.newest[x.out.To]
 	if strings.HasPrefix(x.out.Text, "⚙️ Send policy set to off") && l.text == "/send off" {
-		w.policies = append(w.policies, ruled{x.at, w.keys[x.out.To], "deny"})
+		w.policies = append(w.policies, ruled{at: x.at, key: w.keys[x.out.To], to: "deny", by: l.id, as: deliveryOf(x.out.Key)})
 	}
 }
 
@@ -149,7 +157,7 @@ func (w *world) rules(key sessions.Key, to string) int {
 	w.s.note("policy of %s: %s", key, to)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.policies = append(w.policies, ruled{at, key, to})
+	w.policies = append(w.policies, ruled{at: at, key: key, to: to})
 	return len(w.policies)
 }
 
@@ -218,9 +226,19 @@ func (w *world) offer(l letter) {
 
 // offers notes what an update means when it is offered first.
 func (w *world) offers(l letter) {
+	set := strings.HasPrefix(l.text, "/send ")
 	w.mu.Lock()
 	_, seen := w.acked[l.id]
-	set := strings.HasPrefix(l.text, "/send ")
+	first := w.asked[l.id] == nil
+	w.mu.Unlock()
+	if first {
+		x := w.asks(w.keys[l.to], l.text == "/send off")
+		x.void = !set
+		w.mu.Lock()
+		w.asked[l.id] = &x.stretch
+		w.mu.Unlock()
+	}
+	w.mu.Lock()
 	if set && !seen {
 		w.newest[l.to] = l
 	}
@@ -234,6 +252,10 @@ func (w *world) offers(l letter) {
 }
 
 func (w *world) confirms(l letter) {
+	w.mu.Lock()
+	x := w.asked[l.id]
+	w.mu.Unlock()
+	w.closes(x)
 	at := w.clock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -246,24 +268,30 @@ func (w *world) confirms(l letter) {
 func (w *world) flip(f flipped) {
 	s := w.s
 	sleep(w.t.Context(), time.Until(s.began.Add(f.at)))
+	var x *wish
 	for time.Since(s.began) < mostOffered {
 		s.wait(nil, "flip "+string(f.key))
 		if h := w.now.Load(); h != nil && !h.isDead() {
-			change := "allow"
+			kind := "allow"
 			if f.to == policy.Deny {
-				change = "unknown"
+				kind = "unknown"
 			}
-			asked := w.rules(f.key, change)
+			asked := w.rules(f.key, kind)
+			if x == nil {
+				x = w.asks(f.key, f.to == policy.Deny)
+			}
 			_, err := h.r.Patch(h.ctx, f.key, sessions.Patch{SendPolicy: &f.to})
 			s.wait(nil, "flipped "+string(f.key))
 			if err == nil && !h.isDead() {
 				w.tally("flips by the API")
+				w.closes(&x.stretch)
 				if f.to == policy.Deny {
 					w.denied(f.key, asked)
 				}
 				return
 			}
 			if err != nil && strings.Contains(err.Error(), sessions.ErrNotFound.Error()) {
+				x.void = true
 				return // nobody has written there yet
 			}
 		}
