@@ -241,7 +241,7 @@ func TestArrived(t *testing.T) {
 }
 
 // What arrived stands behind more messages than the platform gives at once.
-func TestArrivedLongAgo(t *testing.T) {
+func TestFaultDiscordArrivedLongAgo(t *testing.T) {
 	inBubble(t, func(h *host) {
 		lost := channels.Outbound{Key: "lost", To: room(), Text: "the answer", Since: time.Now()}
 		h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Cut: true, Arrives: true})
