@@ -75,7 +75,7 @@ func (p *planner) message(at, to *place, wait int, spawns ...string) plan {
 		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
 		if p.spawns--; manner == mannerNest {
 			p.spawns--
-			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place})
+			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place, By: child})
 		}
 	}
 	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
@@ -172,7 +172,11 @@ func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
 		n := len(c.flips)
 		c.flips = append(c.flips, f)
 		c.mu.Unlock()
-		try, cancel := context.WithTimeout(ctx, flipLimit)
+		limit := flipLimit
+		if way == 0 { // what was written is done some time: asked for once more, it might be done behind a later change
+			limit = restLimit
+		}
+		try, cancel := context.WithTimeout(ctx, limit)
 		var ok bool
 		switch way {
 		case 0:
@@ -219,7 +223,8 @@ func (c *crowd) flipByCommand(ctx context.Context, at *place, deny bool) bool {
 }
 
 // flipInChat has the owner give the command. It counts as acknowledged when the ledger says that the answer has arrived, as one that was
-// shown and whose receipt is lost comes once more; or that it was withheld, because an earlier try has denied the chat already.
+// shown and whose receipt is lost comes once more; or may have each time that it was sent; or that it was withheld, because an earlier try has
+// denied the chat already.
 func (c *crowd) flipInChat(ctx context.Context, at *place, deny bool, since time.Time) bool {
 	word := "inherit"
 	if deny {
@@ -228,14 +233,14 @@ func (c *crowd) flipInChat(ctx context.Context, at *place, deny bool, since time
 		word = "on"
 	}
 	c.command(at, "/send "+word)
-	return until(ctx, flipLimit, "the answer to /send", func() bool {
+	return until(ctx, restLimit, "the answer to /send", func() bool {
 		var all []sessions.Delivery
 		err := c.w.ask(ctx, http.MethodGet, "/api/deliveries", url.Values{"session": {at.Session}, "limit": {"50"}}, nil, &all)
 		if err != nil {
 			return false
 		}
 		for _, d := range all {
-			if strings.HasPrefix(d.Text, "⚙️ Send policy set to "+word) && d.Created.After(since.Add(-time.Millisecond)) && (d.State == sessions.Sent || d.State == sessions.Withheld) {
+			if strings.HasPrefix(d.Text, "⚙️ Send policy set to "+word) && d.Created.After(since.Add(-time.Millisecond)) && (d.State == sessions.Sent || d.State == sessions.Withheld || d.State == sessions.Held) {
 				return true
 			}
 		}

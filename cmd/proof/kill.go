@@ -138,6 +138,9 @@ type killed struct {
 	Unreached []string       // those at which it was not
 	Few       bool           // kills, so that the run does not fail by what is in Unreached
 	Missed    []string       // what is wrong with the places of the kills
+	Broken    int            // turns that the end of a process broke off
+	Refused   int            // chats in which a platform was made to refuse what is sent
+	Aside     int            // messages of errands that have no answer of their own to be judged by
 	Windows   map[string]int // kills while something was being sent, by platform
 	Sends     []window       // every send that a kill hid the end of
 	Ambiguous []ambiguous    // the deliveries that they were of, and what became of each
@@ -157,6 +160,18 @@ type killed struct {
 func (f *killed) faults() (out []string) {
 	if n := len(f.Verdict.Faults); n > 0 {
 		out = append(out, fmt.Sprintf("%d faults", n))
+	}
+	// What has no answer is accounted for by what was done: ten turns broken off for each that was given up, a chat that refuses for each that
+	// failed, two kills within its sends for each that is held. All messages can be read.
+	other, skipped := 0, 0
+	for _, t := range []prooftest.Tally{f.Verdict.Answers, f.Verdict.Announces, f.Verdict.Reports, f.Verdict.Replies} {
+		other, skipped = other+t.Noticed+t.Listed, skipped+t.Skipped
+	}
+	if most := f.Broken/givesUpAfter + f.Refused + f.Verdict.Windows/leastHeld; other > most {
+		out = append(out, fmt.Sprintf("%d texts ended as noticed or listed, and what was done explains %d", other, most))
+	}
+	if skipped > 0 {
+		out = append(out, fmt.Sprintf("%d messages are listed as not read", skipped))
 	}
 	if f.Stopped > f.AtPoints { // with --at only
 		out = append(out, fmt.Sprintf("%d of %d lives came to their fail-point", f.AtPoints, f.AtPoints+f.Stopped))
@@ -239,8 +254,9 @@ func (f *killed) print(w io.Writer, where string) {
 		row("kills by fail-point", "%s", counts(f.At))
 	}
 	row("kills in a send window", "%d: %s", v.InSend, counts(f.Windows))
+	row("turns broken off", "%d", f.Broken)
 	row("lives", "%d", f.Lives)
-	row("messages", "%d", f.Messages)
+	row("messages", "%d, and %d that are steered, collected or dropped", f.Messages, f.Aside)
 	row("sub-agents asked for", "%d", f.Spawns)
 	row("jobs", "%d", f.Jobs)
 	row("exchanges", "%d", f.Exchanges)

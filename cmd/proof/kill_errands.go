@@ -13,7 +13,8 @@ import (
 )
 
 // errand has people, or programs outside, do what leads to a kind of transaction, mostly in a chat made for it on Telegram. Its ctx ends
-// with the host's life: then it stops where it is, and errors mean nothing. What is said there without a token is not judged.
+// with the host's life: then it stops where it is, and errors mean nothing. What is said there without a token is not judged, but for what
+// has to be taken up (see want).
 type errand func(ctx context.Context, e *errands)
 
 // errands do errands, one at a time.
@@ -24,6 +25,16 @@ type errands struct {
 	codes  []string
 	places map[prooftest.Place]bool // made for errands
 	pause  context.Context          // of promises, which outlive a host
+
+	asked   []wanted
+	refused []prooftest.Refusal // where what is sent was made to fail
+}
+
+// wanted is a message that is owed no answer of its own: it is steered into a turn, collected with others, or dropped.
+type wanted struct {
+	prooftest.Place
+	token string // in round brackets in its text
+	text  string
 }
 
 // The ids that errands use.
@@ -72,6 +83,35 @@ func (e *errands) say(at *place, text string) {
 	at.Say(text)
 }
 
+// want says something that the model has to see, or people have to be told of. It gives what was said.
+func (e *errands) want(at *place, text string) string {
+	token := fmt.Sprintf("e%d", len(e.asked)+1)
+	text += " (" + token + ")"
+	e.asked = append(e.asked, wanted{at.Place, token, text})
+	e.say(at, text)
+	return text
+}
+
+// dropped is how people are told that messages are not taken up.
+const dropped = "Too many messages are waiting here"
+
+// unseen finds what was wanted and came to nothing: no turn had it, and neither a full queue nor a turn that was given up is told of in
+// its chat.
+func (e *errands) unseen(list []prooftest.Listed, seen func(token string) bool) (faults []prooftest.Fault) {
+	told := map[prooftest.Place]bool{}
+	for _, d := range list {
+		if strings.Contains(d.Text, dropped) || slices.ContainsFunc(notices, func(n prooftest.Notice) bool { return strings.Contains(d.Text, n.Text) }) {
+			told[d.Place] = true
+		}
+	}
+	for _, m := range e.asked {
+		if !seen(m.token) && !told[m.Place] {
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Lost, Token: m.token, Place: m.Place, Why: fmt.Sprintf("no turn took up %q, and nobody was told", m.text)})
+		}
+	}
+	return faults
+}
+
 // owed says something with a token: the answer is owed in a place.
 func (e *errands) owed(at *place, to prooftest.Place, orders string) {
 	p := e.plans.message(at, nil, 0)
@@ -100,7 +140,7 @@ func (e *errands) aside(h *prooftest.History) {
 		id string
 	}
 	judged := func(text string) bool {
-		return bracketed.MatchString(text) || slices.ContainsFunc(h.Notices, func(n string) bool { return strings.Contains(text, n) })
+		return bracketed.MatchString(text) || slices.ContainsFunc(h.Notices, func(n prooftest.Notice) bool { return strings.Contains(text, n.Text) })
 	}
 	told := map[prooftest.Place]bool{} // there a notice stands for something with a token
 	for _, d := range h.Listed {
@@ -139,6 +179,6 @@ func (e *errands) atWork(ctx context.Context, first ...string) (at *place, chat 
 	for _, text := range first {
 		e.say(at, text)
 	}
-	e.say(at, orderSlow)
+	e.want(at, orderSlow)
 	return at, chat, e.busy(ctx, at)
 }

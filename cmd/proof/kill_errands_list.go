@@ -20,23 +20,23 @@ import (
 func steering(ctx context.Context, e *errands) {
 	at, _, ok := e.atWork(ctx, "/queue steer")
 	if ok {
-		e.say(at, "and this too")
+		e.want(at, "and this too")
 	}
-	e.say(at, orderSlow+", "+orderNote)
-	e.say(at, "more")
+	e.want(at, orderSlow+", "+orderNote)
+	e.want(at, "more")
 }
 
 func interrupting(ctx context.Context, e *errands) {
 	if at, _, ok := e.atWork(ctx, "/queue interrupt"); ok {
-		e.say(at, "this first")
+		e.want(at, "this first")
 	}
 }
 
 func fullQueue(ctx context.Context, e *errands) {
 	if at, _, ok := e.atWork(ctx, "/queue followup cap:1 drop:old"); ok {
-		e.say(at, "one")
-		e.say(at, "two")
-		e.say(at, "three")
+		for _, text := range []string{"one", "two", "three"} {
+			e.want(at, text)
+		}
 	}
 }
 
@@ -45,9 +45,9 @@ func editWaiting(ctx context.Context, e *errands) {
 	if !ok {
 		return
 	}
-	e.say(at, "second")
-	if p, found := e.r.w.one.Find(chat, "second"); found {
-		e.r.w.one.Edit(p, "second thoughts")
+	text := e.want(at, "second")
+	if p, found := e.r.w.one.Find(chat, text); found {
+		e.r.w.one.Edit(p, text+", on second thoughts")
 	}
 }
 
@@ -177,6 +177,7 @@ func kicked(ctx context.Context, e *errands) {
 	if !e.there(ctx, at) {
 		return
 	}
+	e.refused = append(e.refused, prooftest.Refusal{Place: at.Place, Since: time.Now()})
 	e.r.w.one.Block(chat, true)
 	e.owed(at, at.Place, "")
 	var all []sessions.Delivery
@@ -200,7 +201,7 @@ func tooMany(_ context.Context, e *errands) {
 
 func remember(_ context.Context, e *errands) {
 	at, _ := e.group()
-	e.say(at, orderNote)
+	e.want(at, orderNote)
 }
 
 // stay lets the host live until it looks for what is old.

@@ -48,8 +48,9 @@ func (a ambiguous) String() string {
 // reached the platform or not, or have been answered and the receipt not been stored. It reads a copy, so that the next host finds the
 // files as the last one left them.
 type ledger struct {
-	seen map[string]bool // deliveries with their tries
-	all  []window
+	seen   map[string]bool // deliveries with their tries
+	all    []window
+	broken map[string]int // by run: how many ends of the process broke it off
 }
 
 // underWay notes the sends that were under way at a kill, and counts them by platform. One that the host of the kill before was at, and
@@ -75,6 +76,9 @@ func (l *ledger) underWay(ctx context.Context, state string, kill window) (sends
 	}
 	previews, err := s.Previews(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := l.atWork(ctx, s); err != nil {
 		return nil, err
 	}
 	sends = map[string]int{}
@@ -108,6 +112,29 @@ func (l *ledger) underWay(ctx context.Context, state string, kill window) (sends
 	return sends, nil
 }
 
+// atWork notes the turns that the host was at: they were claimed, and are not at their end.
+func (l *ledger) atWork(ctx context.Context, s *sqlstore.Store) error {
+	all, err := s.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 1000})
+	if l.broken == nil {
+		l.broken = map[string]int{}
+	}
+	for _, run := range all {
+		l.broken[string(run.ID)]++
+	}
+	return err
+}
+
+// sum is how often turns were broken off.
+func (l *ledger) sum() (n int) {
+	for _, times := range l.broken {
+		n += times
+	}
+	return n
+}
+
+// leastHeld is the least number of kills that a delivery is held after: it is sent three times, and one of them may have ended for sure.
+const leastHeld = 2
+
 // ambiguities joins what was under way at the kills with what the host lists and how often, as the checker counts, the chats show it. Those of platforms without a key for
 // sends come first, and of them those that were shown more than once.
 func ambiguities(h *prooftest.History, times map[string]int, all []window, previewed map[string]string) (out []ambiguous, faults []prooftest.Fault) {
@@ -129,6 +156,8 @@ func ambiguities(h *prooftest.History, times map[string]int, all []window, previ
 		a := ambiguous{Platform: d.Place.Platform, Chat: d.Place.String(), Delivery: d.ID, State: d.State, Kills: at, Shown: times[d.ID], Marked: d.Repeat}
 		out = append(out, a)
 		switch {
+		case d.State == "held" && len(at) < leastHeld:
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: fmt.Sprintf("held, which takes %d kills within a send of it: %s", leastHeld, a)})
 		case len(at) == 0:
 			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "marked, or held, and no kill was within a send of it: " + a.String()})
 		case h.Repeats[a.Platform] && a.Shown-1 > len(at) && bracketed.MatchString(d.Text): // of which of two equal texts without a token a message is, is a guess

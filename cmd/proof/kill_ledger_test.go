@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/agent/modeltest"
 	"parley/gateway/prooftest"
 )
 
@@ -15,6 +16,8 @@ func TestAmbiguities(t *testing.T) {
 	sent := func(id, text string, repeat bool) prooftest.Listed {
 		return prooftest.Listed{ID: id, Place: at, State: "sent", Text: text, Repeat: repeat}
 	}
+	held := sent("d", "done [m1]", true)
+	held.State = "held"
 	for _, c := range []struct {
 		name  string
 		times int
@@ -36,6 +39,10 @@ func TestAmbiguities(t *testing.T) {
 			[]window{{Kill: 3, Delivery: "d"}}, "telegram telegram/one/1, delivery d: under way at kill 3, sent, shown 3×, marked", "more often"},
 		{"words without a token are counted, and not judged", 3, sent("d", "It is off.", true),
 			[]window{{Kill: 3, Delivery: "d"}}, "telegram telegram/one/1, delivery d: under way at kill 3, sent, shown 3×, marked", ""},
+		{"held after two kills", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 5, Delivery: "d"}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5, held, shown 1×, marked", ""},
+		{"held after one kill", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 3, Delivery: "d", Part: 1}},
+			"telegram telegram/one/1, delivery d: under way at kill 3, held, shown 1×, marked", "held, which takes 2 kills"},
 		{"marked without a kill", 1, sent("d", "done [m1]", true), []window{{Kill: 3, Delivery: "other"}},
 			"telegram telegram/one/1, delivery d: under way at kill , sent, shown 1×, marked", "no kill was within"},
 	} {
@@ -51,5 +58,49 @@ func TestAmbiguities(t *testing.T) {
 		if got != c.want || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%s: %q, fault %q", c.name, got, fault)
 		}
+	}
+}
+
+// A run fails when more ended as noticed or as not sent than turns were broken off, chats refuse and sends were hidden, and when a message
+// was not read.
+func TestKillOtherEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		noticed, listed, skipped int
+		want                     string
+	}{
+		{3, 3, 0, ""}, {6, 0, 0, ""},
+		{4, 3, 0, "7 texts ended as noticed or listed, and what was done explains 6"},
+		{0, 10_000, 0, "10000 texts"},
+		{0, 0, 1, "1 messages are listed as not read"},
+	} {
+		f := &killed{Broken: 39, Refused: 2, Verdict: &prooftest.Verdict{
+			Windows: 3, Answers: prooftest.Tally{Noticed: c.noticed}, Reports: prooftest.Tally{Listed: c.listed}, Announces: prooftest.Tally{Skipped: c.skipped},
+		}}
+		if got := strings.Join(f.faults(), "; "); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// What people said and no turn took up is lost, unless the chat was told of it.
+func TestErrandsUnseen(t *testing.T) {
+	t.Parallel()
+	at := func(chat string) prooftest.Place {
+		return prooftest.Place{Platform: "telegram", Account: "one", Chat: chat}
+	}
+	var p puppet
+	p.answer(modeltest.Request{Messages: []modeltest.Message{
+		{Role: "user", Text: "[message of 12:00]\n\nthis first (e1)"}, {Role: "assistant", Text: "(e5)"}, {Role: "user", Text: "more (e2), on second thoughts"},
+	}})
+	e := errands{asked: []wanted{{at("1"), "e1", ""}, {at("1"), "e2", ""}, {at("2"), "e3", "two (e3)"}, {at("3"), "e4", ""}, {at("4"), "e5", "lost (e5)"}}}
+	got := e.unseen([]prooftest.Listed{
+		{Place: at("3"), Text: "⚙️ " + dropped + ", so I drop the oldest of them."}, {Place: at("2"), Text: "⚙️ Queue set."}, {Place: at("4"), Text: "done [m1]"},
+	}, p.seen)
+	if len(got) != 2 || got[0].Token != "e3" || got[1].Token != "e5" || got[0].Kind != prooftest.Lost {
+		t.Errorf("%v", got)
+	}
+	if got := e.unseen([]prooftest.Listed{{Place: at("2"), Text: notices[0].Text}}, p.seen); len(got) != 2 || got[0].Token != "e4" || got[1].Token != "e5" {
+		t.Errorf("one that was given up: %v", got)
 	}
 }

@@ -56,6 +56,7 @@ type run struct {
 
 	ledger    ledger
 	previewed map[string]string // by run: its first delivery
+	unseen    []prooftest.Fault // messages of errands
 	lost      int               // messages that a host at rest had not come to
 	kills     []prooftest.Kill
 	fig       killed
@@ -269,26 +270,42 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	f.Verdict, f.history, f.Took = prooftest.Check(h), h, time.Since(began)
 	var unlisted []prooftest.Fault
 	f.Ambiguous, unlisted = ambiguities(h, f.Verdict.Times, r.ledger.all, r.previewed)
-	f.Sends, f.Verdict.Faults = r.ledger.all, append(f.Verdict.Faults, unlisted...)
+	f.Sends, f.Verdict.Faults = r.ledger.all, slices.Concat(f.Verdict.Faults, unlisted, r.unseen)
+	f.Broken, f.Refused, f.Aside = r.ledger.sum(), len(h.Refused), len(r.errands.asked)
 	if f.Few = r.points.brief; r.Platform == "" || r.At != nil {
 		f.Missed = r.points.judge()
 	}
 	return f, nil
 }
 
+// givesUpAfter is how often a turn is broken off before the host gives it up.
+const givesUpAfter = 10
+
 // notices are what the host may say by itself instead of an answer.
-var notices = []string{"This message could not be answered: the host stopped each time it tried."}
+var notices = []prooftest.Notice{{Text: "This message could not be answered: the host stopped each time it tried.", Tries: givesUpAfter}}
+
+// replyLasts is how long an answer waits before it expires, the shortest time of all.
+const replyLasts = time.Hour
 
 // history puts the logs together.
 func (r *run) history(ctx context.Context) (*prooftest.History, error) {
-	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Repeats: map[string]bool{"telegram": true}}
+	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Repeats: map[string]bool{"telegram": true},
+		Refused: r.errands.refused, Lasts: replyLasts}
 	var err [4]error
 	r.previewed, err[3] = r.w.firstDeliveries(ctx)
 	if h.Listed, err[0] = r.w.listed(ctx); err[0] == nil {
 		err[0] = r.crowd.about(ctx, h.Listed)
 	}
+	broken := map[string]int{} // by delivery
+	for run, delivery := range r.previewed {
+		broken[delivery] = r.ledger.broken[run]
+	}
+	for i := range h.Listed {
+		h.Listed[i].Broken = broken[h.Listed[i].ID]
+	}
 	h.Skipped, err[1] = r.w.skipped(ctx)
 	h.Unfinished, err[2] = r.w.unfinished(ctx)
+	r.unseen = r.errands.unseen(h.Listed, r.model.seen)
 	r.errands.aside(h)
 	return h, errors.Join(err[:]...)
 }

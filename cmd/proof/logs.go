@@ -143,9 +143,9 @@ func (w *world) eachDelivery(ctx context.Context, f func(sessions.Delivery)) err
 
 // listedOf is a delivery in the checker's words. The host's own are shown without the marks of code.
 func listedOf(d sessions.Delivery) prooftest.Listed {
-	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: strings.ReplaceAll(d.Text, "`", ""), Reason: d.Error, Repeat: d.Repeat, Unclear: d.Unclear}
-	if l.Reason == "" && d.Verdict != nil {
-		l.Reason = d.Verdict.Reason
+	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: strings.ReplaceAll(d.Text, "`", ""), Ended: d.Updated, Reason: d.Error, Repeat: d.Repeat, Unclear: d.Unclear}
+	if d.Verdict != nil {
+		l.Rule = d.Verdict.Rule
 	}
 	for _, r := range d.Receipts {
 		l.Receipts = append(l.Receipts, string(r.ID))

@@ -21,6 +21,7 @@ type puppet struct {
 	mu    sync.Mutex
 	asked []prooftest.Asked
 	begun map[string]bool // tokens that a turn or a step was about
+	saw   map[string]bool // what errands want it to see (see want)
 }
 
 // The steps that a model is asked for.
@@ -104,6 +105,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 		p.begun = map[string]bool{}
 	}
 	p.begun[token] = true
+	p.see(r)
 	p.mu.Unlock()
 	reply.Usage = modeltest.Usage{Input: 100, Output: 10}
 	reply.Delay += time.Duration(rand.IntN(15)) * time.Millisecond

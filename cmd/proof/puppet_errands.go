@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,29 @@ func (s scene) errand(last string, n int) (token string, reply modeltest.Reply, 
 		reply.Delay = time.Second
 	}
 	return "", reply, true
+}
+
+var wantedToken = regexp.MustCompile(`\((e\d+)\)`)
+
+// see notes what people said that a prompt holds; mu is held.
+func (p *puppet) see(r modeltest.Request) {
+	for _, m := range r.Messages {
+		for _, token := range all(wantedToken, m.Text) {
+			if m.Role == "user" {
+				if p.saw == nil {
+					p.saw = map[string]bool{}
+				}
+				p.saw[token] = true
+			}
+		}
+	}
+}
+
+// seen reports whether a prompt held what has a token of errands.
+func (p *puppet) seen(token string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.saw[token]
 }
 
 // askedIn counts the calls about a session.

@@ -241,8 +241,9 @@ func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples [
 	for _, m := range samples { // a collection in the middle of work finds what is in use for a moment too
 		calm.Heap = min(calm.Heap, m.Heap)
 	}
-	lat := s.overhead(h)
+	lat, left := s.overhead(h)
 	s.fig.add(time.Since(s.began), fast, middle(samples), calm, lat, len(s.disturbed), h)
+	s.fig.Left.join(left, fast)
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,
 		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State)
 	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil
@@ -282,8 +283,9 @@ func (s *soak) listedSince(ctx context.Context, since time.Time) (out []prooftes
 }
 
 // overhead gives the time of each plain message from the moment at which the platform had it to the moment at which its answer came
-// there. What was said or answered while that platform was disturbed does not count: then its retries are measured.
-func (s *soak) overhead(h *prooftest.History) *latencies {
+// there. What was said or answered while that platform was disturbed does not count: then its retries are measured. left says what was not
+// measured, and why.
+func (s *soak) overhead(h *prooftest.History) (l *latencies, left unmeasuredMessages) {
 	answers := map[string]time.Time{}
 	for _, x := range h.Shown {
 		if x.Verb != prooftest.Post {
@@ -295,17 +297,22 @@ func (s *soak) overhead(h *prooftest.History) *latencies {
 			}
 		}
 	}
-	l := &latencies{}
+	l = &latencies{}
 	for _, m := range h.Said {
 		at, ok := answers[m.Token]
-		if !ok || len(m.Owes) != 1 || strings.Contains(m.Text, ":") {
-			continue
-		}
-		if !slices.ContainsFunc(s.disturbed, func(d disturbance) bool {
+		switch {
+		case len(m.Owes) == 0:
+		case len(m.Owes) > 1 || strings.Contains(m.Text, ":"):
+			left.Orders++
+		case !ok:
+			left.Unanswered++
+		case slices.ContainsFunc(s.disturbed, func(d disturbance) bool {
 			return d.platform == m.Place.Platform && m.At.Before(d.end) && at.After(d.begin)
-		}) {
+		}):
+			left.Disturbed++
+		default:
 			l.add(at.Sub(m.At))
 		}
 	}
-	return l
+	return l, left
 }

@@ -26,6 +26,7 @@ type soaked struct {
 
 	P50, P95, P99, WorstP99 time.Duration // the host's own time for a message; the worst of all windows
 	Measured                int           // messages
+	Left                    unmeasuredMessages
 	WarmP99                 time.Duration // the same of the windows that had the rate for getting warm; 0 = there were none
 	CPU                     float64       // of one core
 	First, Last             sample        // at rest, after the time to get warm and in the end
@@ -37,6 +38,20 @@ type soaked struct {
 	times  []timedLatencies
 	series map[string][]point
 	calm   []timed
+}
+
+// unmeasuredMessages are those whose time says nothing of the host's own, at the rate of the mark.
+type unmeasuredMessages struct {
+	Orders     int // asked for more than an answer, which they waited for
+	Unanswered int // have no post of their own: withheld
+	Disturbed  int // their platform was away meanwhile
+}
+
+// join adds those of a window; fast ones are not judged.
+func (u *unmeasuredMessages) join(o unmeasuredMessages, fast bool) {
+	if !fast {
+		u.Orders, u.Unanswered, u.Disturbed = u.Orders+o.Orders, u.Unanswered+o.Unanswered, u.Disturbed+o.Disturbed
+	}
 }
 
 // timed is a sample with its time, and how many messages there were until then.
@@ -173,6 +188,8 @@ func (f *soaked) judge(of time.Duration, rss float64, p99 time.Duration) error {
 	if of >= longEnough {
 		hold(f.RSS.Slope < rss, "%s: %+.2f", resident, f.RSS.Slope)
 		hold(f.Measured >= leastMeasured && f.P99 < p99, "%s: %s of %d measured", own, f.P99, f.Measured)
+		plain := f.Measured + f.Left.Unanswered + f.Left.Disturbed
+		hold(2*f.Measured >= plain, "half of the messages that ask for an answer alone are measured: %d of %d", f.Measured, plain)
 	} else {
 		f.Unjudged = []string{resident, own}
 	}
@@ -206,6 +223,7 @@ func (f *soaked) print(to io.Writer) {
 	} else {
 		row("the host's own time", unmeasured)
 	}
+	row("not measured", "%d messages with orders, %d without an answer, %d whose platform was away meanwhile", f.Left.Orders, f.Left.Unanswered, f.Left.Disturbed)
 	if f.WarmP99 > 0 {
 		row("while it got warm", "p99 %s, with %g messages a second: not judged", f.WarmP99, f.WarmRate)
 	}

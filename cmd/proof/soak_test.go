@@ -130,6 +130,14 @@ func TestSoakJudges(t *testing.T) {
 			t.Errorf("slow %s: %v, %s while it gets warm, %s then", name, err, f.WarmP99, f.P99)
 		}
 	}
+	few := steady(400, func(int, *sample) {})
+	few.Left = unmeasuredMessages{Orders: 1 << 20, Unanswered: 400*60 - 20, Disturbed: 20}
+	for n, want := range []string{"", "half of the messages that ask for an answer alone are measured: 24000 of 48001"} {
+		few.Left.Disturbed += n
+		if err := few.judge(of, 1, 20*time.Millisecond); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", few.Left, err)
+		}
+	}
 	f := steady(400, func(n int, s *sample) { s.RSS += float64(n) * 2 / 240 }) // 2 MB an hour
 	if err := f.judge(100*time.Minute, 1, time.Millisecond); err == nil || !strings.Contains(err.Error(), "resident") || !strings.Contains(err.Error(), "99 of 100") {
 		t.Errorf("a long run: %v", err)

@@ -7,11 +7,14 @@ import (
 
 // Check holds the parts of a history against each other. These are its rules:
 //
-// Every debt is shown exactly once, in its place and nowhere else, or something allowed accounts for it: the host withheld it while a
-// deny could have been in force, said a notice about it, lists its delivery as failed, expired, held or dropped, or lists the message
-// as skipped, with a reason. What an edit leaves there is what counts; what was shown for a moment in a wrong place counts as well. A
-// debt of a message that was noticed or skipped is owed only when the model was asked about it. A command is owed one answer of the
-// host's, by the same rules.
+// Every debt is shown exactly once, in its place and nowhere else, or something allowed accounts for it: the host withheld it by a rule
+// while a deny could have been in force, said a notice about it, lists its delivery as held, or as failed or dropped where a platform
+// refuses, or as expired in due time, or lists the message as skipped; each with a reason. It has one delivery, whatever became of that.
+// What an edit leaves there is what counts: a text that an edit left without its tokens is judged by what it says then. What was shown for
+// a moment in a wrong place counts as well. A debt of a message that was noticed or skipped is owed only when the model was asked about
+// it, or was shown what came of the calls that begin it. A command is owed one answer of the host's, by the same rules.
+//
+// A notice that says that the host gave up is one about a turn that was broken off so many times.
 //
 // What the host says in its own words belongs to the delivery that has its id, or has that text when a kill hid the id; and each such
 // delivery to the command that it answers, or to the messages in whose stead it is a notice: as the host's own list says, and to nothing
@@ -110,7 +113,7 @@ func newCheck(h *History) *check {
 		}
 		switch {
 		case s.Command:
-			d := &debt{Debt: Debt{s.Token, command, s.Place}, said: s, rank: i}
+			d := &debt{Debt: Debt{Token: s.Token, Kind: command, Place: s.Place}, said: s, rank: i}
 			if c.commands[s.Token] != nil || !isToken(s.Token) || len(s.Owes) > 0 {
 				c.fault(BadLog, d, s.Place, "a command's token is that of another one, or is none, or it owes something")
 				continue
@@ -192,5 +195,18 @@ func (c *check) places() {
 
 // isNotice reports whether a text is one that the host says by itself.
 func (c *check) isNotice(text string) bool {
-	return slices.ContainsFunc(c.h.Notices, func(n string) bool { return n != "" && strings.Contains(text, n) })
+	return slices.ContainsFunc(c.h.Notices, func(n Notice) bool { return n.in(text) })
+}
+
+// in reports whether a text has the words of a notice.
+func (n Notice) in(text string) bool { return n.Text != "" && strings.Contains(text, n.Text) }
+
+// tries is how many turns have to have been broken off before a text is said.
+func (c *check) tries(text string) (n int) {
+	for _, x := range c.h.Notices {
+		if x.in(text) {
+			n = max(n, x.Tries)
+		}
+	}
+	return n
 }

@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -24,19 +25,7 @@ func (c *check) settle(d *debt) {
 		return
 	}
 	for _, s := range d.sends {
-		switch {
-		case !s.final():
-			d.end = stuck
-		case s.State == "sent":
-			d.end, d.why = missing, "the host says that it was sent"
-			return
-		case s.State != "withheld":
-			d.end = max(d.end, listed)
-		case c.policies[d.Place].mayDeny(d.said.At):
-			d.end = max(d.end, withheld)
-		default:
-			d.why = "the host withheld it, but no deny could have been in force"
-		}
+		d.end, d.why = c.excuse(d, s)
 	}
 	if d.end != missing || d.why != "" {
 		return
@@ -50,13 +39,41 @@ func (c *check) settle(d *debt) {
 	}
 }
 
+// excuse says what a delivery that is not shown accounts for, or why it accounts for nothing.
+func (c *check) excuse(d *debt, s *Listed) (as end, why string) {
+	refused := func(r Refusal) bool { return r.Place == s.Place && !s.Ended.Before(r.Since.Add(-slack)) }
+	switch {
+	case !s.final(): // a fault of its own
+		return stuck, ""
+	case s.State == "sent":
+		return missing, "the host says that it was sent"
+	case s.Reason == "":
+		return missing, "the host does not say why it was not sent"
+	case s.State == "withheld" && s.Rule == "":
+		return missing, "the host withheld it by no rule"
+	case s.State == "withheld" && !c.policies[s.Place].mayDeny(s.Ended):
+		return missing, "the host withheld it, but no deny could have been in force at " + clock(s.Ended)
+	case s.State == "withheld":
+		return withheld, ""
+	case s.State == "expired" && (c.h.Lasts == 0 || s.Ended.Before(d.said.At.Add(c.h.Lasts))):
+		return missing, "it expired before its time, at " + clock(s.Ended)
+	case (s.State == "failed" || s.State == "dropped") && !slices.ContainsFunc(c.h.Refused, refused):
+		return missing, "it failed, or was dropped, and nothing was made to refuse it"
+	}
+	return listed, ""
+}
+
 // open reports whether a notice may account for a debt: nothing else does, and nothing contradicts it.
 func (d *debt) open() bool { return d.end == missing && d.why == "" }
 
-// neverBegun reports whether a debt beside the answer is not owed after all.
+// neverBegun reports whether a debt beside the answer is not owed after all: its message has no answer, and the model was neither asked
+// about it nor shown what came of the call that begins it.
 func (c *check) neverBegun(d *debt) bool {
 	a := c.byToken[d.said.Token]
-	return a != nil && a != d && (a.end == noticed || a.end == skipped || a.end == listed && len(a.sends) == 0) && len(c.asks[d.Token]) == 0
+	if a == nil || a == d || len(c.asks[d.Token]) > 0 || a.end != noticed && a.end != skipped && (a.end != listed || len(a.sends) > 0) {
+		return false
+	}
+	return !slices.ContainsFunc(c.asks[cmp.Or(d.By, d.said.Token)], func(a *Asked) bool { return a.Call > 0 })
 }
 
 // begun releases the debts that never came to be. A message that was skipped carries only those.
@@ -65,16 +82,19 @@ func (c *check) begun() {
 		switch {
 		case d.Kind == Answer:
 		case d.end == skipped && !c.neverBegun(d):
-			d.end, d.why = missing, "its message is listed as skipped, but the model was asked about it"
+			d.end, d.why = missing, "its message is listed as skipped, but it was begun"
 		case d.end == skipped, d.open() && c.neverBegun(d):
 			d.end = unbegun
 		}
 	}
 }
 
-// account reports a debt that nothing accounts for, or that is shown too often.
+// account reports a debt that nothing accounts for, or that is shown too often, or has more than one delivery: what became of the others
+// is no excuse, as only one of them was owed.
 func (c *check) account(d *debt) {
 	switch {
+	case len(d.sends) > 1:
+		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("%d deliveries are of it", len(d.sends)))
 	case d.end == missing:
 		c.fault(lost[d.Kind], d, d.Place, "nothing accounts for it; "+d.why)
 	case len(d.lines) > 1:
@@ -82,25 +102,17 @@ func (c *check) account(d *debt) {
 	}
 }
 
-// again judges a debt that is shown more than once, by some lines that some deliveries account for.
+// again judges a debt that is shown more than once, by some lines that a delivery accounts for.
 func (c *check) again(d *debt, lines []*line, sends []*Listed) {
-	var sent []*Listed
-	for _, s := range sends {
-		if s.Repeat || s.State != "withheld" && s.State != "dropped" { // a denied one that is marked may have been shown before the deny
-			sent = append(sent, s)
-		}
-	}
 	n := len(lines)
 	switch {
 	case len(slices.Compact(slices.Clone(lines))) < n:
 		c.fault(doubled[d.Kind], d, d.Place, "shown twice in one text")
 	case !c.h.Repeats[d.Place.Platform]:
 		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times, on a platform that shows a repeated send once", n))
-	case len(sent) > 1:
-		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times, by %d deliveries", n, len(sent)))
 	case n > mostTries:
 		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times; a repeat is sent at most %d times", n, mostTries))
-	case len(sent) == 0 || !sent[0].Repeat:
+	case len(sends) == 0 || !sends[0].Repeat:
 		c.fault(Unlisted, d, d.Place, fmt.Sprintf("shown %d times, and no delivery is marked as possibly repeated", n))
 	}
 }

@@ -58,11 +58,15 @@ func (p *policy) deniedAt(at time.Time) (since time.Time, denied bool) {
 	return s.from, s.to.IsZero() || at.Before(s.to)
 }
 
-// mayDeny reports whether a deny could have been in force at some time from one on.
-func (p *policy) mayDeny(from time.Time) bool {
-	if p == nil || len(p.maybe) == 0 {
+// slack is how far the clocks of the host's list and of the driver may be apart.
+const slack = 100 * time.Millisecond
+
+// mayDeny reports whether a deny could have been in force at a time of the host's list: one was asked for before it, and no allow was
+// acknowledged between.
+func (p *policy) mayDeny(at time.Time) bool {
+	if p == nil {
 		return false
 	}
-	last := p.maybe[len(p.maybe)-1]
-	return last.to.IsZero() || !last.to.Before(from)
+	i := sort.Search(len(p.maybe), func(i int) bool { return p.maybe[i].from.After(at.Add(slack)) }) - 1
+	return i >= 0 && (p.maybe[i].to.IsZero() || !p.maybe[i].to.Before(at.Add(-slack)))
 }

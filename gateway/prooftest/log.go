@@ -35,6 +35,7 @@ type Debt struct {
 	Token string // unique in the run: letters, digits and . _ : -
 	Kind  Kind
 	Place Place
+	By    string // the token of the debt whose step begins it, as a sub-agent begins another; "" = the message itself does
 }
 
 // Said is what a person wrote, as the stand-in platform took it. Within a place the order of a History's Said is the order in which
@@ -105,16 +106,31 @@ type Kill struct {
 type Listed struct {
 	ID       string
 	Place    Place
-	Kind     string // the host's word
-	State    string // sent, withheld, failed, expired, held, dropped; anything else is unfinished
+	Kind     string    // the host's word
+	State    string    // sent, withheld, failed, expired, held, dropped; anything else is unfinished
+	Ended    time.Time // when it came to that state, by the host's list
 	Text     string
+	Rule     string   // of the send policy: what decided in the end
 	Reason   string   // why it is not sent
 	Repeat   bool     // the host says that the chat may show it twice
 	Unclear  bool     // the host says that it may be there although it is not sent
 	Receipts []string // the ids that the platform gave
+	Broken   int      // how many ends of the process broke off the turn that it is of, as the driver saw
 	// For are the tokens of the messages, or of the other debts, that the host's own list says it is about, when its text has no token:
 	// the command that it answers, those in whose stead it is a notice.
 	For []string
+}
+
+// Notice is a text that the host says by itself instead of an answer.
+type Notice struct {
+	Text  string
+	Tries int // how often its turn has to have been broken off before it is said (see Listed.Broken)
+}
+
+// Refusal is that a platform takes nothing for a place, from a time on.
+type Refusal struct {
+	Place Place
+	Since time.Time
 }
 
 // Skipped is one message that the host lists as not read or not answered, with its reason.
@@ -135,7 +151,12 @@ type History struct {
 	Skipped []Skipped
 	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message that one of
 	// them is shown for, with no answer of its own, counts as noticed.
-	Notices []string
+	Notices []Notice
+	// Refused are the places in which a platform was made to refuse what is sent there, or a person dropped it: nothing fails and nothing is
+	// dropped elsewhere, or before.
+	Refused []Refusal
+	// Lasts is how long a text waits at least, from its message on, until it may expire; 0 = none expires.
+	Lasts time.Duration
 	// Repeats are the platforms without a key for sends: a text there may be shown twice when its delivery is marked Repeat.
 	Repeats map[string]bool
 	// Cut counts by platform the calls whose answer never reached the host for another reason than a kill, a broken connection or a

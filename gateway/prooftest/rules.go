@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -95,8 +96,8 @@ func (c *check) ambiguous() {
 			c.v.Marked, c.v.Twice = c.v.Marked+1, c.v.Twice+max(0, n-1)
 		}
 		c.v.Times[s.ID] = n
-		if d := c.debtOf(s); n > 0 && c.own[s] == nil && s.unsent() && !slices.ContainsFunc(d.sends, func(o *Listed) bool { return !o.unsent() }) {
-			c.fault(Unlisted, d, s.Place, "it is shown; the host lists it as not sent, and does not say that it may have arrived: "+tellListed(s))
+		if n > 0 && s.unsent() {
+			c.fault(Unlisted, c.debtOf(s), s.Place, "it is shown; the host lists it as not sent, and does not say that it may have arrived: "+tellListed(s))
 		}
 		if !s.Repeat && s.State != "held" {
 			continue
@@ -116,8 +117,10 @@ func (s *Listed) unsent() bool {
 
 // debtOf is what is owed that a delivery is about, if it names that.
 func (c *check) debtOf(s *Listed) *debt {
-	if t := tokens(s.Text); len(t) > 0 && c.byToken[t[0]] != nil {
-		return c.byToken[t[0]]
+	for _, t := range append(tokens(s.Text), s.For...) {
+		if d := cmp.Or(c.byToken[t], c.commands[t]); d != nil {
+			return d
+		}
 	}
 	return &debt{}
 }

@@ -57,6 +57,20 @@ var doubleSpoilers = []spoiler{
 		}
 		return t.tokens, ok
 	}, nil},
+	{"a second delivery that is not shown", doubles, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.seen)
+		if ok {
+			w.again(t, []string{"withheld", "failed", "expired", "held", "dropped"}[w.IntN(5)])
+		}
+		return t.tokens, ok
+	}, []FaultKind{Unlisted}},
+	{"two deliveries that are withheld", doubles, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.ended("withheld"))
+		if ok {
+			w.again(t, "withheld")
+		}
+		return t.tokens, ok
+	}, nil},
 	{"four times", doubles, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return len(t.tokens) == 1 && t.lines > 0 && t.Platform == "telegram" })
 		if ok {
@@ -112,6 +126,13 @@ var doubleSpoilers = []spoiler{
 			w.h.Listed[t.listed].Repeat = false
 		}
 		return []string{""}, ok
+	}, nil},
+	{"a command's answer is shown, and listed as not sent", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return t.command() && w.said(t) && t.lines == 1 && w.alone(t) })
+		if ok {
+			w.end(t, []string{"withheld", "failed", "expired", "dropped"}[w.IntN(4)])
+		}
+		return t.about, ok
 	}, nil},
 	{"a repeat where no kill was inside a send", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
 		for i := range w.h.Kills {
@@ -206,10 +227,10 @@ var ruleSpoilers = []spoiler{
 		t, ok := w.pick(w.seen)
 		if ok {
 			p := w.elsewhere(t.Place)
-			w.append(Shown{Place: p, ID: "x0", Verb: Post, Text: w.text(t)}, Shown{Place: p, ID: "x0", Verb: Edit, Text: failedWord})
+			w.append(Shown{Place: p, ID: "x0", Verb: Post, Text: w.text(t)}, Shown{Place: p, ID: "x0", Verb: Edit, Text: "oops"})
 		}
 		return t.tokens, ok
-	}, nil},
+	}, []FaultKind{Foreign}},
 	{"listed for another place", misplace, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return len(t.tokens) > 0 })
 		if ok {
@@ -288,8 +309,15 @@ var ruleSpoilers = []spoiler{
 	}, nil},
 	{"a foreign text that is written over", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
 		p := w.spots[0].Place
-		w.append(Shown{Place: p, ID: "x0", Verb: Post, Text: "hello [zz]"}, Shown{Place: p, ID: "x0", Verb: Edit, Text: failedWord})
+		w.append(Shown{Place: p, ID: "x0", Verb: Post, Text: "hello [zz]"}, Shown{Place: p, ID: "x0", Verb: Edit, Text: "oops"})
 		return []string{"zz"}, true
+	}, []FaultKind{Foreign}},
+	{"a text that an edit took the token from", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.seen)
+		if ok {
+			w.append(Shown{Place: t.Place, ID: "x0", Verb: Post, Text: w.text(t)}, Shown{Place: t.Place, ID: "x0", Verb: Edit, Text: "oops"})
+		}
+		return []string{""}, ok
 	}, nil},
 	{"a foreign text beside a token", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.seen)

@@ -33,18 +33,18 @@ var logSpoilers = []spoiler{
 	}, nil},
 	{"a token is owed twice", []FaultKind{BadLog}, func(w *world) ([]string, bool) {
 		s := w.message()
-		s.Owes = append(s.Owes, Debt{s.Token, Report, s.Place})
+		s.Owes = append(s.Owes, Debt{Token: s.Token, Kind: Report, Place: s.Place})
 		return []string{s.Token}, true
 	}, nil},
 	{"a token is none", []FaultKind{BadLog}, func(w *world) ([]string, bool) {
 		s := w.message()
 		token := []string{"", "two words", "a]", "[a", "ä"}[w.IntN(5)]
-		s.Owes = append(s.Owes, Debt{token, Report, s.Place})
+		s.Owes = append(s.Owes, Debt{Token: token, Kind: Report, Place: s.Place})
 		return []string{token}, true
 	}, nil},
 	{"a debt of an unknown kind", []FaultKind{BadLog}, func(w *world) ([]string, bool) {
 		s := w.message()
-		s.Owes = append(s.Owes, Debt{"zz", []Kind{"gift", command}[w.IntN(2)], s.Place})
+		s.Owes = append(s.Owes, Debt{Token: "zz", Kind: []Kind{"gift", command}[w.IntN(2)], Place: s.Place})
 		return []string{"zz"}, true
 	}, nil},
 	{"an answer with another token than its message", []FaultKind{BadLog}, func(w *world) ([]string, bool) {

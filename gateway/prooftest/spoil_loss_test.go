@@ -32,10 +32,10 @@ var lossSpoilers = []spoiler{
 	{"written over in the end", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.seen)
 		if ok {
-			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Edit, Text: failedWord})
+			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Edit, Text: "oops"})
 		}
 		return t.tokens, ok
-	}, nil},
+	}, []FaultKind{Foreign}},
 	{"only a longer token is shown", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(t.tokens) == 1 })
 		if ok {
@@ -44,26 +44,74 @@ var lossSpoilers = []spoiler{
 		return t.tokens, ok
 	}, []FaultKind{Foreign, AnsweredTwice, AnnounceDoubled, ReportDoubled, WrongPlace, OutOfOrder, Unlisted}},
 	{"withheld where there was never a deny", losses, func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool {
-			return w.seen(t) && !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == t.Place })
-		})
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && w.unflipped(t.Place) })
 		if ok {
-			w.h.Listed[t.listed].State = "withheld"
-			w.hide(t)
+			w.withhold(t)
 		}
 		return t.tokens, ok
 	}, nil},
 	{"withheld after a deny was over", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool {
 			s := w.spot(t.Place)
-			return w.seen(t) && !s.may && !s.allowed.IsZero() && w.owing(t.tokens[0]).At.After(s.allowed)
+			return w.seen(t) && !s.may && !s.allowed.IsZero() && w.final(t).At.After(s.allowed.Add(slack))
 		})
 		if ok {
-			w.h.Listed[t.listed].State = "withheld"
-			w.hide(t)
+			w.withhold(t)
 		}
 		return t.tokens, ok
 	}, nil},
+	{"withheld before there was a deny", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && w.unflipped(t.Place) })
+		if ok {
+			w.withhold(t)
+			w.tick()
+			w.h.Flips = append(w.h.Flips, Flip{Place: t.Place, Deny: true, Asked: w.now.Add(2 * slack), Acked: w.now.Add(3 * slack)})
+		}
+		return t.tokens, ok
+	}, nil},
+	{"withheld by no rule", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.ended("withheld"))
+		if ok {
+			w.h.Listed[t.listed].Rule = ""
+		}
+		return t.tokens, ok
+	}, nil},
+	{"ended without a reason", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return len(t.tokens) > 0 && t.lines == 0 })
+		if ok {
+			w.h.Listed[t.listed].Reason = ""
+		}
+		return t.tokens, ok
+	}, nil},
+	{"failed where nothing was refused", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.ended("failed", "dropped"))
+		if ok {
+			w.h.Refused = slices.DeleteFunc(w.h.Refused, func(r Refusal) bool { return r.Place == t.Place })
+		}
+		return t.tokens, ok
+	}, losses},
+	{"failed before anything was refused", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.ended("failed", "dropped"))
+		if ok {
+			i := slices.IndexFunc(w.h.Refused, func(r Refusal) bool { return r.Place == t.Place })
+			w.h.Refused[i].Since = w.h.Listed[t.listed].Ended.Add(2 * slack)
+		}
+		return t.tokens, ok
+	}, losses},
+	{"expired before its time", losses, func(w *world) ([]string, bool) {
+		t, ok := w.pick(w.ended("expired"))
+		if ok {
+			w.h.Listed[t.listed].Ended = w.owing(t.tokens[0]).At
+		}
+		return t.tokens, ok
+	}, nil},
+	{"given up before it was tried so often", losses[:1], func(w *world) ([]string, bool) {
+		t, ok := w.oneNotice(func(t left) bool { return w.text(t) == givenUp })
+		if ok {
+			w.h.Listed[t.listed].Broken = w.IntN(tries)
+		}
+		return t.about, ok
+	}, losses},
 	{"withheld, and not listed", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.ended("withheld"))
 		if ok {
@@ -164,12 +212,9 @@ var lossSpoilers = []spoiler{
 		return t.about, ok
 	}, losses},
 	{"a notice is withheld where there was never a deny", answerOrReport, func(w *world) ([]string, bool) {
-		t, ok := w.oneNotice(func(t left) bool {
-			return w.said(t) && !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == t.Place })
-		})
+		t, ok := w.oneNotice(func(t left) bool { return w.said(t) && w.unflipped(t.Place) })
 		if ok {
-			w.h.Listed[t.listed].State = "withheld"
-			w.hide(t)
+			w.withhold(t)
 		}
 		return t.about, ok
 	}, losses},
@@ -207,6 +252,18 @@ var lossSpoilers = []spoiler{
 				token := s.Owes[1+w.IntN(len(s.Owes)-1)].Token
 				w.h.Asked = append(w.h.Asked, Asked{Step: "child", Token: token, Life: w.life})
 				return []string{token}, true
+			}
+		}
+		return nil, false
+	}, nil},
+	{"noticed, but the model was shown what came of its calls", losses[1:], func(w *world) ([]string, bool) {
+		for _, i := range w.Perm(len(w.h.Said)) {
+			s := w.h.Said[i]
+			for _, d := range s.Owes {
+				if w.ends[s.Token] == noticed && w.ends[d.Token] == unbegun {
+					w.h.Asked = append(w.h.Asked, Asked{Step: "turn", Token: s.Token, Call: 1 + w.IntN(2), Life: w.life})
+					return []string{d.Token}, true
+				}
 			}
 		}
 		return nil, false

@@ -88,6 +88,31 @@ func (w *world) hide(t left) {
 	w.h.Shown = slices.Delete(w.h.Shown, t.from, t.to)
 }
 
+// end has a delivery end in another state, with all that goes with it, but for what makes it legal.
+func (w *world) end(t left, state string) {
+	l := &w.h.Listed[t.listed]
+	l.State, l.Reason, l.Rule, l.Receipts, l.Repeat = state, "it is so", "session override", nil, false
+}
+
+// withhold has a text not be shown, as the policy denies it, at the time at which it was shown.
+func (w *world) withhold(t left) {
+	w.h.Listed[t.listed].Ended = w.final(t).At
+	w.end(t, "withheld")
+	w.hide(t)
+}
+
+// again lists a delivery once more, with another end.
+func (w *world) again(t left, state string) {
+	l := w.h.Listed[t.listed]
+	l.ID, l.State, l.Reason, l.Receipts, l.Repeat = "d0", state, "it is so", nil, false
+	w.h.Listed = append(w.h.Listed, l)
+}
+
+// unflipped reports whether the policy of a place never changed.
+func (w *world) unflipped(p Place) bool {
+	return !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == p })
+}
+
 // unlist takes a delivery out of the list.
 func (w *world) unlist(t left) {
 	w.h.Listed = slices.Delete(w.h.Listed, t.listed, t.listed+1)

@@ -51,12 +51,9 @@ var wordSpoilers = []spoiler{
 		return t.about, ok
 	}, nil},
 	{"a command's answer is withheld where there was never a deny", losses[:1], func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool {
-			return t.command() && w.said(t) && !slices.ContainsFunc(w.h.Flips, func(f Flip) bool { return f.Place == t.Place })
-		})
+		t, ok := w.pick(func(t left) bool { return t.command() && w.said(t) && w.unflipped(t.Place) })
 		if ok {
-			w.h.Listed[t.listed].State = "withheld"
-			w.hide(t)
+			w.withhold(t)
 		}
 		return t.about, ok
 	}, nil},
@@ -172,7 +169,7 @@ var wordSpoilers = []spoiler{
 		if w.chance(30) {
 			s.Token = ""
 		} else if w.chance(50) {
-			s.Token, s.Owes = "zz", []Debt{{"zy", Report, s.Place}}
+			s.Token, s.Owes = "zz", []Debt{{Token: "zy", Kind: Report, Place: s.Place}}
 		}
 		w.h.Said = append(w.h.Said, s)
 		return []string{s.Token}, true

@@ -48,16 +48,16 @@ func TestDenyBounds(t *testing.T) {
 		name  string
 		flips []Flip
 		want  string // second by second from 0 to 9: x = nothing may pass
-		may   string // m = a deny could have been in force from then on
+		may   string // m = a deny could have been in force
 	}{
 		{"none", nil, "..........", ".........."},
-		{"deny", []Flip{{p, deny, at(2), at(4)}}, ".....xxxxx", "mmmmmmmmmm"},
-		{"deny, never acknowledged", []Flip{{p, deny, at(2), never}}, "..........", "mmmmmmmmmm"},
-		{"deny, allow", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(5), at(7)}}, "...xx.....", "mmmmmmmm.."},
-		{"deny, allow never acknowledged", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(5), never}}, "...xx.....", "mmmmmmmmmm"},
-		{"deny, allow never acknowledged, deny", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(4), never}, {p, deny, at(5), at(6)}}, "...x...xxx", "mmmmmmmmmm"},
-		{"deny, deny", []Flip{{p, deny, at(1), at(2)}, {p, deny, at(4), at(6)}}, "...xxxxxxx", "mmmmmmmmmm"},
-		{"deny never acknowledged, allow", []Flip{{p, deny, at(1), never}, {p, allow, at(3), at(4)}}, "..........", "mmmmm....."},
+		{"deny", []Flip{{p, deny, at(2), at(4)}}, ".....xxxxx", "..mmmmmmmm"},
+		{"deny, never acknowledged", []Flip{{p, deny, at(2), never}}, "..........", "..mmmmmmmm"},
+		{"deny, allow", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(5), at(7)}}, "...xx.....", ".mmmmmmm.."},
+		{"deny, allow never acknowledged", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(5), never}}, "...xx.....", ".mmmmmmmmm"},
+		{"deny, allow never acknowledged, deny", []Flip{{p, deny, at(1), at(2)}, {p, allow, at(4), never}, {p, deny, at(5), at(6)}}, "...x...xxx", ".mmmmmmmmm"},
+		{"deny, deny", []Flip{{p, deny, at(1), at(2)}, {p, deny, at(4), at(6)}}, "...xxxxxxx", ".mmmmmmmmm"},
+		{"deny never acknowledged, allow", []Flip{{p, deny, at(1), never}, {p, allow, at(3), at(4)}}, "..........", ".mmmm....."},
 		{"allow", []Flip{{p, allow, at(3), at(4)}}, "..........", ".........."},
 		{"twice", []Flip{{p, deny, at(0), at(1)}, {p, allow, at(3), at(4)}, {p, deny, at(5), at(6)}, {p, allow, at(8), at(9)}}, "..x....x..", "mmmmmmmmmm"},
 		{"another place", []Flip{{Place{Platform: "discord", Chat: "2"}, deny, at(1), at(2)}}, "..........", ".........."},
@@ -68,8 +68,8 @@ func TestDenyBounds(t *testing.T) {
 			got += map[bool]string{true: ".", false: "x"}[Check(h).OK()]
 			h = &History{
 				Flips:  c.flips,
-				Said:   []Said{{Token: "m", At: at(s), Place: p, Text: "[m]", Owes: []Debt{{"m", Answer, p}}}},
-				Listed: []Listed{{ID: "d", Place: p, State: "withheld", Text: "[m]"}},
+				Said:   []Said{{Token: "m", At: at(s), Place: p, Text: "[m]", Owes: []Debt{{Token: "m", Kind: Answer, Place: p}}}},
+				Listed: []Listed{{ID: "d", Place: p, State: "withheld", Text: "[m]", Ended: at(s), Rule: "session override", Reason: "denied"}},
 			}
 			may += map[bool]string{true: "m", false: "."}[Check(h).OK()]
 		}
@@ -87,7 +87,7 @@ func TestSameWords(t *testing.T) {
 		h := &History{
 			Said: []Said{{Token: "c1", At: at(1), Place: p, Text: "/new", Command: true}, {Token: "c2", At: at(2), Place: p, Text: "/new", Command: true}},
 			Listed: []Listed{
-				{ID: "d1", Place: p, State: "held", Text: "Anew.", For: []string{"c1"}},
+				{ID: "d1", Place: p, State: "held", Reason: "sent three times", Text: "Anew.", For: []string{"c1"}},
 				{ID: "d2", Place: p, State: "sent", Text: "Anew.", Repeat: true, Receipts: []string{"12"}, For: []string{"c2"}},
 			},
 			Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": cuts},
@@ -128,13 +128,13 @@ func TestSharedNotice(t *testing.T) {
 	t.Parallel()
 	p := Place{Platform: "telegram", Chat: "1"}
 	said := func(token string) Said {
-		return Said{Token: token, At: at(1), Place: p, Text: "[" + token + "]", Owes: []Debt{{token, Answer, p}}}
+		return Said{Token: token, At: at(1), Place: p, Text: "[" + token + "]", Owes: []Debt{{Token: token, Kind: Answer, Place: p}}}
 	}
 	v := Check(&History{
 		Said:    []Said{said("m1"), said("m2")},
 		Shown:   []Shown{{At: at(2), Place: p, ID: "1", Verb: Post, Text: "No."}, {At: at(3), Place: p, ID: "2", Verb: Post, Text: "No."}},
 		Listed:  []Listed{{ID: "d1", Place: p, State: "sent", Text: "No.", Repeat: true, Receipts: []string{"2"}, For: []string{"m2", "m1"}}},
-		Notices: []string{"No."}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
+		Notices: []Notice{{Text: "No."}}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
 	})
 	if !v.OK() || v.Answers.Noticed != 2 || v.Twice != 1 || v.Times["d1"] != 2 {
 		t.Errorf("%v, %v", v, v.Times)
@@ -147,7 +147,7 @@ func TestShownAgain(t *testing.T) {
 	p := Place{Platform: "telegram", Chat: "1"}
 	both := "done [r1] [r2]"
 	v := Check(&History{
-		Said:    []Said{{Token: "m1", At: at(1), Place: p, Text: "[m1]", Owes: []Debt{{"r1", Report, p}, {"r2", Report, p}}}},
+		Said:    []Said{{Token: "m1", At: at(1), Place: p, Text: "[m1]", Owes: []Debt{{Token: "r1", Kind: Report, Place: p}, {Token: "r2", Kind: Report, Place: p}}}},
 		Shown:   []Shown{{At: at(2), Place: p, ID: "1", Verb: Post, Text: both}, {At: at(3), Place: p, ID: "2", Verb: Post, Text: both}},
 		Listed:  []Listed{{ID: "d1", Place: p, State: "sent", Text: both, Repeat: true, Receipts: []string{"2"}}},
 		Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{"telegram": 1},
@@ -187,7 +187,7 @@ func TestFigures(t *testing.T) {
 	tg, dc := Place{Platform: "telegram", Account: "team", Chat: "1", Thread: "7"}, Place{Platform: "discord", Chat: "2"}
 	h := &History{
 		Said: []Said{
-			{Token: "m1", At: at(1), Place: tg, Text: "[m1] go", Owes: []Debt{{"m1", Answer, tg}, {"a1", Announce, dc}, {"r1", Report, tg}}},
+			{Token: "m1", At: at(1), Place: tg, Text: "[m1] go", Owes: []Debt{{Token: "m1", Kind: Answer, Place: tg}, {Token: "a1", Kind: Announce, Place: dc}, {Token: "r1", Kind: Report, Place: tg}}},
 			{Token: "c1", At: at(2), Place: tg, Text: "/status", Command: true},
 			{At: at(2), Place: tg, Text: "hello"},
 		},
@@ -210,7 +210,7 @@ func TestFigures(t *testing.T) {
 			{ID: "d3", Place: tg, Kind: "announce", State: "sent", Text: "[r1]", Receipts: []string{"15"}, Reason: "lost on the way"},
 			{ID: "d4", Place: tg, Kind: "notice", State: "sent", Text: "All is very well.", Receipts: []string{"13"}, For: []string{"c1"}},
 		},
-		Repeats: map[string]bool{"telegram": true},
+		Repeats: map[string]bool{"telegram": true}, Refused: []Refusal{{tg, at(2)}},
 	}
 	const want = `1 messages and 1 commands
 answers: 1 owed, 1 shown, 0 withheld, 0 noticed, 0 listed as ended otherwise, 0 skipped, 0 not begun
@@ -227,7 +227,7 @@ answers to commands: 1 owed, 1 shown, 0 withheld, 0 noticed, 0 listed as ended o
 	if got := Check(h).String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	h.Listed[2].State = "dropped"
+	h.Listed[2].State, h.Listed[2].Ended = "dropped", at(9)
 	h.Listed[0].Repeat, h.Shown[4].Text = false, "[a1] [m1]"
 	got := Check(h).Text(1)
 	for _, part := range []string{

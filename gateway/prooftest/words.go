@@ -48,7 +48,7 @@ func (c *check) words() {
 			known[l.place] = append(known[l.place], mark{l.pos, i})
 		}
 		switch {
-		case l.gone, l.hadTokens():
+		case l.gone, len(l.tokens) > 0: // it is judged by those
 		case ok && c.own[&c.h.Listed[i]] != nil:
 			c.own[&c.h.Listed[i]].add(l)
 		default:
@@ -57,12 +57,8 @@ func (c *check) words() {
 	}
 	for _, l := range unknown {
 		from, to := around(known[l.place], l.pos, len(c.h.Listed))
-		words := slices.DeleteFunc(slices.Clone(same[label{l.place, l.last().Text}]), func(w *word) bool { return w.at < from || w.at > to || !c.mayShow(w, l) })
-		if len(words) == 0 { // the host's own words and those of a model that were listed at one instant may leave in either order
-			words = slices.DeleteFunc(slices.Clone(same[label{l.place, l.last().Text}]), func(w *word) bool { return len(w.lines) == 0 || !c.mayShow(w, l) })
-		}
-		if len(words) > 0 {
-			slices.MinFunc(words, func(a, b *word) int { return a.claim() - b.claim() }).add(l)
+		if w := c.owner(l, same[label{l.place, l.last().Text}], from, to); w != nil {
+			w.add(l)
 		} else if !c.spare(l) {
 			c.fault(Foreign, &debt{}, l.place, "neither a notice nor the answer to a command: "+tell(l))
 		}
@@ -70,6 +66,21 @@ func (c *check) words() {
 	for _, w := range all {
 		c.about(w)
 	}
+}
+
+// owner finds which of several equal texts a line without a known id is of; from and to are its neighbours in the list.
+func (c *check) owner(l *line, equal []*word, from, to int) *word {
+	for _, may := range []func(w *word) bool{
+		func(w *word) bool { return w.at >= from && w.at <= to && !w.unsent() },
+		func(w *word) bool { return len(w.lines) > 0 }, // the host's own words and those of a model that were listed at one instant may leave in either order
+		(*word).unsent, // says that it is not there: a fault
+	} {
+		words := slices.DeleteFunc(slices.Clone(equal), func(w *word) bool { return !may(w) || !c.mayShow(w, l) })
+		if len(words) > 0 {
+			return slices.MinFunc(words, func(a, b *word) int { return a.claim() - b.claim() })
+		}
+	}
+	return nil
 }
 
 // mark is a line of a place whose delivery is known.
@@ -86,11 +97,6 @@ func around(known []mark, pos, all int) (from, to int) {
 		to = known[n].delivery
 	}
 	return from, to
-}
-
-// hadTokens reports whether a line shows a token, or ever did: then it is judged by that.
-func (l *line) hadTokens() bool {
-	return slices.ContainsFunc(l.versions, func(s *Shown) bool { return len(tokens(s.Text)) > 0 })
 }
 
 // add puts a line where it stands among those of a text.
@@ -113,7 +119,7 @@ func (c *check) mayShow(w *word, l *line) bool {
 }
 
 // claim says which of several texts a line belongs to that may be that of each: the lowest. One that is held has left once, as far as
-// anybody knows; one more try of what is marked, and showing what is listed as not sent, need one more kill.
+// anybody knows; one more try of what is marked, and showing what may have arrived before it was listed as not sent, need one more kill.
 func (w *word) claim() int {
 	switch {
 	case w.State == "held":
@@ -169,10 +175,7 @@ func (c *check) answered() {
 			d.lines, d.sends = append(d.lines, w.lines...), append(d.sends, w.Listed)
 		}
 		slices.SortStableFunc(d.lines, func(a, b *line) int { return a.pos - b.pos })
-		if c.settle(d); len(d.sends) > 1 {
-			c.fault(AnsweredTwice, d, d.Place, fmt.Sprintf("%d deliveries answer it", len(d.sends)))
-			continue
-		}
+		c.settle(d)
 		c.account(d)
 	}
 }
@@ -198,16 +201,18 @@ func (c *check) notices() {
 
 // notice has one notice account for one debt.
 func (c *check) notice(d *debt, w *word) {
-	switch {
-	case len(w.lines) > 0 && w.lines[0].last().At.Before(d.said.At):
+	switch n := c.tries(w.Text); {
+	case w.Broken < n:
+		d.why = fmt.Sprintf("the host gave it up, which takes %d turns that are broken off, and %d were: %s", n, w.Broken, tellListed(w.Listed))
+	case len(w.lines) == 0:
+		if d.end, d.why = c.excuse(d, w.Listed); d.why != "" {
+			d.why += ": " + tellListed(w.Listed)
+		} else {
+			d.end = listed // one that is not final is a fault of its own
+		}
+	case w.lines[0].last().At.Before(d.said.At):
 		d.why = "its notice stood there before it was said: " + tell(w.lines[0])
-	case len(w.lines) > 0:
+	default:
 		d.end = noticed
-	case w.State == "sent":
-		d.why = "the host says that its notice was sent: " + tellListed(w.Listed)
-	case w.State == "withheld" && !c.policies[d.Place].mayDeny(d.said.At):
-		d.why = "the host withheld its notice, but no deny could have been in force: " + tellListed(w.Listed)
-	default: // one that is not final is a fault of its own
-		d.end = listed
 	}
 }

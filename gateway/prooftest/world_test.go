@@ -3,6 +3,7 @@ package prooftest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,13 +58,17 @@ type spot struct {
 const (
 	failedWord = "⚠️ The model could not be reached."
 	statusWord = "Status: failed"
+	givenUp    = "⚠️ I have tried too often."
+	tries      = 3 // before that is said
 )
 
 // newWorld plays so many messages.
 func newWorld(seed uint64, messages int) *world {
 	w := &world{
 		Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), life: 1, ends: map[string]end{},
-		h: History{Notices: []string{failedWord, statusWord}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{}},
+		h: History{Notices: []Notice{{Text: failedWord}, {Text: statusWord}, {givenUp, tries}}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{},
+			Lasts: time.Millisecond,
+		},
 	}
 	for _, p := range []string{"telegram", "discord", "whatsapp"} {
 		for i := range 3 {
@@ -127,12 +132,12 @@ func (w *world) id(prefix string) string {
 // say is a message of a person.
 func (w *world) say(token string) {
 	s := w.spots[w.IntN(len(w.spots))]
-	m := Said{Token: token, At: w.tick(), Place: s.Place, Text: fmt.Sprintf("please [%s] and more", token), Owes: []Debt{{token, Answer, s.Place}}}
+	m := Said{Token: token, At: w.tick(), Place: s.Place, Text: fmt.Sprintf("please [%s] and more", token), Owes: []Debt{{Token: token, Kind: Answer, Place: s.Place}}}
 	if w.chance(25) {
-		m.Owes = append(m.Owes, Debt{token + ".a", Announce, w.spots[w.IntN(len(w.spots))].Place})
+		m.Owes = append(m.Owes, Debt{Token: token + ".a", Kind: Announce, Place: w.spots[w.IntN(len(w.spots))].Place})
 	}
 	for i := range w.IntN(3) * w.IntN(2) {
-		m.Owes = append(m.Owes, Debt{fmt.Sprint(token, ".r", i), Report, s.Place})
+		m.Owes = append(m.Owes, Debt{Token: fmt.Sprint(token, ".r", i), Kind: Report, Place: s.Place})
 	}
 	s.waiting = append(s.waiting, len(w.h.Said))
 	w.h.Said = append(w.h.Said, m)
@@ -170,7 +175,7 @@ func (w *world) take(s *spot) {
 		for _, t := range group {
 			w.ends[t] = noticed
 		}
-		if !w.deliver(s, "notice", failedWord, group...) {
+		if !w.deliver(s, "notice", []string{failedWord, givenUp}[w.IntN(2)], group...) {
 			for _, t := range group {
 				w.ends[t] = listed
 			}
@@ -305,7 +310,10 @@ func (w *world) call(p Place, id string, v Verb, text, key string) {
 // deliver lets a text leave, or end otherwise, as the policy and chance will, and reports whether it was shown.
 func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool) {
 	t := left{Place: s.Place, tokens: tokens(text), about: about, listed: len(w.h.Listed), from: len(w.h.Shown)}
-	l := Listed{ID: w.id("d"), Place: s.Place, Kind: kind, Text: text, State: "sent"}
+	l := Listed{ID: w.id("d"), Place: s.Place, Kind: kind, Text: text, State: "sent", Ended: w.tick(), Rule: "session override"}
+	if text == givenUp {
+		l.Broken = tries + w.IntN(2)
+	}
 	if len(t.tokens) == 0 {
 		l.For = about
 	}
@@ -314,7 +322,10 @@ func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool
 	case s.must || s.may && w.chance(50):
 		l.State, l.Reason, as = "withheld", "deny", withheld
 	case w.chance(8):
-		l.State, as = []string{"failed", "expired", "held", "dropped"}[w.IntN(4)], listed
+		l.State, l.Reason, as = []string{"failed", "expired", "held", "dropped"}[w.IntN(4)], "it is so", listed
+		if !slices.ContainsFunc(w.h.Refused, func(r Refusal) bool { return r.Place == s.Place }) {
+			w.h.Refused = append(w.h.Refused, Refusal{s.Place, l.Ended})
+		}
 		if l.State == "held" {
 			w.vague = w.vague || len(t.tokens) == 0
 			if w.kill(&s.Platform); w.chance(50) {
