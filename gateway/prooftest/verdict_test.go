@@ -157,6 +157,40 @@ func TestShownAgain(t *testing.T) {
 	}
 }
 
+// TestNestedDebt releases what another debt begins only as long as the model was not shown what came of the call that begins it, and of no
+// other call.
+func TestNestedDebt(t *testing.T) {
+	t.Parallel()
+	p := Place{Platform: "discord", Chat: "1"}
+	for _, c := range []struct {
+		asked Asked
+		lost  []string
+	}{
+		{Asked{Step: "turn", Token: "m"}, nil},
+		{Asked{Step: "turn", Token: "m", Call: 1}, []string{"s"}},
+		{Asked{Step: "child", Token: "s"}, []string{"s"}},
+		{Asked{Step: "child", Token: "s", Call: 1}, []string{"s", "n"}},
+		{Asked{Step: "child", Token: "n"}, []string{"n"}},
+	} {
+		v := Check(&History{
+			Said: []Said{{Token: "m", At: at(1), Place: p, Text: "[m]", Owes: []Debt{
+				{Token: "m", Kind: Answer, Place: p}, {Token: "s", Kind: Report, Place: p}, {Token: "n", Kind: Report, Place: p, By: "s"},
+			}}},
+			Asked:   []Asked{c.asked},
+			Shown:   []Shown{{At: at(2), Place: p, ID: "1", Verb: Post, Text: "No."}},
+			Listed:  []Listed{{ID: "d", Place: p, State: "sent", Text: "No.", Receipts: []string{"1"}, For: []string{"m"}}},
+			Notices: []Notice{{Text: "No."}},
+		})
+		var lost []string
+		for _, f := range v.Faults {
+			lost = append(lost, f.Token)
+		}
+		if !slices.Equal(lost, c.lost) || v.Reports.Unbegun != 2-len(lost) {
+			t.Errorf("%+v: %v", c.asked, v)
+		}
+	}
+}
+
 // TestFreeWords lets a message that is owed nothing have one text, and no more, and none of before it.
 func TestFreeWords(t *testing.T) {
 	t.Parallel()
