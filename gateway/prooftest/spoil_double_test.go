@@ -340,7 +340,9 @@ var ruleSpoilers = []spoiler{
 		return []string{""}, true
 	}, nil},
 	{"more answers than commands", []FaultKind{Foreign}, func(w *world) ([]string, bool) {
-		t, ok := w.pick(func(t left) bool { return w.onlyCommands(t) && t.lines == 1 && !w.h.Listed[t.listed].Repeat && w.alone(t) })
+		t, ok := w.pick(func(t left) bool {
+			return w.onlyCommands(t) && t.lines == 1 && !w.h.Listed[t.listed].Repeat && w.alone(t)
+		})
 		if ok {
 			w.showAgain(t, func(s *Shown) { s.ID, s.Key = "x0", "" })
 		}
