@@ -18,8 +18,8 @@ const mostLived = 120
 // TestSimulationIsJudged spoils what came of good lives, in one way each, and looks whether the judge of the simulation names it.
 func TestSimulationIsJudged(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	left := slices.Clone(spoils)
-	for seed := uint64(1); seed <= mostLived && len(left) > 0; seed++ {
+	left, seed := slices.Clone(spoils), uint64(1)
+	for ; seed <= mostLived && len(left) > 0; seed++ {
 		lived(t, seed, func(t *testing.T, r *rest) {
 			if faults := r.copy().judge(); len(faults) > 0 {
 				t.Fatalf("seed %d is no good life: %q", seed, faults)
@@ -37,6 +37,7 @@ func TestSimulationIsJudged(t *testing.T) {
 			})
 		})
 	}
+	t.Logf("%d ways, %d lives", len(spoils), seed-1)
 	for _, s := range left {
 		t.Errorf("in %d lives there was nothing to spoil: %s", mostLived, s.name)
 	}
