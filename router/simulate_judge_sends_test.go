@@ -69,7 +69,7 @@ func (r *rest) judgeDeliveries() {
 			r.wrong("shown", "the %s %q to %s is %s (%s): %s", d.Kind, d.Text, d.To, d.State, d.Error, why)
 		}
 		if why := r.unsure(d, had); d.Repeat && (why != "" || r.w.plan.hold) {
-			r.wrong("shown", "the %s %q to %s is marked as a repeat: %s", d.Kind, d.Text, d.To, why)
+			r.wrong("shown", "the %s %q to %s is marked as a repeat: %s", d.Kind, d.Text, d.To, cmp.Or(why, "it is to be held"))
 		}
 	}
 }
