@@ -173,6 +173,7 @@ func (q *queues) again(c *chat, m stored) bool {
 			return false
 		}
 	}
+	q.reread.put(m.id, struct{}{})
 	if newer(m.id, c.filled) {
 		c.filled = m.id
 	}

@@ -65,6 +65,7 @@ type queues struct {
 	found    []missed
 	stored   map[channels.ChatID]bool // of which something was on disk when the session began
 	direct   *memory[greeted]
+	reread   *memory[struct{}] // messages that were read again and taken: the gateway may bring them later
 
 	wg   sync.WaitGroup
 	stop func()
@@ -73,7 +74,7 @@ type queues struct {
 func newQueues(ctx context.Context, c *Channel, inbox channels.Inbox) *queues {
 	q := &queues{
 		c: c, inbox: inbox, ctx: ctx, chats: map[channels.ChatID]*chat{},
-		direct: newMemory[greeted](4096),
+		direct: newMemory[greeted](4096), reread: newMemory[struct{}](8192),
 		offers: make(chan struct{}, parallelChats), reads: make(chan struct{}, parallelReads),
 	}
 	var cancel context.CancelFunc
@@ -199,8 +200,10 @@ func (q *queues) take(c *chat, e event) {
 		q.c.noteCommand(e)
 	}
 	for _, in := range q.c.decode(e) {
-		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" && !newer(string(in.ID), c.filled) {
-			continue
+		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" {
+			if _, was := q.reread.get(string(in.ID)); was {
+				continue
+			}
 		}
 		if !q.offer(in) {
 			return
