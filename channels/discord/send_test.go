@@ -249,7 +249,7 @@ func TestFaultDiscordArrivedLongAgo(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.stop()
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		say := func(n int) {
 			for range n {
 				h.srv.Say(general, anna, "hello")
