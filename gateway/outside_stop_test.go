@@ -29,7 +29,7 @@ func TestStopWithMCPStream(t *testing.T) {
 	}
 	began := time.Now()
 	o.stop()
-	if took := time.Since(began); took > 9*time.Second { // who waits for a stream waits for all of the ten seconds
+	if took := time.Since(began); took > 8*time.Second { // who waits for a stream waits for all of the nine seconds
 		t.Errorf("it took %s", took)
 	}
 }
