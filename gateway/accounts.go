@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"reflect"
@@ -22,6 +23,21 @@ type accounts struct {
 	list []*account
 	life context.Context // of the adapters, from start; nil before
 	wg   sync.WaitGroup
+
+	held map[router.AccountRef]*channels.Holds // one each, whatever channels it has one after the other
+}
+
+// holds gives an account's.
+func (as *accounts) holds(ref router.AccountRef, dir string, log *slog.Logger) *channels.Holds {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if as.held == nil {
+		as.held = make(map[router.AccountRef]*channels.Holds)
+	}
+	if as.held[ref] == nil {
+		as.held[ref] = channels.NewHolds(dir, log)
+	}
+	return as.held[ref]
 }
 
 func (as *accounts) all() []*account {
@@ -34,12 +50,13 @@ func (as *accounts) all() []*account {
 func (h *Host) makeAccount(conf config.Account) *account {
 	a := &account{ref: router.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf, state: channels.Stopped}
 	log := h.log.With("channel", conf.Kind, "account", conf.ID)
+	dir := filepath.Join(h.deps.Config.Config().State, "channels", string(conf.Kind), string(conf.ID))
 	for _, row := range h.deps.Adapters {
 		if row.Kind != conf.Kind {
 			continue
 		}
 		a.ch, a.err = row.Open(conf, AdapterEnv{
-			Log: log, Dir: filepath.Join(h.deps.Config.Config().State, "channels", string(conf.Kind), string(conf.ID)),
+			Log: log, Dir: dir, Holds: h.accounts.holds(a.ref, dir, log),
 			Cursor: func(ctx context.Context) (string, error) { return h.store.Cursor(ctx, conf.Kind, conf.ID) },
 			Seen: func(ctx context.Context) ([]channels.Position, error) {
 				return h.store.Positions(ctx, conf.Kind, conf.ID)

@@ -293,8 +293,11 @@ func TestEveryDoorTwiceAndTooLarge(t *testing.T) {
 			continue
 		}
 		if d.path != "/login" {
-			head := d.holder("Idempotency-Key", "key-of-"+strings.ReplaceAll(d.pattern, " ", "-"))
-			one, two := d.knock(network, d.body, head), d.knock(network, d.body, head)
+			var one, two *httptest.ResponseRecorder
+			for try := 0; try == 0 || one.Code == http.StatusConflict && d.path == "/cron/"+job+"/run"; try++ { // the turn that another door began goes on
+				head := d.holder("Idempotency-Key", fmt.Sprintf("key-%d-of-%s", try, strings.ReplaceAll(d.pattern, " ", "-")))
+				one, two = d.knock(network, d.body, head), d.knock(network, d.body, head)
+			}
 			same := regexp.MustCompile(d.repeat)
 			if a, b := same.FindString(one.Body.String()), same.FindString(two.Body.String()); one.Code != two.Code && !(d.path == "/cron/"+job+"/remove" && two.Code == http.StatusNotFound) || a != b || d.repeat != "" && a == "" {
 				t.Errorf("%s: %d %s, and then %d %s", d.pattern, one.Code, one.Body, two.Code, two.Body)

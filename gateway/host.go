@@ -41,6 +41,7 @@ type Adapter struct {
 type AdapterEnv struct {
 	Log    *slog.Logger
 	Dir    string                                    // for the adapter's own files; it need not be there yet
+	Holds  *channels.Holds                           // what its platform asked to wait; nil = forgotten with the channel
 	Cursor func(ctx context.Context) (string, error) // newest committed cursor of the account
 
 	// Seen gives the newest message on disk of every chat that has a session.
@@ -238,7 +239,7 @@ func (h *Host) Reload(ctx context.Context) error {
 	}
 	h.chooseModel(ctx, c)
 	h.makeWorkspaces(c)
-	if err := h.router.Apply(ctx, settings(c, h.choice.Load().name)); err != nil {
+	if err := h.router.Apply(ctx, h.settings(c)); err != nil {
 		return err
 	}
 	h.servers.Apply(mcpSettings(c)) //nolint:contextcheck // servers live with the host, not with the reload

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"parley/channels"
 	"parley/gateway/api"
@@ -35,9 +36,13 @@ func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error
 	if err != nil {
 		return api.HostStatus{}, err
 	}
+	aside, err := h.store.SetAside(ctx, time.Now().Add(-7*24*time.Hour))
+	if err != nil {
+		return api.HostStatus{}, err
+	}
 	why := h.notReady(ctx)
 	return api.HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
-		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts,
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
 		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
 }
 

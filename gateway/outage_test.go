@@ -16,6 +16,8 @@ import (
 )
 
 // What expired while the host was away is counted and listed, with its reason, for whoever asks the API or the command line.
+//
+// proves: D8
 func TestFaultOutageIsCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

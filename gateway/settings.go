@@ -23,7 +23,23 @@ func settings(c *config.Config, model string) *router.Settings {
 			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
 	}
 	for _, a := range c.Channels {
-		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
+		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = accountSettings(a)
+	}
+	return s
+}
+
+func accountSettings(a config.Account) router.AccountSettings {
+	return router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
+}
+
+// settings is what the router obeys from a reload on. Accounts that the configuration has no more are at work until they are stopped, and obey what
+// they had.
+func (h *Host) settings(c *config.Config) *router.Settings {
+	s := settings(c, h.choice.Load().name)
+	for _, a := range h.accounts.all() {
+		if _, there := s.Accounts[a.ref]; !there {
+			s.Accounts[a.ref] = accountSettings(a.conf)
+		}
 	}
 	return s
 }

@@ -20,6 +20,7 @@ import (
 type deaf struct {
 	scripted
 	let, letPair chan struct{}
+	held         []*channels.Holds // that it was opened with
 }
 
 func newDeaf() *deaf {
@@ -54,7 +55,10 @@ func deafHost(t *testing.T, d *deaf) (*Host, *account, *config.Config) {
 	c := &config.Config{State: t.TempDir(), Channels: []config.Account{conf}}
 	h := &Host{log: slog.New(slog.DiscardHandler), router: router.New(router.Deps{Settings: &router.Settings{}, Log: slog.New(slog.DiscardHandler)})}
 	h.deps.Config = config.NewLive(c, nil, nil)
-	h.deps.Adapters = []Adapter{{Adapter: config.Adapter{Kind: "fake"}, Open: func(config.Account, AdapterEnv) (channels.Channel, error) { return d, nil }}}
+	h.deps.Adapters = []Adapter{{Adapter: config.Adapter{Kind: "fake"}, Open: func(_ config.Account, env AdapterEnv) (channels.Channel, error) {
+		d.held = append(d.held, env.Holds)
+		return d, nil
+	}}}
 	h.openAccounts(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
@@ -134,6 +138,9 @@ func TestStuckReload(t *testing.T) {
 		synctest.Wait()
 		if list := h.accounts.all(); len(list) != 1 || list[0] == a || d.count() != 2 {
 			t.Errorf("%d runs, %v", d.count(), list)
+		}
+		if len(d.held) != 2 || d.held[0] == nil || d.held[0] != d.held[1] { // what the old channel is still told, the new one knows
+			t.Errorf("holds of the two channels: %v", d.held)
 		}
 	})
 }

@@ -13,13 +13,29 @@ import (
 	"parley/sessions"
 )
 
+// errNoAccount: nobody knows who may write there, so the event stays with the platform.
+var errNoAccount = errors.New("the account is not in the configuration")
+
 // Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
 // or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
 func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
-	defer r.fence("accept", &err)
-	a, err := r.arrival(ctx, in)
+	a, err := r.take(ctx, in)
 	if err != nil {
-		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+		defer r.fence("accept", &err)
+		return r.setAside(ctx, a, in, err)
+	}
+	r.refused.taken(in)
+	return nil
+}
+
+// take is one try of Accept.
+func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arrival, err error) {
+	defer r.fence("accept", &err)
+	if _, there := r.settings.Load().Accounts[Ref(in.Address)]; !there {
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, errNoAccount)
+	}
+	if a, err = r.arrival(ctx, in); err != nil {
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	if !a.Moved.IsZero() { // before anything comes from there
 		r.settings.Load().former.add(in.Address, a.Moved)
@@ -27,7 +43,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	acc, err := r.store.Accept(ctx, a)
 	if err != nil {
 		r.unsure(ctx, err)
-		return fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
 	r.tellEffects(a.Effects, acc)
@@ -41,7 +57,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
 	r.follow(ctx, acc)
-	return nil
+	return a, nil
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on

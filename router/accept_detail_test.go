@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -268,4 +269,25 @@ func TestGrantedOnlyWhenTheFlipDenies(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFaultNoAccount: what comes from an account that the configuration does not have stays with the platform, and nobody there is taken
+// for a stranger.
+func TestFaultNoAccount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		if err := g.r.Apply(t.Context(), settingsFor(func(s *Settings) { delete(s.Accounts, account) })); err != nil {
+			t.Fatal(err)
+		}
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "hello"}
+		if err := g.r.Accept(t.Context(), in); !errors.Is(err, errNoAccount) {
+			t.Errorf("%v", err)
+		}
+		if err := g.r.Apply(t.Context(), settingsFor()); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.r.Accept(t.Context(), in); err != nil || len(g.shown(1)) != 1 {
+			t.Errorf("once it is back: %v", err)
+		}
+	})
 }

@@ -99,6 +99,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
+				r.histories.drop(run.Session) // they may be there all the same
 				return err
 			}
 			r.histories.add(run.Session, r.readMost(), msgs...)

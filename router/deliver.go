@@ -25,7 +25,7 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 	if _, ok := g.alone(ctx, o, q); !ok {
 		return false
 	}
-	if d.State == sessions.Sending {
+	if d.State == sessions.Sending && d.Attempt > 0 { // 0 = the process ended between two parts
 		next, final, ok := g.reconcile(ctx, o, d, &c)
 		if !ok || final {
 			return ok
@@ -247,7 +247,7 @@ func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) chann
 func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
 	ok := g.persist(ctx, "receipt", d.ID, func(ctx context.Context) error { return g.store.PartSent(ctx, d.ID, r, last) })
 	d.Part++
-	d.Attempt = 0
+	d.Attempt, d.Doubts, d.Unclear = 0, 0, false
 	if last {
 		d.State = sessions.Sent
 		g.tell(d)

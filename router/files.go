@@ -18,7 +18,7 @@ func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channe
 		return nil, errors.New("it is not known where it came from")
 	}
 	from := with.Provenance.Address
-	return r.media.get(ctx, from, m, most, r.gate.caps(from).Fetcher)
+	return r.media.get(ctx, from, m, most, r.gate.fetcher)
 }
 
 // postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.

@@ -102,12 +102,40 @@ func TestFilesIn(t *testing.T) {
 	})
 }
 
+// TestFaultFileBeforeAccount: a turn that begins before its account is connected, as at a start and while a reload replaces it, waits for that
+// with its file, but not for ever.
+func TestFaultFileBeforeAccount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, s := shelves(t, map[string]string{"r1": "the quarterly figures"})
+		for i, c := range []struct {
+			after time.Duration
+			want  string
+		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "gives no files, or is not connected"}} {
+			g.r.Attach(account, nil)
+			g.fake.Say(channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
+			<-time.After(c.after)
+			g.r.Attach(account, s)
+			if got := g.shown(i + 1)[i].Out.Text; !strings.Contains(got, c.want) {
+				t.Errorf("connected after %s: %s", c.after, got)
+			}
+			s.files["r1"] += " " // nothing is kept of the first
+			if err := os.RemoveAll(g.r.media.dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func by(f channels.Fetcher) func(context.Context, channels.Address) channels.Fetcher {
+	return func(context.Context, channels.Address) channels.Fetcher { return f }
+}
+
 // TestFileThatDoesNotCome: an adapter that never answers, and heeds no deadline, holds up one call for as long as a call may take.
 func TestFileThatDoesNotCome(t *testing.T) {
 	x := newMedia("", nil)
 	for range mediaFetching + 1 { // the last one finds no free place
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if _, err := x.get(ctx, direct(guest), document("x", "hangs"), 100, &shelf{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := x.get(ctx, direct(guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		cancel()
@@ -120,7 +148,7 @@ func TestMediaLimits(t *testing.T) {
 	t.Parallel()
 	x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 	get := func(size, most int64) error {
-		_, err := x.get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, s)
+		_, err := x.get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, by(s))
 		return err
 	}
 	for i, c := range []struct {
@@ -148,7 +176,7 @@ func TestMediaThatIsNotWhole(t *testing.T) {
 				}
 			}
 			var err error
-			if data, err = x.get(t.Context(), direct(guest), m, 100, s); err != nil {
+			if data, err = x.get(t.Context(), direct(guest), m, 100, by(s)); err != nil {
 				t.Fatal(err)
 			}
 		}

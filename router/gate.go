@@ -286,6 +286,33 @@ func (g *gate) caps(to channels.Address) channels.Caps {
 	return channels.Caps{}
 }
 
+// fetcher is what fetches files from where an address is. At a start, and while an account is replaced, its channel is not there yet: it
+// waits for that, for fetcherWait at most. nil = there is none.
+func (g *gate) fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
+	if _, there := g.settings().Accounts[Ref(from)]; !there {
+		return g.caps(from).Fetcher
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetcherWait)
+	defer cancel()
+	for {
+		g.mu.Lock()
+		o := g.outlet(Ref(from))
+		there, caps, changed := o.ch != nil, o.caps, o.ready
+		g.mu.Unlock()
+		if there {
+			return caps.Fetcher
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// fetcherWait is how long a file waits for the account that it came from.
+const fetcherWait = pictureWait / 2
+
 // stop waits for calls under way after the life context has ended.
 func (g *gate) stop() { g.wg.Wait() }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,21 +140,38 @@ type finder struct {
 	*channeltest.Fake
 	asked *[]channels.Outbound
 	there bool
-	err   error
+	err   func(asked int) error // nil = it always says
 }
 
 func (f finder) Arrived(_ context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
 	*f.asked = append(*f.asked, out)
-	return channels.Receipt{ID: "found"}, f.there, f.err
+	if f.err == nil {
+		return channels.Receipt{ID: "found"}, f.there, nil
+	}
+	return channels.Receipt{ID: "found"}, f.there, f.err(len(*f.asked))
 }
 
+// Whether a message arrived is asked again while the platform asks to wait, or is away, for some minutes.
 func TestReconciler(t *testing.T) {
 	for name, c := range map[string]struct {
 		there  bool
-		err    error
+		err    func(asked int) error
 		calls  int
 		repeat bool
-	}{"yes": {there: true, calls: 1}, "no": {calls: 2}, "cannot say": {err: errors.New("scripted"), calls: 2, repeat: true}} {
+		asked  int
+		within time.Duration
+	}{
+		"yes": {there: true, calls: 1, asked: 1}, "no": {calls: 2, asked: 1},
+		"cannot say":       {err: func(int) error { return errors.New("scripted") }, calls: 2, repeat: true, asked: 1},
+		"may not be asked": {err: func(int) error { return class(channels.Rejected) }, calls: 2, repeat: true, asked: 1},
+		"asks to wait, is away, and says yes": {there: true, err: func(n int) error {
+			return []error{failure(channels.Limited, 40*time.Second), class(channels.Transient), nil}[n-1]
+		}, calls: 1, asked: 3, within: 45 * time.Second},
+		"asks to wait for long": {err: func(int) error {
+			return failure(channels.Limited, time.Hour)
+		}, calls: 2, repeat: true, asked: 1},
+		"is away for long": {err: func(int) error { return class(channels.Transient) }, calls: 2, repeat: true, asked: 9, within: 5*time.Minute + 5*time.Second},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				g := newRig(t, channeltest.Options{})
@@ -161,12 +179,13 @@ func TestReconciler(t *testing.T) {
 				g.r.Attach(account, finder{g.fake, &asked, c.there, c.err})
 				g.fake.Script(channeltest.Step{Err: class(channels.Ambiguous)})
 				g.say(direct("a"), guest, "hello")
+				<-time.After(c.within)
 				d := g.ended(1)[0]
 				calls := g.fake.Calls(channeltest.OpSend)
 				if d.State != sessions.Sent || len(calls) != c.calls || d.Repeat != c.repeat || len(d.Receipts) != 1 {
 					t.Fatalf("%s after %d calls, repeat %t, receipts %v", d.State, len(calls), d.Repeat, d.Receipts)
 				}
-				if len(asked) != 1 || !reflect.DeepEqual(asked[0], calls[0].Out) || (d.Receipts[0].ID == "found") != c.there {
+				if len(asked) < c.asked || c.asked < 4 && len(asked) != c.asked || !reflect.DeepEqual(asked[0], calls[0].Out) || (d.Receipts[0].ID == "found") != c.there {
 					t.Errorf("asked for %+v, receipt %s", asked, d.Receipts[0].ID)
 				}
 			})
@@ -222,6 +241,41 @@ func TestFoundSendingAtStart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// betweenParts is the store of a process that ends when the first part of a delivery is there and the second is not begun.
+type betweenParts struct {
+	sessions.Store
+	begun *atomic.Int32
+}
+
+func (s betweenParts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+	if s.begun.Add(1) > 1 {
+		return sessions.Delivery{}, errors.New("the process is gone")
+	}
+	return s.Store.BeginSend(ctx, id, now, check, o)
+}
+
+// A process that ends between two parts has sent one and begun no other: the rest follows, and nothing of it may have arrived before.
+func TestFoundBetweenParts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var begun atomic.Int32
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return betweenParts{s, &begun} }, func(s *Settings) {
+			s.Delivery.Hold = true
+			a := s.Accounts[account]
+			a.Chunk = 100
+			s.Accounts[account] = a
+		})
+		long := strings.TrimSpace(strings.Repeat("words ", 25))
+		g.say(direct("a"), guest, long)
+		g.until("one part is there", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].Part == 1 && begun.Load() > 1 })
+		g.stop()
+		g.wrap = nil
+		g.start()
+		if d := g.ended(1)[0]; d.State != sessions.Sent || d.Repeat || d.Doubts > 0 || strings.Join(g.fake.Texts(direct("a")), " ") != "echo: "+long {
+			t.Errorf("%s, %s, repeat %t, %d doubts: %q", d.State, d.Error, d.Repeat, d.Doubts, g.fake.Texts(direct("a")))
+		}
+	})
 }
 
 func TestNothingToSend(t *testing.T) {

@@ -299,7 +299,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 	p, err := g.resolve(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
-		return giveUp("its preview did not arrive", sessions.NotArrived)
+		return giveUp("its preview did not arrive", sessions.Absent)
 	case errors.Is(err, errUnclear):
 		g.metrics.ambiguous()
 		return giveUp("its preview may have arrived", sessions.MayBeTwice)

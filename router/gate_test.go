@@ -76,6 +76,35 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
+// A message is held when it may have arrived three times, however often the platform asked to wait or was away before.
+//
+// proves: D4
+func TestTriesThatMayHaveArrived(t *testing.T) {
+	limited, away, unclear := channeltest.Step{Err: class(channels.Limited)}, channeltest.Step{Err: class(channels.Transient)}, channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}
+	for _, c := range []struct {
+		name  string
+		steps []channeltest.Step
+		state sessions.DeliveryState
+		says  string
+	}{
+		{"two limits, and one", []channeltest.Step{limited, limited, unclear}, sessions.Sent, ""},
+		{"two with others between", []channeltest.Step{unclear, away, away, unclear, limited}, sessions.Sent, ""},
+		{"three", []channeltest.Step{limited, unclear, away, unclear, unclear}, sessions.Held, "it was sent 3 times and may have arrived each time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{})
+				g.fake.Script(c.steps...)
+				g.say(direct("a"), guest, "hello")
+				g.until("it is final", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State.Final() })
+				if d := g.deliveries()[0]; d.State != c.state || !d.Repeat || !strings.Contains(d.Error, c.says) {
+					t.Errorf("%s, repeat %v: %q", d.State, d.Repeat, d.Error)
+				}
+			})
+		})
+	}
+}
+
 func TestMovedChat(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{})

@@ -70,12 +70,13 @@ func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("it has %d bytes; %d are allowed", e.size, e.most)
 }
 
-// get reads a file that came from an address: from the folder of those that were fetched before, else by the adapter. It returns when
-// ctx ends, whatever the adapter does.
-func (x *media) get(ctx context.Context, from channels.Address, m channels.Media, most int64, by channels.Fetcher) ([]byte, error) {
+// get reads a file that came from an address: from the folder of those that were fetched before, else by the adapter that find gives. It
+// returns when ctx ends, whatever the adapter does.
+func (x *media) get(ctx context.Context, from channels.Address, m channels.Media, most int64, find func(context.Context, channels.Address) channels.Fetcher) ([]byte, error) {
 	if data, err := x.kept(from, m, most); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
+	by := find(ctx, from)
 	if by == nil {
 		return nil, fmt.Errorf("the channel %s gives no files, or is not connected", from.Channel)
 	}

@@ -213,6 +213,8 @@ func (g *rig) outboxOfEachKind() map[sessions.DeliveryID]time.Duration {
 
 // The host is away for longer and longer, with a delivery of each kind in its outbox: what still may leave by its kind does, what may not is
 // listed with a reason, and the owner is told how many.
+//
+// proves: D8
 func TestFaultOutageByKind(t *testing.T) {
 	for _, away := range []time.Duration{50 * time.Minute, 90 * time.Minute, 7 * time.Hour, 25 * time.Hour} {
 		t.Run(away.String(), func(t *testing.T) {

@@ -2,11 +2,13 @@ package router
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/sessions"
 )
@@ -52,6 +54,32 @@ func TestPairRemove(t *testing.T) {
 		}
 		if _, err := g.r.Unpair(t.Context(), fakeKind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
+		}
+	})
+}
+
+// TestFaultPairingComesAgain: a kill comes between the commit of a code and that of what else a stranger's message does; the person is let in and taken
+// back meanwhile. The message that the platform delivers again then is taken, and causes nothing: it was refused for ever, and all behind it.
+func TestFaultPairingComesAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, pairs)
+		ann := direct("ann")
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: ann, Sender: channels.Sender{ID: "ann", Name: "Ann"}, Text: "hi", Time: time.Now()}
+		if _, err := g.r.arrival(t.Context(), in); err != nil { // and no Accept: the process has ended
+			t.Fatal(err)
+		}
+		g.asks(direct(owner), owner, "/pair approve "+g.code(ann))
+		g.asks(direct(owner), owner, "/pair remove ann")
+		before := len(g.fake.Texts(ann))
+		for range 2 {
+			if err := g.r.Accept(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.say(direct(owner), owner, "hello")
+		g.until("the owner is answered", func() bool { return slices.Contains(g.fake.Texts(direct(owner)), "echo: hello") })
+		if got := g.fake.Texts(ann); len(got) != before {
+			t.Errorf("the person reads %q", got[before:])
 		}
 	})
 }

@@ -150,7 +150,7 @@ func (r *Router) picture(ctx context.Context, from *sessions.Provenance, m chann
 	if err = r.missing.get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.get(ctx, from.Address, m, PictureMost, r.gate.caps(from.Address).Fetcher); err == nil {
+	if data, err = r.media.get(ctx, from.Address, m, PictureMost, r.gate.fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !picture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}

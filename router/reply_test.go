@@ -2,12 +2,15 @@ package router
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/sessions"
 )
 
 // TestReplyReachesTheRequesterOnce looks at what the requester's first reply step is shown, when the tool call waited long enough
@@ -50,4 +53,35 @@ func TestReplyReachesTheRequesterOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAskThatFailsUnwaited has the turn of another session fail when nobody waits for it: no further step follows, and its history tells who asked what happened.
+//
+// proves: S4, S9
+func TestAskThatFailsUnwaited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		g.say(groupChat("b"), guest, "make a session here")
+		g.shown(1)
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch newest := last(p); {
+			case strings.Contains(p.System, "comes from another session"):
+				return agent.Answer{}, errors.New("it broke")
+			case newest.Role == sessions.ToolResult:
+				return text(newest.Text()), nil
+			case strings.Contains(newest.Text(), "ask b"):
+				return call("c1", "sessions_send", map[string]any{"sessionKey": keyB, "message": "how are you?", "timeoutSeconds": 0}), nil
+			}
+			return call("c2", "sessions_history", map[string]any{"sessionKey": keyB}), nil
+		})
+		g.say(groupChat("a"), guest, "ask b")
+		g.shown(2)
+		g.until("it failed", func() bool {
+			return slices.ContainsFunc(g.runs(), func(r sessions.Run) bool { return r.Kind == sessions.AskRun && r.Status == sessions.Failed })
+		})
+		g.say(groupChat("a"), guest, "what does it say?")
+		if calls := g.shown(3); !strings.Contains(calls[2].Out.Text, "Something went wrong") || len(g.runs()) != 4 {
+			t.Errorf("after %d runs the history has %q", len(g.runs()), calls[2].Out.Text)
+		}
+	})
 }

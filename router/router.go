@@ -97,6 +97,7 @@ type Router struct {
 	watch      sync.WaitGroup
 	watchers   watchers
 	ignored    ignored
+	refused    refusedEvents
 	doubt      atomic.Bool // a write has failed since the last one that worked
 }
 
@@ -410,6 +411,6 @@ func (e *ends) tell(id string) {
 func (r *Router) fence(what string, err *error) {
 	if p := recover(); p != nil {
 		r.log.Error("panic", keyStep, what, keyErr, p, "stack", string(debug.Stack()))
-		*err = fmt.Errorf("%s: panic: %v", what, p)
+		*err = fmt.Errorf("%s: %w: %v", what, errPanic, p)
 	}
 }

@@ -29,6 +29,7 @@ type host struct {
 	ctx   context.Context
 	end   context.CancelFunc
 	dead  atomic.Bool
+	fell  string        // the phase of the commit that it has crashed at; set before dead
 	left  chan struct{} // closed when it has crashed
 }
 
@@ -110,6 +111,7 @@ func (h *host) trace(op, phase string) {
 		w.tally("crashes " + phase)
 		w.s.note("CRASH %s %s", phase, op)
 		w.left = h.files()
+		h.fell = phase
 		h.dead.Store(true)
 		w.lets(h)
 		w.s.forget(h)
@@ -261,11 +263,15 @@ func (c scheduled) GetDelivery(ctx context.Context, id sessions.DeliveryID) (ses
 }
 
 func (c scheduled) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
-	return change(c, "BeginSend", string(id), func() (sessions.Delivery, error) { return c.Store.BeginSend(ctx, id, now, check, o) })
+	return change(c, "BeginSend", string(id), func() (sessions.Delivery, error) {
+		return c.h.begins(id, func() (sessions.Delivery, error) { return c.Store.BeginSend(ctx, id, now, check, o) })
+	})
 }
 
 func (c scheduled) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
-	_, err := change(c, "PartSent", string(id), func() (struct{}, error) { return none(c.Store.PartSent(ctx, id, r, last)) })
+	_, err := change(c, "PartSent", string(id), func() (struct{}, error) {
+		return none(c.h.ends(id, func() error { return c.Store.PartSent(ctx, id, r, last) }))
+	})
 	if err == nil {
 		c.h.w.receives(r.ID)
 	}
@@ -273,12 +279,16 @@ func (c scheduled) PartSent(ctx context.Context, id sessions.DeliveryID, r chann
 }
 
 func (c scheduled) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
-	_, err := change(c, "Retry", string(id)+" "+reason, func() (struct{}, error) { return none(c.Store.Retry(ctx, id, at, reason, end)) })
+	_, err := change(c, "Retry", string(id)+" "+reason, func() (struct{}, error) {
+		return none(c.h.ends(id, func() error { return c.Store.Retry(ctx, id, at, reason, end) }))
+	})
 	return err
 }
 
 func (c scheduled) EndDelivery(ctx context.Context, id sessions.DeliveryID, state sessions.DeliveryState, reason string) error {
-	_, err := change(c, "EndDelivery", string(id)+" "+string(state), func() (struct{}, error) { return none(c.Store.EndDelivery(ctx, id, state, reason)) })
+	_, err := change(c, "EndDelivery", string(id)+" "+string(state), func() (struct{}, error) {
+		return none(c.h.ends(id, func() error { return c.Store.EndDelivery(ctx, id, state, reason) }))
+	})
 	return err
 }
 

@@ -2,6 +2,7 @@ package router
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,26 +57,43 @@ func (w *world) site(to channels.Address) *site {
 
 // judgeDeliveries: what does not end as sent has a cause that the world knows of, and so has the mark of a repeat (S11, N15).
 func (r *rest) judgeDeliveries() {
-	calls := map[sessions.DeliveryID][]*contact{}
-	for _, c := range r.w.called {
-		id := c.delivery()
-		calls[id] = append(calls[id], c)
-	}
 	for _, d := range r.deliveries {
-		had := func(what string, how ...string) bool {
-			return slices.ContainsFunc(calls[d.ID], func(c *contact) bool { return c.what == what && slices.Contains(how, c.how) })
-		}
-		if why := r.uncaused(d, had); why != "" {
+		calls := r.contacts(d.ID)
+		x := r.doubts(d.ID, calls)
+		if why := r.uncaused(d, calls, x); why != "" {
 			r.wrong("shown", "the %s %q to %s is %s (%s): %s", d.Kind, d.Text, d.To, d.State, d.Error, why)
 		}
-		if why := r.unsure(d, had); d.Repeat && (why != "" || r.w.plan.hold) {
+		if why := r.unsure(d, calls, x.ever); d.Repeat && (why != "" || r.w.plan.hold) {
 			r.wrong("shown", "the %s %q to %s is marked as a repeat: %s", d.Kind, d.Text, d.To, cmp.Or(why, "it is to be held"))
 		}
 	}
 }
 
+// contacts are the calls about one delivery.
+type contacts []*contact
+
+// contacts finds the calls about a delivery.
+func (r *rest) contacts(id sessions.DeliveryID) (out contacts) {
+	for _, c := range r.w.called {
+		if c.delivery() == id {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// count gives how many there are of a kind that ended in one of these ways.
+func (c contacts) count(what string, how ...string) (n int) {
+	for _, x := range c {
+		if x.what == what && slices.Contains(how, x.how) {
+			n++
+		}
+	}
+	return n
+}
+
 // uncaused says why a delivery must not have ended as it did; "" when it may have.
-func (r *rest) uncaused(d sessions.Delivery, had func(what string, how ...string) bool) string {
+func (r *rest) uncaused(d sessions.Delivery, calls contacts, x doubts) string {
 	switch {
 	case d.State == sessions.Sent:
 	case d.Error == "":
@@ -84,30 +102,29 @@ func (r *rest) uncaused(d sessions.Delivery, had func(what string, how ...string
 		return "no rule says so"
 	case d.State == sessions.Withheld && !r.w.mayDeny(d.Session, d.Updated):
 		return "nobody had denied it"
-	case d.State == sessions.DeliveryFail && !had("send", string(channels.Rejected)):
+	case d.State == sessions.DeliveryFail && calls.count("send", string(channels.Rejected)) == 0:
 		return "no platform has rejected it"
 	case d.State == sessions.Expired && d.Updated.Add(time.Second).Before(d.Expires):
 		return "its time was not over"
-	case d.State == sessions.Held && !r.w.plan.hold && d.Attempt < mostUnclear:
-		return "it was not sent often enough"
+	case d.State == sessions.Held && !r.w.plan.hold && x.n < mostUnclear:
+		return fmt.Sprintf("it was sent %d times with an unknown end, and that is not often enough", x.n)
 	case d.State == sessions.Held:
-		return r.unsure(d, had)
+		return r.unsure(d, calls, x.n > 0)
 	case d.State == sessions.Dropped:
 		return "nobody has dropped it"
 	}
 	return ""
 }
 
-// unsure says why it must be known whether a delivery's parts have arrived; "" when it need not be.
-func (r *rest) unsure(d sessions.Delivery, had func(what string, how ...string) bool) string {
+// unsure says why it must be known whether a delivery's parts have arrived; "" when it need not be. tried: a try had an end that nobody knows.
+func (r *rest) unsure(d sessions.Delivery, calls contacts, tried bool) string {
 	like := r.w.site(d.To).like
-	cut := slices.ContainsFunc(r.w.deaths, func(at time.Time) bool { return !at.Before(d.Created) && !at.After(d.Updated.Add(time.Millisecond)) })
 	switch {
 	case like.limits.Idempotent:
 		return "the platform knows repeats"
-	case like.reconciles && !had("arrived", string(channels.Transient)):
+	case like.reconciles && calls.count("arrived", string(channels.Transient)) == 0:
 		return "the platform can be asked, and has answered"
-	case !cut && !had("send", string(channels.Ambiguous), howCut):
+	case !tried:
 		return "each send had its answer"
 	}
 	return ""
@@ -306,4 +323,10 @@ func (c *contact) delivery() sessions.DeliveryID {
 	}
 	key, _, _ := strings.Cut(c.text, " ")
 	return deliveryOf(key)
+}
+
+// part is the number of the part that a call is about.
+func (c *contact) part() int {
+	key, _, _ := strings.Cut(c.text, " ")
+	return partOf(key)
 }

@@ -19,6 +19,7 @@ type rest struct {
 	runs       []sessions.Run      // oldest first
 	deliveries []sessions.Delivery // oldest first
 	texts      map[sessions.Key][]sessions.Message
+	parts      map[sessions.Key][][]sessions.Message // the same, each transcript by itself
 	skipped    []sessions.SkippedEvent
 	notes      []sessions.Note
 	deleted    map[sessions.Key]bool // sub-agents whose sessions are gone
@@ -36,7 +37,7 @@ func (r *rest) wrong(id, format string, args ...any) {
 
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
-	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, deleted: map[sessions.Key]bool{}}
+	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}}
 	if h == nil {
 		r.index()
 		return r
@@ -69,6 +70,7 @@ func (w *world) look(h *host) *rest {
 				msgs, err := h.store.Tail(ctx, x.ID, sessions.TailQuery{Limit: 1000, IncludeTool: true})
 				must(err)
 				r.texts[s.Key] = append(r.texts[s.Key], msgs...)
+				r.parts[s.Key] = append(r.parts[s.Key], msgs)
 			}
 		}
 	}
@@ -79,9 +81,9 @@ func (w *world) look(h *host) *rest {
 		if _, there := r.texts[key]; there {
 			continue
 		}
-		r.texts[key], r.deleted[key] = x.texts, true
+		r.texts[key], r.parts[key], r.deleted[key] = x.texts, [][]sessions.Message{x.texts}, true
 		for _, run := range slices.Backward(x.runs) {
-			r.runs = append(r.runs, run)
+			r.runs = append(r.runs, w.ended(run))
 		}
 	}
 	r.index()
@@ -119,6 +121,7 @@ func (r *rest) judge() []string {
 	r.judgeRest()
 	r.judgeMessages()
 	r.judgeShown()
+	r.judgeWords()
 	r.judgeDeliveries()
 	r.judgeTries()
 	r.judgeOrder()
@@ -128,6 +131,12 @@ func (r *rest) judge() []string {
 	r.judgeChildren()
 	r.judgeEffects()
 	r.judgeKeys()
+	r.judgePrompts()
+	r.judgeTranscripts()
+	r.judgeReplyTo()
+	r.judgeExpiry()
+	r.judgeStatus()
+	r.judgeTime()
 	return r.faults
 }
 

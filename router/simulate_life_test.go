@@ -29,6 +29,7 @@ func (w *world) serve(ctx context.Context) {
 		h, err := w.boot(dir)
 		if err == nil {
 			w.now.Store(h)
+			w.awake = append(w.awake, [2]time.Time{time.Now(), {}})
 			w.shock()
 			var again <-chan time.Time
 			if len(restarts) > 0 {
@@ -42,6 +43,7 @@ func (w *world) serve(ctx context.Context) {
 				restarts = restarts[1:]
 			case <-ctx.Done():
 			}
+			w.awake[len(w.awake)-1][1] = time.Now()
 		}
 		if ctx.Err() != nil {
 			w.calm.Store(true)
@@ -50,7 +52,6 @@ func (w *world) serve(ctx context.Context) {
 		h.halt()
 		w.lets(h)
 		w.trouble(0)
-		w.deaths = append(w.deaths, time.Now())
 		if h.isDead() {
 			dir = w.folder()
 			w.left.write(w, dir)
@@ -105,9 +106,10 @@ func (w *world) lets(h *host) {
 	at := w.clock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.wrote = append(w.wrote, wrote{at: at, what: wroteLast, host: h})
 	for _, x := range w.called {
 		if x.host == h && x.end == 0 {
-			if x.end = at; x.what == "send" && h.isDead() {
+			if x.end, x.off = at, time.Now(); x.what == "send" && h.isDead() {
 				w.lost = append(w.lost, x.to)
 			}
 		}

@@ -29,6 +29,8 @@ type thought struct {
 	err    error
 	word   string // of the answer
 	host   *host
+
+	began, ended time.Time // ended is zero when its process went first
 }
 
 // Stream implements agent.Model.
@@ -55,12 +57,13 @@ func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	if !s.wait(m.h, "model "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone
 	}
-	t := thought{step: st, agent: m.agent, prompt: p, host: m.h}
+	t := thought{step: st, agent: m.agent, prompt: p, host: m.h, began: time.Now()}
 	t.answer, t.word, t.err = m.says(t)
 	w.tally("model calls")
 	w.tally("model: " + st.kind)
 	w.mu.Lock()
 	w.thoughts = append(w.thoughts, t)
+	at := len(w.thoughts) - 1
 	w.mu.Unlock()
 	for _, c := range (sessions.Message{Content: t.answer.Content}).ToolCalls() {
 		w.tally("tool " + c.Name)
@@ -75,6 +78,9 @@ func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	if !s.wait(m.h, "thought "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone
 	}
+	w.mu.Lock()
+	w.thoughts[at].ended = time.Now()
+	w.mu.Unlock()
 	if ctx.Err() != nil {
 		return agent.Answer{}, ctx.Err()
 	}
@@ -236,4 +242,17 @@ func (w *world) finishes(run sessions.RunID, o sessions.Outcome) *attempted {
 	defer w.mu.Unlock()
 	w.tries = append(w.tries, x)
 	return x
+}
+
+// ended gives a run that was at work when a deletion of its session was looked at as it ended on disk before the deletion was committed.
+func (w *world) ended(run sessions.Run) sessions.Run {
+	if run.Status.Final() {
+		return run
+	}
+	for _, x := range w.tries {
+		if x.run == run.ID && x.done {
+			run.Status, run.Result, run.Error = x.Status, x.Result, x.Error
+		}
+	}
+	return run
 }

@@ -101,7 +101,7 @@ func (w *world) draw() *plan {
 			Drop: pick(s, sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew)},
 		turns: s.upTo(6), timeout: pick(s, 60, 300, 600), hold: s.chance(150), long: pick(s, 0, 0, 60, 200),
 		subs:  agent.Subagents{MaxSpawnDepth: 1 + s.upTo(3), MaxConcurrent: 1 + s.upTo(8), Announce: pick(s, "direct", "direct", "requester")},
-		crash: pick(s, 0, 5, 15, 30), panics: pick(s, 0, 10, 30), slow: pick(s, 0, 0, 10), sending: pick(s, 0, 50, 250), thinking: pick(s, 0, 50, 150), crashes: 1 + s.upTo(4),
+		crash: pick(s, 0, 5, 15, 30), panics: pick(s, 0, 10, 30), slow: pick(s, 0, 0, 10), sending: pick(s, 0, 50, 400), thinking: pick(s, 0, 50, 150), crashes: 1 + s.upTo(4),
 	}
 	now, chats := time.Duration(0), haunts()
 	busy := chats[:2+s.upTo(len(chats)-1)]

@@ -165,6 +165,53 @@ func (r *rest) callAgain(d *sessions.Delivery, how string, same bool) bool {
 	return false
 }
 
+// tried counts the tries of a delivery whose end nobody knows.
+func (r *rest) tried(d sessions.Delivery) doubts { return r.doubts(d.ID, r.contacts(d.ID)) }
+
+// holds has an answer be held after so many sends with an unknown end, each of which is written down, and changes something about them.
+func (r *rest) holds(n int, change func(contacts)) bool {
+	d := r.some(sessions.Reply, func(d sessions.Delivery) bool { return len(r.contacts(d.ID)) == 1 && !r.tried(d).ever })
+	if d == nil || r.w.plan.hold {
+		return false
+	}
+	first := r.contacts(d.ID)[0]
+	r.w.wrote = slices.DeleteFunc(r.w.wrote, func(x wrote) bool { return x.id == d.ID })
+	sends := contacts{first}
+	first.how, first.begin, first.end = string(channels.Ambiguous), 1<<30, 1<<30+4
+	for i := 1; i < n; i++ {
+		again := *first
+		again.begin, again.end = first.begin+i*10, first.end+i*10
+		r.w.called, sends = append(r.w.called, &again), append(sends, &again)
+	}
+	for _, c := range sends {
+		r.w.wrote = append(r.w.wrote, wrote{at: c.begin - 1, what: wroteBegin, id: d.ID}, wrote{at: c.end + 1, what: wroteEnd, id: d.ID})
+	}
+	change(sends)
+	r.hide(*d)
+	d.State, d.Part, d.Error = sessions.Held, 0, "it may have arrived"
+	return true
+}
+
+// reword puts somebody else's words behind what is shown of a delivery, with markup or without, and behind what its row says.
+func (r *rest) reword(kind sessions.DeliveryKind, text, plain, row bool) bool {
+	const more = " and here are words of somebody else's chat"
+	d := r.some(kind, whichever)
+	if d == nil {
+		return false
+	}
+	p, i := r.at(*d)
+	if out := &p.shown[i].out; text {
+		out.Text += more
+	}
+	if out := &p.shown[i].out; plain {
+		out.Plain += more
+	}
+	if row {
+		d.Text += more
+	}
+	return true
+}
+
 // elsewhere is another chat of the same account.
 func (r *rest) elsewhere(to channels.Address) channels.Address {
 	all := haunts()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -18,7 +19,7 @@ const mostLived = 120
 // TestSimulationIsJudged spoils what came of good lives, in one way each, and looks whether the judge of the simulation names it.
 func TestSimulationIsJudged(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	left, seed := slices.Clone(spoils), uint64(1)
+	left, seed := slices.Concat(spoils, spoiledMinds), uint64(1)
 	for ; seed <= mostLived && len(left) > 0; seed++ {
 		lived(t, seed, func(t *testing.T, r *rest) {
 			if faults := r.copy().judge(); len(faults) > 0 {
@@ -37,7 +38,7 @@ func TestSimulationIsJudged(t *testing.T) {
 			})
 		})
 	}
-	t.Logf("%d ways, %d lives", len(spoils), seed-1)
+	t.Logf("%d ways, %d lives", len(spoils)+len(spoiledMinds), seed-1)
 	for _, s := range left {
 		t.Errorf("in %d lives there was nothing to spoil: %s", mostLived, s.name)
 	}
@@ -53,7 +54,7 @@ type spoil struct {
 func (r *rest) copy() *rest {
 	w := r.w
 	c := &world{t: w.t, s: w.s, plan: w.plan, keys: w.keys, policies: w.policies, changes: w.changes, asked: w.asked, receipts: maps.Clone(w.receipts),
-		troubles: w.troubles, deaths: w.deaths, acked: w.acked, thoughts: w.thoughts, tries: slices.Clone(w.tries), counts: map[string]int{}}
+		troubles: w.troubles, wrote: slices.Clone(w.wrote), awake: w.awake, acked: w.acked, thoughts: slices.Clone(w.thoughts), tries: slices.Clone(w.tries), counts: map[string]int{}}
 	for _, x := range w.called {
 		own := *x
 		c.called = append(c.called, &own)
@@ -61,7 +62,7 @@ func (r *rest) copy() *rest {
 	for _, p := range w.platforms {
 		c.platforms = append(c.platforms, &site{w: c, ref: p.ref, like: p.like, shown: slices.Clone(p.shown)})
 	}
-	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), skipped: r.skipped, notes: slices.Clone(r.notes), deleted: r.deleted}
+	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), parts: maps.Clone(r.parts), skipped: r.skipped, notes: slices.Clone(r.notes), deleted: r.deleted}
 	out.index()
 	return out
 }
@@ -76,7 +77,7 @@ var spoils = []spoil{
 	}},
 	{"an answer is shown twice and marked, and its one send was answered", "is marked as a repeat: each send had its answer", func(r *rest) bool {
 		d := r.some(sessions.Reply, func(d sessions.Delivery) bool {
-			return r.w.site(d.To).like.name == repeats.name && len(r.w.deaths) == 1
+			return r.w.site(d.To).like.name == repeats.name && !r.tried(d).ever
 		})
 		if d != nil {
 			d.Repeat = true
@@ -161,7 +162,28 @@ var spoils = []spoil{
 		return r.endsAs(sessions.DeliveryFail, "rejected: scripted", nil, whichever)
 	}},
 	{"an answer is held that surely arrived", "is held", func(r *rest) bool {
-		return r.endsAs(sessions.Held, "it may have arrived", nil, func(sessions.Delivery) bool { return len(r.w.deaths) == 1 })
+		return r.endsAs(sessions.Held, "it may have arrived", nil, func(d sessions.Delivery) bool { return !r.tried(d).ever })
+	}},
+	{"an answer is held after two tries that may have arrived, and a limit", "sent 2 times with an unknown end", func(r *rest) bool {
+		return r.holds(3, func(cs contacts) { cs[1].how = string(channels.Limited) })
+	}},
+	{"an answer is held after two tries that may have arrived, and a restart", "sent 2 times with an unknown end", func(r *rest) bool {
+		return r.holds(2, func(cs contacts) {
+			r.w.wrote = append(r.w.wrote, wrote{at: cs[0].end + 2, what: wroteLast})
+		})
+	}},
+	{"an answer is held after two tries that may have arrived, the last of which a crash cut off", "sent 2 times with an unknown end", func(r *rest) bool {
+		return r.holds(2, func(cs contacts) {
+			cs[1].how = howCut
+			r.w.wrote = append(r.w.wrote, wrote{at: cs[1].end, what: wroteLast})
+		})
+	}},
+	{"an answer is held after three tries that may have arrived, the first of which did not", "sent 2 times with an unknown end", func(r *rest) bool {
+		return r.holds(3, func(cs contacts) {
+			asked := *cs[0]
+			asked.what, asked.how, asked.begin = "arrived", howAbsent, cs[0].end
+			r.w.called = append(r.w.called, &asked)
+		})
 	}},
 	{"an answer expired before its time", "its time was not over", func(r *rest) bool { return r.endsAs(sessions.Expired, "too late", nil, whichever) }},
 	{"an answer was dropped", "nobody has dropped it", func(r *rest) bool { return r.endsAs(sessions.Dropped, "dropped by a person", nil, whichever) }},
@@ -272,6 +294,21 @@ var spoils = []spoil{
 		n := len(r.runs)
 		r.runs = slices.DeleteFunc(r.runs, func(x sessions.Run) bool { return x.Chain != nil && x.Chain.Kind == chainAsk })
 		return len(r.runs) < n
+	}},
+	{"an answer is shown with somebody else's words", "words: ", func(r *rest) bool { return r.reword(sessions.Reply, true, true, false) }},
+	{"an answer is shown with somebody else's words where there is no markup", "words: ", func(r *rest) bool { return r.reword(sessions.Reply, false, true, false) }},
+	{"an announcement is shown with somebody else's words", "words: ", func(r *rest) bool { return r.reword(sessions.Announce, true, false, false) }},
+	{"an answer has somebody else's words", "says what the model did not", func(r *rest) bool { return r.reword(sessions.Reply, true, true, true) }},
+	{"an announcement has somebody else's words", "says what the model did not", func(r *rest) bool { return r.reword(sessions.Announce, true, true, true) }},
+	{"a post has somebody else's words", "says what the model did not", func(r *rest) bool { return r.reword(sessions.Posted, true, true, true) }},
+	{"an answer is shown without its end", "words: ", func(r *rest) bool {
+		d := r.some(sessions.Reply, whichever)
+		if d != nil {
+			p, i := r.at(*d)
+			out := &p.shown[i].out
+			out.Text, out.Plain = out.Text[:len(out.Text)-1], out.Plain[:len(out.Plain)-1]
+		}
+		return d != nil
 	}},
 	{"a run goes on for ever", "rest: ", func(r *rest) bool {
 		r.runs[0].Status = sessions.Running

@@ -36,7 +36,7 @@ const mostFailed = 10
 // TestSimulation lets a small world live on virtual time: people, platforms, a model, and a host that crashes, all drawn from a seed,
 // and holds what there is to see in the end against the contract. In the environment PARLEY_SIM_SEEDS is how many seeds, and
 // PARLEY_SIM_FROM the first; PARLEY_SIM_SEED is one, whose whole history is printed. Each seed is lived on one processor, so many
-// seeds are best shared among processes. The last line has the figures of all; histories is a sum over all that happened: the same seeds
+// seeds are best shared among processes. A line has the figures of all, with -v one after each seed of those until then; histories is a sum over all that happened: the same seeds
 // give the same one.
 //
 // proves: N15, S9, S10, S11, S12, S13, S14, P4, P7, K8, D3, D4
@@ -52,6 +52,12 @@ func TestSimulation(t *testing.T) {
 	}
 	from, n := fromEnv("PARLEY_SIM_FROM", 1), fromEnv("PARLEY_SIM_SEEDS", few)
 	total, failed := map[string]int{}, 0
+	figures := func() {
+		t.Logf("simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d histories=%d",
+			from, total["seeds"], failed, total["messages"], total["children"], total["exchanges"], sum(total, "crashes"), sum(total, "store faults", "slow commits"),
+			sum(total, "transient", "limited", "ambiguous", "hanging", "rejected", "platform down"), sum(total, "failing models", "slow models"), sum(total, "flips"),
+			total["repeated updates"], total["commits"], total["repeats"], total["histories"])
+	}
 	for seed := from; seed < from+n && failed < mostFailed; seed++ {
 		out := simulate(t, uint64(seed), false)
 		for k, v := range out.counts {
@@ -61,6 +67,9 @@ func TestSimulation(t *testing.T) {
 		total["histories"] += int(crc32.ChecksumIEEE([]byte(out.history)))
 		if out.failed {
 			failed++
+		}
+		if testing.Verbose() { // whoever reads along has them when the process is cut off
+			figures()
 		}
 	}
 	if n >= 500 {
@@ -75,10 +84,9 @@ func TestSimulation(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("simulation: from=%d seeds=%d failed=%d messages=%d children=%d exchanges=%d crashes=%d store-faults=%d platform-faults=%d model-faults=%d flips=%d updates-repeated=%d commits=%d repeats=%d histories=%d",
-		from, total["seeds"], failed, total["messages"], total["children"], total["exchanges"], sum(total, "crashes"), sum(total, "store faults", "slow commits"),
-		sum(total, "transient", "limited", "ambiguous", "hanging", "rejected", "platform down"), sum(total, "failing models", "slow models"), sum(total, "flips"),
-		total["repeated updates"], total["commits"], total["repeats"], total["histories"])
+	if !testing.Verbose() {
+		figures()
+	}
 }
 
 // sum adds up what begins with one of some words.

@@ -38,8 +38,9 @@ type world struct {
 	asked    map[channels.MessageID]*stretch // from its first offer to its first confirmation
 	receipts map[channels.MessageID]int      // what a process knew to be on disk, in events
 	troubles []stretch                       // of the store
-	deaths   []time.Time                     // of processes
-	acked    map[channels.MessageID]int      // when the host confirmed it, in events
+	awake    [][2]time.Time                  // of each process, from its start to its end
+	wrote    []wrote
+	acked    map[channels.MessageID]int // when the host confirmed it, in events
 	tokens   map[string]int
 	thoughts []thought
 	tries    []*attempted
@@ -55,7 +56,8 @@ type contact struct {
 	to         channels.Address
 	text       string
 	host       *host
-	begin, end int    // in events
+	begin, end int // in events
+	on, off    time.Time
 	how        string // it ended, as the process saw it: taken, there, absent, the class of an error, or cut where there was none left to see it
 }
 
@@ -123,7 +125,7 @@ func (w *world) token(kind string) string {
 
 // calls writes down that a call of a platform began.
 func (w *world) calls(h *host, what string, to channels.Address, text string) *contact {
-	x := &contact{what: what, to: to, text: text, host: h, begin: w.clock()}
+	x := &contact{what: what, to: to, text: text, host: h, begin: w.clock(), on: time.Now()}
 	w.s.note("call %s %s", what, to)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +139,7 @@ func (w *world) ends(x *contact) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x.end == 0 {
-		x.end = at
+		x.end, x.off = at, time.Now()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -313,6 +314,48 @@ func TestHistoryOfRunsThatCameTooLate(t *testing.T) {
 		g.shown(n + 1)
 		if !strings.Contains(fmt.Sprint(g.lastPrompt()), "two") {
 			t.Errorf("the model was not shown what the store holds: %q (%d shown before)", g.lastPrompt(), n)
+		}
+	})
+}
+
+// lostRecord is a store that writes a turn's first message down, and whose answer to that is lost.
+type lostRecord struct {
+	sessions.Store
+	lost *atomic.Int32
+}
+
+func (s lostRecord) Record(ctx context.Context, id sessions.RunID, m ...sessions.Message) error {
+	err := s.Store.Record(ctx, id, m...)
+	if err == nil && s.lost.Add(1) == 1 {
+		return errors.New("the connection broke after the commit")
+	}
+	return err
+}
+
+// TestHistoryAfterALostAnswer loses the answer to a commit of what a turn says, which ends with it. The next turn of the same process is shown what is in the store.
+//
+// proves: T1
+func TestHistoryAfterALostAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var lost atomic.Int32
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lostRecord{s, &lost} })
+		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if last(p).Role == sessions.User && last(p).Text() == "look" {
+				a := call("c1", "sessions_list", map[string]any{})
+				a.Content = append(sessions.TextContent("I look."), a.Content...)
+				return a, nil
+			}
+			return text("answered"), nil
+		})
+		g.say(direct("a"), guest, "hello")
+		g.shown(1)
+		g.say(direct("a"), guest, "look")
+		g.shown(2)
+		g.say(direct("a"), guest, "and now?")
+		g.shown(3)
+		shown := g.lastPrompt()
+		if lost.Load() != 1 || !slices.Contains(shown, "assistant:I look.") {
+			t.Errorf("%d answers lost; the next turn is shown %q", lost.Load(), shown)
 		}
 	})
 }

@@ -33,20 +33,27 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if g.settings().Delivery.Hold {
 		return g.end(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
 	}
-	if d.Attempt >= maxUnclear {
-		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", d.Attempt, why))
+	if sent := d.Doubts + 1; sent >= maxUnclear {
+		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
 	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
 // learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
-// asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits.
+// asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some
+// minutes for a platform that asks to wait or is away: nobody is shown anything twice because one question got no answer.
 func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
+	patience := time.Now().Add(askPatience)
 	for try := 0; ; try++ {
 		r, there, err = g.ask(ctx, rec, d, out)
-		if denied := errors.Is(err, errDenied); !denied && !errors.Is(err, errUnread) {
-			return d, r, there, err
-		} else if denied && ctx.Err() == nil {
+		wait := backoff(try)
+		switch denied := errors.Is(err, errDenied); {
+		case !denied && !errors.Is(err, errUnread):
+			later, ok := asksLater(err)
+			if wait = max(wait, later); !ok || time.Now().Add(wait).After(patience) || wait >= g.left(d) {
+				return d, r, there, err
+			}
+		case denied && ctx.Err() == nil:
 			next, _, ok := g.begin(ctx, o, d)
 			if !ok {
 				return d, r, false, errUndecided
@@ -55,10 +62,22 @@ func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d 
 				return d, r, false, nil
 			}
 		}
-		if !sleep(ctx, backoff(try)) {
+		if !sleep(ctx, wait) {
 			return d, r, false, ctx.Err()
 		}
 	}
+}
+
+// askPatience is how long it is asked whether a part arrived before that counts as unknown.
+const askPatience = 5 * time.Minute
+
+// asksLater is how long a question has to wait before it is asked again; false = it was answered, or never will be.
+func asksLater(err error) (time.Duration, bool) {
+	if err == nil {
+		return 0, false
+	}
+	e := channels.Classify(err)
+	return e.RetryAfter, e.Class == channels.Limited || e.Class == channels.Transient
 }
 
 var (

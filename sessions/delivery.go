@@ -60,6 +60,7 @@ type Delivery struct {
 	Attempt   int                `json:"attempt,omitzero"`   // sends tried for the current part
 	Repeat    bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
 	Unclear   bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
+	Doubts    int                `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
 	NotBefore time.Time          `json:"notBefore,omitzero"` // zero = now
 	Expires   time.Time          `json:"expires,omitzero"`
 	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
@@ -83,7 +84,15 @@ const (
 
 // Tried notes the end of a try.
 func (d *Delivery) Tried(end TryEnd) {
-	d.Unclear = (d.Unclear || end == MayHave || end == MayBeTwice) && end != Absent
+	switch end {
+	case MayHave:
+		d.Unclear = true
+	case MayBeTwice:
+		d.Unclear = true
+		d.Doubts++
+	case Absent:
+		d.Unclear, d.Doubts = false, 0
+	}
 	d.Repeat = d.Repeat || end == MayBeTwice
 }
 

@@ -15,6 +15,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
+	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
 	ErrDamaged  = errors.New("the store is damaged")
 	ErrOwned    = errors.New("another process owns the store")
 )
@@ -46,6 +47,8 @@ type Inbox interface {
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
 	// Skipped lists the newest unreadable or refused events, for people.
 	Skipped(ctx context.Context, limit int) ([]SkippedEvent, error)
+	// SetAside counts those of them, since a time, whose Reason begins with SetAside.
+	SetAside(ctx context.Context, since time.Time) (int, error)
 }
 
 // Arrival is a platform event and what it causes.
@@ -103,6 +106,9 @@ type StoppedRun struct {
 	Key Key
 	ID  RunID
 }
+
+// SetAside begins the Reason of an event that was refused again and again, and is kept for people with its words.
+const SetAside = "set aside"
 
 // SkippedEvent is an event that caused nothing.
 type SkippedEvent struct {

@@ -94,7 +94,7 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 		r.ended(end)
 	case ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded):
 		r.Status = "timeout"
-		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it.", wait)
+		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it; when it fails there is no message, and sessions_history shows why.", wait)
 	default:
 		return Result{}, fmt.Errorf("sessions_send: wait for run %s: %w", run.ID, err)
 	}

@@ -222,7 +222,7 @@ func (a *act) path() string {
 }
 
 func (a *act) route(verb string) route {
-	return route{path: "webhooks/messages/original", verb: verb, major: a.app + "/" + a.token}
+	return route{path: "webhooks/messages/original", verb: verb, major: string(a.id)} // not its token: what is held is on disk
 }
 
 // sweep takes away what nobody answered, and forgets tokens that are no longer valid.

@@ -40,14 +40,15 @@ func furnish(srv *discordtest.Server) {
 
 // disk is what a host keeps: the newest message of each chat that its inbox has taken, and the receipts of what it sent.
 type disk struct {
+	dir      string // the adapter's own
 	mu       sync.Mutex
 	newest   map[channels.Address]channels.Position
 	receipts map[channels.MessageID]bool
 	cursor   string
 }
 
-func newDisk() *disk {
-	return &disk{newest: map[channels.Address]channels.Position{}, receipts: map[channels.MessageID]bool{}}
+func newDisk(t testing.TB) *disk {
+	return &disk{dir: t.TempDir(), newest: map[channels.Address]channels.Position{}, receipts: map[channels.MessageID]bool{}}
 }
 
 func (d *disk) sent(_ context.Context, _ channels.Address, id channels.MessageID) (bool, error) {
@@ -283,7 +284,7 @@ func harness() channeltest.Harness {
 	h.New = func(t *testing.T, log *slog.Logger) (channels.Channel, channeltest.Platform) {
 		srv := discordtest.NewPiped(t)
 		furnish(srv)
-		p := &platform{srv: srv, said: map[string]string{}, disk: newDisk()}
+		p := &platform{srv: srv, said: map[string]string{}, disk: newDisk(t)}
 		p.disk.know(srv, srv.AddDM(anna), anna, channels.Direct)
 		p.disk.know(srv, srv.AddDM(bert), bert, channels.Direct)
 		p.disk.know(srv, general, anna, channels.Room)
@@ -299,7 +300,7 @@ func open(t testing.TB, srv *discordtest.Server, d *disk, log *slog.Logger) bot 
 	t.Helper()
 	ch, err := discord.New(
 		discord.Config{Token: channels.NewSecret(srv.Token()), APIURL: srv.APIURL(), Members: true},
-		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen, Cursor: d.reached, Sent: d.sent},
+		discord.Deps{Logger: log, Client: srv.Client(), Seen: d.seen, Holds: channels.NewHolds(d.dir, log), Cursor: d.reached, Sent: d.sent},
 	)
 	if err != nil {
 		t.Fatal(err)

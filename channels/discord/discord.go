@@ -46,6 +46,7 @@ type Deps struct {
 	Account channels.AccountID // empty = channels.DefaultAccount
 	Logger  *slog.Logger       // says already which channel and account this is; nil = silent
 	Client  *http.Client       // for the REST calls, the files and the gateway's WebSocket; nil = own connections
+	Holds   *channels.Holds    // of the account; nil = what Discord asks to wait is forgotten with the channel
 	// Seen gives the newest message of each chat that is on disk. What came after it is read again after a connection that could not be
 	// resumed. nil = nothing is read again.
 	Seen func(ctx context.Context) ([]channels.Position, error)
@@ -135,6 +136,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
 	base := strings.TrimRight(cfg.APIURL, "/")
+	server := versioned.ReplaceAllString(base, "")
 	if !versioned.MatchString(base) {
 		base += "/v" + discordgo.APIVersion
 	}
@@ -146,7 +148,9 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if c.client = deps.Client; c.client == nil {
 		c.client, c.own = newClient(), true
 	}
-	c.rest = newREST(base, bareToken(cfg.Token), c.client)
+	token := bareToken(cfg.Token)
+	id, _, _ := strings.Cut(token, ".")
+	c.rest = newREST(base, token, c.client, newHolds(deps.Holds.Of(server, id)))
 	return c, nil
 }
 

@@ -30,7 +30,6 @@ func TestFaultDiscordHostileEvents(t *testing.T) {
 	}
 	inBubble(t, func(h *host) {
 		before := len(h.srv.Calls())
-		h.srv.Validate(nil) // of an event without a channel it is asked, once, what kind of channel "unknown" is
 		for range 2 {
 			for _, b := range bad {
 				h.srv.Raw(b[0], b[1])
@@ -77,7 +76,7 @@ func TestFaultDiscordHostileEvents(t *testing.T) {
 				t.Errorf("%s was offered %d times", id, n)
 			}
 		}
-		if n := len(h.srv.Calls()) - before; n > 1 {
+		if n := len(h.srv.Calls()) - before; n > 0 {
 			t.Errorf("%d calls because of them", n)
 		}
 		t.Logf("%d bad events twice, %d odd ones", len(bad), len(odd))

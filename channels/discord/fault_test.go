@@ -42,7 +42,7 @@ func newHost(t testing.TB, srv *discordtest.Server) *host {
 	t.Helper()
 	furnish(srv)
 	h := &host{
-		TB: t, srv: srv, disk: newDisk(), taken: map[channels.ChatID][]string{}, ids: map[string]bool{},
+		TB: t, srv: srv, disk: newDisk(t), taken: map[channels.ChatID][]string{}, ids: map[string]bool{},
 		change: make(chan struct{}),
 	}
 	h.disk.know(srv, srv.AddDM(anna), anna, channels.Direct)
@@ -262,7 +262,7 @@ func TestFaultDiscordRefused(t *testing.T) {
 	}
 }
 
-// While the platform asks to wait nothing is asked of it, whoever asks.
+// While the platform asks to wait nothing is asked of it, whoever asks: a host that was started again neither.
 func TestFaultDiscordRateLimit(t *testing.T) {
 	t.Parallel()
 	virtual(t, func(t *testing.T, h *host) {
@@ -279,6 +279,7 @@ func TestFaultDiscordRateLimit(t *testing.T) {
 			t.Errorf("%v", first)
 		}
 		time.Sleep(2400 * time.Millisecond)
+		h.bot = open(h, h.srv, h.disk, slog.New(slog.DiscardHandler))
 		if early := channels.Classify(post()); early.Class != channels.Limited || early.RetryAfter != 100*time.Millisecond || count() != 1 {
 			t.Errorf("%v after %d calls", early, count())
 		}
@@ -293,6 +294,10 @@ func TestFaultDiscordRateLimit(t *testing.T) {
 		all := len(h.srv.Calls())
 		if err := h.bot.Typing(t.Context(), to); channels.Classify(err).Class != channels.Limited || len(h.srv.Calls()) != all {
 			t.Errorf("typing during a global limit: %v", err)
+		}
+		next := open(h, h.srv, h.disk, slog.New(slog.DiscardHandler))
+		if err := next.Typing(t.Context(), to); channels.Classify(err).Class != channels.Limited || len(h.srv.Calls()) != all {
+			t.Errorf("typing during a global limit, by the next process: %v", err)
 		}
 		h.srv.Inject(discordtest.Fault{Route: discordtest.RouteGatewayBot, Status: http.StatusTooManyRequests, RetryAfter: 90 * time.Second})
 		time.Sleep(10 * time.Second)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"parley/channels"
 )
 
 // route is what Discord counts calls by: the path with all ids replaced but the first, its major parameter.
@@ -22,60 +24,60 @@ func (r route) key() string { return r.verb + " " + r.path + " " + r.major }
 // everything is the hold on all calls of the bot.
 const everything = "*"
 
-// holds remembers until when the platform wants no call. Buckets that several routes share are known by the name that the platform
-// gives them.
+// holds remembers until when the platform wants no call, by route: the next process does not know the names of buckets. A limit is noted
+// for each route that is known to share it, and looked for at each.
 type holds struct {
+	kept *channels.BotHolds
+
 	mu      sync.Mutex
-	until   map[string]time.Time // by bucket and major parameter, or by route
-	buckets map[string]string    // verb and path → the platform's name of the bucket
+	buckets map[[2]string]string // verb and path → the name that the platform gives the bucket, which several routes may share
 }
 
-func newHolds() *holds {
-	return &holds{until: map[string]time.Time{}, buckets: map[string]string{}}
-}
-
-// place is the key under which a route's hold is kept; h.mu is held.
-func (h *holds) place(r route) string {
-	if bucket := h.buckets[r.verb+" "+r.path]; bucket != "" {
-		return bucket + " " + r.major
-	}
-	return r.key()
+func newHolds(kept *channels.BotHolds) *holds {
+	return &holds{kept: kept, buckets: map[[2]string]string{}}
 }
 
 // wait says how long a call has to wait; 0 = it may be made.
-func (h *holds) wait(r route, now time.Time) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return max(0, h.until[everything].Sub(now), h.until[h.place(r)].Sub(now))
+func (h *holds) wait(r route) time.Duration {
+	left := h.kept.Left(everything)
+	for _, key := range h.sharing(r, "") {
+		left = max(left, h.kept.Left(key))
+	}
+	return left
 }
 
 // note keeps what an answer says about its limits.
-func (h *holds) note(r route, status int, header http.Header, body []byte, now time.Time) {
+func (h *holds) note(r route, status int, header http.Header, body []byte) {
 	if status == 0 {
 		return
 	}
+	keys := h.sharing(r, header.Get("X-RateLimit-Bucket"))
+	switch {
+	case status == http.StatusTooManyRequests && isGlobal(header, body):
+		h.kept.Set(retryAfter(header, body), everything)
+	case status == http.StatusTooManyRequests:
+		h.kept.Set(retryAfter(header, body), keys...)
+	case header.Get("X-RateLimit-Remaining") == "0":
+		h.kept.Set(seconds(header.Get("X-RateLimit-Reset-After")), keys...)
+	}
+}
+
+// sharing gives the keys of all routes that are known to share a route's bucket, its own among them. bucket is its name, where an
+// answer says it.
+func (h *holds) sharing(r route, bucket string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if bucket := header.Get("X-RateLimit-Bucket"); bucket != "" && len(bucket) <= 100 {
-		h.buckets[r.verb+" "+r.path] = bucket
+	own := [2]string{r.verb, r.path}
+	if bucket != "" && len(bucket) <= 100 {
+		h.buckets[own] = bucket
 	}
-	for key, t := range h.until {
-		if !t.After(now) {
-			delete(h.until, key)
+	keys := []string{r.key()}
+	for at, name := range h.buckets {
+		if name == h.buckets[own] && at != own {
+			keys = append(keys, route{verb: at[0], path: at[1], major: r.major}.key())
 		}
 	}
-	place, wait := h.place(r), time.Duration(0)
-	switch {
-	case status == http.StatusTooManyRequests:
-		if wait = retryAfter(header, body); isGlobal(header, body) {
-			place = everything
-		}
-	case header.Get("X-RateLimit-Remaining") == "0":
-		wait = seconds(header.Get("X-RateLimit-Reset-After"))
-	}
-	if until := now.Add(wait); wait > 0 && until.After(h.until[place]) {
-		h.until[place] = until
-	}
+	return keys
 }
 
 // limited is the body of a 429.

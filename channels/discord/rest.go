@@ -34,12 +34,12 @@ type rest struct {
 	holds  *holds
 }
 
-func newREST(base, token string, client *http.Client) rest {
+func newREST(base, token string, client *http.Client, holds *holds) rest {
 	bot := &discordgo.Session{
 		Token:     "Bot " + token,
 		UserAgent: "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ")",
 	}
-	return rest{base: base, client: client, bot: bot, hide: channels.Hide(channels.NewSecret(token)), holds: newHolds()}
+	return rest{base: base, client: client, bot: bot, hide: channels.Hide(channels.NewSecret(token)), holds: holds}
 }
 
 // request is one REST call.
@@ -94,7 +94,7 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	if q.upload != nil {
 		defer func() { _ = q.upload.Close() }()
 	}
-	if wait := r.holds.wait(q.route, time.Now()); wait > 0 {
+	if wait := r.holds.wait(q.route); wait > 0 {
 		return nil, &channels.Error{Class: channels.Limited, RetryAfter: wait,
 			Err: &apiError{Call: q.name(), Text: "the platform asked to wait; not called"}}
 	}
@@ -122,7 +122,7 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	bucket := discordgo.NewRatelimiter().LockBucket(q.route.key())
 	answer, err := r.bot.RequestWithLockedBucket(q.method, r.base+q.path, mime, raw, bucket, 0,
 		discordgo.WithContext(ctx), discordgo.WithClient(once), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-	r.holds.note(q.route, x.status, x.header, x.body, time.Now())
+	r.holds.note(q.route, x.status, x.header, x.body)
 	switch {
 	case err == nil:
 		return answer, nil

@@ -11,7 +11,6 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -173,34 +172,16 @@ func retryAfter(seconds int, h http.Header) time.Duration {
 	return time.Duration(min(max(seconds, 0), longest)) * time.Second
 }
 
-// holds remembers until when the platform wants no call about a chat, so that best-effort calls keep to it as well.
-type holds struct {
-	mu    sync.Mutex
-	until map[channels.ChatID]time.Time
+// hold keeps what a Limited error asks for, so that best-effort calls keep to it as well.
+func (c *Channel) hold(key string, err error) {
+	if e, ok := errors.AsType[*channels.Error](err); ok && e.Class == channels.Limited {
+		c.holds.Set(e.RetryAfter, key)
+	}
 }
 
-// note keeps what a Limited error asks for.
-func (h *holds) note(chat channels.ChatID, err error) {
-	e, ok := errors.AsType[*channels.Error](err)
-	if !ok || e.Class != channels.Limited || e.RetryAfter == 0 {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := time.Now()
-	for c, t := range h.until {
-		if !t.After(now) {
-			delete(h.until, c)
-		}
-	}
-	h.until[chat] = now.Add(e.RetryAfter)
-}
-
-// check gives a Limited error while the platform wants no call about the chat.
-func (h *holds) check(method string, chat channels.ChatID) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	left := time.Until(h.until[chat])
+// held gives a Limited error while the platform wants no call of that key.
+func (c *Channel) held(method, key string) error {
+	left := c.holds.Left(key)
 	if left <= 0 {
 		return nil
 	}

@@ -18,6 +18,7 @@ const (
 	draftEvery    = 300 * time.Millisecond // between drafts in a chat
 	draftPatience = 2 * time.Second        // a message waits so long for a draft under way
 	draftsKept    = time.Hour
+	draftsOf      = "drafts " // before a chat: the hold on its drafts alone
 )
 
 // Draft implements channels.Drafter with sendMessageDraft, which private chats have. text is Markdown as the agent writes it; of a
@@ -28,8 +29,8 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 	if to.Type != channels.Direct {
 		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "drafts are for private chats"}}
 	}
-	for _, h := range []*holds{&c.holds, &c.drafts.holds} {
-		if err := h.check(method, to.Chat); err != nil {
+	for _, key := range []string{string(to.Chat), draftsOf + string(to.Chat)} {
+		if err := c.held(method, key); err != nil {
 			return err
 		}
 	}
@@ -54,7 +55,7 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 		params.AddNonEmpty("parse_mode", mode)
 		return c.api.call(ctx, c.sends, callTimeout, method, params)
 	})
-	c.drafts.holds.note(to.Chat, err)
+	c.hold(draftsOf+string(to.Chat), err)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("textdraft_peer_invalid") {
 		return &channels.Error{Class: channels.Unsupported, Err: said}
 	}
@@ -72,7 +73,6 @@ func draftID(id string) string {
 type drafts struct {
 	mu    sync.Mutex
 	chats map[channels.ChatID]*drafting
-	holds holds
 }
 
 type drafting struct {
@@ -85,7 +85,7 @@ type drafting struct {
 }
 
 func newDrafts() drafts {
-	return drafts{chats: map[channels.ChatID]*drafting{}, holds: holds{until: map[channels.ChatID]time.Time{}}}
+	return drafts{chats: map[channels.ChatID]*drafting{}}
 }
 
 // begin waits for a chat's turn. Not ok: there is a newer draft, the message was sent, or ctx ended.

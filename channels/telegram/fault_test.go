@@ -89,7 +89,7 @@ func TestFaultHangingPoll(t *testing.T) {
 	})
 }
 
-// T8: whatever Telegram limits, it is not called before the deadline, and other chats go on at once.
+// T8: whatever Telegram limits, it is not called before the deadline, by the next process neither, and other chats go on at once.
 func TestFaultRetryAfter(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -102,38 +102,94 @@ func TestFaultRetryAfter(t *testing.T) {
 		"setMyCommands": func(ch *telegram.Channel) error {
 			return ch.Publish(ctx, []channels.Command{{Name: "new", Description: "d"}})
 		},
+		"getMe": func(ch *telegram.Channel) error { _, err := ch.Identify(ctx); return err },
+		"getFile": func(ch *telegram.Channel) error {
+			_, err := ch.Fetch(ctx, channels.Media{Kind: channels.Document, Ref: "x", Size: 1}, 10)
+			return err
+		},
 		"deleteMessage":      func(ch *telegram.Channel) error { return ch.Remove(ctx, to, "1") },
 		"setMessageReaction": func(ch *telegram.Channel) error { return ch.React(ctx, to, "1", "👀") },
 	}
 	for method, call := range calls {
 		for _, seconds := range []int{3, 491, 3600} {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				r.srv.Inject(telegramtest.TooManyRequests(method, seconds))
-				deadline := time.Now().Add(time.Duration(seconds) * time.Second)
-				if e := channels.Classify(call(r.ch)); e.Class != channels.Limited || e.RetryAfter != time.Until(deadline) {
-					t.Fatalf("%s, %d s: %+v", method, seconds, e)
-				}
-				n := len(r.srv.Calls(method))
-				for time.Until(deadline) > 0 {
-					if e := channels.Classify(call(r.ch)); e.Class != channels.Limited || e.RetryAfter != time.Until(deadline) {
-						t.Errorf("%s, %d s: %+v", method, seconds, e)
+			for _, again := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					r := newRig(t)
+					r.srv.Inject(telegramtest.TooManyRequests(method, seconds))
+					deadline := time.Now().Add(time.Duration(seconds) * time.Second)
+					about := fmt.Sprintf("%s, %d s, started again %v", method, seconds, again)
+					asks := func() {
+						t.Helper()
+						if e := channels.Classify(call(r.ch)); e.Class != channels.Limited || e.RetryAfter != time.Until(deadline) {
+							t.Errorf("%s: %+v", about, e)
+						}
 					}
-					began := time.Now()
-					if _, err := r.ch.Send(ctx, channels.Outbound{To: other, Text: "x"}); err != nil || time.Since(began) > time.Second {
-						t.Errorf("%s, %d s: another chat: %v after %s", method, seconds, err, time.Since(began))
+					asks()
+					n := len(r.srv.Calls(method))
+					for time.Until(deadline) > 0 {
+						if again {
+							r.ch = r.open()
+						}
+						asks()
+						began := time.Now()
+						if _, err := r.ch.Send(ctx, channels.Outbound{To: other, Text: "x"}); err != nil || time.Since(began) > time.Second {
+							t.Errorf("%s: another chat: %v after %s", about, err, time.Since(began))
+						}
+						time.Sleep(min(time.Duration(seconds)*time.Second/10, time.Until(deadline))) // virtual time
 					}
-					time.Sleep(min(time.Duration(seconds)*time.Second/10, time.Until(deadline))) // virtual time
-				}
-				if got := len(r.srv.Calls(method)); method != "sendMessage" && got != n || method == "sendMessage" && len(r.srv.SentTo(anna)) != 0 {
-					t.Errorf("%s, %d s: called before the deadline", method, seconds)
-				}
-				if err := call(r.ch); class(err) == channels.Limited {
-					t.Errorf("%s, %d s: after the deadline: %v", method, seconds, err)
-				}
-			})
+					if got := len(r.srv.Calls(method)); method != "sendMessage" && got != n || method == "sendMessage" && len(r.srv.SentTo(anna)) != 0 {
+						t.Errorf("%s: called before the deadline", about)
+					}
+					if err := call(r.ch); class(err) == channels.Limited {
+						t.Errorf("%s: after the deadline: %v", about, err)
+					}
+				})
+			}
 		}
 	}
+}
+
+// A bot that Telegram asked to fetch no updates for a while fetches none before, however often its account is started again, confirms none
+// either, and then has what was written meanwhile.
+func TestFaultRetryAfterOfUpdates(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.start()
+		r.srv.Say(anna, anna, "before")
+		r.wait(1)
+		r.srv.Inject(telegramtest.TooManyRequests("getUpdates", 491))
+		limited := func() (calls []telegramtest.Call, at time.Time) {
+			for _, c := range r.srv.Calls("getUpdates") {
+				if c.Status == http.StatusTooManyRequests {
+					at = c.At
+				}
+				if calls = append(calls, c); !at.IsZero() && c.At.After(at) && c.At.Before(at.Add(491*time.Second)) {
+					t.Errorf("called %s after it", c.At.Sub(at))
+				}
+			}
+			return calls, at
+		}
+		for _, at := limited(); at.IsZero(); _, at = limited() {
+			time.Sleep(time.Second)
+		}
+		r.srv.Say(anna, anna, "meanwhile")
+		for range 3 {
+			time.Sleep(100 * time.Second)
+			if err := r.stop(); err != nil {
+				t.Error(err)
+			}
+			r.ch = r.open()
+			r.start()
+		}
+		if got := r.wait(2)[1]; got.Text != "meanwhile" {
+			t.Errorf("%+v", got)
+		}
+		limited()
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // T23: hostile updates crash nothing, are each listed once, and hold up nobody.

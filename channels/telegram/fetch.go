@@ -20,7 +20,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	if m.Size > limit {
 		return nil, channels.TooLarge(m.Size, limit)
 	}
-	raw, err := c.api.call(ctx, c.sends, callTimeout, "getFile", tgbotapi.Params{"file_id": m.Ref})
+	raw, err := c.ofBot(ctx, c.sends, callTimeout, "getFile", tgbotapi.Params{"file_id": m.Ref})
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,7 @@ type poller struct {
 	deadline  time.Duration // of the last poll
 	conflicts int           // in a row
 	conflict  time.Time     // the last one
+	removed   bool          // a webhook, in this row
 	gapNoted  bool
 	poisoned  int                    // answers with one update in a row that could not be read
 	albums    map[albumKey]albumSeen // those that are waited for
@@ -101,11 +102,17 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	return nil
 }
 
+// asked says in the account's state how long Telegram asked to wait, and gives that.
+func (c *Channel) asked(ctx context.Context, wait time.Duration) time.Duration {
+	c.health.Set(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
+	return wait
+}
+
 // identify learns who the bot is, once for the life of the channel. It fails only on a token that is not accepted.
 func (c *Channel) identify(ctx context.Context) error {
 	wait := channels.NewBackoff(250*time.Millisecond, 40*time.Second)
 	for c.self() == nil {
-		raw, err := c.api.call(ctx, c.sends, callTimeout, "getMe", nil)
+		raw, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
 		me := new(identity)
 		if err == nil {
 			err = json.Unmarshal(raw, me)
@@ -128,6 +135,9 @@ func (c *Channel) identify(ctx context.Context) error {
 			return nil
 		}
 		c.log.WarnContext(ctx, "telegram does not say who the bot is; events wait for that", "err", failed)
+		if failed.Class == channels.Limited {
+			c.asked(ctx, failed.RetryAfter)
+		}
 		if !channels.Sleep(ctx, max(wait.NextBackOff(), failed.RetryAfter)) {
 			return nil
 		}
@@ -243,7 +253,7 @@ func (p *poller) fetch(ctx context.Context) (json.RawMessage, error) {
 	if p.offset != 0 {
 		params["offset"] = strconv.FormatInt(p.offset, 10)
 	}
-	raw, err := p.c.api.call(ctx, p.c.polls, p.deadline, "getUpdates", params)
+	raw, err := p.c.ofBot(ctx, p.c.polls, p.deadline, "getUpdates", params)
 	switch {
 	case err == nil:
 		p.confirmed = p.offset
@@ -284,9 +294,7 @@ func (p *poller) trouble(ctx context.Context, failed *channels.Error) time.Durat
 	case said.Code == http.StatusConflict:
 		return p.conflicted(ctx, said)
 	case failed.Class == channels.Limited:
-		wait := max(failed.RetryAfter, p.network.NextBackOff())
-		p.c.health.Set(ctx, channels.Disconnected, "Telegram asked to wait until "+time.Now().Add(wait).Format(time.RFC3339))
-		return wait
+		return p.c.asked(ctx, max(failed.RetryAfter, p.network.NextBackOff()))
 	case errors.Is(failed, context.DeadlineExceeded):
 		p.c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("getUpdates gave no answer for %s; connecting anew", p.deadline))
 		return p.network.NextBackOff()
@@ -300,16 +308,26 @@ func (p *poller) trouble(ctx context.Context, failed *channels.Error) time.Durat
 // that succeed in between: such conflicts count as a row as well, or both would poll every other second for ever.
 func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
 	if time.Since(p.conflict) > conflictMemory {
-		p.conflicts = 0
+		p.conflicts, p.removed = 0, false
 	}
 	p.conflict = time.Now()
 	p.conflicts++
 	detail := "another process polls with this bot token: stop it, or give this host a bot of its own"
 	if said.says("webhook") {
 		if detail = "another program has set a webhook for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true"; p.c.cfg.TakeOverWebhook {
-			if _, err := p.c.api.call(ctx, p.c.sends, callTimeout, "deleteWebhook", nil); err == nil && p.conflicts == 1 {
+			_, err := p.c.ofBot(ctx, p.c.sends, callTimeout, "deleteWebhook", nil)
+			switch failed := channels.Classify(err); {
+			case err == nil && !p.removed:
+				p.removed = true
 				p.c.log.WarnContext(ctx, "telegram webhook removed, as takeOverWebhook says")
 				return 0
+			case err == nil:
+				detail = "another program sets a webhook for this bot again and again: remove it there"
+			case failed.RetryAfter > 0:
+				p.conflicts--
+				return p.c.asked(ctx, failed.RetryAfter)
+			default:
+				detail = "a webhook is set for this bot, and it cannot be removed: " + failed.Error()
 			}
 		}
 	}
@@ -332,7 +350,7 @@ func (p *poller) confirm(ctx context.Context) {
 		return
 	}
 	params := tgbotapi.Params{"offset": strconv.FormatInt(p.offset, 10), "timeout": "0", "limit": "1", "allowed_updates": allowedUpdates}
-	if _, err := p.c.api.call(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
+	if _, err := p.c.ofBot(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
 		p.c.log.InfoContext(ctx, "telegram updates were not confirmed and will come again", "err", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -105,28 +106,31 @@ func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mo
 	}
 }
 
-// toChat makes a call about a chat, unless the platform asked to leave that chat alone for a while.
-func (c *Channel) toChat(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params) (json.RawMessage, error) {
-	if err := c.holds.check(method, chat); err != nil {
+// heeding makes a call unless the platform asked to wait with what the key names, and notes when it does now.
+func (c *Channel) heeding(method, key string, call func() (json.RawMessage, error)) (json.RawMessage, error) {
+	if err := c.held(method, key); err != nil {
 		return nil, err
 	}
-	raw, err := c.api.call(ctx, c.sends, callTimeout, method, params)
+	raw, err := call()
 	if err != nil {
-		c.holds.note(chat, err)
+		c.hold(key, err)
 	}
 	return raw, err
 }
 
+// ofBot makes a call about no chat.
+func (c *Channel) ofBot(ctx context.Context, client *http.Client, limit time.Duration, method string, params tgbotapi.Params) (json.RawMessage, error) {
+	return c.heeding(method, method, func() (json.RawMessage, error) { return c.api.call(ctx, client, limit, method, params) })
+}
+
+// toChat makes a call about a chat.
+func (c *Channel) toChat(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params) (json.RawMessage, error) {
+	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.call(ctx, c.sends, callTimeout, method, params) })
+}
+
 // uploadTo is toChat with files.
 func (c *Channel) uploadTo(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params, fields []string, files []channels.File) (json.RawMessage, error) {
-	if err := c.holds.check(method, chat); err != nil {
-		return nil, err
-	}
-	raw, err := c.api.upload(ctx, c.sends, method, params, fields, files)
-	if err != nil {
-		c.holds.note(chat, err)
-	}
-	return raw, err
+	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.upload(ctx, c.sends, method, params, fields, files) })
 }
 
 // Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum.

@@ -226,6 +226,7 @@ func TestPublish(t *testing.T) {
 		if e := channels.Classify(r.ch.Publish(t.Context(), cmds[:1])); e.Class != channels.Limited || len(r.srv.Calls("setMyCommands")) != 2 {
 			t.Errorf("it asked to wait, and was called: %v", e)
 		}
+		time.Sleep(460 * time.Second) // virtual time
 		r.srv.Inject(telegramtest.Fault{Method: "getMyCommands", Code: 404})
 		if err := r.open().Publish(t.Context(), cmds); class(err) != channels.Unsupported {
 			t.Errorf("a server without menus: %v", err)

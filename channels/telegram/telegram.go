@@ -48,6 +48,7 @@ type Deps struct {
 	Account channels.AccountID // empty = channels.DefaultAccount
 	Logger  *slog.Logger       // says already which channel and account this is; nil = silent
 	Client  *http.Client       // nil = own connections, which a hanging poll replaces
+	Holds   *channels.Holds    // of the account; nil = what Telegram asks to wait is forgotten with the channel
 	// Cursor gives the newest committed Inbound.Cursor; nil = unknown. It is compared with what the server still has, to say so when
 	// Telegram threw updates away (it keeps them for a day). It is no position: see Run.
 	Cursor func(ctx context.Context) (string, error)
@@ -67,7 +68,7 @@ type Channel struct {
 	ownPoll bool
 	hook    *hook // nil = updates are asked for
 
-	holds  holds
+	holds  *channels.BotHolds // by chat, or by method
 	drafts drafts
 	topics *topics
 	whole  wholeAlbums // of Run's only
@@ -144,11 +145,13 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if deps.Logger == nil {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
+	base := strings.TrimRight(cfg.APIURL, "/")
+	id, _, _ := strings.Cut(cfg.Token.Reveal(), ":")
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor,
-		api:    newAPI(strings.TrimRight(cfg.APIURL, "/"), cfg.Token.Reveal()),
+		api:    newAPI(base, cfg.Token.Reveal()),
 		topics: newTopics(),
-		holds:  holds{until: map[channels.ChatID]time.Time{}},
+		holds:  deps.Holds.Of(base, id),
 		drafts: newDrafts(),
 	}
 	stale := 2 * timeout

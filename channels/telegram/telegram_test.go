@@ -32,6 +32,7 @@ type rig struct {
 	log *syncBuffer
 	// config is what open takes.
 	config telegram.Config
+	dir    string // outlives the channels
 
 	mu     sync.Mutex
 	got    []channels.Inbound
@@ -75,7 +76,7 @@ func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, srv: newServer(t), log: &syncBuffer{}, more: make(chan struct{}, 1000)}
+	r := &rig{t: t, srv: newServer(t), log: &syncBuffer{}, more: make(chan struct{}, 1000), dir: t.TempDir()}
 	r.config.Token = channels.NewSecret(r.srv.Token())
 	r.ch = r.open()
 	return r
@@ -95,7 +96,7 @@ func newServer(t telegramtest.T) *telegramtest.Server {
 func (r *rig) open() *telegram.Channel {
 	r.t.Helper()
 	ch, err := telegram.New(r.config, telegram.Deps{
-		Client: r.srv.Client(), Logger: logger(r.log),
+		Client: r.srv.Client(), Logger: logger(r.log), Holds: channels.NewHolds(r.dir, logger(r.log)),
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -73,11 +73,16 @@ func TestWebhook(t *testing.T) {
 		}
 		r.ch = ch
 		r.srv.Say(anna, anna, "hello")
+		r.srv.Inject(telegramtest.TooManyRequests("deleteWebhook", 70)) // that is waited for, and no longer
 		began := time.Now()
 		r.start()
+		time.Sleep(10 * time.Second) // virtual time
+		if h := ch.Health(); !strings.Contains(h.Detail, "asked to wait") {
+			t.Errorf("%+v", h)
+		}
 		r.wait(1)
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("taking over took %s", took)
+		if took := time.Since(began); took < 70*time.Second || took > 72*time.Second || len(r.srv.Calls("deleteWebhook")) != 2 {
+			t.Errorf("taking over took %s, %d calls", took, len(r.srv.Calls("deleteWebhook")))
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (c *Channel) revoked(ctx context.Context, err error) error {
 // look compares the webhook with what it should be, sets it, and notes how Telegram gets on with it. It is set anew at every start:
 // what it should send, and the secret, are not told by getWebhookInfo.
 func (c *Channel) look(ctx context.Context, set *bool) error {
-	raw, err := c.api.call(ctx, c.sends, callTimeout, "getWebhookInfo", nil)
+	raw, err := c.ofBot(ctx, c.sends, callTimeout, "getWebhookInfo", nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 			"url": c.cfg.Webhook.URL, "secret_token": c.cfg.Webhook.Secret.Reveal(), "allowed_updates": allowedUpdates,
 			"max_connections": strconv.Itoa(webhookConnections),
 		}
-		if _, err := c.api.call(ctx, c.sends, callTimeout, "setWebhook", params); err != nil {
+		if _, err := c.ofBot(ctx, c.sends, callTimeout, "setWebhook", params); err != nil {
 			return err
 		}
 		*set = true

@@ -77,11 +77,6 @@ func SetGrace(c *Channel, d time.Duration) { c.pace.grace = d }
 // AtOnce lets the account connect again without a wait, however often the connection breaks.
 func AtOnce(c *Channel) { c.pace.first = 0 }
 
-// SetPatience says after how many refusals, and how long, an event is given up.
-func SetPatience(c *Channel, refusals int, d time.Duration) {
-	c.pace.refusals, c.pace.refusedFor = refusals, d
-}
-
 // Verdict reads what WhatsApp says about the account.
 func Verdict(c *Channel, evt any) (detail string, ok bool) {
 	end, ok := c.verdict(evt)

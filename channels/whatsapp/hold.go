@@ -14,8 +14,6 @@ const (
 	noticeTries  = 6 // of what cannot be left to the server and may be lost
 	mostInsisted = 256
 	refusedFirst = time.Second
-	mostRefusals = 20 // and
-	longRefused  = 10 * time.Minute
 )
 
 var tryWaits = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}
@@ -24,9 +22,8 @@ var errEnding = errors.New("the Run is ending")
 
 // refusal is the stanza that a chat waits for: something in it was not taken.
 type refusal struct {
-	stanza    string
-	first, at time.Time
-	times     int
+	stanza string
+	at     time.Time
 }
 
 // offer hands what one stanza says to the inbox, in order. What is refused is tried again in place a few times; then the chats that it
@@ -40,14 +37,12 @@ func (l *link) offer(stanza string, list ...channels.Inbound) bool {
 		}
 	}
 	for i := range list {
-		err := l.try(list[i])
-		if err == nil || !errors.Is(err, errEnding) && l.instead(list[i], stanza, err) {
-			continue
+		if err := l.try(list[i]); err != nil {
+			if !errors.Is(err, errEnding) {
+				l.refuse(stanza, list, err)
+			}
+			return false
 		}
-		if !errors.Is(err, errEnding) {
-			l.refuse(stanza, list, err)
-		}
-		return false
 	}
 	for i := range list {
 		delete(l.held, list[i].Address.Chat)
@@ -77,24 +72,6 @@ func (l *link) try(in channels.Inbound) error {
 	}
 }
 
-// instead offers that something came in place of an event that was refused for long. true: that was taken, so it is the event that is
-// not taken, and it would keep its chat waiting and the account connecting again for ever.
-func (l *link) instead(in channels.Inbound, stanza string, err error) bool {
-	r := l.held[in.Address.Chat]
-	if r.stanza != stanza || r.times < l.c.pace.refusals || time.Since(r.first) < l.c.pace.refusedFor {
-		return false
-	}
-	return l.placeholder(in, err)
-}
-
-func (l *link) placeholder(in channels.Inbound, why error) bool {
-	l.c.log.ErrorContext(l.offering, "a WhatsApp event is refused again and again and is given up", "event", in.Event, "id", in.ID, "chat", in.Address.Chat, "err", why)
-	return l.inbox(l.offering, channels.Inbound{
-		Event: channels.Unreadable, ID: in.ID, Address: in.Address, Sender: in.Sender, Time: in.Time, Title: in.Title, Late: in.Late,
-		SentByThisLogin: in.SentByThisLogin, Reason: "this was not taken: " + short(channels.CleanText(why.Error())),
-	}) == nil
-}
-
 // pause waits between two tries. false: the Run is ending.
 func (l *link) pause(d time.Duration) bool {
 	const look = 50 * time.Millisecond
@@ -108,17 +85,8 @@ func (l *link) pause(d time.Duration) bool {
 
 // refuse leaves the chats of a stanza to the next connection and sees to it that there is one.
 func (l *link) refuse(stanza string, list []channels.Inbound, err error) {
-	now := time.Now()
 	for i := range list {
-		chat := list[i].Address.Chat
-		r := l.held[chat]
-		if r.stanza != stanza {
-			r = refusal{stanza: stanza, first: now}
-		}
-		if r.at != now { // both events of a stanza may be about one chat
-			r.at, r.times = now, r.times+1
-		}
-		l.held[chat] = r
+		l.held[list[i].Address.Chat] = refusal{stanza: stanza, at: time.Now()}
 	}
 	l.fetchAgain()
 	l.c.log.WarnContext(l.offering, "a WhatsApp event was not taken; it is fetched again", "chat", list[0].Address.Chat, "err", err)
@@ -171,7 +139,6 @@ func (l *link) insist(in channels.Inbound, tries int, stale func() bool) {
 	}
 	l.background.Go(func() {
 		defer func() { <-l.insisting }()
-		began := time.Now()
 		for try := mostTries; tries == 0 || try < tries; try++ {
 			if !l.pause(tryWaits[min(try, len(tryWaits)-1)]) || !l.take() {
 				break
@@ -180,9 +147,6 @@ func (l *link) insist(in channels.Inbound, tries int, stale func() bool) {
 			if !done {
 				err = l.inbox(l.offering, in)
 				done = err == nil
-			}
-			if !done && try >= l.c.pace.refusals && time.Since(began) >= l.c.pace.refusedFor {
-				done = l.placeholder(in, err)
 			}
 			l.give()
 			if done {

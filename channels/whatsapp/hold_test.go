@@ -113,26 +113,6 @@ func TestRefusedHalf(t *testing.T) {
 	h.phone.WaitDelivered()
 }
 
-// An event that is refused for ever is given up after a while: its chat goes on, and the account does not connect again for ever.
-func TestFaultPoison(t *testing.T) {
-	t.Parallel()
-	h, anna := answered(t)
-	whatsapp.SetPatience(h.ch, 2, 0)
-	h.refusing(func(in channels.Inbound) error {
-		if in.Text == "poison" {
-			return errFull
-		}
-		return nil
-	})
-	id := anna.Say(h.phone, "poison")
-	anna.Say(h.phone, "behind it")
-	if in := h.next(); in.Event != channels.Unreadable || in.ID != channels.MessageID(id) || in.Reason != "this was not taken: disk full" || in.Text != "" {
-		t.Errorf("came: %+v", in)
-	}
-	h.texts("behind it")
-	h.none()
-}
-
 // Run ends in time although an event is under way and the connection has broken meanwhile.
 func TestStopWhileAnEventHangs(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type libraryLog struct {
 	received func(*waBinary.Node)
 	sending  func(*waBinary.Node)
 	handled  func()
+	dials    *dials
 	pump     *pump // of one connection: each has a logger of its own
 }
 
@@ -35,7 +36,7 @@ func (l *libraryLog) Sub(module string) waLog.Logger {
 	if sub.module != "" {
 		module = sub.module + "/" + module
 	}
-	sub.module, sub.pump = module, &pump{}
+	sub.module, sub.pump = module, &pump{dials: l.dials}
 	return &sub
 }
 

@@ -33,6 +33,7 @@ type link struct {
 	ended        chan ending
 	ready        chan struct{}
 	tail         tail
+	dials        dials
 	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
 	closing      atomic.Bool
 	loggedIn     atomic.Bool // the server took the login of this connection

@@ -30,6 +30,7 @@ type pairing struct {
 	cli    *whatsmeow.Client
 	events chan any
 	tail   tail
+	dials  *dials
 }
 
 // Pair implements channels.Pairer. It ends when the new device has logged in once: its keys are on the server then.
@@ -52,8 +53,8 @@ func (c *Channel) Pair(ctx context.Context, phone string, show func(channels.Pai
 }
 
 func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
-	tail := newTail()
-	log := &libraryLog{ctx: ctx, log: c.log, handled: tail.over}
+	tail, dials := newTail(), &dials{}
+	log := &libraryLog{ctx: ctx, log: c.log, handled: tail.over, dials: dials}
 	keys, err := openKeys(ctx, c.keys, eachCommit, log)
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +64,7 @@ func (c *Channel) beginPairing(ctx context.Context) (*pairing, func(), error) {
 		return nil, nil, failure(channels.Rejected, "the account is linked already: %s ends that link", c.command("logout"))
 	}
 	conn, cut := context.WithCancel(context.WithoutCancel(ctx))
-	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16), tail: tail}
+	p := &pairing{c: c, cli: c.newClient(conn, keys.device, log), events: make(chan any, 16), tail: tail, dials: dials}
 	p.cli.AddEventHandlerWithSuccessStatus(func(evt any) bool {
 		if isForRun(evt) {
 			return false
@@ -125,7 +126,7 @@ func (p *pairing) connect(ctx context.Context) error {
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
-	if err := p.cli.ConnectContext(conn); err != nil { //nolint:contextcheck // the connection outlives this call
+	if err := p.dials.connect(conn, p.cli); err != nil { //nolint:contextcheck // the connection outlives this call
 		p.tail.over()
 		return failure(channels.Transient, "WhatsApp cannot be reached: %w", err)
 	}
@@ -241,7 +242,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 	if !isLinked(c.keys) {
 		return nil
 	}
-	log := &libraryLog{ctx: ctx, log: c.log}
+	log := &libraryLog{ctx: ctx, log: c.log, dials: &dials{}}
 	keys, err := openKeys(ctx, c.keys, eachCommit, log)
 	if err != nil {
 		return err
@@ -264,7 +265,7 @@ func (c *Channel) logout(ctx context.Context, keys *keyring, log *libraryLog) er
 	ctx, cancel := context.WithTimeout(ctx, unpairTime)
 	defer cancel()
 	keys.keep()
-	p := &pairing{c: c, cli: c.newClient(ctx, keys.device, log), events: make(chan any, 16)}
+	p := &pairing{c: c, cli: c.newClient(ctx, keys.device, log), events: make(chan any, 16), dials: log.dials}
 	p.cli.AddEventHandlerWithSuccessStatus(func(evt any) bool {
 		switch evt.(type) {
 		case *events.Connected, *events.LoggedOut, *events.StreamReplaced, *events.ClientOutdated, *events.TemporaryBan, *events.ConnectFailure, *events.Disconnected:

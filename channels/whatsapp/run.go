@@ -111,7 +111,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
 		tail: newTail(), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
 	}
-	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.tail.over}
+	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.tail.over, dials: &l.dials}
 	keys, err := openKeys(ctx, c.keys, aheadOfStanzas, log)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (l *link) dial(ctx, conn context.Context, cut func()) error {
 	defer context.AfterFunc(ctx, cut)()
 	impatient := time.AfterFunc(dialPatience, cut)
 	defer impatient.Stop()
-	err := l.cli.ConnectContext(conn)
+	err := l.dials.connect(conn, l.cli)
 	if err != nil {
 		l.tail.over()
 	}

@@ -77,12 +77,8 @@ type Channel struct {
 	lockedUntil time.Time // WhatsApp takes no messages to strangers before
 }
 
-// pace is how long things are waited for at first, and when an event that is refused is given up.
-type pace struct {
-	first, refused, ack, grace time.Duration
-	refusals                   int
-	refusedFor                 time.Duration
-}
+// pace is how long things are waited for at first.
+type pace struct{ first, refused, ack, grace time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -104,7 +100,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, mostRefusals, longRefused}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 

@@ -116,7 +116,7 @@ func (a *aviary) gossip(r modeltest.Request) modeltest.Reply {
 	}
 	viewer := number(who[len(who)-1][1])
 	known := a.judge("a prompt", viewer, string(r.Raw))
-	if a.fresh[viewer] && results == 0 {
+	if summing := strings.HasPrefix(r.System, "You keep the memory"); a.fresh[viewer] && results == 0 && !summing { // whose memory it is, the last name in it does not say
 		for _, w := range known {
 			if m := secret.FindStringSubmatch(w); number(m[1]) == viewer && m[2] != "0" && number(m[2]) < a.gen[viewer] {
 				a.t.Errorf("after a reset share %d is shown %s: %.3000s", viewer, w, r.Raw)

@@ -93,6 +93,9 @@ func withheldFor(d sessions.Delivery) string {
 	if d.Unclear {
 		return "It was being sent before the policy denied it, and may have arrived. Look into the chat before you send the text again."
 	}
+	if len(d.Receipts) > 0 {
+		return "Its first part arrived before the policy denied the rest. Look into the chat before you send the text again."
+	}
 	return "A withheld delivery is over, it is not sent later. When the policy lets it through now, send the text again: parley send ADDRESS TEXT, or ask the agent with parley say."
 }
 

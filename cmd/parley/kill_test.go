@@ -79,6 +79,34 @@ func TestKillInFlight(t *testing.T) {
 	}
 }
 
+// TestFaultLimitOverAKill kills a host that Telegram asked to leave a chat alone for an hour: the next one makes no call about it, not even to
+// show that it is at work, and answers others.
+func TestFaultLimitOverAKill(t *testing.T) {
+	t.Parallel()
+	w, p := chats(t)
+	limit := telegramtest.TooManyRequests("sendMessage", 3600)
+	limit.Chat = owner
+	w.tg.Inject(limit)
+	w.tg.Say(owner, owner, "hello")
+	w.until(20*time.Second, "the limit is met and kept", func() bool {
+		kept, err := filepath.Glob(filepath.Join(w.dir, "state", "channels", "telegram", "*", "holds.json"))
+		return err == nil && len(kept) == 1
+	})
+	met := w.calls(owner)
+	p.kill()
+	w.start()
+	w.tg.Say(owner, owner, "slowly")
+	w.tg.Say(group, guest, "@"+telegramtest.BotUsername+" slowly")
+	w.sent(group, 1)
+	w.until(20*time.Second, "both answers wait", func() bool {
+		s := fromAPI[api.HostStatus](w, "/api/status", nil)
+		return len(s.Working)+s.Waiting == 0 && s.Deliveries["pending"] == 2
+	})
+	if n := w.calls(owner) - met; n != 0 {
+		t.Errorf("%d calls about a chat that is to be left alone", n)
+	}
+}
+
 // TestStop stops the program softly while it works: within 10 seconds, and nothing is lost.
 func TestStop(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,7 @@ type cli struct {
 	Cron       cronCmd       `cmd:"" help:"Jobs that begin by themselves at a time."`
 	Deliveries deliveriesCmd `cmd:"" help:"What was sent, what waits, what failed."`
 	Trace      traceCmd      `cmd:"" help:"Follow a message through the host: update, run, tools, deliveries, receipts."`
-	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read."`
+	Skipped    skippedCmd    `cmd:"" help:"List updates that could not be read or taken."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration."`
 	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
 	Init       initCmd       `cmd:"" help:"Write a configuration by questions."`

@@ -74,6 +74,9 @@ func printStatus(p *page, s api.HostStatus) {
 	for _, state := range slices.Sorted(maps.Keys(s.Deliveries)) {
 		p.printf("deliveries %s: %d\n", state, s.Deliveries[state])
 	}
+	if s.SetAside > 0 {
+		p.printf("messages set aside in a week: %d (parley skipped)\n", s.SetAside)
+	}
 	if len(s.Working) > 0 {
 		p.printf("at work: %d sessions (parley runs list --status running)\n", len(s.Working))
 	}

@@ -27,8 +27,9 @@ type rush struct {
 	people []int64
 	n      int // messages
 
-	mu   sync.Mutex
-	hold chan struct{} // closed: the model answers
+	mu    sync.Mutex
+	hold  chan struct{} // closed: the model answers
+	plain int           // messages that were to be answered with words alone
 }
 
 func newRush(t *testing.T, n int) *rush {
@@ -54,8 +55,10 @@ func (x *rush) free() {
 	}
 }
 
+// answer answers a third of what the model is asked at once, and a third of the plain messages among it whatever their order is: much of
+// that waits for its turn to be sent. All else is held until free.
 func (x *rush) answer(r modeltest.Request) modeltest.Reply {
-	a, newest := modeltest.Echo(r), r.Messages[len(r.Messages)-1]
+	a, newest, held := modeltest.Echo(r), r.Messages[len(r.Messages)-1], r.N%3 > 0
 	task, isJob := strings.CutPrefix(r.LastUserText(), "job ")
 	switch {
 	case strings.Contains(r.System, "announce step"):
@@ -66,8 +69,13 @@ func (x *rush) answer(r modeltest.Request) modeltest.Reply {
 		a.Text = []string{"started " + task}
 	case isJob:
 		a.Text, a.ToolCalls = nil, []modeltest.ToolCall{{ID: "spawn", Name: "sessions_spawn", Arguments: fmt.Sprintf(`{"task":"task %s"}`, strings.TrimSuffix(task, "."))}}
+	default:
+		x.mu.Lock()
+		x.plain++
+		held = x.plain%3 > 0
+		x.mu.Unlock()
 	}
-	if r.N%3 > 0 { // a third is answered, and much of that waits for its turn to be sent
+	if held {
 		<-x.hold
 	}
 	return a
@@ -235,7 +243,7 @@ func TestFaultStopDuringStart(t *testing.T) {
 		}
 	}
 	w.start()
-	w.until(patience, "all is answered", func() bool { return w.tg.SentCount() >= n })
+	w.until(patience+time.Duration(n)*time.Second, "all is answered", func() bool { return w.tg.SentCount() >= n })
 	w.quiet()
 	if got := w.tg.SentCount(); got != n {
 		t.Errorf("%d answers to %d messages", got, n)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,14 @@ import (
 type program struct {
 	Program string `type:"existingfile" placeholder:"FILE" help:"A parley built with -tags failpoints; without it one is built."`
 	Overlay string `type:"existingfile" placeholder:"FILE" help:"Build it with this overlay (see go help build): a guarantee switched off, to see that the run notices."`
+}
+
+// check says what cannot be asked for.
+func (p program) check() error {
+	if p.Program != "" && p.Overlay != "" {
+		return errors.New("--program and --overlay: an overlay is built into a program, and this one is built already; leave one of them out")
+	}
+	return nil
 }
 
 // build gives the path of the binary; what it builds lies in dir.

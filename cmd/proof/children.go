@@ -3,7 +3,11 @@ package main
 import (
 	"os/exec"
 	"runtime"
+	"time"
 )
+
+// groupGrace is how long a child, and all that it has started, may take to end when it is interrupted.
+const groupGrace = 10 * time.Second
 
 // tied starts a child that ends with this process, however that ends (Linux alone can do that). wait gives how the child has ended.
 func tied(cmd *exec.Cmd) (wait func() error, err error) {

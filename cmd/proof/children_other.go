@@ -2,8 +2,15 @@
 
 package main
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 func endWithParent(*exec.Cmd) {}
 
-func grouped(*exec.Cmd) (over func()) { return func() {} }
+func grouped(cmd *exec.Cmd) (over func()) {
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = groupGrace
+	return func() {}
+}

@@ -36,10 +36,13 @@ const exchangeEvery = 10
 // manners are how sub-agents end, each as often as it stands here.
 var manners = []string{mannerOK, mannerOK, mannerOK, mannerOK, mannerOK, mannerGone, mannerGone, mannerFail, mannerLate, mannerNest}
 
-// next makes a message. Exchanges that wait go from agent a to agent b only: two turns that wait for each other would do so until the
-// end of their time.
-func (p *planner) next() plan {
-	at := p.places[p.r.IntN(len(p.places))]
+// next makes a message.
+func (p *planner) next() plan { return p.nextIn(p.places) }
+
+// nextIn makes a message in one of some places. Exchanges that wait go from agent a to agent b only: two turns that wait for each other
+// would do so until the end of their time.
+func (p *planner) nextIn(places []*place) plan {
+	at := places[p.r.IntN(len(places))]
 	var to *place
 	wait := 0
 	if p.r.IntN(exchangeEvery) == 0 {
@@ -72,25 +75,32 @@ func (p *planner) message(at, to *place, wait int, spawns ...string) plan {
 	for i, manner := range spawns {
 		child := fmt.Sprintf("%s.s%d", token, i+1)
 		text += " spawn:" + manner
-		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place})
+		owes = append(owes, prooftest.Debt{Token: child, Kind: prooftest.Report, Place: at.Place, Ends: endOf[manner]})
 		if p.spawns--; manner == mannerNest {
 			p.spawns--
-			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place, By: child})
+			owes = append(owes, prooftest.Debt{Token: child + ".n1", Kind: prooftest.Report, Place: at.Place, By: child, Ends: endOf[mannerOK]})
 		}
 	}
 	return plan{at: at, text: text, said: prooftest.Said{Token: token, Place: at.Place, Text: text, Owes: owes}}
 }
+
+// endOf is the host's word for how the work of each manner ends.
+var endOf = map[string]string{mannerOK: "success", mannerGone: "success", mannerNest: "success", mannerFail: "error", mannerLate: "timeout"}
+
+// mostSpawns is how many sub-agents a message asks for at most.
+const mostSpawns = 4
 
 // spawnsNow is how many sub-agents a message asks for, so that all are spawned by the end: none mostly, else one to four.
 func (p *planner) spawnsNow() int {
 	if p.spawns <= 0 {
 		return 0
 	}
-	const most, mean = 4, 2.5
-	if p.left > 1 && p.r.Float64() >= float64(p.spawns)/mean/float64(p.left) {
+	const mean = (1 + mostSpawns) / 2.0
+	least := min(p.spawns-mostSpawns*(p.left-1), mostSpawns) // those after it cannot ask for all
+	if least <= 0 && p.r.Float64() >= float64(p.spawns)/mean/float64(p.left) {
 		return 0
 	}
-	return 1 + p.r.IntN(most)
+	return max(1+p.r.IntN(mostSpawns), least)
 }
 
 // crowd writes to the host and changes the send policy, and keeps the log of it.
@@ -119,9 +129,10 @@ func (c *crowd) say(p plan) {
 	order.Lock()
 	defer order.Unlock()
 	p.said.At = time.Now()
-	c.note(p.said)
+	at := c.note(p.said)
 	id := p.at.Say(p.text)
 	c.mu.Lock()
+	c.said[at].ID = id
 	c.ids[written{p.at.Place, id}] = p.said.Token
 	c.mu.Unlock()
 }
@@ -135,11 +146,12 @@ func (c *crowd) lock(at *place) *sync.Mutex {
 	return c.locks[at]
 }
 
-// note puts something into the log.
-func (c *crowd) note(s prooftest.Said) {
+// note puts something into the log and says where.
+func (c *crowd) note(s prooftest.Said) (at int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said = append(c.said, s)
+	return len(c.said) - 1
 }
 
 // command writes something for the host itself; words that are none and have no token are owed nothing.
@@ -167,11 +179,8 @@ func (c *crowd) tokens() (out []string) {
 // killed meanwhile, the change is asked for once more. Each time is a flip of the log.
 func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
 	for {
-		f := prooftest.Flip{Place: at.Place, Deny: deny, Asked: time.Now()}
-		c.mu.Lock()
-		n := len(c.flips)
-		c.flips = append(c.flips, f)
-		c.mu.Unlock()
+		asked := time.Now()
+		n := c.changing(prooftest.Flip{Place: at.Place, Deny: deny, Asked: asked})
 		limit := flipLimit
 		if way == 0 { // what was written is done some time: asked for once more, it might be done behind a later change
 			limit = restLimit
@@ -180,7 +189,7 @@ func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
 		var ok bool
 		switch way {
 		case 0:
-			ok = c.flipInChat(try, at, deny, f.Asked)
+			ok = c.flipInChat(try, at, deny, asked)
 		case 1:
 			ok = c.flipByAPI(try, at, deny)
 		default:
@@ -188,9 +197,7 @@ func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
 		}
 		cancel()
 		if ok {
-			c.mu.Lock()
-			c.flips[n].Acked = time.Now()
-			c.mu.Unlock()
+			c.changed(n)
 			return nil
 		}
 		select {
@@ -199,6 +206,21 @@ func (c *crowd) flip(ctx context.Context, at *place, deny bool, way int) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// changing notes a change of a send policy that is asked for; n is its place in the log.
+func (c *crowd) changing(f prooftest.Flip) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flips = append(c.flips, f)
+	return len(c.flips) - 1
+}
+
+// changed notes that it is in force now.
+func (c *crowd) changed(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flips[n].Acked = time.Now()
 }
 
 const (

@@ -22,13 +22,15 @@ import (
 
 // killCmd are the kill runs: the real program is killed again and again, half of the times at the calls of its store (before and after
 // each commit, every kind of them), half at random moments, also while it starts. Meanwhile people write on all platforms, agents ask
-// each other, sub-agents are spawned and the send policy changes. In the end the checker judges what people saw.
+// each other, sub-agents are spawned and the send policy changes, also while the host is down, where the kill left a text unsent; and the
+// configuration is read again, with an account off or on, with nothing new, or with an error in it. In the end
+// the checker judges what people saw.
 type killCmd struct {
 	program
 	Kills    int    `default:"1000" help:"How often it is killed: half of the times at its fail-points, half at random. From ${judged} kills on the run fails by the name of each fail-point that was never the place of one; with fewer these are only listed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
-	Spawns   int    `default:"2000" help:"Sub-agents that they ask for."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so. The run fails by the name of one that was waited for and never reached. 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
+	Spawns   *int   `placeholder:"N" help:"Sub-agents that they ask for, ${mostSpawns} a message at most; without it a fifth as many as messages."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so; others take its place, until as many were stopped as kills are asked for. The run fails by the name of one that was waited for and never reached. 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only. The send policy changes in all places, and its answers are sent there."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
@@ -39,8 +41,8 @@ type killCmd struct {
 
 // Run implements the command.
 func (c *killCmd) Run(ctx context.Context) error {
-	if c.Kills < 1 || c.Messages < 1 {
-		return errors.New("--kills and --messages: at least one of each")
+	if err := c.check(); err != nil {
+		return err
 	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
@@ -48,7 +50,7 @@ func (c *killCmd) Run(ctx context.Context) error {
 	dir, own := c.Dir, c.Dir == ""
 	if own {
 		var err error
-		if dir, err = os.MkdirTemp("", "kill"); err != nil {
+		if dir, err = os.MkdirTemp(keptIn, "kill"); err != nil {
 			return err
 		}
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -69,6 +71,20 @@ func (c *killCmd) Run(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// check says what cannot be asked for.
+func (c *killCmd) check() error {
+	return errors.Join(c.program.check(), atLeast("--kills", c.Kills, 1), atLeast("--messages", c.Messages, 1), atLeast("--spawns", c.spawns(), 0),
+		atMost("--spawns", c.spawns(), mostSpawns*max(c.Messages, 0), fmt.Sprintf("a message asks for %d at most", mostSpawns)))
+}
+
+// spawns is how many sub-agents are asked for.
+func (c *killCmd) spawns() int {
+	if c.Spawns != nil {
+		return *c.Spawns
+	}
+	return max(c.Messages, 0) / 5
 }
 
 // What a run leaves in its folder.
@@ -101,7 +117,7 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	if c.Quiet {
 		progress = io.Discard
 	}
-	conf := killConfig{Program: path, Dir: filepath.Join(dir, worldFolder), Kills: c.Kills, Messages: c.Messages, Spawns: c.Spawns, Seed: c.Seed, At: at, Platform: c.Platform, Progress: progress}
+	conf := killConfig{Program: path, Dir: filepath.Join(dir, worldFolder), Kills: c.Kills, Messages: c.Messages, Spawns: c.spawns(), Seed: c.Seed, At: at, Platform: c.Platform, Progress: progress}
 	f, err := killRun(ctx, conf)
 	if f == nil || f.Verdict == nil {
 		return f, err
@@ -127,9 +143,10 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 // killed are the figures of a kill run.
 type killed struct {
 	Seed      uint64
+	Asked     goals
 	AtPoints  int            // kills at fail-points
 	Random    int            // kills at random moments
-	Stopped   int            // lives that were ended softly: with the kills as many as were asked for
+	Stopped   int            // lives that were ended softly: others took their place
 	Late      map[string]int // lives that did not come to their fail-point in time, by fail-point
 	Rest      int            // more kills, of hosts that had been left alone: the first, and those that caught up; with At they are stopped softly
 	Points    int            // fail-points that occur
@@ -150,11 +167,17 @@ type killed struct {
 	Jobs      int
 	Exchanges int
 	Flips     int
+	Silenced  int // denies written into the configuration while the host was down, where the kill had left something unsent
+	Kept      int // the texts of these that were withheld by them
+	Reloads   reloaded
 	Took      time.Duration
 	Verdict   *prooftest.Verdict
 
 	history *prooftest.History
 }
+
+// goals are what a run was asked for, at least.
+type goals struct{ Kills, Messages, Spawns int }
 
 // faults are what a run fails by.
 func (f *killed) faults() (out []string) {
@@ -162,7 +185,7 @@ func (f *killed) faults() (out []string) {
 		out = append(out, fmt.Sprintf("%d faults", n))
 	}
 	// What has no answer is accounted for by what was done: ten turns broken off for each that was given up, a chat that refuses for each that
-	// failed, two kills within its sends for each that is held. All messages can be read.
+	// failed, three kills within its sends for each that is held. All messages can be read.
 	other, skipped := 0, 0
 	for _, t := range []prooftest.Tally{f.Verdict.Answers, f.Verdict.Announces, f.Verdict.Reports, f.Verdict.Replies} {
 		other, skipped = other+t.Noticed+t.Listed, skipped+t.Skipped
@@ -173,8 +196,13 @@ func (f *killed) faults() (out []string) {
 	if skipped > 0 {
 		out = append(out, fmt.Sprintf("%d messages are listed as not read", skipped))
 	}
-	if f.Stopped > f.AtPoints { // with --at only
-		out = append(out, fmt.Sprintf("%d of %d lives came to their fail-point", f.AtPoints, f.AtPoints+f.Stopped))
+	for _, n := range []struct {
+		what         string
+		count, asked int
+	}{{"kills", f.AtPoints + f.Random, f.Asked.Kills}, {"messages", f.Messages, f.Asked.Messages}, {"sub-agents", f.Spawns, f.Asked.Spawns}} {
+		if n.count < n.asked {
+			out = append(out, fmt.Sprintf("%d of the %d %s that were asked for", n.count, n.asked, n.what))
+		}
 	}
 	return append(out, f.Missed...)
 }
@@ -214,6 +242,8 @@ func (f *killed) unclear(w io.Writer, platform, where string) {
 		}
 	}
 	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, sends, len(all), marked, again)
+	kills, over := byChat(all)
+	fmt.Fprintf(w, "  %d kills inside a send, counted for each chat by itself; chats with more that is marked: %d\n", kills, len(over))
 	for i, a := range all {
 		if i == mostSaid {
 			if where == "" {
@@ -261,6 +291,8 @@ func (f *killed) print(w io.Writer, where string) {
 	row("jobs", "%d", f.Jobs)
 	row("exchanges", "%d", f.Exchanges)
 	row("policy changes", "%d", f.Flips)
+	row("denied while down", "%d times a chat in which a kill had left something unsent, by the configuration: %d of these texts withheld", f.Silenced, f.Kept)
+	row("reloads", "%s", f.Reloads)
 	row("model calls", "%d", v.Asked)
 	row("took", "%s", f.Took.Round(time.Second))
 	_ = t.Flush() // to whoever still reads

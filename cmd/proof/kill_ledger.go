@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"parley/gateway/prooftest"
+	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -51,6 +53,10 @@ type ledger struct {
 	seen   map[string]bool // deliveries with their tries
 	all    []window
 	broken map[string]int // by run: how many ends of the process broke it off
+
+	// Of the last kill alone.
+	open []sessions.Delivery   // being sent, or waiting to be
+	own  map[sessions.Key]bool // sessions of these for which the rules of the configuration do not decide alone
 }
 
 // underWay notes the sends that were under way at a kill, and counts them by platform. One that the host of the kill before was at, and
@@ -78,7 +84,7 @@ func (l *ledger) underWay(ctx context.Context, state string, kill window) (sends
 	if err != nil {
 		return nil, err
 	}
-	if err := l.atWork(ctx, s); err != nil {
+	if err := errors.Join(l.atWork(ctx, s), l.unsent(ctx, s, all)); err != nil {
 		return nil, err
 	}
 	sends = map[string]int{}
@@ -124,6 +130,25 @@ func (l *ledger) atWork(ctx context.Context, s *sqlstore.Store) error {
 	return err
 }
 
+// unsent notes what the host had not sent: what it was sending, and what waited.
+func (l *ledger) unsent(ctx context.Context, s *sqlstore.Store, sending []sessions.Delivery) error {
+	waiting, err := s.ListDeliveries(ctx, sessions.DeliveryQuery{State: sessions.Pending, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	l.open, l.own = slices.Concat(sending, waiting), map[sessions.Key]bool{}
+	for _, d := range l.open {
+		x, err := s.Get(ctx, d.Session)
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return err
+		}
+		if d.Granted != nil || x.Settings.SendPolicy != policy.Inherit {
+			l.own[d.Session] = true
+		}
+	}
+	return nil
+}
+
 // sum is how often turns were broken off.
 func (l *ledger) sum() (n int) {
 	for _, times := range l.broken {
@@ -132,13 +157,17 @@ func (l *ledger) sum() (n int) {
 	return n
 }
 
-// leastHeld is the least number of kills that a delivery is held after: it is sent three times, and one of them may have ended for sure.
-const leastHeld = 2
+// leastHeld is the least number of kills within a send of one part that a delivery is held after: that part may have arrived three times.
+const leastHeld = 3
 
 // ambiguities joins what was under way at the kills with what the host lists and how often, as the checker counts, the chats show it. Those of platforms without a key for
 // sends come first, and of them those that were shown more than once.
 func ambiguities(h *prooftest.History, times map[string]int, all []window, previewed map[string]string) (out []ambiguous, faults []prooftest.Fault) {
-	kills := map[string][]int{}
+	type part struct {
+		delivery string
+		n        int
+	}
+	kills, parts := map[string][]int{}, map[part][]int{}
 	for _, w := range all {
 		id := w.Delivery
 		if w.Preview {
@@ -146,6 +175,9 @@ func ambiguities(h *prooftest.History, times map[string]int, all []window, previ
 		}
 		if !slices.Contains(kills[id], w.Kill) {
 			kills[id] = append(kills[id], w.Kill)
+		}
+		if p := (part{id, w.Part}); !slices.Contains(parts[p], w.Kill) { // the first words are of the first part
+			parts[p] = append(parts[p], w.Kill)
 		}
 	}
 	for _, d := range h.Listed {
@@ -156,8 +188,8 @@ func ambiguities(h *prooftest.History, times map[string]int, all []window, previ
 		a := ambiguous{Platform: d.Place.Platform, Chat: d.Place.String(), Delivery: d.ID, State: d.State, Kills: at, Shown: times[d.ID], Marked: d.Repeat}
 		out = append(out, a)
 		switch {
-		case d.State == "held" && len(at) < leastHeld:
-			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: fmt.Sprintf("held, which takes %d kills within a send of it: %s", leastHeld, a)})
+		case d.State == "held" && len(parts[part{d.ID, len(d.Receipts)}]) < leastHeld:
+			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: fmt.Sprintf("held, which takes %d kills within a send of its part %d: %s", leastHeld, len(d.Receipts)+1, a)})
 		case len(at) == 0:
 			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "marked, or held, and no kill was within a send of it: " + a.String()})
 		case h.Repeats[a.Platform] && a.Shown-1 > len(at) && bracketed.MatchString(d.Text): // of which of two equal texts without a token a message is, is a guess
@@ -166,11 +198,36 @@ func ambiguities(h *prooftest.History, times map[string]int, all []window, previ
 			faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Place: d.Place, Why: "shown again, and not marked in the host's list: " + a.String()})
 		}
 	}
+	if _, over := byChat(out); len(over) > 0 {
+		faults = append(faults, prooftest.Fault{Kind: prooftest.Unlisted, Why: "more is marked than kills were within a send to the chat: " + strings.Join(over, ", ")})
+	}
 	slices.SortStableFunc(out, func(a, b ambiguous) int {
 		weak := func(x ambiguous) int { return map[bool]int{true: 0, false: 1}[h.Repeats[x.Platform]] }
 		return cmp.Or(cmp.Compare(weak(a), weak(b)), cmp.Compare(b.Shown, a.Shown))
 	})
 	return out, faults
+}
+
+// byChat counts the kills within a send to each chat, by itself. over are the chats in which more deliveries are marked than that.
+func byChat(all []ambiguous) (kills int, over []string) {
+	at, marked := map[string]map[int]bool{}, map[string]int{}
+	for _, a := range all {
+		if at[a.Chat] == nil {
+			at[a.Chat] = map[int]bool{}
+		}
+		for _, k := range a.Kills {
+			at[a.Chat][k] = true
+		}
+		if a.Marked {
+			marked[a.Chat]++
+		}
+	}
+	for _, chat := range slices.Sorted(maps.Keys(at)) {
+		if kills += len(at[chat]); marked[chat] > len(at[chat]) {
+			over = append(over, fmt.Sprintf("%s: %d marked, %d kills", chat, marked[chat], len(at[chat])))
+		}
+	}
+	return kills, over
 }
 
 // firstDeliveries gives for each run its first delivery: what was shown of its answer while it was written becomes that.

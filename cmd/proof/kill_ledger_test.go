@@ -18,6 +18,8 @@ func TestAmbiguities(t *testing.T) {
 	}
 	held := sent("d", "done [m1]", true)
 	held.State = "held"
+	second := held // part
+	second.Receipts = []string{"1"}
 	for _, c := range []struct {
 		name  string
 		times int
@@ -39,10 +41,16 @@ func TestAmbiguities(t *testing.T) {
 			[]window{{Kill: 3, Delivery: "d"}}, "telegram telegram/one/1, delivery d: under way at kill 3, sent, shown 3×, marked", "more often"},
 		{"words without a token are counted, and not judged", 3, sent("d", "It is off.", true),
 			[]window{{Kill: 3, Delivery: "d"}}, "telegram telegram/one/1, delivery d: under way at kill 3, sent, shown 3×, marked", ""},
-		{"held after two kills", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 5, Delivery: "d"}},
-			"telegram telegram/one/1, delivery d: under way at kill 3 5, held, shown 1×, marked", ""},
-		{"held after one kill", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 3, Delivery: "d", Part: 1}},
-			"telegram telegram/one/1, delivery d: under way at kill 3, held, shown 1×, marked", "held, which takes 2 kills"},
+		{"held after three kills", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 5, Delivery: "d"}, {Kill: 6, Delivery: "d"}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5 6, held, shown 1×, marked", ""},
+		{"held after two kills", 1, held, []window{{Kill: 3, Delivery: "d"}, {Kill: 5, Delivery: "d"}, {Kill: 5, Delivery: "d", Part: 1}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5, held, shown 1×, marked", "held, which takes 3 kills"},
+		{"held after two kills within its part and one within another", 1, second, []window{{Kill: 3, Delivery: "d", Part: 1}, {Kill: 5, Delivery: "d"}, {Kill: 6, Delivery: "d", Part: 1}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5 6, held, shown 1×, marked", "held, which takes 3 kills within a send of its part 2"},
+		{"held after three kills within its second part", 1, second, []window{{Kill: 3, Delivery: "d", Part: 1}, {Kill: 5, Delivery: "d", Part: 1}, {Kill: 6, Delivery: "d", Part: 1}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5 6, held, shown 1×, marked", ""},
+		{"held after its first words and two kills", 1, held, []window{{Kill: 3, Delivery: "run", Preview: true}, {Kill: 5, Delivery: "d"}, {Kill: 6, Delivery: "d"}},
+			"telegram telegram/one/1, delivery d: under way at kill 3 5 6, held, shown 1×, marked", ""},
 		{"marked without a kill", 1, sent("d", "done [m1]", true), []window{{Kill: 3, Delivery: "other"}},
 			"telegram telegram/one/1, delivery d: under way at kill , sent, shown 1×, marked", "no kill was within"},
 	} {
@@ -57,6 +65,21 @@ func TestAmbiguities(t *testing.T) {
 		}
 		if got != c.want || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%s: %q, fault %q", c.name, got, fault)
+		}
+	}
+}
+
+// One kill accounts for one delivery of a chat: there is one send to it at a time.
+func TestAmbiguitiesOfAChat(t *testing.T) {
+	t.Parallel()
+	h := &prooftest.History{Repeats: map[string]bool{"telegram": true}}
+	for _, d := range [][2]string{{"1", "a"}, {"1", "b"}, {"2", "c"}} {
+		h.Listed = append(h.Listed, prooftest.Listed{ID: d[1], Place: prooftest.Place{Platform: "telegram", Account: "one", Chat: d[0]}, State: "sent", Text: "done [m1]", Repeat: true})
+	}
+	for second, want := range map[int]string{3: "telegram/one/1: 2 marked, 1 kills", 4: ""} {
+		_, faults := ambiguities(h, map[string]int{"a": 1, "b": 1, "c": 1}, []window{{Kill: 3, Delivery: "a"}, {Kill: second, Delivery: "b"}, {Kill: 3, Delivery: "c"}}, nil)
+		if len(faults) > 1 || (len(faults) == 1) != (want != "") || want != "" && !strings.Contains(faults[0].Why, want) {
+			t.Errorf("second kill %d: %v", second, faults)
 		}
 	}
 }

@@ -11,8 +11,12 @@ import (
 	"parley/gateway/prooftest"
 )
 
-// up starts a host that is not to kill itself and waits until it is connected everywhere.
+// up starts a host that is not to kill itself, with no deny in its configuration and no account switched off, and waits until it is connected everywhere.
 func (r *run) up(ctx context.Context) (*process, error) {
+	r.w.says.off = nil
+	if err := r.silence(false); err != nil {
+		return nil, err
+	}
 	p, err := r.w.start(ctx, "", 0)
 	if err != nil {
 		return nil, err
@@ -23,6 +27,7 @@ func (r *run) up(ctx context.Context) (*process, error) {
 	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
 		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
 	}
+	<-r.inForce(ctx, p)
 	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
 		s, err := r.w.status(ctx)
 		return err == nil && s.Ready
@@ -80,8 +85,11 @@ func (r *run) kill(ctx context.Context, k int) error {
 		point, nth = r.points.next(r.dice)
 	}
 	kind := kindOf(point)
-	n := max(0, (r.plans.left+r.Kills-k-1)/(r.Kills-k)) // what is left, spread over the kills that are left
-	before := n / 2
+	n := max(0, (r.plans.left+r.left()-1)/r.left()) // what is left, spread over the kills that are left
+	before, change := n/2, r.reloads.draw(r, kind)
+	if change != nil && point == "" {
+		before = n / 4
+	}
 	early, wait := before/2, pointPatience
 	if r.At != nil {
 		early, wait = before, cmp.Or(r.Patience, namedPatience)
@@ -93,10 +101,14 @@ func (r *run) kill(ctx context.Context, k int) error {
 	if point != "" && kind.make == nil && r.points.tried[point] > 1 && r.points.reached[point] == 0 { // the usual messages did not lead there
 		r.crowd.say(r.plans.everything())
 	}
+	if err := r.silence(kind.slow == 0); err != nil {
+		return err
+	}
 	p, err := r.w.start(ctx, point, nth)
 	if err != nil {
 		return err
 	}
+	inForce := r.inForce(ctx, p)
 	patience := wait + kind.slow
 	if kind.make != nil {
 		patience += errandPatience
@@ -104,16 +116,20 @@ func (r *run) kill(ctx context.Context, k int) error {
 	if point == "" {
 		patience = time.Duration(r.dice.Int64N(int64(randomWithin)))
 	}
-	moment := time.NewTimer(patience)
-	defer moment.Stop()
 	done := r.send(ctx, p, kind)
+	reloaded := r.reloads.make(ctx, r.w, p, change)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
 		for range n - before {
-			r.crowd.say(r.plans.next())
+			r.crowd.say(change.next(p, &r.plans))
 		}
 	}()
+	if point == "" {
+		change.begun(p)
+	}
+	moment := time.NewTimer(patience)
+	defer moment.Stop()
 	select {
 	case <-moment.C:
 	case <-p.Done:
@@ -121,6 +137,8 @@ func (r *run) kill(ctx context.Context, k int) error {
 	err = r.over(ctx, p, k, point)
 	<-written
 	<-done
+	<-inForce
+	<-reloaded
 	if err != nil {
 		return err
 	}
@@ -161,22 +179,8 @@ func (r *run) over(ctx context.Context, p *process, k int, point string) error {
 
 // send has an errand done while a host lives, and gives what is closed when it is over.
 func (r *run) send(ctx context.Context, p *process, k kind) (over <-chan struct{}) {
-	done := make(chan struct{})
 	if k.make == nil || r.Platform != "" && r.Platform != "telegram" {
-		close(done)
-		return done
+		return closed
 	}
-	go func() {
-		defer close(done)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go func() {
-			<-p.Done
-			cancel()
-		}()
-		if alive, err := r.w.ready(ctx, p); alive && err == nil {
-			k.make(ctx, &r.errands)
-		}
-	}()
-	return done
+	return r.w.beside(ctx, p, func(ctx context.Context) { k.make(ctx, &r.errands) })
 }

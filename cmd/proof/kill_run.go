@@ -58,6 +58,8 @@ type run struct {
 	previewed map[string]string // by run: its first delivery
 	unseen    []prooftest.Fault // messages of errands
 	lost      int               // messages that a host at rest had not come to
+	silences  silences
+	reloads   reloads
 	kills     []prooftest.Kill
 	fig       killed
 }
@@ -72,8 +74,9 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	if at == nil {
 		at, kills = regexp.MustCompile(""), (c.Kills+1)/2
 	}
-	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Windows: map[string]int{}, Late: map[string]int{}}}
+	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Asked: goals{c.Kills, c.Messages, c.Spawns}, Windows: map[string]int{}, Late: map[string]int{}}}
 	r.points.named = c.At != nil
+	r.reloads.dice = rand.New(rand.NewPCG(c.Seed, 4))
 	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true}); err != nil {
 		return nil, err
 	}
@@ -101,13 +104,16 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 			stop(err)
 		}
 	})
-	for k := range c.Kills {
+	for k := 0; r.left() > 0 && r.fig.Stopped < c.Kills; k++ {
 		if err := r.kill(ctx, k); err != nil {
 			return nil, errors.Join(err, context.Cause(ctx))
 		}
 	}
 	return r.end(ctx, began, func() { close(over); flips.Wait() })
 }
+
+// left is how many kills are left.
+func (r *run) left() int { return r.Kills - r.fig.AtPoints - r.fig.Random }
 
 // learn runs the host once without a kill, until it has done a little of everything: the calls of its store are the fail-points, and
 // everybody has written once, so that Discord is asked for what was missed.
@@ -117,7 +123,7 @@ func (r *run) learn(ctx context.Context) error {
 		return err
 	}
 	for _, at := range r.w.places {
-		r.crowd.command(at, "/send on")
+		r.crowd.command(at, "/send inherit")
 	}
 	if err := until(ctx, 30*time.Second, "every place has its session", func() bool {
 		return !slices.ContainsFunc(r.w.places, func(at *place) bool {
@@ -192,20 +198,24 @@ func (r *run) flip(ctx context.Context, over <-chan struct{}) error {
 			return nil
 		case <-ctx.Done():
 			return nil
-		case <-time.After(time.Duration(dice.IntN(200)) * time.Millisecond):
+		case <-time.After(time.Duration(dice.IntN(2000)) * time.Millisecond):
 		}
 		at := r.w.places[dice.IntN(len(r.w.places))]
+		if !at.policy.TryLock() { // the configuration denies it
+			continue
+		}
 		if err := r.crowd.flip(ctx, at, true, dice.IntN(flipWays)); err != nil {
 			return err
 		}
 		select {
 		case <-over:
 		case <-ctx.Done():
-		case <-time.After(time.Duration(dice.IntN(400)) * time.Millisecond):
+		case <-time.After(time.Duration(dice.IntN(200)) * time.Millisecond):
 		}
 		if err := r.crowd.flip(ctx, at, false, dice.IntN(flipWays)); err != nil {
 			return err
 		}
+		at.policy.Unlock()
 	}
 }
 
@@ -231,6 +241,9 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	p, err := r.up(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if r.At == nil {
+		r.reloads.last(ctx, r, p)
 	}
 	overFlips()
 	r.promises.Wait()
@@ -275,6 +288,9 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 	if f.Few = r.points.brief; r.Platform == "" || r.At != nil {
 		f.Missed = r.points.judge()
 	}
+	r.silenced(h)
+	f.Reloads = r.reloads.fig
+	f.Missed = append(f.Missed, r.reloads.judge(r.At == nil && r.Kills >= judgedFrom())...)
 	return f, nil
 }
 
@@ -284,13 +300,35 @@ const givesUpAfter = 10
 // notices are what the host may say by itself instead of an answer.
 var notices = []prooftest.Notice{{Text: "This message could not be answered: the host stopped each time it tried.", Tries: givesUpAfter}}
 
+// framesAt is where a sentence is to be added that the host may newly say there.
+const framesAt = "the list frames in cmd/proof/kill_run.go"
+
+// frames is how the host posts what a sub-agent said, with or without its own word for that, and which errors it may name there by itself.
+// Some platforms show the marks of code.
+var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Result:\n(.*))\n\nNotes:\n[-•] (?:\\(none\\)|Error: (?:" +
+	`I ran out of time \(\S+\) and stopped working on this\.` +
+	`|I cannot use my language model: it is not set up correctly\. The details are in the log\.` +
+	`|Something went wrong while I was working on this\. The details are in the log\.` +
+	`|I could not reach the language model\. Please try again in a moment\.` +
+	`|The language model took too long to answer\. Please try again\.` +
+	`|The language model had a problem\. Please try again in a moment\.` +
+	`|The language model has failed several times in a row, so I leave it alone for a moment\. Please try again in a minute\.` +
+	"|" + regexp.QuoteMeta(notices[0].Text) +
+	"))\n\nStats: runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
+
+// heads are what the host puts before what Olga wrote: in a chat of several with her name, elsewhere with the platform.
+var heads = []string{`\[message of [^\]\n]*, from "Olga", by an owner\]\n\nOlga: `, `\[message of [^\]\n]*, on (?:telegram|discord|whatsapp), by an owner\]\n\n`}
+
 // replyLasts is how long an answer waits before it expires, the shortest time of all.
 const replyLasts = time.Hour
 
 // history puts the logs together.
 func (r *run) history(ctx context.Context) (*prooftest.History, error) {
-	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Repeats: map[string]bool{"telegram": true},
-		Refused: r.errands.refused, Lasts: replyLasts}
+	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Frames: frames, FramesAt: framesAt, Repeats: map[string]bool{"telegram": true},
+		Refused: r.errands.refused, Lasts: replyLasts, Lasting: map[string]prooftest.Place{}, Heads: heads, Shortened: "[host: summary of the conversation so far]"}
+	for _, at := range r.w.places {
+		h.Lasting[at.Session] = at.Place
+	}
 	var err [4]error
 	r.previewed, err[3] = r.w.firstDeliveries(ctx)
 	if h.Listed, err[0] = r.w.listed(ctx); err[0] == nil {

@@ -97,7 +97,7 @@ func TestKillNeverAtRandom(t *testing.T) {
 	if !f.Verdict.OK() || f.AtPoints != 0 || f.Random != 0 || f.Stopped != 1 || f.Late[point] != 1 || len(f.history.Kills) > 0 {
 		t.Errorf("%d kills at fail-points, %d at random, %d stopped, late %v, kills %v\n%s", f.AtPoints, f.Random, f.Stopped, f.Late, f.history.Kills, f.Verdict)
 	}
-	if bad := strings.Join(f.faults(), "; "); bad != "0 of 1 lives came to their fail-point; never the place of a kill: "+point {
+	if bad := strings.Join(f.faults(), "; "); bad != "0 of the 1 kills that were asked for; never the place of a kill: "+point {
 		t.Errorf("it fails by %q", bad)
 	}
 	var table strings.Builder
@@ -176,6 +176,13 @@ func TestPlans(t *testing.T) {
 				t.Errorf("agent b waits for another: %s", p.text)
 			}
 		}
+	}
+	full := planner{r: rand.New(rand.NewPCG(1, 2)), places: places, left: 50, spawns: mostSpawns * 50}
+	for full.left > 0 {
+		full.next()
+	}
+	if full.spawns > 0 {
+		t.Errorf("%d sub-agents of %d were not asked for", full.spawns, mostSpawns*50)
 	}
 	if len(one) != 400 || spawns < 80 || spawns > 90 || waits == 0 {
 		t.Errorf("%d messages, %d sub-agents, %d exchanges that wait", len(one), spawns, waits)

@@ -13,6 +13,7 @@ import (
 
 	"parley/channels/discord/discordtest"
 	"parley/channels/telegram/telegramtest"
+	"parley/channels/whatsapp/whatsapptest"
 	"parley/gateway/prooftest"
 	"parley/sessions"
 )
@@ -33,8 +34,23 @@ func onTelegram(bot *telegramtest.Server, account string) (out []prooftest.Shown
 		}
 		return prooftest.Place{Platform: "telegram", Account: account, Chat: chat, Thread: thread}
 	}
+	type message struct{ chat, id string }
+	edits := map[message]int{}
+	for _, c := range bot.Calls("editMessageText") {
+		if c.Status < http.StatusBadRequest {
+			edits[message{c.Params.Get("chat_id"), c.Params.Get("message_id")}]++
+		}
+	}
 	for _, m := range bot.Sent() {
-		out = append(out, prooftest.Shown{At: m.At, Place: at(id(m.Chat), id(m.Thread)), ID: id(m.ID), Verb: prooftest.Post, Text: m.Text})
+		text := m.First
+		if m.Edits > edits[message{id(m.Chat), id(m.ID)}] { // not all of its edits are in the log
+			text = m.Text
+		}
+		about := ""
+		if m.ReplyTo != 0 {
+			about = id(m.ReplyTo)
+		}
+		out = append(out, prooftest.Shown{At: m.At, Place: at(id(m.Chat), id(m.Thread)), ID: id(m.ID), Verb: prooftest.Post, Text: text, About: about})
 	}
 	for _, c := range bot.Calls("editMessageText", "deleteMessage", "sendChatAction", "sendMessageDraft", "setMessageReaction") {
 		if c.Status >= http.StatusBadRequest {
@@ -44,6 +60,8 @@ func onTelegram(bot *telegramtest.Server, account string) (out []prooftest.Shown
 		switch c.Method {
 		case "editMessageText":
 			s.Verb, s.Text = prooftest.Edit, c.Params.Get("text")
+		case "sendMessageDraft":
+			s.Text = c.Params.Get("text")
 		case "deleteMessage":
 			s.Verb = prooftest.Remove
 		case "setMessageReaction":
@@ -59,7 +77,7 @@ func (w *world) onDiscordShown() (out []prooftest.Shown) {
 		return prooftest.Place{Platform: "discord", Account: "default", Chat: channel}
 	}
 	for _, m := range w.discord.Sent() {
-		out = append(out, prooftest.Shown{At: m.At, Place: at(m.Channel), ID: m.ID, Verb: prooftest.Post, Text: m.Text, Key: m.Nonce})
+		out = append(out, prooftest.Shown{At: m.At, Place: at(m.Channel), ID: m.ID, Verb: prooftest.Post, Text: m.Text, Key: m.Nonce, About: m.ReplyTo})
 	}
 	for _, c := range w.discord.Calls() {
 		if c.Channel == "" || c.Method == http.MethodGet || c.Status >= http.StatusBadRequest {
@@ -95,14 +113,14 @@ func (w *world) onWhatsAppShown() (out []prooftest.Shown) {
 		}
 		return prooftest.Place{Platform: whatsappServer, Account: "default", Chat: user + "@" + server}
 	}
-	texts := map[string]string{}
+	heard := map[string]*whatsapptest.Message{}
 	for _, m := range w.olga.Heard(w.bot) {
-		texts[m.ID] = m.Text
+		heard[m.ID] = &m
 	}
 	for _, s := range w.bot.Sends() {
 		x := prooftest.Shown{At: s.At, Place: at(s.Chat), ID: s.ID, Verb: prooftest.React}
-		if text, is := texts[s.ID]; is {
-			x.Verb, x.Text, x.Key = prooftest.Post, text, s.ID
+		if m := heard[s.ID]; m != nil {
+			x.Verb, x.Text, x.Key, x.About = prooftest.Post, m.Text, s.ID, m.Quote
 		}
 		out = append(out, x)
 	}

@@ -57,6 +57,9 @@ func faultTestsAt(postgres string) string {
 }
 
 func (c faultsCmd) Run(ctx context.Context) error {
+	if err := moreThanNone("--limit", c.Limit); err != nil {
+		return err
+	}
 	return suite{pattern: faultTestsAt(os.Getenv("PARLEY_TEST_POSTGRES")), packages: []string{"./..."}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
@@ -67,31 +70,45 @@ type upgradeCmd struct {
 }
 
 func (c upgradeCmd) Run(ctx context.Context) error {
+	if err := moreThanNone("--limit", c.Limit); err != nil {
+		return err
+	}
 	return suite{pattern: upgradeTests, packages: []string{"./sessions/sqlstore", "./router", "./cmd/parley"}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
 // inHelp are the figures that the words of the flags name.
 func inHelp() kong.Vars {
-	return kong.Vars{"judged": strconv.Itoa(judgedFrom()), "patience": namedPatience.String()}
+	return kong.Vars{"judged": strconv.Itoa(judgedFrom()), "patience": namedPatience.String(), "mostSpawns": strconv.Itoa(mostSpawns)}
 }
 
-func main() {
+func main() { os.Exit(prove()) }
+
+// prove does what a command line says and gives the code to end with.
+func prove() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	var c cli
 	k := kong.Parse(&c, inHelp(), kong.Name("proof"), kong.Description("Proves what parley promises."), kong.ShortUsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(ctx, (*context.Context)(nil)))
-	context.AfterFunc(ctx, stop) // who cannot wait for the children's end interrupts once more
-	err := k.Run()
-	interrupted := ctx.Err() != nil
-	stop()
-	if interrupted && err != nil {
-		fmt.Fprintln(os.Stderr, "proof: interrupted:", err)
-		os.Exit(exitInterrupted)
-	}
+	context.AfterFunc(ctx, func() { // who cannot wait for the children's end interrupts once more; timeout(1) does so twice at once, and means it once
+		<-time.After(time.Second)
+		stop()
+	})
+	defer stop()
+	over, err := ownTemp()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
-		os.Exit(1)
+		return 1
 	}
+	defer over()
+	if err = k.Run(); err == nil {
+		return 0
+	}
+	if ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "proof:", err)
+		return 1
+	}
+	fmt.Fprintln(os.Stderr, "proof: interrupted:", err)
+	return exitInterrupted
 }
 
 // exitInterrupted is what a program ends with that was interrupted by a person.

@@ -22,7 +22,7 @@ func (c *comparison) start(ctx context.Context) error {
 		}
 	}
 	var took []time.Duration
-	for range max(c.Starts, 1) {
+	for range c.Starts {
 		h, d, err := c.polling(ctx)
 		if err != nil {
 			return err

@@ -87,6 +87,14 @@ func sceneOf(r modeltest.Request) scene {
 	return s
 }
 
+// promptOf is what a call is shown of the conversation.
+func promptOf(r modeltest.Request) (out []prooftest.Told) {
+	for _, m := range r.Messages {
+		out = append(out, prooftest.Told{Role: m.Role, Text: m.Text})
+	}
+	return out
+}
+
 // life is which process asks: each has a key of its own.
 func life(r modeltest.Request) (n int) {
 	if _, err := fmt.Sscanf(r.Header.Get("Authorization"), "Bearer "+lifeKey, &n); err != nil {
@@ -100,7 +108,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 	s := sceneOf(r)
 	token, reply := s.play(r)
 	p.mu.Lock()
-	p.asked = append(p.asked, prooftest.Asked{At: r.Time, Session: s.session, Step: s.step, Token: token, Call: s.results, Life: life(r)})
+	p.asked = append(p.asked, prooftest.Asked{At: r.Time, Session: s.session, Step: s.step, Token: token, Call: s.results, Life: life(r), Says: strings.Join(reply.Text, ""), Prompt: promptOf(r), System: all(bracketed, r.System)})
 	if p.begun == nil {
 		p.begun = map[string]bool{}
 	}

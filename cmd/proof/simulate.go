@@ -50,16 +50,16 @@ func (c simulateCmd) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "parley-proof-")
+	dir, err := os.MkdirTemp("", "simulate")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	worlds, err := os.MkdirTemp("/dev/shm", "parley-proof-") // in memory where that can be
+	worlds, over, err := scratch("/dev/shm") // in memory where that can be
 	if err != nil {
-		worlds = dir
+		worlds, over = dir, func() {}
 	}
-	defer func() { _ = os.RemoveAll(worlds) }()
+	defer over()
 	program := filepath.Join(dir, "router.test")
 	root, err := findRoot()
 	if err != nil {
@@ -72,11 +72,11 @@ func (c simulateCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("building the tests of router: %w", err)
 	}
 	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
+	ctx, cancel := context.WithTimeout(ctx, c.Limit)
+	defer cancel()
 	if c.Seed != nil {
 		return s.one(ctx, *c.Seed)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Limit)
-	defer cancel()
 	s.all(ctx)
 	s.print()
 	return s.judge(ctx)
@@ -84,9 +84,12 @@ func (c simulateCmd) Run(ctx context.Context) error {
 
 // check says what cannot be asked for. The simulation reads a seed as an int, and would live others instead of a larger one.
 func (c simulateCmd) check() error {
+	if err := errors.Join(atLeast("--seeds", c.Seeds, 1), atLeast("--jobs", c.Jobs, 0), moreThanNone("--limit", c.Limit)); err != nil {
+		return err
+	}
 	switch {
-	case c.Seeds < 1:
-		return errors.New("--seeds: at least one")
+	case c.Seed != nil && c.JSON:
+		return fmt.Errorf("--seed %d and --json: a seed that is lived alone prints its history, and has no figures; leave one of them out", *c.Seed)
 	case c.Seed != nil && *c.Seed > math.MaxInt:
 		return fmt.Errorf("--seed %d: the largest is %d", *c.Seed, math.MaxInt)
 	case c.From > math.MaxInt-uint64(c.Seeds):
@@ -102,11 +105,12 @@ type simulation struct {
 	env          []string
 	began        time.Time
 
-	mu     sync.Mutex
-	sum    simulated
-	lived  int // seeds
-	failed []uint64
-	broken int // processes that failed, and no seed of theirs
+	mu      sync.Mutex
+	sum     simulated
+	lived   int // seeds
+	counted int // of them in sum: one that takes its process down, or is cut off, tells none
+	failed  []uint64
+	broken  int // processes that failed, and no seed of theirs
 }
 
 // one lives the seed that was asked for and prints what its test prints.
@@ -115,7 +119,7 @@ func (s *simulation) one(ctx context.Context, seed uint64) error {
 	cmd.Args = append(cmd.Args, "-test.v") // for people
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := runTied(cmd); ctx.Err() != nil {
-		return ctx.Err()
+		return s.stopped(ctx, fmt.Sprintf("seed %d", seed))
 	} else if err != nil {
 		return fmt.Errorf("%w: seed %d: %w", errMark, seed, err)
 	}
@@ -195,6 +199,7 @@ func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 		}
 		seen.end()
 		s.mu.Lock()
+		s.counted += seen.figures["seeds"]
 		for name, n := range seen.figures {
 			if name != "from" && name != "seeds" && name != "failed" {
 				s.sum[name] += n
@@ -242,12 +247,20 @@ func (s *simulation) judge(ctx context.Context) error {
 		far += fmt.Sprintf(": %d", s.failed)
 	}
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("after %s: %w", far, ctx.Err())
-	case len(s.failed) > 0 || s.broken > 0 || s.lived < s.Seeds:
+	case len(s.failed) > 0 || s.broken > 0:
 		return fmt.Errorf("%w: %s", errMark, far)
+	case s.lived < s.Seeds:
+		return s.stopped(ctx, far)
 	}
 	return nil
+}
+
+// stopped says why not all was lived, and how far it came.
+func (s *simulation) stopped(ctx context.Context, far string) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("gave up after %s (--limit), %w: %s", s.Limit, errUntried, far)
+	}
+	return fmt.Errorf("%w: %s", errUntried, far)
 }
 
 // The lines of a test run that say that a seed begins and how it ended.
@@ -260,7 +273,7 @@ var (
 type seeds struct {
 	say     func(seed uint64, text string) // of one that failed
 	passed  func()
-	figures simulated
+	figures simulated // the newest: of all seeds until then
 	lived   int
 	failed  []uint64
 	at      uint64          // the one that lives now; 0 = none
@@ -313,13 +326,15 @@ func (s *seeds) ends() {
 
 // end is the end of the output: the seed that lived then took the process down with it.
 func (s *seeds) end() {
-	s.line(string(s.rest))
+	if rest := string(s.rest); !strings.Contains(rest, simulationLine) { // half a number is none
+		s.line(rest)
+	}
 	if s.at != 0 {
 		s.ends()
 	}
 }
 
-// figuresOf finds the line of figures: "simulation: seeds=500 messages=12000 …".
+// figuresOf finds the line of figures, of all seeds of a process until then: "simulation: seeds=500 messages=12000 …".
 func figuresOf(r io.Reader) simulated {
 	out := simulated{}
 	lines := bufio.NewScanner(r)
@@ -349,11 +364,15 @@ var inWords = map[string]string{
 	"histories":        "a sum over all that happened: the same seeds give the same one",
 	"messages":         "that people wrote",
 	"repeats":          "texts that a chat shows again, each marked by the host",
+	"seeds-counted":    "those that the other figures are of: the rest took its process down before it could tell",
 	"updates-repeated": "that a platform delivered again",
 }
 
 func (s *simulation) print() {
 	s.sum["seeds"], s.sum["failed"] = s.lived, len(s.failed)
+	if s.counted != s.lived {
+		s.sum["seeds-counted"] = s.counted
+	}
 	if s.JSON {
 		_ = json.NewEncoder(os.Stdout).Encode(s.sum) // to whoever still reads
 		return

@@ -57,8 +57,8 @@ type soak struct {
 
 // Run implements the command.
 func (c *soakCmd) Run(ctx context.Context) error {
-	if c.Rate <= 0 || c.WarmRate <= 0 {
-		return errors.New("--rate and --warm-rate have to be more than 0")
+	if err := c.check(); err != nil {
+		return err
 	}
 	dir := c.Dir
 	if dir == "" {
@@ -91,11 +91,37 @@ func (c *soakCmd) Run(ctx context.Context) error {
 	return err
 }
 
+// windowTakes is the time from one rest to the next.
+func (c *soakCmd) windowTakes() time.Duration {
+	if c.Window > 0 {
+		return c.Window
+	}
+	return min(c.For/20, time.Minute)
+}
+
+// leastRest is how much time the rest behind a window is given: one and a half seconds beside other work.
+const leastRest = 2 * time.Second
+
+// mostRate is more messages a second than a host can answer.
+const mostRate = 1000
+
+// check says what cannot be asked for.
+func (c *soakCmd) check() error {
+	err := errors.Join(c.program.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), moreThanNone("--rate", c.Rate), moreThanNone("--warm-rate", c.WarmRate),
+		atMost("--rate", c.Rate, mostRate, "no host takes more"), atMost("--warm-rate", c.WarmRate, mostRate, "no host takes more"))
+	if err != nil {
+		return err
+	}
+	if within := c.For - warmUp(c.For); within < leastPoints*(c.windowTakes()+leastRest) {
+		return fmt.Errorf("--for %s: behind the time to get warm it has no room for the %d windows of %s that are needed, each with a rest of %s: it has to be longer, or --window shorter",
+			c.For, leastPoints, c.windowTakes(), leastRest)
+	}
+	return nil
+}
+
 // run does the run with a program. The figures are those of the windows that came to their end.
 func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err error) {
-	if c.Window <= 0 {
-		c.Window = min(c.For/20, time.Minute)
-	}
+	c.Window = c.windowTakes()
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
@@ -217,7 +243,7 @@ func (s *soak) rest(ctx context.Context) error {
 
 // settle judges a window, measures the host at rest, and forgets what has been judged.
 func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples []sample) error {
-	h := &prooftest.History{Said: s.crowd.said, Asked: s.model.log(), Flips: s.crowd.flips, Shown: s.w.shown(), Notices: notices, Repeats: map[string]bool{"telegram": true}}
+	h := &prooftest.History{Said: s.crowd.said, Asked: s.model.log(), Flips: s.crowd.flips, Shown: s.w.shown(), Notices: notices, Frames: frames, FramesAt: framesAt, Repeats: map[string]bool{"telegram": true}}
 	var err [2]error
 	if len(h.Said) > 0 && h.Said[0].At.Before(began) { // the first commands are from before the first window
 		began = h.Said[0].At
@@ -259,10 +285,14 @@ func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples [
 // kept is how many messages of a chat the stand-ins go on to know.
 const kept = 100
 
+// listedAtOnce is how many deliveries are asked for: what the host makes of a longer list would be found in its heap, and grow until there
+// are as many.
+const listedAtOnce = "100"
+
 // listedSince is the host's ledger from a moment on.
 func (s *soak) listedSince(ctx context.Context, since time.Time) (out []prooftest.Listed, err error) {
 	for before, old := int64(0), false; !old; {
-		q := url.Values{"limit": {"1000"}}
+		q := url.Values{"limit": {listedAtOnce}}
 		if before > 0 {
 			q.Set("before", fmt.Sprint(before))
 		}

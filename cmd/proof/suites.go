@@ -129,6 +129,7 @@ var (
 func (s suite) withTests(ctx context.Context, root string) ([]string, error) {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"}, s.packages...)...)
 	list.Dir, list.Stderr = root, os.Stderr
+	defer grouped(list)()
 	out, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
@@ -188,7 +189,10 @@ func (s suite) run(ctx context.Context, asJSON bool) error {
 	} else {
 		printTests(os.Stdout, results)
 	}
-	return errors.Join(err, judgeTests(results))
+	if ctx.Err() != nil {
+		return cmp.Or(judgeTests(results, errUntried), fmt.Errorf("%w: %d tests came to their end", errUntried, len(results)))
+	}
+	return errors.Join(err, judgeTests(results, errMark))
 }
 
 func printTests(w io.Writer, results []testResult) {
@@ -227,10 +231,11 @@ func short(said []string) []string {
 	return said
 }
 
-// judgeTests says which tests did not pass. Those that were skipped show nothing, so they are no success either.
-func judgeTests(results []testResult) error {
+// judgeTests says which tests did not pass. Those that were skipped show nothing, so they are no success either. cut is what it is called
+// when tests did not come to their end.
+func judgeTests(results []testResult, cut error) error {
 	if len(results) == 0 {
-		return fmt.Errorf("%w: no test ran", errMark)
+		return fmt.Errorf("%w: no test ran", cut)
 	}
 	names := map[string][]string{}
 	for _, x := range results {
@@ -242,8 +247,10 @@ func judgeTests(results []testResult) error {
 	for _, o := range []struct{ outcome, words string }{{"fail", "failed"}, {cutOff, "cut off before the end"}, {"skip", "skipped, which shows nothing"}} {
 		if n := len(names[o.outcome]); n > 0 {
 			bad = append(bad, fmt.Sprintf("%d %s (%s)", n, o.words, strings.Join(names[o.outcome], ", ")))
-			if o.outcome != "skip" {
+			if o.outcome == "fail" {
 				err = errMark
+			} else if o.outcome == cutOff && !errors.Is(err, errMark) {
+				err = cut
 			}
 		}
 	}

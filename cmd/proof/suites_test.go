@@ -94,7 +94,7 @@ FAIL
 			t.Errorf("the table does not say %q:\n%s", want, table.String())
 		}
 	}
-	if err := judgeTests(got); !errors.Is(err, errMark) || !strings.Contains(err.Error(), "1 cut off before the end (TestA); 1 skipped, which shows nothing (TestC)") {
+	if err := judgeTests(got, errMark); !errors.Is(err, errMark) || !strings.Contains(err.Error(), "1 cut off before the end (TestA); 1 skipped, which shows nothing (TestC)") {
 		t.Errorf("a test without an end: %v", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestSeedsOfASimulation(t *testing.T) {
 	s := seeds{say: func(seed uint64, text string) { said[seed] = text }, passed: func() { passed++ }}
 	out := "\x16=== RUN   TestSimulation\n\x16=== RUN   TestSimulation/7\nnot of interest\n    --- PASS: TestSimulation/7 (0.05s)\n" +
 		"=== RUN   TestSimulation/8\nseed 8:\nits history\n    x_test.go:1: [N15] a child\n    --- FAIL: TestSimulation/8 (0.05s)\n" +
-		"=== NAME  TestSimulation\n    x_test.go:2: simulation: seeds=2 crashes=12\n=== RUN   TestSimulation/9\npanic: deadlock"
+		"=== NAME  TestSimulation\n    x_test.go:2: simulation: seeds=1 crashes=5\n    x_test.go:2: simulation: seeds=2 crashes=12\n=== RUN   TestSimulation/9\npanic: deadlock"
 	for b := range slices.Chunk([]byte(out), 7) {
 		if n, err := s.Write(b); n != len(b) || err != nil {
 			t.Fatal(n, err)
@@ -169,6 +169,13 @@ func TestSeedsOfASimulation(t *testing.T) {
 	s.end()
 	if passed != 1 || s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 {
 		t.Errorf("%d lived, %d failed, figures %v", s.lived, s.failed, s.figures)
+	}
+	cut := seeds{}
+	for _, line := range []string{"    x_test.go:2: simulation: seeds=1 crashes=5\n", "    x_test.go:2: simulation: seeds=2 crashes=1"} {
+		_, _ = cut.Write([]byte(line))
+	}
+	if cut.end(); cut.figures["seeds"] != 1 || cut.figures["crashes"] != 5 {
+		t.Errorf("cut off in the middle of a line, and the figures are %v", cut.figures)
 	}
 	if said[8] != "seed 8:\nits history\n    x_test.go:1: [N15] a child\n" || said[9] != "panic: deadlock\n" || len(said) != 2 {
 		t.Errorf("said: %v", said)

@@ -44,6 +44,15 @@ type world struct {
 	latest *process // only one runs at a time
 	logs   bool
 	edges  bool
+	extra  string // of the configuration
+	says   settings
+}
+
+// settings are what the configuration of a world says at the moment, besides what it always does.
+type settings struct {
+	denied []string // addresses that it has a deny for
+	off    []string // accounts that are switched off, as account names them
+	wrong  bool     // it has an error; what it says besides is a deny for everybody
 }
 
 // worldConfig is what worlds differ in.
@@ -70,7 +79,7 @@ func shortEnough(dir string) error {
 
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
-	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges}
+	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges, extra: c.Extra}
 	if err := shortEnough(c.Dir); err != nil {
 		return nil, err
 	}
@@ -101,14 +110,14 @@ func newWorld(ctx context.Context, c worldConfig) (*world, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	w.people()
-	if err := w.settle(ctx, c.Extra); err != nil {
+	if err := w.settle(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
 
 // settle links the account on WhatsApp, writes the configuration and makes the program's environment.
-func (w *world) settle(ctx context.Context, extra string) error {
+func (w *world) settle(ctx context.Context) error {
 	keys := filepath.Join(w.state(), "channels", "whatsapp", "default")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return err
@@ -121,7 +130,18 @@ func (w *world) settle(ctx context.Context, extra string) error {
 		return err
 	}
 	w.env = append(plainEnv(os.Environ()), "HOME="+w.dir, at)
-	return os.WriteFile(w.config(), []byte(w.configuration()+extra), 0o600)
+	return w.write(settings{})
+}
+
+// write writes the configuration. A host takes it when it starts, or when it is told to read it again; what reads the file meanwhile finds
+// the old or the new one.
+func (w *world) write(s settings) error {
+	w.says = s
+	next := w.config() + ".new"
+	if err := os.WriteFile(next, []byte(w.configuration()+w.extra), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, w.config())
 }
 
 func (w *world) state() string  { return filepath.Join(w.dir, "state") }
@@ -136,6 +156,20 @@ func (w *world) configuration() string {
 		for n := range int64(mostBudgets) {
 			bound += fmt.Sprintf("\n  - {agentId: c, match: {channel: telegram, accountId: one, peer: {kind: group, id: %q}}}", id(budgetGroups-1-n))
 		}
+	}
+	var rules []string
+	for _, to := range w.says.denied {
+		rules = append(rules, fmt.Sprintf("{match: {to: %q}, action: deny}", to))
+	}
+	policy := fmt.Sprintf("rules: [%s]", strings.Join(rules, ", "))
+	if w.says.wrong {
+		policy, hooks = "default: deny, "+policy, hooks+"nonsense: true\n"
+	}
+	off := func(account, how string) string {
+		if slices.Contains(w.says.off, account) {
+			return how + "enabled: false"
+		}
+		return ""
 	}
 	return fmt.Sprintf(`
 state: state
@@ -157,6 +191,7 @@ bindings:%s
   - {agentId: b, match: {channel: whatsapp}}
 session:
   dmScope: per-account-channel-peer
+  sendPolicy: {%s}
   agentToAgent: {maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
 tools: {sessions: {visibility: all}, agentToAgent: {enabled: true}}
 messages: {queue: {mode: followup, debounceMs: 0, cap: 1000}}
@@ -164,14 +199,17 @@ commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}
 channels:
   telegram:
     streaming: {group: %s}
-    accounts: {one: {token: %q, apiUrl: %q}, two: {token: %q, apiUrl: %q}}%s
+    accounts: {one: {token: %q, apiUrl: %q%s}, two: {token: %q, apiUrl: %q%s}}%s
   discord:
     token: %q
-    apiUrl: %s%s
-  whatsapp:%s
-%s`, w.model.URL(), archive, agents, bound, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), secondToken, w.second.URL, openChannel,
-		discordtest.BotToken, w.discord.APIURL(), openChannel, openChannel, hooks)
+    apiUrl: %s%s%s
+  whatsapp:%s%s
+%s`, w.model.URL(), archive, agents, bound, policy, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), off("telegram/one", ", "),
+		secondToken, w.second.URL, off("telegram/two", ", "), openChannel, discordtest.BotToken, w.discord.APIURL(), off("discord/default", below), openChannel, off("whatsapp/default", below), openChannel, hooks)
 }
+
+// below begins a line of a channel's section.
+const below = "\n    "
 
 // openChannel is what every channel's section ends with.
 const openChannel = `

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"sync"
 
 	"parley/channels/discord/discordtest"
 	"parley/channels/telegram/telegramtest"
@@ -29,6 +30,23 @@ type place struct {
 	prooftest.Place
 	Session string                   // key of its session
 	Say     func(text string) string // Olga writes there; gives the id of the message
+	policy  sync.Mutex               // of whoever changes its send policy, until all is allowed again
+}
+
+// account names the host's account that it is a chat of.
+func (p *place) account() string { return p.Platform + "/" + p.Account }
+
+// connected reports whether the host is connected with an account's platform.
+func (w *world) connected(account string) bool {
+	switch account {
+	case "telegram/one":
+		return w.one.Polling()
+	case "telegram/two":
+		return w.two.Polling()
+	case "discord/default":
+		return w.discord.Stats().Open > 0
+	}
+	return w.bot.Online()
 }
 
 // people makes those who write, and their chats.

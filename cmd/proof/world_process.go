@@ -113,6 +113,27 @@ func (w *world) ready(ctx context.Context, p *process) (alive bool, err error) {
 	return alive, err
 }
 
+// closed is the end of what was never begun.
+var closed = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// beside does something once a host answers; its ctx ends with that host's life. What it gives is closed when it is over.
+func (w *world) beside(ctx context.Context, p *process, do func(ctx context.Context)) (over <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			<-p.Done
+			cancel()
+		}()
+		if alive, err := w.ready(ctx, p); alive && err == nil {
+			do(ctx)
+		}
+	}()
+	return done
+}
+
 func (p *process) ended() bool {
 	select {
 	case <-p.Done:
@@ -120,6 +141,12 @@ func (p *process) ended() bool {
 	default:
 		return false
 	}
+}
+
+// begun reports whether the process has come to its first transaction: it has read its configuration, and sent nothing before.
+func (p *process) begun() bool {
+	info, err := os.Stat(p.trace)
+	return err == nil && info.Size() > 0
 }
 
 // kill ends the process with SIGKILL and waits for its end. It may have ended before.

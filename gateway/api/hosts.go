@@ -29,8 +29,9 @@ type HostStatus struct {
 	Working    []sessions.Key                 `json:"working"`
 	Waiting    int                            `json:"waiting"` // sessions that have work and wait for their turn
 	Deliveries map[sessions.DeliveryState]int `json:"deliveries"`
-	Servers    []mcp.Status                   `json:"servers,omitempty"` // MCP servers; that one is down does not make the host not ready
-	Sandbox    []string                       `json:"sandbox,omitempty"` // what is missing of the confinement of those that sandboxed sessions use
+	SetAside   int                            `json:"setAside,omitempty"` // messages of the last week that were refused again and again: skipped.list has them
+	Servers    []mcp.Status                   `json:"servers,omitempty"`  // MCP servers; that one is down does not make the host not ready
+	Sandbox    []string                       `json:"sandbox,omitempty"`  // what is missing of the confinement of those that sandboxed sessions use
 }
 
 // Account is how an account is, for people and for /readyz.

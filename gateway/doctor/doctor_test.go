@@ -167,6 +167,7 @@ func TestFindings(t *testing.T) {
 		"host hangs":       {setup{platform: well.URL, models: m, hostErr: errors.New("too long")}, "host", Failure, "does not answer"},
 		"host of old":      {setup{platform: well.URL, models: m, host: &api.HostStatus{Version: "0", Ready: true}}, "host", Warning, "the host is parley 0"},
 		"host not ready":   {setup{platform: well.URL, models: m, host: &api.HostStatus{Version: "1", Why: "asleep"}}, "host", Failure, "asleep"},
+		"set aside":        {setup{platform: well.URL, models: m, host: &api.HostStatus{Version: "1", Ready: true, SetAside: 2}}, "host", Warning, "2 messages of the last week"},
 		"account revoked":  {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Revoked, Todo: "get one"}}}}, "fake", Failure, "revoked"},
 		"account is new":   {setup{platform: well.URL, models: m, host: &api.HostStatus{}}, "fake", Warning, "does not know this account"},
 		"account is there": {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Connected, Live: true}}}}, "fake", Fine, "the host says"},

@@ -43,6 +43,9 @@ func (x *exam) running(context.Context) []Finding {
 	if n := s.Deliveries["failed"] + s.Deliveries["expired"] + s.Deliveries["held"]; n > 0 {
 		out = append(out, warn(check, "parley deliveries list --state failed (expired, held)", "%d messages were not delivered", n))
 	}
+	if s.SetAside > 0 {
+		out = append(out, warn(check, "parley skipped --json has their words; tell who wrote them, and report why they were refused", "%d messages of the last week could not be taken and are set aside", s.SetAside))
+	}
 	for _, m := range s.Servers {
 		if m.Detail != "" {
 			out = append(out, warn(check, "parley status", "%s", m))

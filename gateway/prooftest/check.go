@@ -21,6 +21,13 @@ import (
 // else. A notice is the only thing that accounts for what it is about, and a debt has one. What is about nothing may not be shown, but
 // for one text in the place of each message that is neither a command nor owes anything.
 //
+// What is shown with a token has the words that the model said with it, and no others, but for the frame that the host puts around a
+// report; a text that quotes a message quotes the one that it is owed to; what stood there before an edit, or was removed, is a beginning of such words. A log without what the model said is not
+// judged by this.
+//
+// The model is shown a person's message once, in its words and from whom it is; the answers that it gave there before; as its own words
+// none that it did not say; and nothing of another chat. A log without what the model was shown is not judged by this.
+//
 // A text is shown again only on a platform of Repeats, from one delivery, marked by the host, at most three times. On each platform
 // there are no more such sends than kills (and cuts) inside a send window. A repeated post with a key and an id that are there already
 // shows nothing.
@@ -37,6 +44,9 @@ func Check(h *History) *Verdict {
 		c.settle(d)
 	}
 	c.words()
+	c.spoken()
+	c.quoted()
+	c.prompts()
 	c.answered()
 	c.notices()
 	c.begun()

@@ -7,7 +7,7 @@
 // (which has that of the message), the announcement of an exchange, the report of a sub-agent.
 //
 // In a text a token counts only in square brackets, [m17], and each time that it stands there: whoever wants to mention one without
-// showing it leaves the brackets away. All other words of a text are free.
+// showing it leaves the brackets away. All other words of a text are those that the model said with it, see Asked.Says.
 package prooftest
 
 import "time"
@@ -36,12 +36,14 @@ type Debt struct {
 	Kind  Kind
 	Place Place
 	By    string // the token of the debt whose step begins it, as a sub-agent begins another; "" = the message itself does
+	Ends  string // of a report: the word that a frame of the host's has to have for how the work ended; "" = not judged
 }
 
 // Said is what a person wrote, as the stand-in platform took it. Within a place the order of a History's Said is the order in which
 // the platform delivers.
 type Said struct {
 	Token string // of a command too, to tell it from others: its answer does not show it
+	ID    string // of the message on its platform; "" = not known
 	At    time.Time
 	Place Place
 	Text  string // holds [Token], except in a command and where nothing is owed
@@ -54,11 +56,20 @@ type Said struct {
 // Asked is one call of the model, as the scripted model took it.
 type Asked struct {
 	At      time.Time
-	Session string // key
-	Step    string // what the call is for: turn, ask, reply, announce, child, report
-	Token   string // of the newest message or task that it is about; "" = none
-	Call    int    // how many tool results of this turn it was shown: the same step of a turn has the same number
-	Life    int    // which process asked: 1 is the first
+	Session string   // key
+	Step    string   // what the call is for: turn, ask, reply, announce, child, report
+	Token   string   // of the newest message or task that it is about; "" = none
+	Call    int      // how many tool results of this turn it was shown: the same step of a turn has the same number
+	Life    int      // which process asked: 1 is the first
+	Says    string   // what it answered in words; "" in all calls = the log does not have it, and the words that are shown are not judged
+	Prompt  []Told   // what it was shown of the conversation, oldest first; none = the log does not have it
+	System  []string // the tokens in its instructions, in their order
+}
+
+// Told is one message that a call of the model was shown.
+type Told struct {
+	Role string // user, assistant, tool
+	Text string // "" of an answer that is nothing but calls of tools
 }
 
 // Shown is one thing that happened to a chat, as the stand-in platform took it, whether or not its answer reached the host.
@@ -67,8 +78,9 @@ type Shown struct {
 	Place Place
 	ID    string // of the message there; an edit has that of what it edits
 	Verb  Verb
-	Text  string
+	Text  string // of Typing: the draft that people see meanwhile
 	Key   string // what the caller named it by, on platforms where a repeated call has no second effect; "" = none
+	About string // the ID of the message that it quotes; "" = none
 }
 
 // Verb is what was done.
@@ -152,6 +164,17 @@ type History struct {
 	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message that one of
 	// them is shown for, with no answer of its own, counts as noticed.
 	Notices []Notice
+	// Frames are regular expressions of how the host puts a report in words of its own: one of the groups is what the model said, the one that
+	// is named status the host's word for how the work ended.
+	Frames []string
+	// Lasting are the sessions that are never begun anew, by their keys, each with the only place that it is for.
+	Lasting map[string]Place
+	// Heads are regular expressions of what may stand right before a person's words where the model is shown them; none = not judged.
+	Heads []string
+	// Shortened is what the host says in a prompt that older messages are left out of.
+	Shortened string
+	// FramesAt says where they are listed: a sentence of the host's that is missing there is told as a fault.
+	FramesAt string
 	// Refused are the places in which a platform was made to refuse what is sent there, or a person dropped it: nothing fails and nothing is
 	// dropped elsewhere, or before.
 	Refused []Refusal

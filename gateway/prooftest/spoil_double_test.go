@@ -47,7 +47,7 @@ var doubleSpoilers = []spoiler{
 			w.reword(t, w.text(t)+" ["+t.tokens[0]+"]")
 		}
 		return t.tokens, ok
-	}, nil},
+	}, []FaultKind{OtherWords}},
 	{"again, by a second delivery", doubles, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return w.repeated(t) && len(t.tokens) == 1 })
 		if ok {
@@ -289,7 +289,7 @@ var ruleSpoilers = []spoiler{
 			return t.tokens[:1], true
 		}
 		return nil, false
-	}, nil},
+	}, []FaultKind{OtherWords}},
 	{"a repeat below the answer to a later message", []FaultKind{OutOfOrder}, func(w *world) ([]string, bool) {
 		a, ok := w.pick(func(t left) bool { return t.Platform == "telegram" && w.answers(t, t.Place) })
 		i := slices.IndexFunc(w.texts, func(o left) bool { return w.answers(o, a.Place) && o.from >= a.to })

@@ -28,14 +28,14 @@ var lossSpoilers = []spoiler{
 			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Remove})
 		}
 		return t.tokens, ok
-	}, nil},
+	}, []FaultKind{OtherWords}},
 	{"written over in the end", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.seen)
 		if ok {
 			w.append(Shown{Place: t.Place, ID: w.final(t).ID, Verb: Edit, Text: "oops"})
 		}
 		return t.tokens, ok
-	}, []FaultKind{Foreign}},
+	}, []FaultKind{Foreign, OtherWords}},
 	{"only a longer token is shown", losses, func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(t.tokens) == 1 })
 		if ok {

@@ -26,7 +26,7 @@ var (
 // that does not follow from it.
 func TestSpoiltHistories(t *testing.T) {
 	t.Parallel()
-	for _, s := range slices.Concat(lossSpoilers, wordSpoilers, doubleSpoilers, ruleSpoilers, logSpoilers) {
+	for _, s := range slices.Concat(lossSpoilers, wordSpoilers, spokenSpoilers, doubleSpoilers, ruleSpoilers, logSpoilers) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			found := map[FaultKind]int{}

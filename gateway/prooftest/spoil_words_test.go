@@ -27,7 +27,7 @@ var wordSpoilers = []spoiler{
 			w.h.Listed[t.listed].Text = "No."
 		}
 		return t.about, ok
-	}, append([]FaultKind{Foreign}, losses...)},
+	}, append([]FaultKind{Foreign, OtherWords}, losses...)},
 	{"a command's answer is listed as sent and not shown", losses[:1], func(w *world) ([]string, bool) {
 		t, ok := w.pick(func(t left) bool { return t.command() && w.said(t) })
 		if ok {

@@ -22,6 +22,9 @@ const (
 	OutOfOrder      FaultKind = "out of order"     // an answer below that of a later message
 	Unlisted        FaultKind = "unlisted"         // shown again with no mark in the list, or more marks than kills explain
 	Foreign         FaultKind = "foreign"          // a text that nobody was owed
+	OtherWords      FaultKind = "other words"      // shown in words that the model did not say
+	Misquoted       FaultKind = "quote"            // shown as the answer to another message
+	Prompted        FaultKind = "prompt"           // the model was shown what was not said there, or not all of it
 	AskedTwice      FaultKind = "asked twice"      // one process asked the model again for what it had asked
 	Stuck           FaultKind = "stuck"            // not at an end when nothing moves any more
 	BadLog          FaultKind = "bad log"          // the history itself cannot be judged

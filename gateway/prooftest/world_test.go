@@ -67,7 +67,7 @@ func newWorld(seed uint64, messages int) *world {
 	w := &world{
 		Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), life: 1, ends: map[string]end{},
 		h: History{Notices: []Notice{{Text: failedWord}, {Text: statusWord}, {givenUp, tries}}, Repeats: map[string]bool{"telegram": true}, Cut: map[string]int{},
-			Lasts: time.Millisecond,
+			Lasts: time.Millisecond, Frames: []string{`^Status: (?P<status>completed|late)\nResult: (.*)\nNotes: none$`},
 		},
 	}
 	for _, p := range []string{"telegram", "discord", "whatsapp"} {
@@ -137,7 +137,7 @@ func (w *world) say(token string) {
 		m.Owes = append(m.Owes, Debt{Token: token + ".a", Kind: Announce, Place: w.spots[w.IntN(len(w.spots))].Place})
 	}
 	for i := range w.IntN(3) * w.IntN(2) {
-		m.Owes = append(m.Owes, Debt{Token: fmt.Sprint(token, ".r", i), Kind: Report, Place: s.Place})
+		m.Owes = append(m.Owes, Debt{Token: fmt.Sprint(token, ".r", i), Kind: Report, Place: s.Place, Ends: "completed"})
 	}
 	s.waiting = append(s.waiting, len(w.h.Said))
 	w.h.Said = append(w.h.Said, m)
@@ -170,7 +170,7 @@ func (w *world) take(s *spot) {
 		begun = false
 	case k < 10:
 		if begun = w.chance(30); begun {
-			w.ask(session, "turn", group[n-1], 1)
+			w.ask(session, "turn", group[n-1], 1, "")
 		}
 		for _, t := range group {
 			w.ends[t] = noticed
@@ -181,7 +181,7 @@ func (w *world) take(s *spot) {
 			}
 		}
 	default:
-		w.ask(session, "turn", group[n-1], 1+w.IntN(3))
+		w.ask(session, "turn", group[n-1], 1+w.IntN(3), strings.Join(texts, "\n"))
 		w.deliver(s, "reply", strings.Join(texts, "\n"), group...)
 	}
 	for _, m := range all {
@@ -203,22 +203,22 @@ func (w *world) pay() {
 	w.queued = append(w.queued[:i], w.queued[i+1:]...)
 	s := w.spot(d.Place)
 	if d.Kind == Announce {
-		w.ask("agent:other:"+s.String(), "ask", d.Token, 1)
+		w.ask("agent:other:"+s.String(), "ask", d.Token, 1, "they asked me")
 		for range 3 {
-			w.ask("agent:main:x", "reply", d.Token, 1) // the same words again are no fault
+			w.ask("agent:main:x", "reply", d.Token, 1, "and I them") // the same words again are no fault
 		}
-		w.ask("agent:other:"+s.String(), "announce", d.Token, 1)
+		w.ask("agent:other:"+s.String(), "announce", d.Token, 1, "They told me: ["+d.Token+"]")
 		w.deliver(s, "announce", "They told me: ["+d.Token+"]", d.Token)
 		return
 	}
-	w.ask("agent:main:subagent:"+d.Token, "child", d.Token, 1+w.IntN(2))
+	w.ask("agent:main:subagent:"+d.Token, "child", d.Token, 1+w.IntN(2), "I have it")
 	if w.chance(8) {
 		if w.ends[d.Token] = noticed; !w.deliver(s, "announce", statusWord+"\nNotes: none", d.Token) {
 			w.ends[d.Token] = listed
 		}
 		return
 	}
-	w.ask("agent:main:subagent:"+d.Token, "report", d.Token, 1)
+	w.ask("agent:main:subagent:"+d.Token, "report", d.Token, 1, "["+d.Token+"]")
 	w.deliver(s, "announce", "Status: completed\nResult: ["+d.Token+"]\nNotes: none", d.Token)
 }
 
@@ -232,13 +232,18 @@ func (w *world) spot(p Place) *spot {
 	return nil
 }
 
-// ask is a turn of the model, which may be cut by a kill and begun again by the next process.
-func (w *world) ask(session, step, token string, calls int) {
+// ask is a turn of the model, which may be cut by a kill and begun again by the next process. The last call says something.
+func (w *world) ask(session, step, token string, calls int, says string) {
 	for n := range calls {
-		w.h.Asked = append(w.h.Asked, Asked{At: w.tick(), Session: session, Step: step, Token: token, Call: n, Life: w.life})
+		a := Asked{At: w.tick(), Session: session, Step: step, Token: token, Call: n, Life: w.life}
+		if n == calls-1 {
+			a.Says = says
+		}
+		w.h.Asked = append(w.h.Asked, a)
 		if w.chance(3) {
 			w.kill(nil)
-			w.h.Asked = append(w.h.Asked, Asked{At: w.tick(), Session: session, Step: step, Token: token, Call: n, Life: w.life})
+			a.At, a.Life = w.tick(), w.life
+			w.h.Asked = append(w.h.Asked, a)
 		}
 	}
 }
@@ -357,7 +362,11 @@ func (w *world) deliver(s *spot, kind, text string, about ...string) (there bool
 // show lets a text leave: with a preview, at once, or again and again.
 func (w *world) show(s *spot, text string, repeat *bool) []string {
 	if w.chance(20) {
-		w.call(s.Place, "", Typing, "", "")
+		draft := ""
+		if strings.HasPrefix(text, "echo") {
+			draft = text[:6]
+		}
+		w.call(s.Place, "", Typing, draft, "")
 	}
 	id, at := w.id("x"), s.Place
 	switch {

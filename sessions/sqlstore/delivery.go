@@ -30,6 +30,7 @@ type result struct {
 	Receipts []channels.Receipt `json:"receipts,omitempty"`
 	Error    string             `json:"error,omitempty"`
 	Unclear  bool               `json:"unclear,omitempty"`
+	Doubts   int                `json:"doubts,omitempty"`
 }
 
 // parcel is a delivery that is encoded for the store.
@@ -65,7 +66,7 @@ func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
 		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error, Unclear: res.Unclear,
+		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
 	}, r.int(14), nil
 }
 
@@ -88,7 +89,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, false, false, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, ""
 	d.Seq = t.n.delivery + 1
 	d.Created = fromMs(ms(t.now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
@@ -119,7 +120,7 @@ func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessio
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear}
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
 	body, err := json.Marshal(res)
 	if err != nil {
 		return err
@@ -225,13 +226,16 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 	})
 }
 
-// over ends a delivery that is not to be sent. One that was being sent may be there all the same.
+// over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.
 func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
-	d.Unclear = d.Unclear || d.State == sessions.Sending
+	d.Unclear = d.Unclear || underWay(d)
 	if d.State, d.Error = state, why; d.Unclear {
 		d.Error += "; " + sessions.MayHaveArrived
 	}
 }
+
+// underWay reports whether a try of the current part was begun of whose end nothing is known.
+func underWay(d *sessions.Delivery) bool { return d.State == sessions.Sending && d.Attempt > 0 }
 
 // verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
 // that was deleted meanwhile is its key alone: rules about keys still apply.
@@ -265,7 +269,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		}
 		d.Receipts = append(d.Receipts, r)
 		d.Part++
-		d.Error, d.Unclear = "", false
+		d.Error, d.Unclear, d.Doubts = "", false, 0
 		if last {
 			d.State = sessions.Sent
 		} else {
@@ -308,7 +312,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		default:
 			return false, wrong("delivery %s is %s already", id, d.State)
 		}
-		d.Unclear = d.Unclear || d.State == sessions.Sending && state != sessions.DeliveryFail // which is the platform's own word
+		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
 		return true, nil
 	})
@@ -331,7 +335,7 @@ func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires tim
 			return false, &sentence{fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), sessions.ErrConflict}
 		}
 		d.Repeat = d.Repeat || d.State == sessions.Held
-		d.State, d.Attempt, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, time.Time{}, fromMs(ms(expires)), "", nil
+		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, fromMs(ms(expires)), "", nil
 		return true, nil
 	})
 }

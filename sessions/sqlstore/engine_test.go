@@ -192,6 +192,8 @@ func TestOwner(t *testing.T) {
 }
 
 // What a second process waits for before it refuses is somebody who only looks, and less than half a second of its own, however slow the machine.
+//
+// proves: D7
 func TestFaultSecondIsRefusedSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -225,6 +227,21 @@ func TestOwnerPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, Config{Dir: t.TempDir(), DSN: dsn})
+}
+
+// The server lets go of a lock a moment after the connection that had it has ended: who comes then waits for that.
+func TestOwnerPostgresIsGone(t *testing.T) {
+	t.Parallel()
+	dsn := postgresDSN(t)
+	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
+	time.AfterFunc(lockPatience/4, func() { _ = s.Close() }) // the second one cannot be opened otherwise
+	next, err := Open(t.Context(), Config{Dir: t.TempDir(), DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A connection that breaks is replaced, and the lock taken again.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -174,10 +175,12 @@ func (t *tx) duplicate(e *effects, run sessions.RunID) (acc sessions.Accepted, e
 	return acc, nil
 }
 
-// list keeps an unreadable event for people, and lets the oldest go.
+// list keeps an unreadable event for people, and lets the oldest go. Those that were set aside are whole, and let go only for others of their kind.
 func (t *tx) list(a sessions.Arrival) error {
-	raw := string(a.In.Raw)
-	if len(raw) > maxRaw {
+	raw, like := string(a.In.Raw), "NOT LIKE"
+	if strings.HasPrefix(a.Skip, sessions.SetAside) {
+		like = "LIKE"
+	} else if len(raw) > maxRaw {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
 	}
 	t.n.skipped++
@@ -185,7 +188,7 @@ func (t *tx) list(a sessions.Arrival) error {
 		t.n.skipped, ms(t.now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
 		return err
 	}
-	_, err := t.exec("DELETE FROM skipped WHERE num <= ?", t.n.skipped-maxListed)
+	_, err := t.exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= ?", sessions.SetAside+"%", t.n.skipped-maxListed)
 	return err
 }
 
@@ -212,6 +215,15 @@ func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedE
 		})
 	})
 	return out, err
+}
+
+// SetAside counts the events that were set aside since a time.
+func (s *Store) SetAside(ctx context.Context, since time.Time) (n int, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", []any{sessions.SetAside + "%", ms(since)}, func(r row) error { n = int(r.int(0)); return nil })
+		return err
+	})
+	return n, err
 }
 
 // effects are checked and encoded effects, so that the writer only has to write.

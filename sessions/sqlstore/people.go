@@ -11,7 +11,8 @@ import (
 
 // A pairing that was rejected has no hash: no code is its.
 
-// PutPairing keeps a stranger's request and its notice, unless one is there already or max of the account are waiting.
+// PutPairing keeps a stranger's request and its notice, unless one is there already, max of the account are waiting, or the message was taken
+// before: a kill may have come between this and what else it does, and the person have been let in and removed since.
 func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
 	var notice *parcel
 	if p.Delivery != nil {
@@ -24,6 +25,12 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		now := p.Created
 		if now.IsZero() {
 			now = t.now
+		}
+		if p.Source != "" {
+			if seen, err := t.one("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
+				[]any{string(p.Source), whole(p.Address).String(), pairEvent, string(channels.Message)}, func(row) error { return nil }); err != nil || seen {
+				return err
+			}
 		}
 		waiting, mine := 0, false
 		if err := t.each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), ms(now)}, func(r row) error {

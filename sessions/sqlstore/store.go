@@ -251,9 +251,21 @@ func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
 		return err
 	}
 	const key = "hashtextextended('parley:' || current_schema(), 0)"
-	got := false
-	if _, err := c.one(ctx, "SELECT CASE WHEN pg_try_advisory_lock("+key+") THEN 1 ELSE 0 END", nil, func(r row) error { got = r.int(0) == 1; return nil }); err != nil || got {
-		return err
+	deadline := time.Now().Add(lockPatience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for got := false; ; { // the server notices a moment later that a connection has ended
+		if _, err := c.one(ctx, "SELECT CASE WHEN pg_try_advisory_lock("+key+") THEN 1 ELSE 0 END", nil, func(r row) error { got = r.int(0) == 1; return nil }); err != nil || got {
+			return err
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	who := "another process"
 	if _, err := c.one(ctx, "SELECT a.application_name || ' since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS') FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (l.classid::bigint << 32 | l.objid::bigint) = "+key+" LIMIT 1",

@@ -117,3 +117,19 @@ func (s *Store) fault(err error) bool {
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || s.d.postgres && s.writer.gone
 }
+
+// unfit reports whether an operation failed for what it was to write, or by a fault of the code, so that it fails whenever it is tried. What is not
+// known for sure is not among these.
+func unfit(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE:
+			return true
+		}
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") // data exceptions and constraints
+	}
+	return errors.Is(err, errPanic)
+}

@@ -72,6 +72,8 @@ func (t *tx) each(q string, args []any, f func(row) error) error {
 	return t.conn.each(t.ctx, q, args, f)
 }
 
+var errPanic = errors.New("panic in a store operation")
+
 var errClosed = errors.New("the store is closed")
 
 // write has fn run in a transaction and returns after its commit. When ctx ends before the writer took it up, it is not run at
@@ -106,6 +108,9 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 	}
 	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
 		return o.err // words for people: which write it was says nothing to them
+	}
+	if unfit(o.err) {
+		return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnfit, o.err)
 	}
 	if o.err != nil {
 		return fmt.Errorf("%s: %w", name, o.err)
@@ -212,7 +217,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	before := t.n
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a store operation: %v", p)
+			err = fmt.Errorf("%w: %v", errPanic, p)
 		}
 		if err != nil {
 			t.n = before

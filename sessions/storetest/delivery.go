@@ -176,18 +176,41 @@ func unclearEnd(_ *testing.T, f *fixture) {
 		}
 		got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{})
 		f.ok(err)
+		doubts := 0
+		for _, end := range x.tries {
+			if end == sessions.MayBeTwice {
+				doubts++
+			} else if end == sessions.Absent {
+				doubts = 0
+			}
+		}
+		f.equal(f.delivery(d.ID).Doubts, doubts)
 		if says := strings.Contains(got.Error, sessions.MayHaveArrived); got.State != sessions.Withheld || got.Unclear != x.unclear || says != x.unclear || f.delivery(d.ID).Unclear != x.unclear {
 			f.t.Errorf("%+v: %+v", x, got)
 		}
 	}
-	d := f.post(delivery("", addr("1"), "x"))
-	f.begin(d.ID)
-	f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.MayHave))
-	f.begin(d.ID)
-	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "1", At: time.Now()}, false))
-	f.equal(f.delivery(d.ID).Unclear, false) // it is there
-	f.ok(f.EndDelivery(f.ctx, d.ID, sessions.Expired, "the second part may be there"))
-	f.equal(f.delivery(d.ID).Unclear, true)
+	oneOfTwo := func() sessions.DeliveryID {
+		d := f.post(delivery("", addr("1"), "x"))
+		f.begin(d.ID)
+		f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.MayHave))
+		f.begin(d.ID)
+		f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "1", At: time.Now()}, false))
+		f.equal(f.delivery(d.ID).Unclear, false) // it is there
+		return d.ID
+	}
+	for _, begun := range []bool{false, true} { // of the second part
+		denied, ended := oneOfTwo(), oneOfTwo()
+		if begun {
+			f.begin(denied)
+			f.begin(ended)
+		}
+		got, err := f.BeginSend(f.ctx, denied, time.Now(), deny, sessions.Opening{})
+		f.ok(err)
+		f.equal(strings.Contains(got.Error, sessions.MayHaveArrived), begun)
+		f.equal(f.delivery(denied).Unclear, begun)
+		f.ok(f.EndDelivery(f.ctx, ended, sessions.Expired, "why"))
+		f.equal(f.delivery(ended).Unclear, begun)
+	}
 }
 
 func endDelivery(_ *testing.T, f *fixture) {

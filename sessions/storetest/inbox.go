@@ -128,6 +128,23 @@ func skipped(_ *testing.T, f *fixture) {
 	list, err = f.Skipped(f.ctx, 3)
 	f.ok(err)
 	f.equal(len(list), 3)
+
+	began, long := time.Now(), `{"x":"`+strings.Repeat("x", 10_000)+`"}`
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "a"}, Skip: sessions.SetAside + ": why", Listed: true})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "b", Raw: json.RawMessage(long)}, Skip: sessions.SetAside + ": why", Listed: true})
+	for i := range 1010 { // they do not push those out
+		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("2"), ID: channels.MessageID(fmt.Sprint(i))}, Skip: "no chat", Listed: true})
+	}
+	list, err = f.Skipped(f.ctx, 5000)
+	f.ok(err)
+	if n := len(list); n < 1002 || list[n-1].ID != "a" || list[n-2].Raw != long {
+		f.t.Errorf("%d listed: what was set aside is not there, or not whole", n)
+	}
+	for since, want := range map[time.Time]int{began.Add(-time.Second): 2, began.Add(time.Hour): 0} {
+		n, err := f.Store.SetAside(f.ctx, since)
+		f.ok(err)
+		f.equal(n, want)
+	}
 }
 
 // proves: S14

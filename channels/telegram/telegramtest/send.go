@@ -18,6 +18,7 @@ type Message struct {
 	ReplyTo          int64
 	Text             string // as people read it: markup parsed
 	Raw              string // as it was sent
+	First            string // Text before any edit
 	ParseMode        string
 	Files            []File
 	At               time.Time
@@ -184,6 +185,7 @@ func (s *Server) compose(c *chat, thread int64, p url.Values) (Message, object, 
 func (s *Server) keep(c *chat, m Message, wire object) {
 	c.lastID = m.ID
 	c.messages[m.ID] = wire
+	m.First = m.Text
 	s.sent = append(s.sent, m)
 	s.notify()
 }

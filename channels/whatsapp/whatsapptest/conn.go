@@ -65,8 +65,17 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	c := &conn{s: s, fc: &frameConn{ws: ws}, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1)}
 	s.mu.Lock()
 	s.conns[c] = true
+	stall := s.stall
+	if stall {
+		s.stalled++
+		s.notify()
+	}
 	s.mu.Unlock()
 	defer s.gone(c)
+	if stall {
+		<-ctx.Done()
+		return
+	}
 	if c.static, c.payload, err = c.fc.accept(ctx, s.ca); err != nil {
 		return
 	}

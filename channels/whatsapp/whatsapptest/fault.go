@@ -130,6 +130,23 @@ func (p *Phone) Unlink() {
 	p.s.announce(p)
 }
 
+// Stall opens connections from now on and says nothing on them; what is open so is cut when that ends.
+func (s *Server) Stall(on bool) {
+	s.set(func() {
+		s.stall = on
+		for c := range s.conns {
+			if !on && c.payload == nil {
+				c.cut()
+			}
+		}
+	})
+}
+
+// WaitStalled waits until so many connections were opened and got no answer.
+func (s *Server) WaitStalled(n int) {
+	s.wait("connections that are not answered", func() bool { return s.stalled >= n })
+}
+
 func (s *Server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,6 +48,8 @@ type Server struct {
 	media   map[string][]byte    // ciphertext, by the token in its path
 	unknown []string
 	next    int
+	stall   bool // new connections get no answer to their first frame
+	stalled int  // so many
 }
 
 // New makes a server that ends with t.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What a run that was killed has left is removed by the next one; what one that is at work has, and what is nobody's, stays.
+func TestLeftoversAreRemoved(t *testing.T) {
+	t.Parallel()
+	if !canLock {
+		t.Skip("nobody knows here whether a run is at work")
+	}
+	below := t.TempDir()
+	at := func(name string) string { return filepath.Join(below, scratchName+name) }
+	for _, dir := range []string{at("left"), at("nobody's")} {
+		if err := os.MkdirAll(filepath.Join(dir, "go-build1"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(at("left"), scratchLock), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, over, err := scratch(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, overToo, err := scratch(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{at("left"): false, at("nobody's"): true, first: true, second: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %t", dir, err, want)
+		}
+	}
+	over()
+	overToo()
+	if left, err := os.ReadDir(below); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

@@ -1,0 +1,162 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// An event that is refused for what is in it, or by a fault of this program, would be asked for again for ever, and all behind it in its account would
+// wait. It is set aside once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
+const (
+	refusedTries = 5
+	refusedFor   = 30 * time.Second
+	mostRefused  = 1000      // events that are counted
+	mostAside    = 100       // an hour: when there are more, not the events are at fault, and they stay with the platform
+	mostKept     = 256 << 10 // bytes of its words: what is longer stays with the platform
+)
+
+// errPanic is what a fence made of a panic.
+var errPanic = errors.New("panic")
+
+// refusedEvents counts how often events were refused.
+type refusedEvents struct {
+	mu    sync.Mutex
+	m     map[eventKey]refusedBefore
+	since time.Time // of the hour in which
+	aside int       // were set aside
+}
+
+type eventKey struct {
+	at    channels.Address
+	id    channels.MessageID
+	event channels.Event
+}
+
+type refusedBefore struct {
+	first time.Time
+	times int
+}
+
+func eventOf(in channels.Inbound) eventKey { return eventKey{in.Address, in.ID, in.Event} }
+
+// taken forgets an event.
+func (e *refusedEvents) taken(in channels.Inbound) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.m, eventOf(in))
+}
+
+// again counts a refusal and reports whether the event had its tries, and there is room for it among those of the hour: it is counted there then.
+func (e *refusedEvents) again(in channels.Inbound) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	x, known := e.m[eventOf(in)]
+	if !known {
+		if e.m == nil || len(e.m) >= mostRefused {
+			e.m = map[eventKey]refusedBefore{}
+		}
+		x.first = time.Now()
+	}
+	x.times++
+	e.m[eventOf(in)] = x
+	if time.Since(e.since) >= time.Hour {
+		e.since, e.aside = time.Now(), 0
+	}
+	if x.times < refusedTries || time.Since(x.first) < refusedFor || e.aside >= mostAside {
+		return false
+	}
+	e.aside++
+	return true
+}
+
+// notAside takes back that one was counted among those of the hour.
+func (e *refusedEvents) notAside() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.aside = max(e.aside-1, 0)
+}
+
+// ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
+func ofTheEvent(err error) bool {
+	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, errPanic)
+}
+
+// setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
+// turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
+func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
+	kept, fits := keptOf(in)
+	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !fits || !ofTheEvent(why) || !r.refused.again(in) {
+		return why
+	}
+	in.Raw = kept
+	aside := sessions.Arrival{In: in, Listed: true, Skip: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error()),
+		Effects: sessions.Effects{Deliveries: r.asideNotice(a, in)}}
+	acc, err := r.store.Accept(ctx, aside)
+	if err != nil && len(aside.Effects.Deliveries) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
+		aside.Effects = sessions.Effects{}
+		acc, err = r.store.Accept(ctx, aside)
+	}
+	if err != nil || acc.Duplicate {
+		r.refused.notAside()
+	}
+	if err != nil {
+		r.unsure(ctx, err)
+		return errors.Join(why, fmt.Errorf("setting it aside: %w", err))
+	}
+	r.refused.taken(in)
+	if acc.Duplicate { // a try was taken, and what came behind it failed
+		return nil
+	}
+	r.metrics.accepted(in.Address.Channel, "refused")
+	r.log.Error("a message was refused again and again and is set aside; parley skipped --json has its words", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
+	r.follow(ctx, acc)
+	return nil
+}
+
+// asideNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
+func (r *Router) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
+	if a.Skip != "" || a.Effects.Run == nil {
+		return nil
+	}
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String()),
+		Kind: sessions.Notice, Session: a.Effects.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Notice)),
+		Text: "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken."}
+	if in.Address.Type.Several() {
+		d.ReplyTo = in.ID
+	}
+	return []sessions.Delivery{d}
+}
+
+// keptOf is what people need of an event that is set aside. fits: it is not too long.
+func keptOf(in channels.Inbound) (b json.RawMessage, fits bool) {
+	x := struct {
+		Event  channels.Event     `json:"event"`
+		Sender channels.UserID    `json:"sender,omitempty"`
+		Name   string             `json:"name,omitempty"`
+		Time   string             `json:"time"`
+		Text   string             `json:"text,omitempty"`
+		Target channels.MessageID `json:"target,omitempty"`
+		Emoji  string             `json:"emoji,omitempty"`
+		Files  []string           `json:"files,omitempty"`
+	}{in.Event, in.Sender.ID, in.Sender.Name, in.Time.UTC().Format(time.RFC3339), in.Text, in.Target, in.Emoji, nil}
+	for _, m := range in.Media {
+		x.Files = append(x.Files, string(m.Kind)+" "+m.Name)
+	}
+	var out strings.Builder
+	w := json.NewEncoder(&out)
+	w.SetEscapeHTML(false)
+	if err := w.Encode(x); err != nil || out.Len() > mostKept {
+		return nil, false
+	}
+	return json.RawMessage(strings.TrimSpace(out.String())), true
+}

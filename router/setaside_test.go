@@ -1,0 +1,180 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// unfitting is a store that takes no run of a message with the words.
+type unfitting struct {
+	sessions.Store
+	words string
+	err   error
+}
+
+func (s *unfitting) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	if a.Skip == "" && a.In.Text == s.words {
+		if s.err == nil {
+			panic("a fault of the program")
+		}
+		return sessions.Accepted{}, s.err
+	}
+	return s.Store.Accept(ctx, a)
+}
+
+// TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is set aside after half a minute with its words, and
+// the chat is told; what is behind it goes on. What may be the disk's is asked for again without end.
+func TestFaultRefusedForEver(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		aside bool
+	}{
+		"a constraint":     {fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrUnfit), true},
+		"a conflict":       {sessions.ErrConflict, true},
+		"a panic":          {nil, true},
+		"the disk is full": {errors.New("database or disk is full"), false},
+		"a context":        {context.DeadlineExceeded, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newUnfitting(t, &unfitting{words: "poison", err: c.err})
+				in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
+				began, taken := time.Now(), false
+				for !taken && time.Since(began) < 10*time.Minute {
+					if taken = g.r.Accept(t.Context(), in) == nil; !taken {
+						time.Sleep(5 * time.Second)
+					}
+				}
+				if taken != c.aside || taken && (time.Since(began) < refusedFor || time.Since(began) > time.Minute) {
+					t.Fatalf("taken: %v, after %s", taken, time.Since(began))
+				}
+				listed, err := g.store.Skipped(t.Context(), 10)
+				if !c.aside {
+					if err != nil || len(listed) != 0 {
+						t.Errorf("listed: %+v (%v)", listed, err)
+					}
+					return
+				}
+				if err != nil || len(listed) != 1 || listed[0].ID != "1" || !strings.Contains(listed[0].Raw, `"text":"poison"`) {
+					t.Errorf("listed: %+v (%v)", listed, err)
+				}
+				g.say(direct("ann"), guest, "hello")
+				g.until("what is behind it is answered", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: hello") })
+				if got := g.fake.Texts(direct("ann")); len(got) != 2 || !strings.Contains(got[0], "set aside") {
+					t.Errorf("the chat shows %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A chat that is not written to is not told either, as by /send off.
+func TestFaultRefusedInSilence(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
+		g.say(direct("a"), owner, "hello")
+		g.until("it is answered", func() bool { return len(g.fake.Texts(direct("a"))) == 1 })
+		g.say(direct("a"), owner, "/send off")
+		g.until("it is off", func() bool { return len(g.fake.Texts(direct("a"))) == 2 })
+		in := channels.Inbound{ID: "poison", Event: channels.Message, Address: direct("a"), Sender: channels.Sender{ID: owner}, Text: "poison", Time: time.Now()}
+		for range 10 {
+			_ = g.r.Accept(t.Context(), in)
+			time.Sleep(5 * time.Second)
+		}
+		if listed, err := g.store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
+			t.Errorf("listed: %+v (%v)", listed, err)
+		}
+		if now := g.fake.Texts(direct("a")); len(now) != 2 {
+			t.Errorf("a chat that nothing is sent to shows %q", now)
+		}
+		if n, err := g.store.SetAside(t.Context(), time.Now().Add(-time.Hour)); n != 1 || err != nil {
+			t.Errorf("%d are counted (%v)", n, err)
+		}
+	})
+}
+
+// TestFaultRefusedByTheHundred: a fault that refuses every message sets a few aside in an hour, and leaves all others with their platform.
+func TestFaultRefusedByTheHundred(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newUnfitting(t, &unfitting{words: "poison"})
+		in := channels.Inbound{Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
+		taken := map[int]bool{}
+		for range 24 { // two minutes
+			for id := range mostAside + 10 {
+				in.ID = channels.MessageID(strconv.Itoa(id))
+				taken[id] = taken[id] || g.r.Accept(t.Context(), in) == nil
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for id, done := range taken {
+			if done != (id < mostAside) {
+				t.Errorf("message %d was taken: %v", id, done)
+			}
+		}
+		time.Sleep(time.Hour)
+		if err := g.r.Accept(t.Context(), in); err != nil {
+			t.Errorf("an hour later none is set aside: %v", err)
+		}
+	})
+}
+
+func newUnfitting(t *testing.T, s *unfitting) *rig {
+	t.Helper()
+	g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
+	g.wrap = func(store sessions.Store) sessions.Store { s.Store = store; return s }
+	g.start()
+	return g
+}
+
+// TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is set aside, and what its chat wrote behind it is
+// answered, in its order; other chats do not wait. After a restart it does not come again.
+func TestFaultRefusedOnTelegram(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newBotRig(t)
+		g.wrap = func(store sessions.Store) sessions.Store {
+			return &unfitting{Store: store, words: "poison", err: fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrUnfit)}
+		}
+		g.restart()
+		texts := func(chat int64) (out []string) {
+			for _, m := range g.srv.SentTo(chat) {
+				out = append(out, m.Text)
+			}
+			return out
+		}
+		g.srv.Say(anna, anna, "poison")
+		g.srv.Say(anna, anna, "one")
+		g.srv.Say(anna, anna, "two")
+		g.srv.Say(bert, bert, "hello")
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if a, b := texts(anna), texts(bert); len(a) != 0 || !slices.Equal(b, []string{"echo: hello"}) {
+			t.Errorf("after 20 s the chats show %q and %q", a, b)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := texts(anna); len(got) != 3 || !strings.Contains(got[0], "set aside") || got[1] != "echo: one" || got[2] != "echo: two" {
+			t.Errorf("the chat shows %q", got)
+		}
+		g.restart()
+		last := g.srv.Say(anna, anna, "three")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := texts(anna); len(got) != 4 || got[3] != "echo: three" || g.srv.Confirmed() < last.UpdateID {
+			t.Errorf("the chat shows %q, confirmed %d of %d", got, g.srv.Confirmed(), last.UpdateID)
+		}
+		if listed, err := g.store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
+			t.Errorf("listed: %+v (%v)", listed, err)
+		}
+	})
+}
