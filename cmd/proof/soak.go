@@ -52,6 +52,7 @@ type soak struct {
 
 	messages, people, breaches int
 	disturbed                  []disturbance // of this window
+	processors                 processors    // when it began
 	fig                        soaked
 }
 
@@ -182,6 +183,7 @@ var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\
 // window is some time of work, then a rest, in which all is judged and forgotten.
 func (s *soak) window(ctx context.Context) error {
 	began := time.Now()
+	s.processors = readProcessors()
 	s.newcomer(true)
 	s.crowd.say(s.plain(s.newcomers[len(s.newcomers)-1]))
 	if err := s.rest(ctx); err != nil { // what is the first in a channel while Discord is away is not read later: the host does not know the channel
@@ -263,15 +265,15 @@ func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples [
 	if err2 != nil {
 		return err2
 	}
-	calm.State = folderSize(s.w.state())
+	calm.State, calm.Stolen = folderSize(s.w.state()), readProcessors().since(s.processors)
 	for _, m := range samples { // a collection in the middle of work finds what is in use for a moment too
 		calm.Heap = min(calm.Heap, m.Heap)
 	}
 	lat, left := s.overhead(h)
 	s.fig.add(time.Since(s.began), fast, middle(samples), calm, lat, len(s.disturbed), h)
 	s.fig.Left.join(left, fast)
-	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB\n", time.Since(s.began).Round(time.Second), s.messages,
-		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State)
+	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB  stolen %.1f %%\n", time.Since(s.began).Round(time.Second), s.messages,
+		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State, 100*calm.Stolen)
 	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil
 	clear(s.crowd.ids)
 	s.model.forget()

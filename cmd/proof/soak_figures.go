@@ -29,6 +29,9 @@ type soaked struct {
 	Left                    unmeasuredMessages
 	WarmP99                 time.Duration // the same of the windows that had the rate for getting warm; 0 = there were none
 	CPU                     float64       // of one core
+	Stolen, WorstStolen     float64       // part of the processors' time that other machines had: in the middle one and in the worst of the windows that are judged
+	QuietP99                time.Duration // the host's own time for a message in windows in which hardly any was
+	Quiet                   int           // messages of those
 	First, Last             sample        // at rest, after the time to get warm and in the end
 	RSS, Anon               trend         // while it works, MB an hour
 	Heap, Goroutines, Files trend         // at rest
@@ -65,6 +68,7 @@ type timedLatencies struct {
 	at   time.Duration
 	fast bool // at the rate for getting warm
 	*latencies
+	stolen float64 // see sample.Stolen
 }
 
 // add takes the figures of a window.
@@ -85,7 +89,7 @@ func (f *soaked) add(at time.Duration, fast bool, work, calm sample, lat *latenc
 			}
 		}
 	}
-	f.times = append(f.times, timedLatencies{at, fast, lat})
+	f.times = append(f.times, timedLatencies{at, fast, lat, calm.Stolen})
 	if f.series == nil {
 		f.series = map[string][]point{}
 	}
@@ -99,6 +103,9 @@ func (f *soaked) add(at time.Duration, fast bool, work, calm sample, lat *latenc
 // changes all the time.
 func (s sample) besides() float64 { return s.Goroutines - 2*s.Files }
 
+// quietBelow is the part of the processors' time that other machines may have in a window that is called quiet.
+const quietBelow = 0.01
+
 // leastMeasured is how many messages a window needs to have a 99th of its own.
 const leastMeasured = 50
 
@@ -109,7 +116,8 @@ func warmUp(of time.Duration) time.Duration { return min(of/4, time.Hour) }
 // sum works out what the windows say together.
 func (f *soaked) sum(of time.Duration) {
 	warm := warmUp(of)
-	var early, all latencies
+	var early, all, quiet latencies
+	var stolen []float64
 	f.WorstP99 = 0
 	for _, t := range f.times {
 		if t.fast {
@@ -119,8 +127,14 @@ func (f *soaked) sum(of time.Duration) {
 		if all.join(t.latencies); t.N >= leastMeasured {
 			f.WorstP99 = max(f.WorstP99, t.latencies.at(0.99))
 		}
+		if stolen = append(stolen, t.stolen); t.stolen < quietBelow {
+			quiet.join(t.latencies)
+		}
 	}
 	f.P50, f.P95, f.P99, f.Measured, f.WarmP99 = all.at(0.5), all.at(0.95), all.at(0.99), all.N, early.at(0.99)
+	slices.Sort(stolen)
+	f.Stolen, f.WorstStolen = sortedQuantile(stolen, 0.5), sortedQuantile(stolen, 1)
+	f.QuietP99, f.Quiet = quiet.at(0.99), quiet.N
 	trendOf := func(name string) trend {
 		series := f.series[name]
 		return trendOf(slices.DeleteFunc(slices.Clone(series), func(p point) bool { return p.At < warm }))
@@ -227,6 +241,8 @@ func (f *soaked) print(to io.Writer) {
 	if f.WarmP99 > 0 {
 		row("while it got warm", "p99 %s, with %g messages a second: not judged", f.WarmP99, f.WarmRate)
 	}
+	row("the machine", "%.1f %% of its processors' time went to other machines in the middle one of the windows, %.1f %% in the worst; p99 of those below %g %%: %s (%d messages)",
+		100*f.Stolen, 100*f.WorstStolen, 100*quietBelow, f.QuietP99, f.Quiet)
 	atRest("CPU", "%.1f %% of a core", 100*f.CPU)
 	atRest("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)
 	atRest("of it no files", "%.1f MB to %.1f MB, %s", f.First.Anon, f.Last.Anon, f.Anon)

@@ -186,6 +186,39 @@ func TestSoakCutOff(t *testing.T) {
 	}
 }
 
+// What other machines took is told beside the times, and excuses none of them.
+func TestSoakStolen(t *testing.T) {
+	t.Parallel()
+	f := &soaked{}
+	for n := range 400 {
+		took, stolen := 5*time.Millisecond, 0.001
+		if n%10 == 0 {
+			took, stolen = 50*time.Millisecond, 0.08
+		}
+		l := &latencies{}
+		for range leastMeasured {
+			l.add(took)
+		}
+		s := sample{RSS: 90, Anon: 30, Heap: 8, Goroutines: 46, Files: 42, CPU: time.Duration(n) * time.Second, Stolen: stolen}
+		f.add(time.Duration(n+1)*15*time.Second, false, s, s, l, 1, &prooftest.History{Said: make([]prooftest.Said, 75)})
+	}
+	if err := f.judge(100*time.Minute, 1, 20*time.Millisecond); err == nil || !strings.Contains(err.Error(), "99 of 100") {
+		t.Errorf("%v", err)
+	}
+	var table strings.Builder
+	f.print(&table)
+	if f.QuietP99 > 6*time.Millisecond || f.Quiet != 360*leastMeasured || !strings.Contains(table.String(), "0.1 % of its processors' time went to other machines in the middle one of the windows, 8.0 % in the worst; p99 of those below 1 %: 5") {
+		t.Errorf("%s of %d\n%s", f.QuietP99, f.Quiet, &table)
+	}
+	a, b := processors{stolen: 10, all: 1000}, processors{stolen: 30, all: 1200}
+	if got := b.since(a); got != 0.1 {
+		t.Errorf("20 of 200 ticks are %v", got)
+	}
+	if p := readProcessors(); p.stolen < 0 || p.all < p.stolen {
+		t.Errorf("the kernel says %+v", p)
+	}
+}
+
 // Latencies are told to a twentieth.
 func TestLatencies(t *testing.T) {
 	t.Parallel()
