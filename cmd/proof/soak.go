@@ -53,6 +53,7 @@ type soak struct {
 	messages, people, breaches int
 	disturbed                  []disturbance // of this window
 	processors                 processors    // when it began
+	machine                    *machine
 	fig                        soaked
 }
 
@@ -135,6 +136,10 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.w.Close()) }()
+	if s.machine, err = newMachine(dir); err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.machine.page.Close() }()
 	s.w.one.AddFile("photo-1280", photo)
 	s.crowd = newCrowd(s.w)
 	const always = 1 << 40 // messages, of which one in six asks for a sub-agent
@@ -204,6 +209,13 @@ func (s *soak) window(ctx context.Context) error {
 			stop(err)
 		}
 	})
+	probing, probed := context.WithCancel(ctx)
+	defer probed()
+	beside.Go(func() {
+		if err := s.machine.watch(probing); err != nil {
+			stop(err)
+		}
+	})
 	var samples []sample
 	beside.Go(func() {
 		for time.Now().Before(end) && ctx.Err() == nil {
@@ -217,6 +229,7 @@ func (s *soak) window(ctx context.Context) error {
 		}
 	})
 	s.speak(ctx, rate, end)
+	probed()
 	beside.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -269,8 +282,9 @@ func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples [
 	for _, m := range samples { // a collection in the middle of work finds what is in use for a moment too
 		calm.Heap = min(calm.Heap, m.Heap)
 	}
-	lat, left := s.overhead(h)
+	lat, quiet, left := s.overhead(h)
 	s.fig.add(time.Since(s.began), fast, middle(samples), calm, lat, len(s.disturbed), h)
+	s.fig.machine(s.machine, quiet, fast)
 	s.fig.Left.join(left, fast)
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB  stolen %.1f %%\n", time.Since(s.began).Round(time.Second), s.messages,
 		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State, 100*calm.Stolen)
@@ -316,8 +330,8 @@ func (s *soak) listedSince(ctx context.Context, since time.Time) (out []prooftes
 
 // overhead gives the time of each plain message from the moment at which the platform had it to the moment at which its answer came
 // there. What was said or answered while that platform was disturbed does not count: then its retries are measured. left says what was not
-// measured, and why.
-func (s *soak) overhead(h *prooftest.History) (l *latencies, left unmeasuredMessages) {
+// measured, and why; quiet are those of the times in which other machines left this one its processors.
+func (s *soak) overhead(h *prooftest.History) (l, quiet *latencies, left unmeasuredMessages) {
 	answers := map[string]time.Time{}
 	for _, x := range h.Shown {
 		if x.Verb != prooftest.Post {
@@ -329,7 +343,7 @@ func (s *soak) overhead(h *prooftest.History) (l *latencies, left unmeasuredMess
 			}
 		}
 	}
-	l = &latencies{}
+	l, quiet = &latencies{}, &latencies{}
 	for _, m := range h.Said {
 		at, ok := answers[m.Token]
 		switch {
@@ -344,7 +358,10 @@ func (s *soak) overhead(h *prooftest.History) (l *latencies, left unmeasuredMess
 			left.Disturbed++
 		default:
 			l.add(at.Sub(m.At))
+			if s.machine.quiet(m.At, at) {
+				quiet.add(at.Sub(m.At))
+			}
 		}
 	}
-	return l, left
+	return l, quiet, left
 }

@@ -29,13 +29,13 @@ type soaked struct {
 	Left                    unmeasuredMessages
 	WarmP99                 time.Duration // the same of the windows that had the rate for getting warm; 0 = there were none
 	CPU                     float64       // of one core
-	Stolen, WorstStolen     float64       // part of the processors' time that other machines had: in the middle one and in the worst of the windows that are judged
-	QuietP99                time.Duration // the host's own time for a message in windows in which hardly any was
-	Quiet                   int           // messages of those
-	First, Last             sample        // at rest, after the time to get warm and in the end
-	RSS, Anon               trend         // while it works, MB an hour
-	Heap, Goroutines, Files trend         // at rest
-	State                   trend         // MB an hour: data, not memory
+	Machine                 machineFigures
+	First, Last             sample // at rest, after the time to get warm and in the end
+	RSS, Anon               trend  // while it works, MB an hour
+	Heap, Goroutines, Files trend  // at rest
+	State                   trend  // MB an hour: data, not memory
+
+	synced, late, quiet latencies // see machine; the last one at the rate of the mark
 
 	warmed int // messages until it was warm
 	times  []timedLatencies
@@ -48,6 +48,23 @@ type unmeasuredMessages struct {
 	Orders     int // asked for more than an answer, which they waited for
 	Unanswered int // have no post of their own: withheld
 	Disturbed  int // their platform was away meanwhile
+}
+
+// machineFigures say what the times of a run owe to the computer: they excuse nothing.
+type machineFigures struct {
+	Stolen, WorstStolen  float64       // part of the processors' time that other machines had: in the middle one and in the worst of the windows that are judged
+	SyncedP50, SyncedP99 time.Duration // a page until it is on the disk
+	LateP99              time.Duration // a pause, behind its time
+	QuietP99             time.Duration // the host's own time for a message while hardly any was stolen
+	Quiet                int           // messages of those
+}
+
+// machine adds what is known of the computer in a window.
+func (f *soaked) machine(m *machine, quiet *latencies, fast bool) {
+	f.synced, f.late = m.synced, m.late
+	if !fast {
+		f.quiet.join(quiet)
+	}
 }
 
 // join adds those of a window; fast ones are not judged.
@@ -103,9 +120,6 @@ func (f *soaked) add(at time.Duration, fast bool, work, calm sample, lat *latenc
 // changes all the time.
 func (s sample) besides() float64 { return s.Goroutines - 2*s.Files }
 
-// quietBelow is the part of the processors' time that other machines may have in a window that is called quiet.
-const quietBelow = 0.01
-
 // leastMeasured is how many messages a window needs to have a 99th of its own.
 const leastMeasured = 50
 
@@ -116,7 +130,7 @@ func warmUp(of time.Duration) time.Duration { return min(of/4, time.Hour) }
 // sum works out what the windows say together.
 func (f *soaked) sum(of time.Duration) {
 	warm := warmUp(of)
-	var early, all, quiet latencies
+	var early, all latencies
 	var stolen []float64
 	f.WorstP99 = 0
 	for _, t := range f.times {
@@ -127,14 +141,12 @@ func (f *soaked) sum(of time.Duration) {
 		if all.join(t.latencies); t.N >= leastMeasured {
 			f.WorstP99 = max(f.WorstP99, t.latencies.at(0.99))
 		}
-		if stolen = append(stolen, t.stolen); t.stolen < quietBelow {
-			quiet.join(t.latencies)
-		}
+		stolen = append(stolen, t.stolen)
 	}
 	f.P50, f.P95, f.P99, f.Measured, f.WarmP99 = all.at(0.5), all.at(0.95), all.at(0.99), all.N, early.at(0.99)
 	slices.Sort(stolen)
-	f.Stolen, f.WorstStolen = sortedQuantile(stolen, 0.5), sortedQuantile(stolen, 1)
-	f.QuietP99, f.Quiet = quiet.at(0.99), quiet.N
+	f.Machine = machineFigures{Stolen: sortedQuantile(stolen, 0.5), WorstStolen: sortedQuantile(stolen, 1), SyncedP50: f.synced.at(0.5), SyncedP99: f.synced.at(0.99), LateP99: f.late.at(0.99),
+		QuietP99: f.quiet.at(0.99), Quiet: f.quiet.N}
 	trendOf := func(name string) trend {
 		series := f.series[name]
 		return trendOf(slices.DeleteFunc(slices.Clone(series), func(p point) bool { return p.At < warm }))
@@ -241,8 +253,10 @@ func (f *soaked) print(to io.Writer) {
 	if f.WarmP99 > 0 {
 		row("while it got warm", "p99 %s, with %g messages a second: not judged", f.WarmP99, f.WarmRate)
 	}
-	row("the machine", "%.1f %% of its processors' time went to other machines in the middle one of the windows, %.1f %% in the worst; p99 of those below %g %%: %s (%d messages)",
-		100*f.Stolen, 100*f.WorstStolen, 100*quietBelow, f.QuietP99, f.Quiet)
+	m := f.Machine
+	row("the machine", "other machines had %.1f %% of its processors' time in the middle one of the windows, %.1f %% in the worst; a page is on the disk in p50 %s, p99 %s; a pause is late by p99 %s",
+		100*m.Stolen, 100*m.WorstStolen, m.SyncedP50, m.SyncedP99, m.LateP99)
+	row("while nobody had", "p99 %s of the host's own time (%d messages)", m.QuietP99, m.Quiet)
 	atRest("CPU", "%.1f %% of a core", 100*f.CPU)
 	atRest("resident memory", "%.1f MB to %.1f MB, %s", f.First.RSS, f.Last.RSS, f.RSS)
 	atRest("of it no files", "%.1f MB to %.1f MB, %s", f.First.Anon, f.Last.Anon, f.Anon)

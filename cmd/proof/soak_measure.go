@@ -105,32 +105,6 @@ func readMetrics(r io.Reader) (map[string]float64, error) {
 	return out, lines.Err()
 }
 
-// processors is what the kernel says of the processors' time since the machine began, in ticks. A virtual machine that wants a processor
-// which another one has waits; that time is stolen, and all that runs meanwhile looks slow.
-type processors struct{ stolen, all float64 }
-
-func readProcessors() (p processors) {
-	b, _ := os.ReadFile("/proc/stat") // none: nothing is known to be stolen
-	line, _, _ := strings.Cut(string(b), "\n")
-	for i, s := range strings.Fields(line) {
-		n, _ := strconv.ParseFloat(s, 64)
-		if i <= stealColumn { // what guests had is in the columns before
-			p.all += n
-		}
-		if i == stealColumn {
-			p.stolen = n
-		}
-	}
-	return p
-}
-
-const stealColumn = 8 // of the first line of /proc/stat, see proc(5)
-
-// since is the part that was stolen since an earlier moment.
-func (p processors) since(before processors) float64 {
-	return (p.stolen - before.stolen) / max(p.all-before.all, 1)
-}
-
 // folderSize is how much a folder holds, in MB. What goes away meanwhile counts nothing.
 func folderSize(dir string) float64 {
 	var sum int64

@@ -189,26 +189,41 @@ func TestSoakCutOff(t *testing.T) {
 // What other machines took is told beside the times, and excuses none of them.
 func TestSoakStolen(t *testing.T) {
 	t.Parallel()
+	began := time.Now()
+	m := &machine{}
+	for n := range 10 {
+		x := slice{began.Add(time.Duration(n) * sliceTakes), began.Add(time.Duration(n+1) * sliceTakes), 0.001}
+		if n == 5 {
+			x.stolen = 0.08
+		}
+		m.slices = append(m.slices, x)
+	}
 	f := &soaked{}
 	for n := range 400 {
-		took, stolen := 5*time.Millisecond, 0.001
-		if n%10 == 0 {
-			took, stolen = 50*time.Millisecond, 0.08
+		all, quiet := &latencies{}, &latencies{}
+		for i := range leastMeasured {
+			from, took := began.Add(time.Duration(i)*sliceTakes/5), 5*time.Millisecond
+			if i/5 == 5 {
+				took = 50 * time.Millisecond
+			}
+			if all.add(took); m.quiet(from, from.Add(took)) {
+				quiet.add(took)
+			}
 		}
-		l := &latencies{}
-		for range leastMeasured {
-			l.add(took)
-		}
-		s := sample{RSS: 90, Anon: 30, Heap: 8, Goroutines: 46, Files: 42, CPU: time.Duration(n) * time.Second, Stolen: stolen}
-		f.add(time.Duration(n+1)*15*time.Second, false, s, s, l, 1, &prooftest.History{Said: make([]prooftest.Said, 75)})
+		s := sample{RSS: 90, Anon: 30, Heap: 8, Goroutines: 46, Files: 42, CPU: time.Duration(n) * time.Second, Stolen: 0.001 + 0.02*float64(n%2)}
+		f.add(time.Duration(n+1)*15*time.Second, false, s, s, all, 1, &prooftest.History{Said: make([]prooftest.Said, 75)})
+		f.machine(m, quiet, false)
 	}
 	if err := f.judge(100*time.Minute, 1, 20*time.Millisecond); err == nil || !strings.Contains(err.Error(), "99 of 100") {
 		t.Errorf("%v", err)
 	}
 	var table strings.Builder
 	f.print(&table)
-	if f.QuietP99 > 6*time.Millisecond || f.Quiet != 360*leastMeasured || !strings.Contains(table.String(), "0.1 % of its processors' time went to other machines in the middle one of the windows, 8.0 % in the worst; p99 of those below 1 %: 5") {
-		t.Errorf("%s of %d\n%s", f.QuietP99, f.Quiet, &table)
+	if x := f.Machine; x.QuietP99 > 6*time.Millisecond || x.Quiet != 400*(leastMeasured-5) || !strings.Contains(table.String(), "2.1 % in the worst") {
+		t.Errorf("%+v\n%s", x, &table)
+	}
+	if m.quiet(began.Add(-time.Hour), began.Add(-time.Minute)) {
+		t.Error("a time of which nothing is known is quiet")
 	}
 	a, b := processors{stolen: 10, all: 1000}, processors{stolen: 30, all: 1200}
 	if got := b.since(a); got != 0.1 {
