@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 )
 
 func main() {
@@ -54,9 +53,9 @@ func run(ctx context.Context, mutate bool, only string, fresh bool) (bool, error
 	if err != nil {
 		return false, err
 	}
-	var ids []string
-	if only != "" {
-		ids = strings.Split(only, ",")
+	ids, err := table.ids(only)
+	if err != nil {
+		return false, err
 	}
 	return table.run(ctx, root, table.choose(ids, fresh), os.Stdout)
 }

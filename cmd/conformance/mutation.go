@@ -159,6 +159,20 @@ func (m mutation) runs(name string) bool {
 	return true
 }
 
+// ids reads a list of ids, separated by commas; nil = all. One that nothing is broken for is an error: whoever asks for it would think that it was tried.
+func (t *mutations) ids(list string) (ids []string, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for id := range strings.SplitSeq(list, ",") {
+		if id = strings.TrimSpace(id); !slices.ContainsFunc(t.list, func(m mutation) bool { return m.ID == id }) {
+			return nil, fmt.Errorf("-only: nothing is broken for %q: %s has the ids that can be asked for", id, tableFile)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // choose gives the places in the list of those with one of the ids (none = all), with fresh only those not seen to fail.
 func (t *mutations) choose(ids []string, fresh bool) (out []int) {
 	for i, m := range t.list {

@@ -39,6 +39,14 @@ func TestTableIsRead(t *testing.T) {
 	if n := len(again.choose([]string{"B1"}, false)); n != 1 {
 		t.Errorf("%d chosen by id", n)
 	}
+	if ids, err := again.ids("A1, B1"); err != nil || len(again.choose(ids, false)) != 2 {
+		t.Errorf("chosen by ids: %v, %v", ids, err)
+	}
+	for _, list := range []string{"D99", "A1,", " "} {
+		if ids, err := again.ids(list); err == nil || !strings.Contains(err.Error(), "nothing is broken for") {
+			t.Errorf("%q gives %v, %v", list, ids, err)
+		}
+	}
 	again.list[0].Seen = ""
 	if c := again.choose(nil, true); len(c) != 1 || c[0] != 0 {
 		t.Errorf("chosen as new: %v", c)

@@ -212,11 +212,11 @@ func TestFaultStopWhileMoreComes(t *testing.T) {
 }
 
 // TestFaultStopDuringStart stops the program while it starts, at several places of it: it ends, and the next one starts and answers what
-// was written meanwhile.
+// was written meanwhile. On a slow machine all messages wait for that one: none is to be cut short there for the number of them.
 func TestFaultStopDuringStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "messages: {queue: {mode: followup}}\n")
+	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "messages: {queue: {mode: followup, cap: 1000}}\n")
 	at := map[string]func(p *process) bool{
 		"at once":             func(*process) bool { return true },
 		"the folder is taken": func(*process) bool { _, err := os.Stat(filepath.Join(w.dir, "state", "owner.lock")); return err == nil },

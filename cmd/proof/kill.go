@@ -50,7 +50,7 @@ func (c *killCmd) Run(ctx context.Context) error {
 	dir, own := c.Dir, c.Dir == ""
 	if own {
 		var err error
-		if dir, err = os.MkdirTemp(keptIn, "kill"); err != nil {
+		if dir, err = os.MkdirTemp("", "kill"); err != nil {
 			return err
 		}
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -62,6 +62,11 @@ func (c *killCmd) Run(ctx context.Context) error {
 	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
 	switch {
 	case c.Keep, !well && !none:
+		if own {
+			var moved error
+			dir, moved = outlive(dir, keptIn)
+			err = errors.Join(err, moved)
+		}
 		fmt.Fprintf(os.Stderr, "kept: %s\n", dir)
 	case own:
 		_ = os.RemoveAll(dir)

@@ -28,6 +28,18 @@ func ownTemp() (over func(), err error) {
 	return over, os.Setenv("TMPDIR", dir)
 }
 
+// outlive moves what a run has made in its own folder to where it stays, "" = where it is, and gives its path.
+func outlive(dir, in string) (string, error) {
+	if in == "" {
+		return dir, nil
+	}
+	to := filepath.Join(in, filepath.Base(dir))
+	if err := os.Rename(dir, to); err != nil {
+		return dir, fmt.Errorf("what the run has left cannot be kept: %w", err)
+	}
+	return to, nil
+}
+
 // scratch makes a folder for a run below another one. over removes it. Those of runs that were killed are removed before that.
 func scratch(below string) (dir string, over func(), err error) {
 	if canLock {

@@ -41,3 +41,28 @@ func TestLeftoversAreRemoved(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 }
+
+// What is kept of a run is moved out of its folder, and nothing that is there is written over.
+func TestKeptOutlives(t *testing.T) {
+	t.Parallel()
+	own, below := filepath.Join(t.TempDir(), "kill1"), t.TempDir()
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := outlive(own, ""); dir != own || err != nil {
+		t.Errorf("%s, %v", dir, err)
+	}
+	to, err := outlive(own, below)
+	if _, there := os.Stat(filepath.Join(below, "kill1")); err != nil || there != nil || to != filepath.Join(below, "kill1") {
+		t.Errorf("%s, %v, %v", to, err, there)
+	}
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "result"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := outlive(own, below); dir != own || err == nil {
+		t.Errorf("%s, %v", dir, err)
+	}
+}
