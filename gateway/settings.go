@@ -33,12 +33,17 @@ func accountSettings(a config.Account) router.AccountSettings {
 }
 
 // settings is what the router obeys from a reload on. Accounts that the configuration has no more are at work until they are stopped, and obey what
-// they had.
+// what is in force for
+// them: that may have changed since they were opened.
 func (h *Host) settings(c *config.Config) *router.Settings {
 	s := settings(c, h.choice.Load().name)
+	inForce := h.router.Settings().Accounts
 	for _, a := range h.accounts.all() {
-		if _, there := s.Accounts[a.ref]; !there {
-			s.Accounts[a.ref] = accountSettings(a.conf)
+		if _, there := s.Accounts[a.ref]; there {
+			continue
+		}
+		if had, known := inForce[a.ref]; known {
+			s.Accounts[a.ref] = had
 		}
 	}
 	return s

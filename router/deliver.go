@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"parley/channels"
@@ -177,7 +178,8 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
 func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
-	defer g.flights.begin(d.Session)()
+	land := sync.OnceFunc(g.flights.begin(d.Session))
+	defer land()
 	next, final, ok = g.begin(ctx, o, d)
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today
 		return next, final, ok
@@ -198,6 +200,7 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 	receipt, err := g.send(ctx, ch, out)
 	g.metrics.sent(o.ref, began, err)
 	if err != nil {
+		land() // to learn what became of it may take minutes, in which the policy may change: each question is a flight of its own
 		return g.failed(ctx, o, ch, next, out, last, channels.Classify(err))
 	}
 	return g.arrived(ctx, next, receipt, last)

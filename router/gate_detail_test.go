@@ -193,6 +193,33 @@ func TestReconciler(t *testing.T) {
 	}
 }
 
+// A policy changes, and a configuration is read, while it is asked for minutes whether a message arrived: neither waits for that. In a chat that is denied
+// meanwhile nobody asks any more.
+func TestFaultPolicyWhileAsking(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		var asked []channels.Outbound
+		g.r.Attach(account, finder{g.fake, &asked, false, func(int) error { return class(channels.Transient) }})
+		g.fake.Script(channeltest.Step{Err: class(channels.Ambiguous)})
+		g.say(direct("a"), guest, "hello")
+		g.until("it is asked", func() bool { return len(asked) > 0 })
+		began := time.Now()
+		if err := g.r.Apply(t.Context(), g.r.Settings()); err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []policy.Action{policy.Allow, policy.Deny} {
+			if _, err := g.r.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &to}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took, n := time.Since(began), len(asked); took > time.Second {
+			t.Errorf("they took %s, and it was asked %d times", took, n)
+		} else if d := g.ended(1)[0]; d.State != sessions.Withheld || len(asked) != n {
+			t.Errorf("%s, asked %d times, %d behind the deny", d.State, n, len(asked)-n)
+		}
+	})
+}
+
 // killed is a store whose process dies before what became of a send is written down.
 type killed struct{ sessions.Store }
 

@@ -72,3 +72,39 @@ func TestFaultReload(t *testing.T) {
 }
 
 const followup = "messages: {queue: {mode: followup}}\n"
+
+// TestFaultReloadTwice shuts people out by one reload and takes the account away by the next one, while a send of it is slow: whoever was shut out stays so.
+func TestFaultReloadTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	people := crowd(w, 2)
+	w.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", followup)
+	p := w.start()
+	reads := func() int { return strings.Count(p.log.String(), "the configuration was read again") }
+	reread := func() {
+		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.tg.Say(people[1], people[1], "I am let in.")
+	w.until(patience, "it is answered", func() bool { return w.tg.SentCount() == 1 })
+	w.config("    dmPolicy: allowlist\n", followup)
+	reread()
+	w.until(patience, "the rules are narrow", func() bool { return reads() == 1 })
+	w.tg.Inject(telegramtest.Fault{Method: "sendMessage", Chat: owner, Delay: 3 * time.Second, Times: 1})
+	w.tg.Say(owner, owner, "This takes long.")
+	w.until(patience, "a send is under way", func() bool { return len(w.tg.Calls("sendMessage")) > 1 })
+	w.pageConfig("models: {providers: {mock: {api: openai, baseUrl: "+w.model.URL()+"/v1, apiKey: x}}}\nagents: {defaults: {model: mock/mock-1}}\n", followup)
+	reread()
+	n := 0
+	w.until(patience, "the account is gone", func() bool {
+		if n++; n <= 20 {
+			w.tg.Say(people[1], people[1], "Am I let in?")
+		}
+		return reads() == 2
+	})
+	p.signal(syscall.SIGTERM)
+	if asked := w.model.Count(); asked != 2 {
+		t.Errorf("the model was asked %d times: who was shut out is let in", asked)
+	}
+}

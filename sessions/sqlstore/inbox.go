@@ -188,7 +188,8 @@ func (t *tx) list(a sessions.Arrival) error {
 		t.n.skipped, ms(t.now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
 		return err
 	}
-	_, err := t.exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= ?", sessions.SetAside+"%", t.n.skipped-maxListed)
+	kind := sessions.SetAside + "%"
+	_, err := t.exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= (SELECT num FROM skipped WHERE reason "+like+" ? ORDER BY num DESC LIMIT 1 OFFSET ?)", kind, kind, maxListed)
 	return err
 }
 

@@ -2,8 +2,12 @@ package sqlstore
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -27,5 +31,44 @@ func TestFaultUnfit(t *testing.T) {
 		if err := s.write(t.Context(), "Accept", c.fn); err == nil || errors.Is(err, sessions.ErrUnfit) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What was set aside is let go for what is set aside later, not for what could not be read.
+func TestSkippedOfEachKind(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	n := 0
+	list := func(reason string, times int) {
+		t.Helper()
+		if err := s.write(t.Context(), "Accept", func(t *tx) error {
+			for range times {
+				n++
+				if err := t.list(sessions.Arrival{In: channels.Inbound{ID: channels.MessageID(fmt.Sprint(n))}, Skip: reason}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list(sessions.SetAside+" once", 5)
+	list("unreadable", maxListed)
+	list(sessions.SetAside+" once more", 1)
+	all, err := s.Skipped(t.Context(), 10*maxListed)
+	if aside, e := s.SetAside(t.Context(), time.Time{}); err != nil || e != nil || len(all) != maxListed+6 || aside != 6 {
+		t.Errorf("%d are listed, of which %d are set aside (%v, %v)", len(all), aside, err, e)
+	}
+	list(sessions.SetAside+" again and again", maxListed)
+	list("unreadable", 3)
+	all, err = s.Skipped(t.Context(), 10*maxListed)
+	for _, x := range all {
+		if strings.HasSuffix(x.Reason, "once") || strings.HasSuffix(x.Reason, "once more") || x.ID == "8" {
+			t.Errorf("%s is listed still: %s", x.ID, x.Reason)
+		}
+	}
+	if err != nil || len(all) != 2*maxListed {
+		t.Errorf("%d are listed (%v)", len(all), err)
 	}
 }
