@@ -40,8 +40,10 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	if !a.Moved.IsZero() { // before anything comes from there
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
-	acc, err := r.store.Accept(ctx, a)
-	if err != nil {
+	var acc sessions.Accepted
+	lane := r.lanes.reserve(&a.Effects)
+	defer func() { lane.end(acc, err) }()
+	if acc, err = r.store.Accept(ctx, a); err != nil {
 		r.unsure(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}

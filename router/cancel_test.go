@@ -223,7 +223,7 @@ func TestStoppedWhileClaimed(t *testing.T) {
 	for id, want := range map[sessions.RunID]bool{"r1": true, "r2": false} {
 		cause := make(chan error, 1)
 		var l *lanes
-		l = newLanes(func(ctx context.Context, key sessions.Key) bool {
+		l = newLanes(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
 			l.abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
 			l.at(key, "r1")
 			cause <- context.Cause(ctx)

@@ -76,6 +76,28 @@ func (s *byTheClock) Claim(ctx context.Context, key sessions.Key) (sessions.Run,
 	return s.run(r), ok, err
 }
 
+func (s *byTheClock) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	acc, err := s.Store.Accept(ctx, a)
+	return s.claimed(acc), err
+}
+
+func (s *byTheClock) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+	acc, err := s.Store.Submit(ctx, e)
+	return s.claimed(acc), err
+}
+
+func (s *byTheClock) Finish(ctx context.Context, run sessions.RunID, o sessions.Outcome) (sessions.Accepted, error) {
+	acc, err := s.Store.Finish(ctx, run, o)
+	return s.claimed(acc), err
+}
+
+func (s *byTheClock) claimed(acc sessions.Accepted) sessions.Accepted {
+	if acc.Claimed != nil {
+		*acc.Claimed = s.run(*acc.Claimed)
+	}
+	return acc
+}
+
 func (s *byTheClock) GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
 	r, err := s.Store.GetRun(ctx, id)
 	return s.run(r), err

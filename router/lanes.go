@@ -14,8 +14,8 @@ import (
 // lanes runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
 // Slots bound how many lanes are at work; a lane that waits for another lane gives its slot back.
 type lanes struct {
-	work    func(ctx context.Context, key sessions.Key) (more bool)
-	changed func(busy bool) // called when the first session has work and when none has any more, with mu held: must not block; may be nil
+	work    func(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) // claimed: by the commit that queued it; nil = whatever is next
+	changed func(busy bool)                                                                // called when the first session has work and when none has any more, with mu held: must not block; may be nil
 
 	mu    sync.Mutex
 	life  context.Context // of all lanes, from start
@@ -30,6 +30,7 @@ type lanes struct {
 
 type lane struct {
 	again bool                    // woken while at work
+	doubt bool                    // a run of the session may be at work in the store that the lane knows nothing of: see heal
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
@@ -55,7 +56,7 @@ func endedBy(ctx context.Context) error {
 	return nil
 }
 
-func newLanes(work func(context.Context, sessions.Key) bool, d agent.Defaults) *lanes {
+func newLanes(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *lanes {
 	l := &lanes{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.resize(d)
 	return l
@@ -92,6 +93,19 @@ func (l *lanes) host(ctx context.Context) context.Context {
 // wake makes sure that the session's queued runs get done.
 func (l *lanes) wake(key sessions.Key) { l.begin(key, lane{}) }
 
+// doubt is wake for a session of which the store says that a run is at work, and no lane is.
+func (l *lanes) doubt(key sessions.Key) { l.begin(key, lane{doubt: true}) }
+
+// doubted reports whether that was said of a session, and forgets it.
+func (l *lanes) doubted(key sessions.Key) (was bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil {
+		was, x.doubt = x.doubt, false
+	}
+	return was
+}
+
 // wakeBy is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
 func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
@@ -101,64 +115,97 @@ func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
 func (l *lanes) begin(key sessions.Key, new lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.life == nil || l.life.Err() != nil || l.closing {
+	if l.over() {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
-		x.again = true
+		x.again, x.doubt = true, x.doubt || new.doubt
 		return
 	}
-	x := &new
+	x := l.add(key, new)
+	pool := l.pool(key)
+	turn := pool.enter() // here, so that who is woken first comes first
+	l.wg.Go(func() { l.run(key, x, pool, turn) })
+}
+
+// over reports whether no further run is begun; l.mu is held.
+func (l *lanes) over() bool { return l.life == nil || l.life.Err() != nil || l.closing }
+
+// add and remove say that a session has work, and that it has none any more; l.mu is held.
+func (l *lanes) add(key sessions.Key, x lane) *lane {
 	x.began = time.Now()
 	if len(l.m) == 0 && l.changed != nil {
 		l.changed(true)
 	}
-	l.m[key] = x
-	pool := l.main
-	if isSubagent(key) {
-		pool = l.child
-	}
-	turn := pool.enter() // here, so that who is woken first comes first
-	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
+	l.m[key] = &x
+	return &x
 }
 
-func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
+func (l *lanes) remove(key sessions.Key) {
+	delete(l.m, key)
+	if len(l.m) == 0 && l.changed != nil {
+		l.changed(false)
+	}
+}
+
+// pool gives the slots that a session's runs need one of.
+func (l *lanes) pool(key sessions.Key) *slots {
+	if isSubagent(key) {
+		return l.child
+	}
+	return l.main
+}
+
+// run has a lane do its session's work, of which the first needs a slot, until there is none.
+func (l *lanes) run(key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
 	for ; ; turn = pool.enter() {
-		if pool.acquireBy(ctx, turn, x.by) {
-			l.drain(ctx, key, x, pool)
+		if pool.acquireBy(l.life, turn, x.by) {
+			l.drain(key, x, pool, true)
 		}
 		x.by = time.Time{}
-		l.mu.Lock()
-		if !x.again || ctx.Err() != nil || l.closing {
-			delete(l.m, key)
-			if len(l.m) == 0 && l.changed != nil {
-				l.changed(false)
-			}
-			l.mu.Unlock()
+		if !l.goesOn(key, x) {
 			return
 		}
-		x.again = false
-		l.mu.Unlock()
 	}
 }
 
-// drain does the session's runs until there is none left.
-func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool *slots) {
-	defer pool.release()
-	for more := true; more && ctx.Err() == nil && !l.isClosing(); {
-		run, abort := context.WithCancelCause(ctx)
-		run = context.WithValue(run, slotKey{}, &slot{pool: pool, over: run.Done()})
-		l.set(x, abort)
-		more = l.work(run, key)
-		l.set(x, nil)
-		abort(nil)
-	}
-}
-
-func (l *lanes) set(x *lane, abort context.CancelCauseFunc) {
+// goesOn reports whether a lane was woken meanwhile; otherwise it is none any more.
+func (l *lanes) goesOn(key sessions.Key, x *lane) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x.abort, x.busy, x.run, x.ended = abort, abort != nil, "", nil
+	if !x.again || l.over() {
+		l.remove(key)
+		return false
+	}
+	x.again = false
+	return true
+}
+
+// drain does the session's runs until there is none left, and gives the slot back.
+func (l *lanes) drain(key sessions.Key, x *lane, pool *slots, more bool) {
+	defer pool.release()
+	for more && l.life.Err() == nil && !l.isClosing() {
+		l.mu.Lock()
+		turn := l.enter(x, pool)
+		l.mu.Unlock()
+		more = l.work(turn, key, nil)
+		l.leave(x)
+	}
+}
+
+// enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
+func (l *lanes) enter(x *lane, pool *slots) context.Context {
+	turn, abort := context.WithCancelCause(l.life)
+	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
+	return context.WithValue(turn, slotKey{}, &slot{pool: pool, over: turn.Done()})
+}
+
+// leave ends it.
+func (l *lanes) leave(x *lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x.abort(nil)
+	x.abort, x.busy, x.run, x.ended = nil, false, "", nil
 }
 
 // at says which run a session's lane is at.
@@ -284,119 +331,6 @@ func (l *lanes) isClosing() bool {
 
 // stop waits until the lanes at work have ended. It comes after close: none may begin meanwhile.
 func (l *lanes) stop() { l.wg.Wait() }
-
-// slots is a counting semaphore that can be resized, first come first served.
-type slots struct {
-	mu    sync.Mutex
-	size  int
-	used  int
-	queue []chan struct{}
-}
-
-func (s *slots) resize(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.size = n
-	s.grant()
-}
-
-// grant hands free slots to those who wait; s.mu is held.
-func (s *slots) grant() {
-	for s.used < s.size && len(s.queue) > 0 {
-		close(s.queue[0])
-		s.queue = s.queue[1:]
-		s.used++
-	}
-}
-
-// enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
-func (s *slots) enter() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	turn := make(chan struct{})
-	s.queue = append(s.queue, turn)
-	s.grant()
-	return turn
-}
-
-// acquire waits at a place for its slot; false when it was over first.
-func (s *slots) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
-	select {
-	case <-turn:
-		return true
-	case <-over:
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, c := range s.queue {
-		if c == turn {
-			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
-			return false
-		}
-	}
-	return true // it was granted at the same time
-}
-
-// acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
-func (s *slots) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
-	if at.IsZero() {
-		return s.acquire(turn, ctx.Done())
-	}
-	wait, cancel := context.WithDeadline(ctx, at)
-	defer cancel()
-	if s.acquire(turn, wait.Done()) {
-		return true
-	}
-	if ctx.Err() == nil {
-		s.take()
-	}
-	return ctx.Err() == nil
-}
-
-// take takes a slot even when all are in use.
-func (s *slots) take() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used++
-}
-
-func (s *slots) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used--
-	s.grant()
-}
-
-// slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
-type slot struct {
-	pool *slots
-	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
-}
-
-type slotKey struct{}
-
-// timed tells the slot in a run's context that the run is over when ctx ends.
-func timed(ctx context.Context) context.Context {
-	if s, ok := ctx.Value(slotKey{}).(*slot); ok {
-		return context.WithValue(ctx, slotKey{}, &slot{pool: s.pool, over: ctx.Done()})
-	}
-	return ctx
-}
-
-// unslotted runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
-// is over does not wait for others to give theirs back: it only has to end (contract N9).
-func unslotted(ctx context.Context, wait func()) {
-	s, ok := ctx.Value(slotKey{}).(*slot)
-	if !ok {
-		wait()
-		return
-	}
-	s.pool.release()
-	wait()
-	if !s.pool.acquire(s.pool.enter(), s.over) {
-		s.pool.take()
-	}
-}
 
 // isSubagent reports whether a session is a sub-agent's (contract K5).
 func isSubagent(key sessions.Key) bool {

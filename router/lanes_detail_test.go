@@ -100,7 +100,7 @@ func TestWokenWhileAtWork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var n atomic.Int32
 		var l *lanes
-		l = newLanes(func(context.Context, sessions.Key) bool {
+		l = newLanes(func(context.Context, sessions.Key, *sessions.Run) bool {
 			if n.Add(1) == 1 {
 				l.wake(keyA) // what it is woken for was queued after this look into the store
 			}
@@ -119,7 +119,7 @@ func TestWokenWhileAtWork(t *testing.T) {
 func TestFirstWokenFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var woken, came []sessions.Key
-		l := newLanes(func(_ context.Context, key sessions.Key) bool {
+		l := newLanes(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
 			came = append(came, key) // one at a time
 			return false
 		}, agent.Defaults{MaxConcurrent: 1})

@@ -20,13 +20,10 @@ const maxAttempts = 10
 // longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
 const longestChild = 24 * time.Hour
 
-// process claims the next run of a session and brings it to its end. It reports whether there may be more. When ctx ends because
-// the host stops, the run stays claimed in the store and the next process takes it up where it stood.
-func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
-	if !r.calm(ctx, key) {
-		return false
-	}
-	run, ok := r.claim(ctx, key)
+// process claims the next run of a session, unless one is claimed already, and brings it to its end. It reports whether there may be
+// more. When ctx ends because the host stops, the run stays claimed in the store and the next process takes it up where it stood.
+func (r *Router) process(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) {
+	run, ok := r.next(ctx, key, claimed)
 	if !ok {
 		return false
 	}
@@ -49,8 +46,10 @@ func (r *Router) process(ctx context.Context, key sessions.Key) (more bool) {
 		return false
 	}
 	r.lanes.rest(key)
-	acc, ok := r.finish(ctx, run, *out)
-	if !ok {
+	var acc sessions.Accepted
+	lane := r.lanes.reserve(out.Next)
+	defer func() { lane.end(acc, nil) }()
+	if acc, ok = r.finish(ctx, run, *out); !ok {
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn
@@ -102,6 +101,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 		return err
 	})
 	if !ok || ended != nil {
+		acc = sessions.Accepted{}
 		r.unkept(ctx, run, out.Messages...)
 	}
 	switch {
@@ -115,10 +115,24 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	return acc, ok
 }
 
-// claim takes the next run of a session. The lane is the only one that claims there: a run that is at work although the lane is
-// not is its own, from a commit whose answer was lost.
+// next gives the run that a session's lane is at now.
+func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.Run) (run sessions.Run, ok bool) {
+	switch {
+	case claimed != nil:
+		return *claimed, true
+	case !r.calm(ctx, key):
+		return run, false
+	}
+	return r.claim(ctx, key)
+}
+
+// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
+// although the lane is not is its own, from a commit whose answer was lost.
 func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0
+	if r.lanes.doubted(key) {
+		tries++
+	}
 	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
 		run, ok, err = r.store.Claim(ctx, key)

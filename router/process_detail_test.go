@@ -119,10 +119,10 @@ type tried struct {
 	attempt int
 }
 
-func (s tried) Claim(ctx context.Context, key sessions.Key) (sessions.Run, bool, error) {
-	run, ok, err := s.Store.Claim(ctx, key)
-	run.Attempt = s.attempt
-	return run, ok, err
+func (s tried) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	acc, err := s.Store.Accept(ctx, a)
+	acc.Claimed.Attempt = s.attempt
+	return acc, err
 }
 
 func TestAttemptsAreBounded(t *testing.T) {

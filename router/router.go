@@ -264,16 +264,26 @@ func (r *Router) heal(ctx context.Context) error {
 	for _, run := range runs {
 		r.lanes.wake(run.Key)
 	}
-	return errors.Join(late, err)
+	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
+	if err2 != nil && !r.lanes.isClosing() {
+		r.log.Error("cannot list the runs that are at work", keyErr, err2)
+	}
+	for _, run := range atWork {
+		if !r.lanes.isAt(run.Key, run.ID) {
+			r.lanes.doubt(run.Key)
+		}
+	}
+	return errors.Join(late, err, err2)
 }
 
 // healWithin is how long a store may take to say what waits.
 const healWithin = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
-func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
-	acc, err := r.store.Submit(ctx, e)
-	if err != nil {
+func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
+	lane := r.lanes.reserve(&e)
+	defer func() { lane.end(acc, err) }()
+	if acc, err = r.store.Submit(ctx, e); err != nil {
 		r.unsure(ctx, err)
 		return acc, err
 	}
@@ -315,7 +325,9 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 		if !acc.Duplicate {
 			r.tellRun(acc.Run, sessions.Queued)
 		}
-		r.lanes.wake(acc.Run.Key)
+		if acc.Claimed == nil { // otherwise its lane is reserved
+			r.lanes.wake(acc.Run.Key)
+		}
 		r.ends.tell(string(acc.Run.Key))
 	}
 }

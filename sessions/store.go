@@ -77,6 +77,7 @@ type Effects struct {
 	Stop       []Key      // what these sessions and the sub-agents below them are at ends as Stopped: the queued runs at once, the running ones are marked; Accepted.Stopped names both, oldest first. Reply, result, announce and post steps are spared. Their sessions are Aborted, and so are sub-agents above them, up to the one named
 	StopRun    RunID      // this run ends in the same way, and, if it is at work, what the sub-agents below its session are at. ErrNotFound, and ErrConflict for a step that Stop spares; nothing happens when it has ended
 	Run        *Run       // queued on its Key. Session, Status and Created are the store's to fill
+	Claim      bool       // with Run: when all of this is done, the next queued run of its Key is claimed, as by Claim: Accepted.Claimed. Not when the event is a duplicate, nor when another chat's session goes by this Key now
 	Deliveries []Delivery // State is Pending; Seq and Created are the store's to fill
 	Note       *NewNote   // something an agent asked to remember
 	Overheard  *Overheard // what the next turn of its Key is told
@@ -96,7 +97,8 @@ type Effects struct {
 type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when Effects had none
-	Run        Run     // zero when Effects had none; for a duplicate Submit: the run of the first
+	Run        Run     // as it was queued; zero when Effects had none; for a duplicate Submit: the run of the first
+	Claimed    *Run    // by Effects.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
 	Deliveries []Delivery // with Seq and Created filled
 }

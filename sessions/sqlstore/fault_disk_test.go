@@ -67,7 +67,7 @@ func scenario(n int) []step {
 			m := sessions.Message{ID: "out-" + msg, Role: sessions.Assistant, Content: sessions.TextContent(answer), Time: now, Run: run}
 			_, err := s.Finish(ctx, run, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{m}, Result: answer,
 				Deliveries: []sessions.Delivery{{ID: delivery, Kind: sessions.Reply, Session: key, Run: run, Message: m.ID, To: addr, Text: answer, Expires: now.Add(time.Hour)}},
-				Next:       &sessions.Effects{Session: &sessions.Session{Key: other, Agent: "main"}, Run: &sessions.Run{ID: "next-" + run, Kind: sessions.TurnRun, Key: other, Agent: "main", Input: sessions.Message{ID: "next-" + msg, Role: sessions.User}}}})
+				Next:       &sessions.Effects{Session: &sessions.Session{Key: other, Agent: "main"}, Claim: true, Run: &sessions.Run{ID: "next-" + run, Kind: sessions.TurnRun, Key: other, Agent: "main", Input: sessions.Message{ID: "next-" + msg, Role: sessions.User}}}})
 			return err
 		}},
 		{"begin send", func(ctx context.Context, s *Store) error {

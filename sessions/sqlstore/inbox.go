@@ -247,6 +247,9 @@ func prepare(e sessions.Effects) (*effects, error) {
 	if e.Run == nil && (e.Interrupt || e.Drop > 0) {
 		return nil, errors.New("turns give way to a run, not to nothing")
 	}
+	if e.Run == nil && e.Claim {
+		return nil, errors.New("nothing is queued that could be claimed")
+	}
 	if e.Session != nil && e.Session.Key == "" {
 		return nil, errors.New("a session needs its key")
 	}
@@ -339,7 +342,14 @@ func (t *tx) apply(e *effects) (acc sessions.Accepted, err error) {
 		}
 		acc.Deliveries = append(acc.Deliveries, made)
 	}
-	return acc, t.rest(e, acc.Session.Key)
+	if err = t.rest(e, acc.Session.Key); err != nil || !e.Claim || acc.Run.Key != e.Run.Key {
+		return acc, err
+	}
+	run, ok, err := t.claim(e.Run.Key)
+	if ok {
+		acc.Claimed = &run
+	}
+	return acc, err
 }
 
 // meant finds or makes the session of the effects.

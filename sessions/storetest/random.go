@@ -10,17 +10,30 @@ import (
 	"pgregory.net/rapid"
 )
 
+// state is what the model of random says of a session.
+type state struct {
+	queue      []string // inputs
+	running    sessions.RunID
+	begun      bool // the first of the queue is or was at work
+	ended      bool // and a newer message came in its place
+	transcript []string
+	id         sessions.ID
+	accepted   int
+}
+
+// begins has the model claim what the store has claimed: the first of the queue.
+func begins(rt *rapid.T, m *state, r sessions.Run) {
+	if r.Input.Text() != m.queue[0] {
+		rt.Fatalf("claimed %q, want %q", r.Input.Text(), m.queue[0])
+	}
+	if r.Attempt == 1 {
+		m.transcript = append(m.transcript, m.queue[0])
+	}
+	m.running, m.begun = r.ID, true
+}
+
 // random runs random operations on a few sessions against a model: the queue of each session, what is at work, and its transcript.
 func random(t *testing.T, f *fixture) {
-	type state struct {
-		queue      []string // inputs
-		running    sessions.RunID
-		begun      bool // the first of the queue is or was at work
-		ended      bool // and a newer message came in its place
-		transcript []string
-		id         sessions.ID
-		accepted   int
-	}
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
@@ -37,8 +50,16 @@ func random(t *testing.T, f *fixture) {
 			case 0, 1:
 				m.accepted++
 				text := fmt.Sprintf("%s %d", chat, m.accepted)
-				acc := f.accept(message(chat, fmt.Sprint(m.accepted), text))
+				a := message(chat, fmt.Sprint(m.accepted), text)
+				a.Effects.Claim = rapid.Bool().Draw(rt, "claim")
+				acc := f.accept(a)
 				m.queue, m.id = append(m.queue, text), acc.Session.ID
+				if want := a.Effects.Claim && m.running == ""; want != (acc.Claimed != nil) {
+					rt.Fatalf("claimed at once: %v, want %v", acc.Claimed != nil, want)
+				}
+				if acc.Claimed != nil {
+					begins(rt, m, *acc.Claimed)
+				}
 			case 2:
 				if m.accepted > 0 && !f.accept(message(chat, fmt.Sprint(rapid.IntRange(1, m.accepted).Draw(rt, "again")), "again")).Duplicate {
 					rt.Fatal("a duplicate was accepted")
@@ -50,13 +71,7 @@ func random(t *testing.T, f *fixture) {
 					rt.Fatalf("claimed: %v, want %v", ok, want)
 				}
 				if ok {
-					if r.Input.Text() != m.queue[0] {
-						rt.Fatalf("claimed %q, want %q", r.Input.Text(), m.queue[0])
-					}
-					if r.Attempt == 1 {
-						m.transcript = append(m.transcript, m.queue[0])
-					}
-					m.running, m.begun = r.ID, true
+					begins(rt, m, r)
 				}
 			case 4:
 				if m.running != "" {

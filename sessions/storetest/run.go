@@ -92,6 +92,46 @@ func claimTranscript(_ *testing.T, f *fixture) {
 	f.equal(texts(f.tail(s, sessions.TailQuery{})), []string{"first", "answer", "second"})
 }
 
+// claimAtOnce claims in the commit that queues.
+func claimAtOnce(_ *testing.T, f *fixture) {
+	k := key("1")
+	claiming := func(id, text string) sessions.Arrival {
+		a := message("1", id, text)
+		a.Effects.Claim = true
+		return a
+	}
+	first := f.accept(claiming("1", "one"))
+	r := first.Claimed
+	if r == nil || r.ID != first.Run.ID || r.Status != sessions.Running || r.Attempt != 1 || r.Started.IsZero() || first.Run.Status != sessions.Queued {
+		f.t.Fatalf("claimed %+v of %+v", r, first.Run)
+	}
+	f.equal(f.run(r.ID), *r)
+	f.equal(texts(f.tail(first.Session.ID, sessions.TailQuery{})), []string{"one"})
+	for _, a := range []sessions.Arrival{claiming("1", "one"), claiming("2", "two"), claiming("3", "three")} { // it comes again; one is at work
+		if acc := f.accept(a); acc.Claimed != nil {
+			f.t.Errorf("claimed %+v", acc.Claimed)
+		}
+	}
+	next := newRun(key("2"), "next")
+	next.Timeout = time.Hour
+	acc := f.finish(r.ID, sessions.Outcome{Messages: []sessions.Message{assistant("answer")}, Next: &sessions.Effects{Session: &sessions.Session{Key: key("2"), Agent: "main"}, Run: next, Claim: true}})
+	if acc.Claimed == nil || acc.Claimed.ID != next.ID || acc.Claimed.Deadline.Sub(acc.Claimed.Started) != time.Hour {
+		f.t.Fatalf("claimed %+v", acc.Claimed)
+	}
+	f.nothingToClaim(key("2"))
+	if acc := f.accept(claiming("4", "four")); acc.Claimed == nil || acc.Claimed.Input.Text() != "two" { // in order of acceptance
+		f.t.Fatalf("claimed %+v", acc.Claimed)
+	}
+	f.equal(texts(f.tail(first.Session.ID, sessions.TailQuery{})), []string{"one", "answer", "two"})
+	if keys, _, err := f.Recover(f.ctx); err != nil || len(keys) != 2 {
+		f.t.Fatal(keys, err)
+	}
+	f.equal(f.claim(k).Attempt, 2)
+	if _, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: k}, Claim: true}); err == nil {
+		f.t.Error("nothing was queued, and it was claimed")
+	}
+}
+
 // proves: N9
 func deadline(_ *testing.T, f *fixture) {
 	r := newRun(key("1"), "x")

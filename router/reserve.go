@@ -1,0 +1,66 @@
+package router
+
+import (
+	"context"
+
+	"parley/sessions"
+)
+
+// reservation is the lane of a session that had no work, kept with a slot for a run that is about to be queued: it is claimed by the
+// commit that queues it, and nobody waits for a second one. A nil reservation is none.
+type reservation struct {
+	lanes *lanes
+	key   sessions.Key
+	lane  *lane
+	pool  *slots
+	turn  context.Context
+}
+
+// reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
+func (l *lanes) reserve(e *sessions.Effects) *reservation {
+	if e == nil || e.Run == nil {
+		return nil
+	}
+	key := e.Run.Key
+	if key == "" && e.Session != nil {
+		key = e.Session.Key
+	}
+	pool := l.pool(key)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over() || l.m[key] != nil || !pool.try() {
+		return nil
+	}
+	l.wg.Add(1)
+	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{}), pool: pool}
+	v.turn = l.enter(v.lane, pool)
+	e.Claim = true
+	return v
+}
+
+// end begins the run that the commit has claimed. Without one the lane does what it was woken for meanwhile, and is free again; so it does
+// when the commit has failed: what it claimed all the same is found by heal.
+func (v *reservation) end(acc sessions.Accepted, err error) {
+	if v == nil {
+		return
+	}
+	l := v.lanes
+	defer l.wg.Done()
+	if acc.Claimed != nil && err == nil {
+		l.wg.Go(func() {
+			more := l.work(v.turn, v.key, acc.Claimed)
+			l.leave(v.lane)
+			l.drain(v.key, v.lane, v.pool, more)
+			if l.goesOn(v.key, v.lane) {
+				l.run(v.key, v.lane, v.pool, v.pool.enter())
+			}
+		})
+		return
+	}
+	l.leave(v.lane)
+	v.pool.release()
+	if l.goesOn(v.key, v.lane) {
+		turn := v.pool.enter()
+		l.wg.Go(func() { l.run(v.key, v.lane, v.pool, turn) })
+	}
+}
