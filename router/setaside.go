@@ -94,7 +94,7 @@ func ofTheEvent(err error) bool {
 // setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
 // turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
 func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
-	kept, fits := keptOf(in)
+	kept, fits := keptOf(a, in)
 	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !fits || !ofTheEvent(why) || !r.refused.again(in) {
 		return why
 	}
@@ -137,8 +137,12 @@ func (r *Router) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions
 	return []sessions.Delivery{d}
 }
 
-// keptOf is what people need of an event that is set aside. fits: it is not too long.
-func keptOf(in channels.Inbound) (b json.RawMessage, fits bool) {
+// keptOf is what people need of an event that is set aside. fits: it is not too long. Nobody was to read the words of one that the policy had dropped, nor
+// has the host kept them.
+func keptOf(a sessions.Arrival, in channels.Inbound) (b json.RawMessage, fits bool) {
+	if in.SentByThisLogin || a.Skip != "" && !a.Listed && a.Overheard == nil {
+		in.Text, in.Emoji, in.Media = "", "", nil
+	}
 	x := struct {
 		Event  channels.Event     `json:"event"`
 		Sender channels.UserID    `json:"sender,omitempty"`

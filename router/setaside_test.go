@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -24,7 +26,7 @@ type unfitting struct {
 }
 
 func (s *unfitting) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
-	if a.Skip == "" && a.In.Text == s.words {
+	if a.In.Text == s.words && !strings.HasPrefix(a.Skip, sessions.SetAside) {
 		if s.err == nil {
 			panic("a fault of the program")
 		}
@@ -77,6 +79,36 @@ func TestFaultRefusedForEver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the policy would have dropped leaves no words behind.
+func TestSetAsideWithoutWords(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
+		own := channels.Inbound{ID: "own", Event: channels.Message, SentByThisLogin: true, Address: direct("ann"), Sender: channels.Sender{ID: owner}, Text: "poison", Time: time.Now()}
+		silent := channels.Inbound{ID: "group", Event: channels.Message, Address: groupChat("far away"), Sender: channels.Sender{ID: "stranger"}, Text: "poison", Time: time.Now()}
+		deaf := *g.r.Settings()
+		deaf.Accounts = maps.Clone(deaf.Accounts)
+		x := deaf.Accounts[account]
+		x.Access = policy.Access{DMPolicy: policy.DMOpen, GroupPolicy: policy.GroupDisabled}
+		deaf.Accounts[account] = x
+		if err := g.r.Apply(t.Context(), &deaf); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			_, _ = g.r.Accept(t.Context(), own), g.r.Accept(t.Context(), silent)
+			time.Sleep(5 * time.Second)
+		}
+		listed, err := g.store.Skipped(t.Context(), 10)
+		if err != nil || len(listed) != 2 {
+			t.Fatalf("listed: %+v (%v)", listed, err)
+		}
+		for _, e := range listed {
+			if strings.Contains(e.Raw, "poison") || !strings.Contains(e.Raw, `"sender"`) {
+				t.Errorf("kept of %s: %s", e.ID, e.Raw)
+			}
+		}
+	})
 }
 
 // A chat that is not written to is not told either, as by /send off.
