@@ -125,7 +125,7 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 	x := l.add(key, new)
 	pool := l.pool(key)
 	turn := pool.enter() // here, so that who is woken first comes first
-	l.wg.Go(func() { l.run(key, x, pool, turn) })
+	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
 }
 
 // over reports whether no further run is begun; l.mu is held.
@@ -157,10 +157,10 @@ func (l *lanes) pool(key sessions.Key) *slots {
 }
 
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
-func (l *lanes) run(key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
+func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
 	for ; ; turn = pool.enter() {
-		if pool.acquireBy(l.life, turn, x.by) {
-			l.drain(key, x, pool, true)
+		if pool.acquireBy(ctx, turn, x.by) {
+			l.drain(ctx, key, x, pool, true)
 		}
 		x.by = time.Time{}
 		if !l.goesOn(key, x) {
@@ -182,11 +182,11 @@ func (l *lanes) goesOn(key sessions.Key, x *lane) bool {
 }
 
 // drain does the session's runs until there is none left, and gives the slot back.
-func (l *lanes) drain(key sessions.Key, x *lane, pool *slots, more bool) {
+func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool *slots, more bool) {
 	defer pool.release()
-	for more && l.life.Err() == nil && !l.isClosing() {
+	for more && ctx.Err() == nil && !l.isClosing() {
 		l.mu.Lock()
-		turn := l.enter(x, pool)
+		turn := l.enter(ctx, x, pool)
 		l.mu.Unlock()
 		more = l.work(turn, key, nil)
 		l.leave(x)
@@ -194,8 +194,8 @@ func (l *lanes) drain(key sessions.Key, x *lane, pool *slots, more bool) {
 }
 
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
-func (l *lanes) enter(x *lane, pool *slots) context.Context {
-	turn, abort := context.WithCancelCause(l.life)
+func (l *lanes) enter(ctx context.Context, x *lane, pool *slots) context.Context {
+	turn, abort := context.WithCancelCause(ctx)
 	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
 	return context.WithValue(turn, slotKey{}, &slot{pool: pool, over: turn.Done()})
 }

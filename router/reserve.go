@@ -33,7 +33,7 @@ func (l *lanes) reserve(e *sessions.Effects) *reservation {
 	}
 	l.wg.Add(1)
 	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{}), pool: pool}
-	v.turn = l.enter(v.lane, pool)
+	v.turn = l.enter(l.life, v.lane, pool)
 	e.Claim = true
 	return v
 }
@@ -50,9 +50,9 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 		l.wg.Go(func() {
 			more := l.work(v.turn, v.key, acc.Claimed)
 			l.leave(v.lane)
-			l.drain(v.key, v.lane, v.pool, more)
+			l.drain(l.life, v.key, v.lane, v.pool, more)
 			if l.goesOn(v.key, v.lane) {
-				l.run(v.key, v.lane, v.pool, v.pool.enter())
+				l.run(l.life, v.key, v.lane, v.pool, v.pool.enter())
 			}
 		})
 		return
@@ -61,6 +61,6 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 	v.pool.release()
 	if l.goesOn(v.key, v.lane) {
 		turn := v.pool.enter()
-		l.wg.Go(func() { l.run(v.key, v.lane, v.pool, turn) })
+		l.wg.Go(func() { l.run(l.life, v.key, v.lane, v.pool, turn) })
 	}
 }
