@@ -97,6 +97,7 @@ func newHostOf(t *testing.T, model agent.Model) *host {
 	})
 	t.Cleanup(h.stop)
 	h.until("the fake account has run", func(s api.Account) bool { return h.fake.Runs() > 0 && s.State == channels.LoggedOut })
+	h.untilOf(webchat.Kind, "the web chat takes messages", func(s api.Account) bool { return s.State == channels.Connected })
 	return h
 }
 
@@ -138,7 +139,13 @@ func (h *host) get(method, path, body string) (int, string) {
 }
 
 // until waits until the fake account is as wanted.
-func (h *host) until(what string, ok func(api.Account) bool) (s api.Account) {
+func (h *host) until(what string, ok func(api.Account) bool) api.Account {
+	h.t.Helper()
+	return h.untilOf(gatewaytest.Kind, what, ok)
+}
+
+// untilOf waits until the account of a kind is as wanted.
+func (h *host) untilOf(kind channels.Kind, what string, ok func(api.Account) bool) (s api.Account) {
 	h.t.Helper()
 	limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
@@ -146,7 +153,7 @@ func (h *host) until(what string, ok func(api.Account) bool) (s api.Account) {
 		var list []api.Account
 		if _, body := h.get("GET", "/api/channels", ""); json.Unmarshal([]byte(body), &list) == nil {
 			for _, a := range list {
-				if a.Channel == gatewaytest.Kind {
+				if a.Channel == kind {
 					s = a
 				}
 			}
