@@ -144,14 +144,17 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 	if !q.Since.IsZero() {
 		where, args = append(where, "created >= ?"), append(args, ms(q.Since))
 	}
-	order := "DESC"
-	if q.Oldest {
-		order = "ASC"
+	order := "seq"
+	if q.Status != "" && !q.Status.Final() {
+		order = "+seq" // those few are sorted: by the bare column all runs that ever were would be walked through for them
+	}
+	if !q.Oldest {
+		order += " DESC"
 	}
 	args = append(args, orDefault(q.Limit, 50))
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY seq "+order+" LIMIT ?", args, func(r row) error {
+		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+" LIMIT ?", args, func(r row) error {
 			run, _, err := scanRun(r)
 			out = append(out, run)
 			return err

@@ -1,0 +1,110 @@
+package sqlstore
+
+import (
+	"context"
+	testflag "flag"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Tables that stay small, and the names of what a statement has selected before.
+var smallTables = []string{"lifts", "moves", "occurrences", "paired", "pairings", "previews", "skipped", "sqlite_schema", "newest", "up", "chats"}
+
+// walks are the statements that may read a large table from one end, each by its end: it stops after a few rows, or a person asked for it.
+var walks = []string{
+	"FROM runs WHERE 1 = 1 ORDER BY seq DESC LIMIT ?",                                                        // the newest
+	"FROM runs WHERE 1 = 1 AND status = ? ORDER BY seq DESC LIMIT ?",                                         // with an end that a person names
+	"FROM runs WHERE 1 = 1 AND body LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT ?",                             // of a kind that a person names
+	"FROM runs WHERE 1 = 1 AND created >= ? ORDER BY seq DESC LIMIT ?",                                       // since a time that a person names
+	"FROM deliveries WHERE 1 = 1 ORDER BY seq DESC LIMIT ?",                                                  // the newest
+	"FROM deliveries WHERE 1 = 1 AND state = ? ORDER BY seq DESC LIMIT ?",                                    // the newest that were sent, which most are
+	"FROM receipts ORDER BY num LIMIT ?",                                                                     // the oldest
+	"FROM seen ORDER BY num LIMIT ?",                                                                         // the oldest
+	"FROM seen WHERE delivered > 0 AND delivery <= ? AND delivery + delivered > ? ORDER BY num DESC LIMIT ?", // parley trace
+	"FROM sessions WHERE last = ? OR last >= ? AND last < ?",                                                 // a chat got another id
+}
+
+// prepared collects the statements that stores have used.
+type prepared struct {
+	mu  sync.Mutex
+	all map[string]bool
+}
+
+// take adds those of a store that its test is done with.
+func (x *prepared) take(s *Store) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	add := func(c *conn) {
+		for q := range c.stmts {
+			x.all[q] = true
+		}
+	}
+	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.conn); return nil }) != nil {
+		return // closed by its test
+	}
+	for range cap(s.readers.free) {
+		c := <-s.readers.free
+		if c != nil {
+			add(c)
+		}
+		s.readers.free <- c
+	}
+}
+
+// plans gives SQLite's plan for each statement.
+func (x *prepared) plans(t *testing.T) map[string][]string {
+	t.Helper()
+	s, plans := open(t, Config{Dir: t.TempDir()}), make(map[string][]string)
+	kind := regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
+	if err := s.write(context.Background(), "plans", func(tx *tx) error {
+		for q := range x.all {
+			if !kind.MatchString(q) {
+				continue
+			}
+			args := slices.Repeat([]any{1}, strings.Count(q, "?"))
+			if err := tx.conn.each(tx.ctx, "EXPLAIN QUERY PLAN "+q, args, func(r row) error { plans[q] = append(plans[q], r.str(3)); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return plans
+}
+
+// No statement looks through all that there ever was: what a host does every half minute, and for each message, takes as long after a year
+// as on the first day.
+func (x *prepared) walkNoTable(t *testing.T) {
+	t.Helper()
+	scan, met := regexp.MustCompile(`^SCAN (\w+)$`), make(map[string]bool)
+	plans := x.plans(t)
+	for q, plan := range plans {
+		words := strings.Join(strings.Fields(q), " ")
+		for _, step := range plan {
+			m := scan.FindStringSubmatch(step)
+			if m == nil || slices.Contains(smallTables, m[1]) {
+				continue
+			}
+			if i := slices.IndexFunc(walks, func(w string) bool { return strings.HasSuffix(words, w) }); i >= 0 {
+				met[walks[i]] = true
+				continue
+			}
+			t.Errorf("%s: all rows are read by %s", step, words)
+		}
+	}
+	if strings.Contains(testflag.Lookup("test.run").Value.String(), "/") {
+		return // a part of the suite
+	}
+	for _, w := range walks {
+		if !met[w] {
+			t.Errorf("nothing walks any more by %q: take it out of the list", w)
+		}
+	}
+	if len(plans) < 150 {
+		t.Errorf("%d statements were looked at: the suite has more", len(plans))
+	}
+}
