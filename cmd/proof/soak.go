@@ -189,6 +189,7 @@ var photo = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\
 func (s *soak) window(ctx context.Context) error {
 	began := time.Now()
 	s.processors = readProcessors()
+	s.reset()
 	s.newcomer(true)
 	s.crowd.say(s.plain(s.newcomers[len(s.newcomers)-1]))
 	if err := s.rest(ctx); err != nil { // what is the first in a channel while Discord is away is not read later: the host does not know the channel

@@ -80,8 +80,16 @@ const photoWord = "(look)"
 // newcomerEvery is how many messages of newcomers a short run has for each one who is new.
 const newcomerEvery = 6
 
-// resets is in how many chats a window begins with /new: nobody waits for an answer then, which it would give up.
+// resets is in how many chats a window begins with /new. It gives up what its session is at, so that the host has done it before anything
+// else is asked for: a chat whose connection has just ended takes it later than other chats take what was said behind it.
 const resets = 2
+
+// reset starts the sessions of some chats over, beside the work of nobody.
+func (s *soak) reset() {
+	for range resets {
+		s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
+	}
+}
 
 // rate is how many messages a second the window that begins has. The last fifth of the time to get warm is as what comes after: what a
 // burst took is given back.
@@ -94,9 +102,6 @@ func (s *soak) rate() float64 {
 
 // speak writes one message after the other until the end of the window.
 func (s *soak) speak(ctx context.Context, rate float64, until time.Time) {
-	for range resets {
-		s.crowd.command(s.w.places[s.dice.IntN(len(s.w.places))], "/new")
-	}
 	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
 	defer tick.Stop()
 	for time.Now().Before(until) {
