@@ -45,7 +45,7 @@ type Inbox interface {
 	Submit(ctx context.Context, e Effects) (Accepted, error)
 	// Cursor gives the newest committed cursor of an account; "" when there is none.
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
-	// Skipped lists the newest unreadable or refused events, for people.
+	// Skipped lists the newest unreadable or refused events, for people. Expire forgets them after 30 days.
 	Skipped(ctx context.Context, limit int) ([]SkippedEvent, error)
 	// SetAside counts those of them, since a time, whose Reason begins with SetAside.
 	SetAside(ctx context.Context, since time.Time) (int, error)

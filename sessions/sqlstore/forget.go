@@ -86,11 +86,14 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	return keys, nil
 }
 
-// forget deletes a few dedupe rows and receipts older than limit, previews that nobody ended, and pairing requests, and rows of the
-// ledger and of the history of jobs that are past their time.
+// forget deletes a few dedupe rows and receipts older than limit, previews that nobody ended, and pairing requests, events that were listed,
+// and rows of the ledger and of the history of jobs that are past their time.
 func (t *tx) forget(now, limit time.Time) (more bool, err error) {
-	for _, table := range []string{"seen", "receipts"} {
-		if more, err = t.forgetOld(table, limit); err != nil || more {
+	for _, x := range []struct {
+		table string
+		limit time.Time
+	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-keepOccurrences)}, {"skipped", now.Add(-keepSkipped)}} {
+		if more, err = t.forgetOld(x.table, x.limit); err != nil || more {
 			return more, err
 		}
 	}
@@ -105,9 +108,6 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-	}
-	if more, err = t.forgetOld("occurrences", now.Add(-keepOccurrences)); err != nil || more {
-		return more, err
 	}
 	return t.forgetSpending(now)
 }

@@ -27,6 +27,9 @@ const (
 	maxRaw    = 4096
 )
 
+// keepSkipped is how long events are listed that could not be read or taken: what was set aside has people's words.
+const keepSkipped = 30 * 24 * time.Hour
+
 // sight is a seen row: one event or source, and what came of it.
 type sight struct{ msg, address, event, thread, skip string }
 
@@ -207,7 +210,7 @@ func (s *Store) Cursor(ctx context.Context, kind channels.Kind, id channels.Acco
 	return cursor, err
 }
 
-// Skipped lists the newest unreadable events. The newest 1,000 are kept.
+// Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were set aside, for 30 days.
 func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedEvent, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{orDefault(limit, 50)}, func(r row) error {
