@@ -30,6 +30,7 @@ type host struct {
 	end   context.CancelFunc
 	dead  atomic.Bool
 	fell  string        // the phase of the commit that it has crashed at; set before dead
+	begun atomic.Int64  // in events: when a try that begins was on disk last, or may have been
 	left  chan struct{} // closed when it has crashed
 }
 
@@ -104,6 +105,9 @@ func (h *host) trace(op, phase string) {
 	}
 	w.tally("commits")
 	w.s.note("%s %s", phase, op)
+	if phase == sqlstore.AfterCommit && op == "BeginSend" {
+		h.begun.Store(int64(w.clock()))
+	}
 	switch {
 	case op == "Index" || op == "Sweep" || w.calm.Load():
 	case w.crashes > 0 && w.s.chance(w.plan.crash):
@@ -120,6 +124,9 @@ func (h *host) trace(op, phase string) {
 		w.tally("store faults " + phase)
 		w.s.note("PANIC %s %s", phase, op)
 		w.trouble(0)
+		if phase == sqlstore.AfterCommit { // those of the same commit that come behind op are not heard of
+			h.begun.Store(int64(w.clock()))
+		}
 		panic("scripted")
 	case w.s.chance(w.plan.slow):
 		w.tally("slow commits")

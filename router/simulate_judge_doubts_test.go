@@ -26,12 +26,12 @@ const (
 )
 
 // begins has a store write that a try begins. Whether that is on disk is not known where it ends in an error, unless the process ended before
-// the commit.
+// the commit: what it ended at may be the commit of something else, when this one was on disk and had not been answered.
 func (h *host) begins(id sessions.DeliveryID, write func() (sessions.Delivery, error)) (sessions.Delivery, error) {
 	x := wrote{at: h.w.clock(), what: wroteBegin, host: h, id: id, part: -1}
 	d, err := write()
 	switch {
-	case h.isDead() && h.fell == sqlstore.BeforeCommit, err == nil && !h.isDead() && d.State != sessions.Sending:
+	case h.isDead() && h.fell == sqlstore.BeforeCommit && h.begun.Load() < int64(x.at), err == nil && !h.isDead() && d.State != sessions.Sending:
 		return d, err
 	case err == nil && !h.isDead():
 		x.part = d.Part

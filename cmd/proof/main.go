@@ -76,6 +76,11 @@ func (c upgradeCmd) Run(ctx context.Context) error {
 	return suite{pattern: upgradeTests, packages: []string{"./sessions/sqlstore", "./router", "./cmd/parley"}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
+// about is what the program says of itself.
+const about = `Proves what parley promises. On two cores kill takes half an hour, simulate an hour, faults half an hour, upgrade a quarter, soak 4 hours; kill, simulate and soak have flags that make them shorter.
+
+It ends with 0 when every mark is met, with 1 when one is missed or could not be tried, with 80 when the command line is not right, with 130 when it is interrupted.`
+
 // inHelp are the figures that the words of the flags name.
 func inHelp() kong.Vars {
 	return kong.Vars{"judged": strconv.Itoa(judgedFrom()), "patience": namedPatience.String(), "mostSpawns": strconv.Itoa(mostSpawns)}
@@ -87,7 +92,7 @@ func main() { os.Exit(prove()) }
 func prove() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	var c cli
-	k := kong.Parse(&c, inHelp(), kong.Name("proof"), kong.Description("Proves what parley promises."), kong.ShortUsageOnError(),
+	k := kong.Parse(&c, inHelp(), kong.Name("proof"), kong.Description(about), kong.ShortUsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.BindTo(ctx, (*context.Context)(nil)))
 	context.AfterFunc(ctx, func() { // who cannot wait for the children's end interrupts once more; timeout(1) does so twice at once, and means it once
 		<-time.After(time.Second)
