@@ -34,6 +34,7 @@ func (runCmd) Run(e *env) error {
 	}
 	log := logger(c.Log, os.Stderr)
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
+	growLess(os.Getenv("GOGC"))
 	table := gateway.Table(adapters())
 	getenv := config.WithEnvFile(c.Path, os.Getenv)
 	work := newWorkload()

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,4 +50,28 @@ func TestSlim(t *testing.T) {
 		cancel()
 		synctest.Wait()
 	})
+}
+
+// A host collects garbage sooner than the runtime would by itself, and as the environment says where that says anything.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	for environment, want := range map[string]string{"GOGC=": "50", "GOGC=300": "300"} {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.env = []string{environment}
+			w.config("", "")
+			p := w.start()
+			resp, err := http.Get(p.url + "/metrics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = resp.Body.Close() }()
+			metrics, err := io.ReadAll(resp.Body)
+			if err != nil || !strings.Contains(string(metrics), "\ngo_gc_gogc_percent "+want+"\n") {
+				t.Errorf("the metrics do not say %s %%: %v", want, err)
+			}
+			p.stop()
+		})
+	}
 }

@@ -71,9 +71,10 @@ func (w *world) measure(ctx context.Context, pid int) (s sample, err error) {
 		return s, err
 	}
 	s.Goroutines = m["go_goroutines"]
-	// The next collection is due when the heap has doubled: half of it is what the last one has left.
-	s.Heap = m["go_memstats_next_gc_bytes"] / 2 / megabyte
-	if s.Goroutines == 0 || s.Heap == 0 {
+	// The next collection is due when the heap has grown by so many percent of what the last one has left.
+	growth := m["go_gc_gogc_percent"]
+	s.Heap = m["go_memstats_next_gc_bytes"] / (1 + growth/100) / megabyte
+	if s.Goroutines == 0 || s.Heap == 0 || growth == 0 {
 		return s, fmt.Errorf("/metrics does not say how many goroutines there are, and how large the heap: %v", m)
 	}
 	return s, nil
