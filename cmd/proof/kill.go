@@ -47,34 +47,16 @@ func (c *killCmd) Run(ctx context.Context) error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
-	dir, own := c.Dir, c.Dir == ""
-	if own {
-		var err error
-		if dir, err = os.MkdirTemp("", "kill"); err != nil {
-			return err
-		}
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir, own, err := runFolder(c.Dir, "kill")
+	if err != nil {
 		return err
-	} else if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
-		return errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
 	}
 	f, err := c.in(ctx, dir)
 	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
-	switch {
-	case c.Keep, !well && !none:
-		if own {
-			var moved error
-			dir, moved = outlive(dir, keptIn)
-			err = errors.Join(err, moved)
-		}
-		fmt.Fprintf(os.Stderr, "kept: %s\n", dir)
-	case own:
-		_ = os.RemoveAll(dir)
-	default: // the result stays
-		for _, name := range []string{worldFolder, "parley", historyFile} {
-			_ = os.RemoveAll(filepath.Join(dir, name))
-		}
+	if c.Keep || !well && !none {
+		return errors.Join(err, keepFolder(dir, own))
 	}
+	leaveFolder(dir, own)
 	return err
 }
 

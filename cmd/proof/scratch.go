@@ -40,6 +40,43 @@ func outlive(dir, in string) (string, error) {
 	return to, nil
 }
 
+// runFolder is where a run has its files: an empty folder that somebody named, or its own temporary one, which dir is empty for.
+func runFolder(dir, name string) (path string, own bool, err error) {
+	if dir == "" {
+		path, err = os.MkdirTemp("", name)
+		return path, true, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", false, err
+	}
+	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
+		return "", false, errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
+	}
+	return dir, false, nil
+}
+
+// keepFolder has a run's folder outlive it, and says where it is.
+func keepFolder(dir string, own bool) (err error) {
+	if own {
+		dir, err = outlive(dir, keptIn)
+	}
+	fmt.Fprintf(os.Stderr, "kept: %s\n", dir)
+	return err
+}
+
+// leaveFolder removes what a run has made; of a folder that somebody named only what the run alone has use for, and the folder where
+// nothing else is in it.
+func leaveFolder(dir string, own bool) {
+	if own {
+		_ = os.RemoveAll(dir)
+		return
+	}
+	for _, name := range []string{worldFolder, "parley", historyFile} {
+		_ = os.RemoveAll(filepath.Join(dir, name))
+	}
+	_ = os.Remove(dir) // it stays with a result in it
+}
+
 // scratch makes a folder for a run below another one. over removes it. Those of runs that were killed are removed before that.
 func scratch(below string) (dir string, over func(), err error) {
 	if canLock {

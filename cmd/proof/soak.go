@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +31,7 @@ type soakCmd struct {
 	MarkRSS  float64       `name:"mark-rss" default:"1" help:"Mark: how many MB an hour the resident memory may grow."`
 	MarkP99  time.Duration `name:"mark-p99" default:"20ms" help:"Mark: the host's own time for a message that 99 of 100 stay below."`
 	Seed     uint64        `help:"Of the dice; 0 = a new one."`
-	Dir      string        `type:"path" placeholder:"DIR" help:"Where the run has its files; without it a temporary folder. The path has to be short."`
+	Dir      string        `type:"path" placeholder:"DIR" help:"An empty folder for the run: its files stay there when it does not come to its end by a fault. Without it a temporary one. The path has to be short."`
 	JSON     bool          `name:"json" help:"Print the figures as JSON."`
 	Quiet    bool          `short:"q" help:"No words about the progress."`
 	Progress io.Writer     `kong:"-"`
@@ -62,35 +61,41 @@ func (c *soakCmd) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir := c.Dir
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "soak"); err != nil {
-			return err
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
+	dir, own, err := runFolder(c.Dir, "soak")
+	if err != nil {
+		return err
 	}
+	f, err := c.in(ctx, dir)
+	if failed := f != nil && !f.whole; failed && ctx.Err() == nil {
+		return errors.Join(err, keepFolder(dir, own))
+	}
+	leaveFolder(dir, own)
+	return err
+}
+
+// in does the run in a folder and prints what came of it.
+func (c *soakCmd) in(ctx context.Context, dir string) (*soaked, error) {
 	c.Progress = os.Stderr
 	if c.Quiet {
 		c.Progress = io.Discard
 	}
 	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
-		return err
+		return nil, err
 	}
 	path, err := c.build(ctx, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.run(ctx, path, filepath.Join(dir, worldFolder))
 	if f == nil {
-		return err
+		return nil, err
 	}
 	if c.JSON {
 		_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
 	} else {
 		f.print(os.Stdout)
 	}
-	return err
+	return f, err
 }
 
 // windowTakes is the time from one rest to the next.
@@ -176,6 +181,7 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 		s.fig.sum(c.For)
 		return &s.fig, fmt.Errorf("the host does not end softly: %w\n%s", err, s.p.log)
 	}
+	s.fig.whole = true
 	return &s.fig, s.fig.judge(c.For, c.MarkRSS, c.MarkP99)
 }
 
@@ -283,10 +289,11 @@ func (s *soak) settle(ctx context.Context, began time.Time, fast bool, samples [
 	for _, m := range samples { // a collection in the middle of work finds what is in use for a moment too
 		calm.Heap = min(calm.Heap, m.Heap)
 	}
-	lat, quiet, left := s.overhead(h)
+	own := s.overhead(h)
+	lat := &own.all
 	s.fig.add(time.Since(s.began), fast, middle(samples), calm, lat, len(s.disturbed), h)
-	s.fig.machine(s.machine, quiet, fast)
-	s.fig.Left.join(left, fast)
+	s.fig.machine(s.machine, &own.quiet, fast)
+	s.fig.own(own, fast)
 	fmt.Fprintf(s.Progress, "%8s  %6d messages  rss %.1f MB (anon %.1f, heap %.1f)  goroutines %.0f  files %.0f  p50 %s p99 %s  state %.1f MB  stolen %.1f %%\n", time.Since(s.began).Round(time.Second), s.messages,
 		calm.RSS, calm.Anon, calm.Heap, calm.Goroutines, calm.Files, lat.at(0.5).Round(10*time.Microsecond), lat.at(0.99).Round(10*time.Microsecond), calm.State, 100*calm.Stolen)
 	s.crowd.said, s.crowd.flips, s.disturbed = nil, nil, nil
@@ -327,42 +334,4 @@ func (s *soak) listedSince(ctx context.Context, since time.Time) (out []prooftes
 	}
 	slices.Reverse(out)
 	return out, nil
-}
-
-// overhead gives the time of each plain message from the moment at which the platform had it to the moment at which its answer came
-// there. What was said or answered while that platform was disturbed does not count: then its retries are measured. left says what was not
-// measured, and why; quiet are those of the times in which other machines left this one its processors.
-func (s *soak) overhead(h *prooftest.History) (l, quiet *latencies, left unmeasuredMessages) {
-	answers := map[string]time.Time{}
-	for _, x := range h.Shown {
-		if x.Verb != prooftest.Post {
-			continue
-		}
-		for _, t := range all(bracketed, x.Text) {
-			if _, ok := answers[t]; !ok {
-				answers[t] = x.At
-			}
-		}
-	}
-	l, quiet = &latencies{}, &latencies{}
-	for _, m := range h.Said {
-		at, ok := answers[m.Token]
-		switch {
-		case len(m.Owes) == 0:
-		case len(m.Owes) > 1 || strings.Contains(m.Text, ":"):
-			left.Orders++
-		case !ok:
-			left.Unanswered++
-		case slices.ContainsFunc(s.disturbed, func(d disturbance) bool {
-			return d.platform == m.Place.Platform && m.At.Before(d.end) && at.After(d.begin)
-		}):
-			left.Disturbed++
-		default:
-			l.add(at.Sub(m.At))
-			if s.machine.quiet(m.At, at) {
-				quiet.add(at.Sub(m.At))
-			}
-		}
-	}
-	return l, quiet, left
 }

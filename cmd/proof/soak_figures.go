@@ -27,6 +27,8 @@ type soaked struct {
 	P50, P95, P99, WorstP99 time.Duration // the host's own time for a message; the worst of all windows
 	Measured                int           // messages
 	Left                    unmeasuredMessages
+	Slowest                 slowMessage
+	Platforms               map[string]platformTimes
 	WarmP99                 time.Duration // the same of the windows that had the rate for getting warm; 0 = there were none
 	CPU                     float64       // of one core
 	Machine                 machineFigures
@@ -37,17 +39,12 @@ type soaked struct {
 
 	synced, late, quiet latencies // see machine; the last one at the rate of the mark
 
-	warmed int // messages until it was warm
+	each   map[string]*latencies
+	whole  bool // it came to its end
+	warmed int  // messages until it was warm
 	times  []timedLatencies
 	series map[string][]point
 	calm   []timed
-}
-
-// unmeasuredMessages are those whose time says nothing of the host's own, at the rate of the mark.
-type unmeasuredMessages struct {
-	Orders     int // asked for more than an answer, which they waited for
-	Unanswered int // have no post of their own: withheld
-	Disturbed  int // their platform was away meanwhile
 }
 
 // machineFigures say what the times of a run owe to the computer: they excuse nothing.
@@ -64,13 +61,6 @@ func (f *soaked) machine(m *machine, quiet *latencies, fast bool) {
 	f.synced, f.late = m.synced, m.late
 	if !fast {
 		f.quiet.join(quiet)
-	}
-}
-
-// join adds those of a window; fast ones are not judged.
-func (u *unmeasuredMessages) join(o unmeasuredMessages, fast bool) {
-	if !fast {
-		u.Orders, u.Unanswered, u.Disturbed = u.Orders+o.Orders, u.Unanswered+o.Unanswered, u.Disturbed+o.Disturbed
 	}
 }
 
@@ -248,6 +238,9 @@ func (f *soaked) print(to io.Writer) {
 		row("the host's own time", "p50 %s, p95 %s, p99 %s (%d messages), p99 of the worst window %s", f.P50, f.P95, f.P99, f.Measured, worst)
 	} else {
 		row("the host's own time", unmeasured)
+	}
+	if len(f.Platforms) > 0 {
+		row("of each platform", "%s", f.ofPlatforms())
 	}
 	row("not measured", "%d messages with orders, %d without an answer, %d whose platform was away meanwhile", f.Left.Orders, f.Left.Unanswered, f.Left.Disturbed)
 	if f.WarmP99 > 0 {

@@ -158,17 +158,16 @@ func whatsappBack(w *world) bool { return w.bot.Online() }
 // breaches are taken in turn.
 func breaches() []breach {
 	polls := func(f telegramtest.Fault) func(*world) {
-		f.Method, f.Times = "getUpdates", 1
 		return func(w *world) {
-			w.one.Inject(f)
-			w.two.Inject(f)
+			w.one.EndPoll(f)
+			w.two.EndPoll(f)
 		}
 	}
 	return []breach{
 		{"telegram", polls(telegramtest.Fault{Cut: true}), telegramBack},
 		{"discord", func(w *world) { w.discord.Reconnect() }, discordBack},
 		{whatsappServer, func(w *world) { w.bot.Disconnect() }, whatsappBack},
-		{"telegram", polls(telegramtest.Fault{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request"}), telegramBack},
+		{"telegram", polls(telegramtest.Conflict(1)), telegramBack},
 		{"discord", func(w *world) { w.discord.Invalidate(false) }, discordBack},
 		{whatsappServer, func(w *world) { w.bot.StreamError(503) }, whatsappBack},
 		{"telegram", polls(telegramtest.Fault{Code: http.StatusBadGateway, Description: "Bad Gateway"}), telegramBack},

@@ -16,7 +16,10 @@ type update struct {
 }
 
 // poller is one getUpdates under way; a newer one ends it, as the real server does.
-type poller struct{ kicked chan struct{} }
+type poller struct {
+	kicked chan struct{}
+	fault  *Fault // what it ends with; nil = a conflict
+}
 
 func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 	offset, _ := strconv.ParseInt(p.Get("offset"), 10, 64)
@@ -34,9 +37,7 @@ func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 		s.mu.Unlock()
 		return failure(http.StatusConflict, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
 	}
-	if s.poll != nil {
-		close(s.poll.kicked)
-	}
+	s.kick(nil)
 	me := &poller{kicked: make(chan struct{})}
 	s.poll = me
 	s.confirm(offset)
@@ -62,10 +63,35 @@ func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 		case <-timeout.C:
 			return ok(json.RawMessage("[]"))
 		case <-me.kicked:
+			if me.fault != nil {
+				return me.fault.apply(ctx)
+			}
 			return failure(http.StatusConflict, conflictText)
 		case <-ctx.Done():
 			return reply{cut: true}
 		}
+	}
+}
+
+// kick ends the poll that is under way and reports whether there was one. The caller holds s.mu.
+func (s *Server) kick(f *Fault) bool {
+	if s.poll == nil {
+		return false
+	}
+	s.poll.fault = f
+	close(s.poll.kicked)
+	s.poll = nil
+	return true
+}
+
+// EndPoll has the getUpdates that is under way end with a fault; where there is none, the next one.
+func (s *Server) EndPoll(f Fault) {
+	s.mu.Lock()
+	ended := s.kick(&f)
+	s.mu.Unlock()
+	if !ended {
+		f.Method = "getUpdates"
+		s.Inject(f)
 	}
 }
 
