@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -64,5 +65,32 @@ func TestKeptOutlives(t *testing.T) {
 	}
 	if dir, err := outlive(own, below); dir != own || err == nil {
 		t.Errorf("%s, %v", dir, err)
+	}
+}
+
+// A run takes an empty folder and no other; what it leaves of a folder that somebody named is its result.
+func TestRunFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	for _, result := range []bool{false, true} {
+		path, own, err := runFolder(dir, "kill")
+		if path != dir || own || err != nil {
+			t.Fatal(path, own, err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, worldFolder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if result {
+			if err := os.WriteFile(filepath.Join(dir, resultFile), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leaveFolder(dir, false)
+		if left, err := os.ReadDir(dir); result != (len(left) == 1 && left[0].Name() == resultFile) || result != (err == nil) {
+			t.Errorf("a result %t: %v, %v", result, left, err)
+		}
+	}
+	if _, _, err := runFolder(dir, "kill"); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a folder with something in it: %v", err)
 	}
 }

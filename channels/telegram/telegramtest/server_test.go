@@ -108,6 +108,29 @@ func TestSecondPollerEndsTheFirst(t *testing.T) {
 	})
 }
 
+// A poll that is under way ends with the fault at once; where there is none, the next one does.
+func TestEndPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t)
+		first := make(chan answer)
+		go func() { first <- call(t, srv, "getUpdates", "timeout", "30") }()
+		synctest.Wait()
+		began := time.Now()
+		srv.EndPoll(telegramtest.Fault{Code: http.StatusBadGateway})
+		if a := <-first; a.Status != http.StatusBadGateway || time.Since(began) > 0 || srv.Polling() {
+			t.Errorf("%+v after %s", a, time.Since(began))
+		}
+		if a := call(t, srv, "getUpdates"); !a.OK {
+			t.Errorf("the fault is used up: %+v", a)
+		}
+		srv.EndPoll(telegramtest.Fault{Cut: true})
+		if a := call(t, srv, "getUpdates", "timeout", "30"); a.Err == nil || time.Since(began) > 0 {
+			t.Errorf("%+v after %s", a, time.Since(began))
+		}
+	})
+}
+
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
