@@ -55,11 +55,10 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		k, err := parser.Parse(strings.Fields(strings.ReplaceAll(args, "FILE", file)))
-		if err != nil {
-			t.Errorf("%s: %v", args, err)
-			continue
+		if err == nil && strings.Contains(args, "--dir") { // what a folder is like is known when it is used
+			err = k.Run()
 		}
-		if err := k.Run(); err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}

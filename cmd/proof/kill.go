@@ -41,9 +41,6 @@ type killCmd struct {
 
 // Run implements the command.
 func (c *killCmd) Run(ctx context.Context) error {
-	if err := c.check(); err != nil {
-		return err
-	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
@@ -60,10 +57,23 @@ func (c *killCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// check says what cannot be asked for.
-func (c *killCmd) check() error {
-	return errors.Join(c.program.check(), atLeast("--kills", c.Kills, 1), atLeast("--messages", c.Messages, 1), atLeast("--spawns", c.spawns(), 0),
+// Validate says what cannot be asked for.
+func (c *killCmd) Validate() error {
+	_, err := c.only()
+	return errors.Join(c.check(), err, atLeast("--kills", c.Kills, 1), atLeast("--messages", c.Messages, 1), atLeast("--spawns", c.spawns(), 0),
 		atMost("--spawns", c.spawns(), mostSpawns*max(c.Messages, 0), fmt.Sprintf("a message asks for %d at most", mostSpawns)))
+}
+
+// only matches the fail-points to kill at; nil = at all of them, and at random.
+func (c *killCmd) only() (*regexp.Regexp, error) {
+	if c.At == "" {
+		return nil, nil
+	}
+	at, err := matching(c.At)
+	if err == nil && len(newPoints(at, max(c.Kills, 1)).all) == 0 {
+		err = unknown(c.At)
+	}
+	return at, err
 }
 
 // spawns is how many sub-agents are asked for.
@@ -83,15 +93,9 @@ const (
 
 // in does the run in a folder and prints what came of it.
 func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
-	var at *regexp.Regexp
-	if c.At != "" {
-		var err error
-		if at, err = matching(c.At); err != nil {
-			return nil, err
-		}
-		if len(newPoints(at, c.Kills).all) == 0 {
-			return nil, unknown(c.At)
-		}
+	at, err := c.only()
+	if err != nil {
+		return nil, err
 	}
 	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
 		return nil, err

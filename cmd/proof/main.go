@@ -56,10 +56,10 @@ func faultTestsAt(postgres string) string {
 	return faultTests + "|^TestOwnerPostgres$"
 }
 
+// Validate says what cannot be asked for.
+func (c faultsCmd) Validate() error { return moreThanNone("--limit", c.Limit) }
+
 func (c faultsCmd) Run(ctx context.Context) error {
-	if err := moreThanNone("--limit", c.Limit); err != nil {
-		return err
-	}
 	return suite{pattern: faultTestsAt(os.Getenv("PARLEY_TEST_POSTGRES")), packages: []string{"./..."}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 
@@ -69,10 +69,10 @@ type upgradeCmd struct {
 	JSON  bool          `name:"json" help:"Print the results as JSON."`
 }
 
+// Validate says what cannot be asked for.
+func (c upgradeCmd) Validate() error { return moreThanNone("--limit", c.Limit) }
+
 func (c upgradeCmd) Run(ctx context.Context) error {
-	if err := moreThanNone("--limit", c.Limit); err != nil {
-		return err
-	}
 	return suite{pattern: upgradeTests, packages: []string{"./sessions/sqlstore", "./router", "./cmd/parley"}, limit: c.Limit, env: []string{"PARLEY_TEST_FULL=1"}}.run(ctx, c.JSON)
 }
 

@@ -49,16 +49,13 @@ func (c *comparison) note(name, format string, a ...any) {
 	}
 }
 
-// check says what cannot be asked for.
-func (c peersCmd) check() error {
+// Validate says what cannot be asked for.
+func (c peersCmd) Validate() error {
 	return errors.Join(atLeast("--starts", c.Starts, 1), atLeast("--messages", c.Messages, 1), atLeast("--burst", c.Burst, 1), atLeast("--chats", c.Chats, 1),
 		atLeast("--flight", c.Flight, 1), atLeast("--sessions", c.Sessions, 1), moreThanNone("--silence", c.Silence))
 }
 
 func (c peersCmd) Run(ctx context.Context) error {
-	if err := c.check(); err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {
 		return err

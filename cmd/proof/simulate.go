@@ -47,9 +47,6 @@ const (
 )
 
 func (c simulateCmd) Run(ctx context.Context) error {
-	if err := c.check(); err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "simulate")
 	if err != nil {
 		return err
@@ -82,8 +79,8 @@ func (c simulateCmd) Run(ctx context.Context) error {
 	return s.judge(ctx)
 }
 
-// check says what cannot be asked for. The simulation reads a seed as an int, and would live others instead of a larger one.
-func (c simulateCmd) check() error {
+// Validate says what cannot be asked for. The simulation reads a seed as an int, and would live others instead of a larger one.
+func (c simulateCmd) Validate() error {
 	if err := errors.Join(atLeast("--seeds", c.Seeds, 1), atLeast("--jobs", c.Jobs, 0), moreThanNone("--limit", c.Limit)); err != nil {
 		return err
 	}

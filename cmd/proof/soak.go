@@ -58,9 +58,6 @@ type soak struct {
 
 // Run implements the command.
 func (c *soakCmd) Run(ctx context.Context) error {
-	if err := c.check(); err != nil {
-		return err
-	}
 	dir, own, err := runFolder(c.Dir, "soak")
 	if err != nil {
 		return err
@@ -112,9 +109,9 @@ const leastRest = 2 * time.Second
 // mostRate is more messages a second than a host can answer.
 const mostRate = 1000
 
-// check says what cannot be asked for.
-func (c *soakCmd) check() error {
-	err := errors.Join(c.program.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), moreThanNone("--rate", c.Rate), moreThanNone("--warm-rate", c.WarmRate),
+// Validate says what cannot be asked for.
+func (c *soakCmd) Validate() error {
+	err := errors.Join(c.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), moreThanNone("--rate", c.Rate), moreThanNone("--warm-rate", c.WarmRate),
 		atMost("--rate", c.Rate, mostRate, "no host takes more"), atMost("--warm-rate", c.WarmRate, mostRate, "no host takes more"))
 	if err != nil {
 		return err
