@@ -290,12 +290,11 @@ func (f *killed) print(w io.Writer, where string) {
 	for _, platform := range []string{"telegram", "discord", whatsappServer} {
 		f.unclear(w, platform, where)
 	}
-	if len(f.Unreached) > 0 {
-		few := ""
-		if f.Few {
-			few = fmt.Sprintf(" (too few kills to fail by that: it takes %d for each fail-point)", triesEach)
-		}
-		fmt.Fprintf(w, "never the place of a kill, %d of %d fail-points%s: %s\n", len(f.Unreached), f.Points, few, strings.Join(f.Unreached, ", "))
+	switch {
+	case f.Few && len(f.Unreached) > 0:
+		fmt.Fprintf(w, "never the place of a kill: %d of %d fail-points, as there were few kills (it takes %d for each one before a run fails by that)\n", len(f.Unreached), f.Points, triesEach)
+	case len(f.Unreached) > 0:
+		fmt.Fprintf(w, "never the place of a kill, %d of %d fail-points: %s\n", len(f.Unreached), f.Points, strings.Join(f.Unreached, ", "))
 	}
 	fmt.Fprintln(w, v)
 }

@@ -152,7 +152,11 @@ func (r *run) kill(ctx context.Context, k int) error {
 func (r *run) over(ctx context.Context, p *process, k int, point string) error {
 	there, where := p.ended(), "random"
 	if !there && point != "" {
-		fmt.Fprintf(r.Progress, "kill %d: %s was not reached in time\n", k+1, point)
+		then := "killed where it is"
+		if r.At != nil {
+			then = "stopped softly"
+		}
+		fmt.Fprintf(r.Progress, "kill %d: %s was not reached in time: %s\n", k+1, point, then)
 		if r.At != nil {
 			err := p.leave()
 			if there = p.err != nil; err != nil { // it may come there as it stops

@@ -114,7 +114,7 @@ type simulation struct {
 func (s *simulation) one(ctx context.Context, seed uint64) error {
 	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(seed, 10))
 	cmd.Args = append(cmd.Args, "-test.v") // for people
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout // the history is what was asked for
 	if err := runTied(cmd); ctx.Err() != nil {
 		return s.stopped(ctx, fmt.Sprintf("seed %d", seed))
 	} else if err != nil {
