@@ -97,8 +97,10 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	case in.Event != channels.Message:
 		return r.happened(ctx, in)
 	}
-	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil || own {
-		return sessions.Arrival{In: in, Skip: "our own message, as the platform shows it"}, err
+	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil {
+		return sessions.Arrival{}, err
+	} else if own {
+		return skip("our own message, as the platform shows it")
 	}
 	set := r.settings.Load()
 	owner := set.Owners.Is(in.Address.Channel, in.Sender)

@@ -24,7 +24,7 @@ type lanes struct {
 	child *slots
 	wg    sync.WaitGroup
 
-	closing bool // no further run is begun
+	closing bool // no further run is begun, but for what a commit under way has claimed
 	closed  chan struct{}
 }
 
@@ -128,7 +128,7 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
 }
 
-// over reports whether no further run is begun; l.mu is held.
+// over reports whether no lane begins any more; l.mu is held.
 func (l *lanes) over() bool { return l.life == nil || l.life.Err() != nil || l.closing }
 
 // add and remove say that a session has work, and that it has none any more; l.mu is held.
@@ -313,7 +313,7 @@ func (l *lanes) working() (keys []sessions.Key, waiting int) {
 	return keys, waiting
 }
 
-// close lets the runs at work go on and begins no other.
+// close lets the runs at work go on, and what a commit under way has claimed, and begins no other.
 func (l *lanes) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

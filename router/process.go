@@ -150,7 +150,14 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	}) || len(runs) == 0 {
 		return run, false
 	}
-	return runs[0], true
+	if run = runs[0]; run.Stopping { // while no lane knew of it
+		why := errStopped
+		if run.Batch != "" {
+			why = errInterrupted
+		}
+		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
+	}
+	return run, true
 }
 
 // insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/sessions"
 )
@@ -44,6 +47,73 @@ func TestClaimedAtOnce(t *testing.T) {
 	})
 }
 
+// forgetful is a store whose answer to the first message is lost, and that cannot list all that is at work while it is blind.
+type forgetful struct {
+	sessions.Store
+	lost, blind *atomic.Bool
+}
+
+func (s forgetful) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	acc, err := s.Store.Accept(ctx, a)
+	if err == nil && s.lost.CompareAndSwap(false, true) {
+		return sessions.Accepted{}, errors.New("the answer is lost")
+	}
+	return acc, err
+}
+
+func (s forgetful) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	if s.blind.Load() && q.Status == sessions.Running && q.Limit > 1000 {
+		return nil, errors.New("disk I/O error")
+	}
+	return s.Store.ListRuns(ctx, q)
+}
+
+// TestStoppedInDoubt loses the answer to the commit that claims a turn. A person stops it, or something newer interrupts it, before a lane is
+// at it: the model is not asked about it.
+//
+// proves: D3
+func TestStoppedInDoubt(t *testing.T) {
+	stop := func(g *rig, _ sessions.Run) { g.say(direct(owner), owner, "/stop") }
+	interrupt := func(g *rig, first sessions.Run) {
+		newer := first
+		newer.ID, newer.Input.ID, newer.Input.Content = "newer", "newer", sessions.TextContent("something newer")
+		if _, err := g.store.Submit(g.t.Context(), sessions.Effects{Session: &sessions.Session{Key: first.Key}, Run: &newer, Interrupt: true}); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		end   func(g *rig, first sessions.Run)
+		blind bool // what is at work cannot be listed until that is taken
+		asked int
+	}{
+		"stopped":                 {stop, false, 0},
+		"stopped, found late":     {stop, true, 0},
+		"interrupted, found late": {interrupt, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				lost, blind := new(atomic.Bool), new(atomic.Bool)
+				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return forgetful{s, lost, blind} }, eachAlone)
+				blind.Store(true)
+				in := channels.Inbound{ID: "first", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "hello", Time: time.Now()}
+				if g.r.Accept(t.Context(), in) == nil || len(g.runs()) != 1 || g.runs()[0].Status != sessions.Running {
+					t.Fatalf("its answer is not lost: %+v", g.runs())
+				}
+				blind.Store(c.blind)
+				c.end(g, g.runs()[0])
+				g.until("it is marked", func() bool { r := g.runs(); return r[0].Stopping || r[0].Status.Final() })
+				blind.Store(false)
+				g.until("all have ended", func() bool {
+					return !slices.ContainsFunc(g.runs(), func(r sessions.Run) bool { return !r.Status.Final() })
+				})
+				if r := g.runs(); r[0].Status != sessions.Stopped || g.model.count() != c.asked {
+					t.Errorf("%s; the model was asked %d times", r[0].Status, g.model.count())
+				}
+			})
+		})
+	}
+}
+
 func TestReserve(t *testing.T) {
 	run := func(id sessions.RunID) sessions.Accepted { return sessions.Accepted{Claimed: &sessions.Run{ID: id}} }
 	stop := func(id sessions.RunID) func(*lanes) {
@@ -60,7 +130,7 @@ func TestReserve(t *testing.T) {
 		"claimed and woken":           {meanwhile: func(l *lanes) { l.wake(keyA) }, acc: run("r"), want: []string{"r", "next"}},
 		"stopped before it has begun": {meanwhile: stop("r"), acc: run("r"), want: []string{"r stopped"}},
 		"another one is stopped":      {meanwhile: stop("q"), acc: run("r"), want: []string{"r"}},
-		"no further run is begun":     {meanwhile: (*lanes).close, acc: run("r"), want: []string{"r"}},
+		"closed meanwhile":            {meanwhile: (*lanes).close, acc: run("r"), want: []string{"r"}},
 		"nothing to claim":            {},
 		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.wake(keyA) }, want: []string{"next"}},
 		"the commit failed":           {acc: run("r"), err: full},

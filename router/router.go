@@ -182,7 +182,7 @@ func (r *Router) Start(ctx context.Context) error {
 	return nil
 }
 
-// Drain begins no further run and waits until those at work have ended, or ctx has. What is queued stays in the store.
+// Drain begins no further run, but for what a commit under way has claimed, and waits until those at work have ended, or ctx has. What is queued stays in the store.
 func (r *Router) Drain(ctx context.Context) {
 	r.lanes.close()
 	idle := make(chan struct{})

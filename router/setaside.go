@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -94,8 +95,11 @@ func ofTheEvent(err error) bool {
 // setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
 // turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
 func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
-	kept, fits := keptOf(a, in)
-	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !fits || !ofTheEvent(why) || !r.refused.again(in) {
+	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !ofTheEvent(why) {
+		return why
+	}
+	kept, fits := keptOf(in, r.forPeople(ctx, a, in))
+	if !fits || !r.refused.again(in) {
 		return why
 	}
 	in.Raw = kept
@@ -118,7 +122,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 		return nil
 	}
 	r.metrics.accepted(in.Address.Channel, "refused")
-	r.log.Error("a message was refused again and again and is set aside; parley skipped --json has its words", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
+	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
 	r.follow(ctx, acc)
 	return nil
 }
@@ -137,10 +141,29 @@ func (r *Router) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions
 	return []sessions.Delivery{d}
 }
 
-// keptOf is what people need of an event that is set aside. fits: it is not too long. Nobody was to read the words of one that the policy had dropped, nor
-// has the host kept them.
-func keptOf(a sessions.Arrival, in channels.Inbound) (b json.RawMessage, fits bool) {
-	if in.SentByThisLogin || a.Skip != "" && !a.Listed && a.Overheard == nil {
+// forPeople reports whether the words of an event may be kept: nobody was to read those of one that the policy drops, nor has the host kept them. Where
+// the event failed before it was decided on, the policy is asked for it alone.
+func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.Inbound) bool {
+	switch {
+	case in.SentByThisLogin:
+		return false
+	case a.In.ID != "":
+		return a.Skip == "" || a.Listed || a.Overheard != nil
+	}
+	var err error
+	defer r.fence("set aside", &err) // false, too
+	set := r.settings.Load()
+	s, err := r.place(ctx, set, in)
+	if err != nil {
+		return false
+	}
+	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
+	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
+}
+
+// keptOf is what people need of an event that is set aside, with its words or without. fits: it is not too long.
+func keptOf(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
+	if !words {
 		in.Text, in.Emoji, in.Media = "", "", nil
 	}
 	x := struct {

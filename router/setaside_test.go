@@ -35,6 +35,14 @@ func (s *unfitting) Accept(ctx context.Context, a sessions.Arrival) (sessions.Ac
 	return s.Store.Accept(ctx, a)
 }
 
+// OwnMessage fails before it is decided what becomes of a message.
+func (s *unfitting) OwnMessage(ctx context.Context, at channels.Address, id channels.MessageID) (sessions.OwnMessage, bool, error) {
+	if strings.HasPrefix(string(id), "undecided") {
+		panic("a fault of the program")
+	}
+	return s.Store.OwnMessage(ctx, at, id)
+}
+
 // TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is set aside after half a minute with its words, and
 // the chat is told; what is behind it goes on. What may be the disk's is asked for again without end.
 func TestFaultRefusedForEver(t *testing.T) {
@@ -81,7 +89,7 @@ func TestFaultRefusedForEver(t *testing.T) {
 	}
 }
 
-// What the policy would have dropped leaves no words behind.
+// What the policy would have dropped leaves no words behind, also where the program fails before it has decided.
 func TestSetAsideWithoutWords(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
@@ -95,16 +103,20 @@ func TestSetAsideWithoutWords(t *testing.T) {
 		if err := g.r.Apply(t.Context(), &deaf); err != nil {
 			t.Fatal(err)
 		}
+		undecided, known := silent, own
+		undecided.ID, known.ID, known.SentByThisLogin = "undecided", "undecided, by the owner", false
 		for range 10 {
-			_, _ = g.r.Accept(t.Context(), own), g.r.Accept(t.Context(), silent)
+			for _, in := range []channels.Inbound{own, silent, undecided, known} {
+				_ = g.r.Accept(t.Context(), in)
+			}
 			time.Sleep(5 * time.Second)
 		}
 		listed, err := g.store.Skipped(t.Context(), 10)
-		if err != nil || len(listed) != 2 {
+		if err != nil || len(listed) != 4 {
 			t.Fatalf("listed: %+v (%v)", listed, err)
 		}
 		for _, e := range listed {
-			if strings.Contains(e.Raw, "poison") || !strings.Contains(e.Raw, `"sender"`) {
+			if strings.Contains(e.Raw, "poison") != (e.ID == known.ID) || !strings.Contains(e.Raw, `"sender"`) {
 				t.Errorf("kept of %s: %s", e.ID, e.Raw)
 			}
 		}

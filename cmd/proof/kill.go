@@ -44,16 +44,16 @@ func (c *killCmd) Run(ctx context.Context) error {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1_000_000) + 1
 	}
-	dir, own, err := runFolder(c.Dir, "kill")
+	dir, err := newRunFolder(c.Dir, "kill")
 	if err != nil {
 		return err
 	}
-	f, err := c.in(ctx, dir)
+	f, err := c.in(ctx, dir.path)
 	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
 	if c.Keep || !well && !none {
-		return errors.Join(err, keepFolder(dir, own))
+		return errors.Join(err, dir.keep())
 	}
-	leaveFolder(dir, own)
+	dir.leave()
 	return err
 }
 
@@ -95,9 +95,6 @@ const (
 func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	at, err := c.only()
 	if err != nil {
-		return nil, err
-	}
-	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
 		return nil, err
 	}
 	path, err := c.build(ctx, dir)

@@ -40,41 +40,57 @@ func outlive(dir, in string) (string, error) {
 	return to, nil
 }
 
-// runFolder is where a run has its files: an empty folder that somebody named, or its own temporary one, which dir is empty for.
-func runFolder(dir, name string) (path string, own bool, err error) {
-	if dir == "" {
-		path, err = os.MkdirTemp("", name)
-		return path, true, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", false, err
-	}
-	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
-		return "", false, errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
-	}
-	return dir, false, nil
+// runFolder is where a run has its files.
+type runFolder struct {
+	path string
+	own  bool // a temporary one
+	made bool // it was not there
 }
 
-// keepFolder has a run's folder outlive it, and says where it is.
-func keepFolder(dir string, own bool) (err error) {
-	if own {
-		dir, err = outlive(dir, keptIn)
+// newRunFolder takes an empty folder that somebody named, or a temporary one where dir is "".
+func newRunFolder(dir, name string) (f runFolder, err error) {
+	if dir == "" {
+		f.path, err = os.MkdirTemp("", name)
+		f.own = true
+		return f, err
 	}
-	fmt.Fprintf(os.Stderr, "kept: %s\n", dir)
+	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
+		return f, err
+	}
+	f.path = dir
+	_, err = os.Stat(dir)
+	f.made = err != nil
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return f, err
+	}
+	if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
+		return f, errors.Join(err, fmt.Errorf("--dir %s: there is something in it; the run wants an empty folder", dir))
+	}
+	return f, nil
+}
+
+// keep has the folder outlive the run, and says where it is.
+func (f runFolder) keep() (err error) {
+	if f.own {
+		f.path, err = outlive(f.path, keptIn)
+	}
+	fmt.Fprintf(os.Stderr, "kept: %s\n", f.path)
 	return err
 }
 
-// leaveFolder removes what a run has made; of a folder that somebody named only what the run alone has use for, and the folder where
-// nothing else is in it.
-func leaveFolder(dir string, own bool) {
-	if own {
-		_ = os.RemoveAll(dir)
+// leave removes what the run has made; of a folder that somebody named only what the run alone has use for, and the folder itself where the
+// run has made it and has no result in it.
+func (f runFolder) leave() {
+	if f.own {
+		_ = os.RemoveAll(f.path)
 		return
 	}
 	for _, name := range []string{worldFolder, "parley", historyFile} {
-		_ = os.RemoveAll(filepath.Join(dir, name))
+		_ = os.RemoveAll(filepath.Join(f.path, name))
 	}
-	_ = os.Remove(dir) // it stays with a result in it
+	if f.made {
+		_ = os.Remove(f.path) // it stays with a result
+	}
 }
 
 // scratch makes a folder for a run below another one. over removes it. Those of runs that were killed are removed before that.

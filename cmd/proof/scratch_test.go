@@ -68,29 +68,40 @@ func TestKeptOutlives(t *testing.T) {
 	}
 }
 
-// A run takes an empty folder and no other; what it leaves of a folder that somebody named is its result.
+// A run takes an empty folder and no other; of one that somebody named it leaves its result, and nothing that it has made besides.
 func TestRunFolder(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "run")
-	for _, result := range []bool{false, true} {
-		path, own, err := runFolder(dir, "kill")
-		if path != dir || own || err != nil {
-			t.Fatal(path, own, err)
+	there := t.TempDir()
+	for _, c := range []struct {
+		dir          string
+		result, left bool
+	}{
+		{filepath.Join(t.TempDir(), "made"), false, false},
+		{filepath.Join(t.TempDir(), "made"), true, true},
+		{there, false, true},
+		{there, true, true},
+	} {
+		f, err := newRunFolder(c.dir, "kill")
+		if f.path != c.dir || f.own || err != nil {
+			t.Fatal(f, err)
 		}
-		if err := os.Mkdir(filepath.Join(dir, worldFolder), 0o700); err != nil {
+		if err := os.Mkdir(filepath.Join(c.dir, worldFolder), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if result {
-			if err := os.WriteFile(filepath.Join(dir, resultFile), nil, 0o600); err != nil {
+		if c.result {
+			if err := os.WriteFile(filepath.Join(c.dir, resultFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		leaveFolder(dir, false)
-		if left, err := os.ReadDir(dir); result != (len(left) == 1 && left[0].Name() == resultFile) || result != (err == nil) {
-			t.Errorf("a result %t: %v, %v", result, left, err)
+		f.leave()
+		if left, err := os.ReadDir(c.dir); c.left != (err == nil) || c.result != (len(left) == 1 && left[0].Name() == resultFile) {
+			t.Errorf("%+v: %v, %v", c, left, err)
 		}
 	}
-	if _, _, err := runFolder(dir, "kill"); err == nil || !strings.Contains(err.Error(), dir) {
+	if _, err := newRunFolder(there, "kill"); err == nil || !strings.Contains(err.Error(), there) {
 		t.Errorf("a folder with something in it: %v", err)
+	}
+	if _, err := newRunFolder(there+strings.Repeat("x", 100), "kill"); err == nil || !strings.Contains(err.Error(), "use a shorter one") {
+		t.Errorf("a path that is too long: %v", err)
 	}
 }

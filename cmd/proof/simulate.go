@@ -113,7 +113,7 @@ type simulation struct {
 // one lives the seed that was asked for and prints what its test prints.
 func (s *simulation) one(ctx context.Context, seed uint64) error {
 	cmd := s.command(ctx, "PARLEY_SIM_SEED="+strconv.FormatUint(seed, 10))
-	cmd.Args = append(cmd.Args, "-test.v") // for people
+	cmd.Args = append(cmd.Args, "-test.v")        // for people
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout // the history is what was asked for
 	if err := runTied(cmd); ctx.Err() != nil {
 		return s.stopped(ctx, fmt.Sprintf("seed %d", seed))

@@ -58,15 +58,15 @@ type soak struct {
 
 // Run implements the command.
 func (c *soakCmd) Run(ctx context.Context) error {
-	dir, own, err := runFolder(c.Dir, "soak")
+	dir, err := newRunFolder(c.Dir, "soak")
 	if err != nil {
 		return err
 	}
-	f, err := c.in(ctx, dir)
-	if failed := f != nil && !f.whole; failed && ctx.Err() == nil {
-		return errors.Join(err, keepFolder(dir, own))
+	f, err := c.in(ctx, dir.path)
+	if whole := f != nil && f.whole; err != nil && !whole && ctx.Err() == nil {
+		return errors.Join(err, dir.keep())
 	}
-	leaveFolder(dir, own)
+	dir.leave()
 	return err
 }
 
@@ -75,9 +75,6 @@ func (c *soakCmd) in(ctx context.Context, dir string) (*soaked, error) {
 	c.Progress = os.Stderr
 	if c.Quiet {
 		c.Progress = io.Discard
-	}
-	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
-		return nil, err
 	}
 	path, err := c.build(ctx, dir)
 	if err != nil {

@@ -44,7 +44,7 @@ func (x *exam) running(context.Context) []Finding {
 		out = append(out, warn(check, "parley deliveries list --state failed (expired, held)", "%d messages were not delivered", n))
 	}
 	if s.SetAside > 0 {
-		out = append(out, warn(check, "parley skipped --limit 1000 --json has their words; tell who wrote them, and report why they were refused", "%d messages of the last week could not be taken and are set aside", s.SetAside))
+		out = append(out, warn(check, "parley skipped --limit 1000 --json lists them; tell who wrote them, and report why they were refused", "%d messages of the last week could not be taken and are set aside", s.SetAside))
 	}
 	for _, m := range s.Servers {
 		if m.Detail != "" {

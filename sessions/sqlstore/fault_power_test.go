@@ -46,8 +46,10 @@ func (d done) holds(ctx context.Context, s *Store) error {
 				return fmt.Errorf("finished, and it is %s", run.Status)
 			}
 			want["out-"+msg] = st.name
-			if next, err := s.GetRun(ctx, "next-"+run.ID); err != nil || next.Status == sessions.Queued {
-				return fmt.Errorf("the next of its chain is %s, not claimed: %w", next.Status, err)
+			if next, err := s.GetRun(ctx, "next-"+run.ID); err != nil {
+				return err
+			} else if next.Status == sessions.Queued {
+				return errors.New("the next of its chain is not claimed")
 			}
 		case "begin send", "receipt":
 			v, err := s.GetDelivery(ctx, sessions.DeliveryID(fmt.Sprint("delivery-", d.chat)))

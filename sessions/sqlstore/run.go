@@ -70,6 +70,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 		Model: q.Model, Thinking: q.Think, System: q.System, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
+	run.Stopping = at.stop && run.Status == sessions.Running
 	return run, at, nil
 }
 

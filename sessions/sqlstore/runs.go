@@ -15,7 +15,8 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 		if err := t.noteStopped(); err != nil {
 			return err
 		}
-		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "batch <> ''"}} {
+		// Not by the index of batches, which has all that there ever were.
+		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "length(batch) > 0"}} {
 			if err := t.endStopped(why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
 				return err
 			}

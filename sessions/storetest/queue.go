@@ -103,8 +103,10 @@ func interrupt(_ *testing.T, f *fixture) {
 	_, stopped = push("newest") // it is ended already
 	f.equal(len(stopped), 0)
 	f.equal(len(f.take(first.ID, sessions.AbsorbQuery{})), 0)
-	f.equal(f.run(first.ID).Status, sessions.Running)
+	at := f.run(first.ID)
+	f.equal([]any{at.Status, at.Stopping, at.Batch, f.run(waits.ID).Stopping}, []any{sessions.Running, true, newer.ID, false})
 	f.finish(first.ID, sessions.Outcome{Status: sessions.Stopped})
+	f.equal(f.run(first.ID).Stopping, false)
 	f.equal(f.run(first.ID).Batch, newer.ID)
 	f.equal(f.run(below.ID).Status, sessions.Queued)
 	f.equal(f.claim(k).ID, waits.ID)
@@ -123,8 +125,10 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.equal([]any{got.Status, got.Batch}, []any{sessions.Stopped, after.ID})
 
 	// Only a turn of a person gives way, and one that a person stopped has no other in its place.
-	f.claim(k)
+	byPerson := f.claim(k)
 	f.stop(k)
+	at = f.run(byPerson.ID)
+	f.equal([]any{byPerson.Stopping, at.Stopping, at.Batch}, []any{false, true, sessions.RunID("")})
 	_, stopped = push("after the stop")
 	f.equal(len(stopped), 0)
 	there := f.turn("agent:main:there", addr("2"), "its answer goes elsewhere")
