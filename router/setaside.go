@@ -154,8 +154,8 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 	defer r.fence("set aside", &err) // false, too
 	set := r.settings.Load()
 	s, err := r.place(ctx, set, in)
-	if err != nil {
-		return false
+	if err != nil { // it may be its session that cannot be read
+		s.Key, s.Agent, _ = set.routes.Key(in)
 	}
 	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)

@@ -21,8 +21,16 @@ import (
 // unfitting is a store that takes no run of a message with the words.
 type unfitting struct {
 	sessions.Store
-	words string
-	err   error
+	words  string
+	err    error
+	broken sessions.Key // a session that cannot be read
+}
+
+func (s *unfitting) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+	if key == s.broken {
+		return sessions.Session{}, sessions.ErrUnfit
+	}
+	return s.Store.Get(ctx, key)
 }
 
 func (s *unfitting) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
@@ -87,6 +95,25 @@ func TestFaultRefusedForEver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, and
+// other chats go on.
+func TestFaultSessionUnread(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newUnfitting(t, &unfitting{words: "none", broken: "agent:main:main"})
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "what I wrote", Time: time.Now()}
+		taken := false
+		for began := time.Now(); !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
+			taken = g.r.Accept(t.Context(), in) == nil
+		}
+		listed, err := g.store.Skipped(t.Context(), 10)
+		if err != nil || !taken || len(listed) != 1 || !strings.Contains(listed[0].Raw, in.Text) {
+			t.Errorf("taken: %t; listed: %+v (%v)", taken, listed, err)
+		}
+		g.say(groupChat("g"), guest, "hello")
+		g.until("another chat is answered", func() bool { return len(g.fake.Texts(groupChat("g"))) == 1 })
+	})
 }
 
 // What the policy would have dropped leaves no words behind, also where the program fails before it has decided.

@@ -15,7 +15,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
-	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
+	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or a row that it has to do with, or the store's own code: neither the disk nor a connection. It fails again
 	ErrDamaged  = errors.New("the store is damaged")
 	ErrOwned    = errors.New("another process owns the store")
 )

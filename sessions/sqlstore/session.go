@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -44,12 +45,15 @@ func scanSession(r row) (k known, err error) {
 	return k, err
 }
 
-// decode reads a JSON body; the empty text is the zero value.
+// decode reads a JSON body; the empty text is the zero value. One that is no JSON is ErrUnfit.
 func decode(s string, v any) error {
 	if s == "" {
 		return nil
 	}
-	return json.Unmarshal([]byte(s), v)
+	if err := json.Unmarshal([]byte(s), v); err != nil {
+		return fmt.Errorf("%w: a row is not as it was written: %w", sessions.ErrUnfit, err)
+	}
+	return nil
 }
 
 // encode writes a JSON body; the zero value is the empty text.

@@ -34,6 +34,25 @@ func TestFaultUnfit(t *testing.T) {
 	}
 }
 
+// A row that is not as it was written is told from a disk that fails, by a read as by a write: what has to do with it fails whenever it is tried.
+func TestFaultRowUnread(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	key := sessions.Key("agent:main:main")
+	e := sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}}
+	if _, err := s.Submit(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(t.Context(), "break", func(t *tx) error { _, err := t.exec("UPDATE sessions SET settings = '{' WHERE key = ?", string(key)); return err }); err != nil {
+		t.Fatal(err)
+	}
+	_, read := s.Get(t.Context(), key)
+	_, write := s.Submit(t.Context(), e)
+	if !errors.Is(read, sessions.ErrUnfit) || !errors.Is(write, sessions.ErrUnfit) {
+		t.Errorf("read: %v; written: %v", read, write)
+	}
+}
+
 // What was set aside is let go for what is set aside later, not for what could not be read.
 func TestSkippedOfEachKind(t *testing.T) {
 	t.Parallel()
