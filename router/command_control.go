@@ -59,7 +59,7 @@ func (r *Router) stopsHere(ctx context.Context, s sessions.Session) (did []strin
 	if err != nil {
 		return nil, err
 	}
-	below, err := r.workingBelow(ctx, s)
+	below, err := r.workingBelow(ctx, s.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (r *Router) stops(ctx context.Context, s sessions.Session, in channels.Inbo
 	if len(open) > 0 {
 		return true, own, nil
 	}
-	below, err := r.workingBelow(ctx, s)
+	below, err := r.workingBelow(ctx, s.Key)
 	if err != nil || len(below) > 0 {
 		return len(below) > 0, own, err
 	}

@@ -280,7 +280,7 @@ func (r *Router) stopping(ctx context.Context, all ...sessions.Session) (string,
 		if err != nil {
 			return "", e, err
 		}
-		below, err := r.workingBelow(ctx, s)
+		below, err := r.workingBelow(ctx, s.Key)
 		if err != nil {
 			return "", e, err
 		}
@@ -306,37 +306,22 @@ func stoppedWords(n int) string {
 func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	q.Limit = stopMost
 	open, err := r.open(ctx, q)
-	return slices.DeleteFunc(open, func(run sessions.Run) bool {
-		return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
-	}), err
+	return slices.DeleteFunc(open, spared), err
+}
+
+func spared(run sessions.Run) bool {
+	return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
 }
 
 // workingBelow lists the sub-agents below a session that a stop of it ends.
-func (r *Router) workingBelow(ctx context.Context, s sessions.Session) (keys []sessions.Key, err error) {
-	parents := []sessions.Key{s.Key}
-	for depth := tools.Depth(s); len(parents) > 0 && depth < r.kit.SpawnDepth(); depth++ {
-		var below []sessions.Key
-		for _, p := range parents {
-			runs, err := r.stoppable(ctx, sessions.RunQuery{Parent: p})
-			if err != nil {
-				return nil, err
-			}
-			for _, run := range runs {
-				if !slices.Contains(keys, run.Key) {
-					keys = append(keys, run.Key)
-				}
-			}
-			kids, err := r.store.List(ctx, sessions.Query{SpawnedBy: p, Limit: stopMost})
-			if err != nil {
-				return nil, err
-			}
-			for _, k := range kids {
-				below = append(below, k.Key)
-			}
+func (r *Router) workingBelow(ctx context.Context, key sessions.Key) (keys []sessions.Key, err error) {
+	runs, err := r.store.OpenBelow(ctx, key)
+	for _, run := range runs {
+		if !spared(run) && !slices.Contains(keys, run.Key) {
+			keys = append(keys, run.Key)
 		}
-		parents = below
 	}
-	return keys, nil
+	return keys, err
 }
 
 // cutWord takes the first word off.

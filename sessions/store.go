@@ -149,6 +149,8 @@ type Runs interface {
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountOpen counts the runs of a session that wait or are at work, without reading them.
 	CountOpen(ctx context.Context, key Key) (int, error)
+	// OpenBelow lists the runs that wait or are at work in the sub-agents below a session, however deep, oldest first.
+	OpenBelow(ctx context.Context, key Key) ([]Run, error)
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
 	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)

@@ -117,6 +117,20 @@ func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err err
 	return n, err
 }
 
+// OpenBelow lists the runs that wait or are at work in the sub-agents below a session, however deep, oldest first.
+func (s *Store) OpenBelow(ctx context.Context, key sessions.Key) (out []sessions.Run, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key = ?) AND key <> ? ORDER BY seq"
+		return c.each(ctx, q, []any{string(key), string(key)}, func(r row) error {
+			run, _, err := scanRun(r)
+			out = append(out, run)
+			return err
+		})
+	})
+	return out, err
+}
+
 // ListRuns gives runs, newest first unless the oldest are asked for.
 func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
 	where, args := []string{"1 = 1"}, []any{}

@@ -36,21 +36,22 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 	return append(stopped, more...), err
 }
 
+// openBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are
+// open and looks up from them: those are few, while a session may have had thousands of sub-agents.
+const openBelow = `WITH RECURSIVE up (seq, key) AS (
+	SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
+	UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '') `
+
 // stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
-//
-// It begins at the runs that are open and looks up from them: those are few, while a session may have had thousands of sub-agents.
 func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
 	args := make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = string(k)
 	}
 	var seqs []int64
-	err = t.each(`WITH RECURSIVE up (seq, key) AS (
-			SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
-			UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '')
-		SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (`+marks(len(keys))+`)) ORDER BY seq`, args, func(r row) error {
+	err = t.each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+marks(len(keys))+")) ORDER BY seq", args, func(r row) error {
 		var q request
 		if err := decode(r.str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)

@@ -43,7 +43,10 @@ func TestFaultRowUnread(t *testing.T) {
 	if _, err := s.Submit(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.write(t.Context(), "break", func(t *tx) error { _, err := t.exec("UPDATE sessions SET settings = '{' WHERE key = ?", string(key)); return err }); err != nil {
+	if err := s.write(t.Context(), "break", func(t *tx) error {
+		_, err := t.exec("UPDATE sessions SET settings = '{' WHERE key = ?", string(key))
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, read := s.Get(t.Context(), key)

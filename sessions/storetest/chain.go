@@ -50,17 +50,23 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.ok(f.Archive(f.ctx, child))
 	before := f.get(child)
 	want := []sessions.StoppedRun{{Key: grandchild, ID: working.ID}, {Key: grandchild, ID: steer.ID}}
+	f.equal(f.below(chat), []sessions.RunID{working.ID, steer.ID})
+	f.equal(f.below(child), []sessions.RunID{working.ID, steer.ID})
+	f.equal(len(f.below(grandchild)), 0) // its own
+	f.equal(f.below(key("2")), []sessions.RunID{other.ID})
+	f.equal(len(f.below("agent:main:nobody")), 0)
 	f.equal(f.stop(chat, "agent:main:nobody", chat), want)
 	f.equal(f.run(working.ID).Status, sessions.Running) // its owner ends it
 	f.equal(f.run(steer.ID).Status, sessions.Stopped)
 	f.equal(f.run(other.ID).Status, sessions.Queued)
 	f.equal(f.aborted(chat, child, grandchild, other.Key), []bool{false, true, true, false}) // the chat's own last turn was not stopped
 	before.Aborted = true
-	f.equal(f.get(child), before)         // archived as it was
-	f.equal(f.stop(chat), want[:1])       // again: the one that is at work still
+	f.equal(f.get(child), before)   // archived as it was
+	f.equal(f.stop(chat), want[:1]) // again: the one that is at work still
+	f.equal(f.below(chat), []sessions.RunID{working.ID})
 	f.equal(len(f.stop("", "nobody")), 0) // no session at all
 	f.finish(working.ID, sessions.Outcome{Status: sessions.Stopped, Error: "stopped"})
-	f.equal(len(f.stop(chat)), 0)
+	f.equal(len(f.stop(chat))+len(f.below(chat)), 0)
 
 	// A step that stop spares leaves the mark; the next turn takes it away.
 	f.queue(child, "", sessions.AnnounceRun, "announce")
@@ -69,6 +75,17 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.queue(child, "", sessions.ChildRun, "go on")
 	f.finish(f.claim(child).ID, sessions.Outcome{})
 	f.equal(f.aborted(child), []bool{false})
+}
+
+// below gives the open runs below a session.
+func (f *fixture) below(k sessions.Key) (ids []sessions.RunID) {
+	f.t.Helper()
+	runs, err := f.OpenBelow(f.ctx, k)
+	f.ok(err)
+	for _, run := range runs {
+		ids = append(ids, run.ID)
+	}
+	return ids
 }
 
 // Stopping a sub-agent leaves what is above it and beside it alone, and ends where sessions spawned each other in a circle.
