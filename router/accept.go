@@ -25,6 +25,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 		return r.setAside(ctx, a, in, err)
 	}
 	r.refused.taken(in)
+	r.refused.readable(in.Address)
 	return nil
 }
 

@@ -273,25 +273,19 @@ const stopMost = 1000
 // stopping words and makes the end of what sub-agents, and those below them, are at.
 func (r *Router) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
 	var e sessions.Effects
-	ends := make(map[sessions.Key]bool)
+	var ends []sessions.Key
 	for _, s := range all {
 		e.Stop = append(e.Stop, s.Key)
 		own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
 		if err != nil {
 			return "", e, err
 		}
-		below, err := r.workingBelow(ctx, s.Key)
-		if err != nil {
-			return "", e, err
-		}
 		if len(own) > 0 {
-			ends[s.Key] = true
-		}
-		for _, key := range below {
-			ends[key] = true
+			ends = append(ends, s.Key)
 		}
 	}
-	return "⚙️ " + stoppedWords(len(ends)), e, nil
+	below, err := r.workingBelow(ctx, e.Stop...)
+	return "⚙️ " + stoppedWords(len(ends)+len(below)), e, err
 }
 
 func stoppedWords(n int) string {
@@ -306,18 +300,19 @@ func stoppedWords(n int) string {
 func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	q.Limit = stopMost
 	open, err := r.open(ctx, q)
-	return slices.DeleteFunc(open, spared), err
+	return slices.DeleteFunc(open, goesOn), err
 }
 
-func spared(run sessions.Run) bool {
+// goesOn reports whether a stop of a session leaves a run alone. A job's, which the store would end, is told of by itself: see jobsAtWork.
+func goesOn(run sessions.Run) bool {
 	return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
 }
 
-// workingBelow lists the sub-agents below a session that a stop of it ends.
-func (r *Router) workingBelow(ctx context.Context, key sessions.Key) (keys []sessions.Key, err error) {
-	runs, err := r.store.OpenBelow(ctx, key)
+// workingBelow lists the sub-agents below sessions that a stop of these ends.
+func (r *Router) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
+	runs, err := r.store.OpenBelow(ctx, of...)
 	for _, run := range runs {
-		if !spared(run) && !slices.Contains(keys, run.Key) {
+		if !goesOn(run) && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)
 		}
 	}

@@ -35,6 +35,8 @@ type refusedEvents struct {
 	m     map[eventKey]refusedBefore
 	since time.Time // of the hour in which
 	aside int       // were set aside
+
+	unread map[channels.Address]bool // chats whose session could not be read
 }
 
 type eventKey struct {
@@ -57,10 +59,15 @@ func (e *refusedEvents) taken(in channels.Inbound) {
 	delete(e.m, eventOf(in))
 }
 
-// again counts a refusal and reports whether the event had its tries, and there is room for it among those of the hour: it is counted there then.
-func (e *refusedEvents) again(in channels.Inbound) bool {
+// again counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
+// the hour. nil = it is to come again. Where a chat's session cannot be read, and that was found out so once, others do not wait for what comes there.
+func (e *refusedEvents) again(in channels.Inbound, why error) (undo func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	unread := errors.Is(why, sessions.ErrUnread)
+	if unread && e.unread[in.Address] {
+		return func() {}
+	}
 	x, known := e.m[eventOf(in)]
 	if !known {
 		if e.m == nil || len(e.m) >= mostRefused {
@@ -74,10 +81,16 @@ func (e *refusedEvents) again(in channels.Inbound) bool {
 		e.since, e.aside = time.Now(), 0
 	}
 	if x.times < refusedTries || time.Since(x.first) < refusedFor || e.aside >= mostAside {
-		return false
+		return nil
 	}
 	e.aside++
-	return true
+	if unread {
+		if e.unread == nil || len(e.unread) >= mostRefused {
+			e.unread = map[channels.Address]bool{}
+		}
+		e.unread[in.Address] = true
+	}
+	return e.notAside
 }
 
 // notAside takes back that one was counted among those of the hour.
@@ -87,9 +100,16 @@ func (e *refusedEvents) notAside() {
 	e.aside = max(e.aside-1, 0)
 }
 
+// readable says that an event of a chat was taken.
+func (e *refusedEvents) readable(at channels.Address) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.unread, at)
+}
+
 // ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
 func ofTheEvent(err error) bool {
-	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, errPanic)
+	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrUnread) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, errPanic)
 }
 
 // setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
@@ -98,8 +118,13 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !ofTheEvent(why) {
 		return why
 	}
+	undo := r.refused.again(in, why)
+	if undo == nil {
+		return why
+	}
 	kept, fits := keptOf(in, r.forPeople(ctx, a, in))
-	if !fits || !r.refused.again(in) {
+	if !fits {
+		undo()
 		return why
 	}
 	in.Raw = kept
@@ -111,7 +136,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 		acc, err = r.store.Accept(ctx, aside)
 	}
 	if err != nil || acc.Duplicate {
-		r.refused.notAside()
+		undo()
 	}
 	if err != nil {
 		r.unsure(ctx, err)
@@ -142,7 +167,7 @@ func (r *Router) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions
 }
 
 // forPeople reports whether the words of an event may be kept: nobody was to read those of one that the policy drops, nor has the host kept them. Where
-// the event failed before it was decided on, the policy is asked for it alone.
+// the event failed before it was decided on, the policy is asked for it alone; what a group's own rule may drop is dropped where that cannot be read.
 func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.Inbound) bool {
 	switch {
 	case in.SentByThisLogin:
@@ -154,7 +179,10 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 	defer r.fence("set aside", &err) // false, too
 	set := r.settings.Load()
 	s, err := r.place(ctx, set, in)
-	if err != nil { // it may be its session that cannot be read
+	if err != nil { // it may be its session that cannot be read, and with it the rule of a group
+		if in.Address.Type.Several() {
+			return false
+		}
 		s.Key, s.Agent, _ = set.routes.Key(in)
 	}
 	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,12 +24,12 @@ type unfitting struct {
 	sessions.Store
 	words  string
 	err    error
-	broken sessions.Key // a session that cannot be read
+	broken atomic.Bool // the main session cannot be read
 }
 
 func (s *unfitting) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
-	if key == s.broken {
-		return sessions.Session{}, sessions.ErrUnfit
+	if key == "agent:main:main" && s.broken.Load() {
+		return sessions.Session{}, sessions.ErrUnread
 	}
 	return s.Store.Get(ctx, key)
 }
@@ -97,22 +98,42 @@ func TestFaultRefusedForEver(t *testing.T) {
 	}
 }
 
-// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, and
-// other chats go on.
+// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, the first after
+// half a minute, all others at once, and other chats go on. Nobody knows whether its chat may be told.
 func TestFaultSessionUnread(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := newUnfitting(t, &unfitting{words: "none", broken: "agent:main:main"})
+		store := &unfitting{words: "none"}
+		store.broken.Store(true)
+		g := newUnfitting(t, store)
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "what I wrote", Time: time.Now()}
-		taken := false
-		for began := time.Now(); !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
+		taken, began := false, time.Now()
+		for ; !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
 			taken = g.r.Accept(t.Context(), in) == nil
 		}
-		listed, err := g.store.Skipped(t.Context(), 10)
-		if err != nil || !taken || len(listed) != 1 || !strings.Contains(listed[0].Raw, in.Text) {
-			t.Errorf("taken: %t; listed: %+v (%v)", taken, listed, err)
+		if !taken || time.Since(began) < refusedFor {
+			t.Errorf("taken: %t, after %s", taken, time.Since(began))
+		}
+		for id := range mostAside + 10 {
+			in.ID = channels.MessageID(fmt.Sprint("later ", id))
+			if err := g.r.Accept(t.Context(), in); err != nil {
+				t.Fatal(id, err)
+			}
+		}
+		listed, err := g.store.Skipped(t.Context(), 1000)
+		if err != nil || len(listed) != mostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.fake.Texts(direct(owner))) != 0 {
+			t.Errorf("%d are listed (%v); the chat shows %q", len(listed), err, g.fake.Texts(direct(owner)))
 		}
 		g.say(groupChat("g"), guest, "hello")
 		g.until("another chat is answered", func() bool { return len(g.fake.Texts(groupChat("g"))) == 1 })
+
+		store.broken.Store(false) // somebody has put it right
+		g.say(direct(owner), owner, "hello")
+		g.until("it is answered", func() bool { return len(g.fake.Texts(direct(owner))) == 1 })
+		store.broken.Store(true)
+		in.ID = "anew"
+		if g.r.Accept(t.Context(), in) == nil {
+			t.Error("what is refused for the first time is set aside at once")
+		}
 	})
 }
 

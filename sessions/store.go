@@ -15,7 +15,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
-	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or a row that it has to do with, or the store's own code: neither the disk nor a connection. It fails again
+	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
+	ErrUnread   = errors.New("a row of the store is not as it was written")
 	ErrDamaged  = errors.New("the store is damaged")
 	ErrOwned    = errors.New("another process owns the store")
 )
@@ -149,8 +150,8 @@ type Runs interface {
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountOpen counts the runs of a session that wait or are at work, without reading them.
 	CountOpen(ctx context.Context, key Key) (int, error)
-	// OpenBelow lists the runs that wait or are at work in the sub-agents below a session, however deep, oldest first.
-	OpenBelow(ctx context.Context, key Key) ([]Run, error)
+	// OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
+	OpenBelow(ctx context.Context, keys ...Key) ([]Run, error)
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
 	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)

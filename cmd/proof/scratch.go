@@ -50,8 +50,13 @@ type runFolder struct {
 // newRunFolder takes an empty folder that somebody named, or a temporary one where dir is "".
 func newRunFolder(dir, name string) (f runFolder, err error) {
 	if dir == "" {
-		f.path, err = os.MkdirTemp("", name)
+		if f.path, err = os.MkdirTemp("", name); err != nil {
+			return f, err
+		}
 		f.own = true
+		if err = shortEnough(filepath.Join(f.path, worldFolder)); err != nil {
+			f.leave()
+		}
 		return f, err
 	}
 	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {

@@ -63,7 +63,7 @@ func (c *soakCmd) Run(ctx context.Context) error {
 		return err
 	}
 	f, err := c.in(ctx, dir.path)
-	if whole := f != nil && f.whole; err != nil && !whole && ctx.Err() == nil {
+	if begun := f != nil; begun && !f.whole && ctx.Err() == nil {
 		return errors.Join(err, dir.keep())
 	}
 	dir.leave()
@@ -81,8 +81,8 @@ func (c *soakCmd) in(ctx context.Context, dir string) (*soaked, error) {
 		return nil, err
 	}
 	f, err := c.run(ctx, path, filepath.Join(dir, worldFolder))
-	if f == nil {
-		return nil, err
+	if f == nil || f.Windows == 0 && err != nil {
+		return f, err
 	}
 	if c.JSON {
 		_ = json.NewEncoder(os.Stdout).Encode(f) // to whoever still reads
@@ -120,7 +120,7 @@ func (c *soakCmd) Validate() error {
 	return nil
 }
 
-// run does the run with a program. The figures are those of the windows that came to their end.
+// run does the run with a program. The figures are those of the windows that came to their end; nil = the host was not begun.
 func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err error) {
 	c.Window = c.windowTakes()
 	if c.Seed == 0 {
@@ -148,16 +148,16 @@ func (c *soakCmd) run(ctx context.Context, program, dir string) (_ *soaked, err 
 	}
 	defer s.p.kill()
 	if alive, err := s.w.ready(ctx, s.p); err != nil || !alive {
-		return nil, fmt.Errorf("the host does not start: %w\n%s", err, s.p.log)
+		return &s.fig, fmt.Errorf("the host does not start: %w\n%s", err, s.p.log)
 	}
 	if err := s.w.rest(ctx, restLimit); err != nil { // Discord says nothing to a bot that has never been there
-		return nil, err
+		return &s.fig, err
 	}
 	for _, at := range s.w.places { // everybody has a session before somebody asks for it
 		s.crowd.command(at, "/send on")
 	}
 	if err := s.w.rest(ctx, restLimit); err != nil {
-		return nil, err
+		return &s.fig, err
 	}
 	s.began = time.Now()
 	for time.Since(s.began) < c.For {

@@ -117,12 +117,22 @@ func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err err
 	return n, err
 }
 
-// OpenBelow lists the runs that wait or are at work in the sub-agents below a session, however deep, oldest first.
-func (s *Store) OpenBelow(ctx context.Context, key sessions.Key) (out []sessions.Run, err error) {
+// OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
+func (s *Store) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sessions.Run, err error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	args := make([]any, 0, 2*len(keys))
+	for range 2 {
+		for _, k := range keys {
+			args = append(args, string(k))
+		}
+	}
+	q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (" + marks(len(keys)) + ")) AND key NOT IN (" +
+		marks(len(keys)) + ") ORDER BY seq"
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key = ?) AND key <> ? ORDER BY seq"
-		return c.each(ctx, q, []any{string(key), string(key)}, func(r row) error {
+		return c.each(ctx, q, args, func(r row) error {
 			run, _, err := scanRun(r)
 			out = append(out, run)
 			return err

@@ -45,13 +45,13 @@ func scanSession(r row) (k known, err error) {
 	return k, err
 }
 
-// decode reads a JSON body; the empty text is the zero value. One that is no JSON is ErrUnfit.
+// decode reads a JSON body; the empty text is the zero value. One that does not decode is ErrUnread.
 func decode(s string, v any) error {
 	if s == "" {
 		return nil
 	}
 	if err := json.Unmarshal([]byte(s), v); err != nil {
-		return fmt.Errorf("%w: a row is not as it was written: %w", sessions.ErrUnfit, err)
+		return fmt.Errorf("%w: %w", sessions.ErrUnread, err)
 	}
 	return nil
 }

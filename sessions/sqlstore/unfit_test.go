@@ -51,7 +51,7 @@ func TestFaultRowUnread(t *testing.T) {
 	}
 	_, read := s.Get(t.Context(), key)
 	_, write := s.Submit(t.Context(), e)
-	if !errors.Is(read, sessions.ErrUnfit) || !errors.Is(write, sessions.ErrUnfit) {
+	if !errors.Is(read, sessions.ErrUnread) || !errors.Is(write, sessions.ErrUnread) {
 		t.Errorf("read: %v; written: %v", read, write)
 	}
 }

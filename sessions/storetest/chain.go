@@ -55,6 +55,8 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.equal(len(f.below(grandchild)), 0) // its own
 	f.equal(f.below(key("2")), []sessions.RunID{other.ID})
 	f.equal(len(f.below("agent:main:nobody")), 0)
+	f.equal(len(f.below()), 0)
+	f.equal(f.below(chat, key("2"), grandchild), []sessions.RunID{other.ID})
 	f.equal(f.stop(chat, "agent:main:nobody", chat), want)
 	f.equal(f.run(working.ID).Status, sessions.Running) // its owner ends it
 	f.equal(f.run(steer.ID).Status, sessions.Stopped)
@@ -77,10 +79,10 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.equal(f.aborted(child), []bool{false})
 }
 
-// below gives the open runs below a session.
-func (f *fixture) below(k sessions.Key) (ids []sessions.RunID) {
+// below gives the open runs below sessions.
+func (f *fixture) below(keys ...sessions.Key) (ids []sessions.RunID) {
 	f.t.Helper()
-	runs, err := f.OpenBelow(f.ctx, k)
+	runs, err := f.OpenBelow(f.ctx, keys...)
 	f.ok(err)
 	for _, run := range runs {
 		ids = append(ids, run.ID)

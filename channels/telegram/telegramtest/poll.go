@@ -50,23 +50,31 @@ func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 			s.poll = nil
 		}
 	}()
+	var answer json.RawMessage // when its time is over
 	for {
 		s.mu.Lock()
-		arrived := s.arrived
+		arrived, kicked := s.arrived, s.poll != me
 		body := s.batch(limit)
+		if body == nil {
+			body = answer
+		}
+		if body != nil && !kicked {
+			s.poll = nil // it cannot be ended any more
+		}
 		s.mu.Unlock()
-		if body != nil {
+		switch {
+		case kicked && me.fault != nil:
+			return me.fault.apply(ctx)
+		case kicked:
+			return failure(http.StatusConflict, conflictText)
+		case body != nil:
 			return ok(body)
 		}
 		select {
 		case <-arrived:
 		case <-timeout.C:
-			return ok(json.RawMessage("[]"))
+			answer = json.RawMessage("[]")
 		case <-me.kicked:
-			if me.fault != nil {
-				return me.fault.apply(ctx)
-			}
-			return failure(http.StatusConflict, conflictText)
 		case <-ctx.Done():
 			return reply{cut: true}
 		}

@@ -128,6 +128,9 @@ func TestEndPoll(t *testing.T) {
 		if a := call(t, srv, "getUpdates", "timeout", "30"); a.Err == nil || time.Since(began) > 0 {
 			t.Errorf("%+v after %s", a, time.Since(began))
 		}
+		if a := call(t, srv, "getUpdates"); !a.OK {
+			t.Errorf("the fault of the next one is used up: %+v", a)
+		}
 	})
 }
 
