@@ -300,11 +300,11 @@ func stoppedWords(n int) string {
 func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	q.Limit = stopMost
 	open, err := r.open(ctx, q)
-	return slices.DeleteFunc(open, goesOn), err
+	return slices.DeleteFunc(open, outlastsStop), err
 }
 
-// goesOn reports whether a stop of a session leaves a run alone. A job's, which the store would end, is told of by itself: see jobsAtWork.
-func goesOn(run sessions.Run) bool {
+// outlastsStop reports whether a stop of a session leaves a run alone. A job's, which the store would end, is told of by itself: see jobsAtWork.
+func outlastsStop(run sessions.Run) bool {
 	return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
 }
 
@@ -312,7 +312,7 @@ func goesOn(run sessions.Run) bool {
 func (r *Router) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
 	runs, err := r.store.OpenBelow(ctx, of...)
 	for _, run := range runs {
-		if !goesOn(run) && !slices.Contains(keys, run.Key) {
+		if !outlastsStop(run) && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)
 		}
 	}

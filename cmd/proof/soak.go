@@ -63,7 +63,7 @@ func (c *soakCmd) Run(ctx context.Context) error {
 		return err
 	}
 	f, err := c.in(ctx, dir.path)
-	if begun := f != nil; begun && !f.whole && ctx.Err() == nil {
+	if f != nil && !f.whole && ctx.Err() == nil {
 		return errors.Join(err, dir.keep())
 	}
 	dir.leave()
