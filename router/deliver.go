@@ -39,6 +39,11 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 			return false
 		}
 	}
+	return g.parts(ctx, o, q, d, &c)
+}
+
+// parts sends what is left of a delivery, part by part.
+func (g *gate) parts(ctx context.Context, o *outlet, q *queue, d sessions.Delivery, c *cut) bool {
 	for {
 		ch, ok := g.ready(ctx, o, d)
 		if !ok {
@@ -49,7 +54,7 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 		} else if waited {
 			continue
 		}
-		next, final, ok := g.attempt(ctx, o, ch, d, &c)
+		next, final, ok := g.attempt(ctx, o, ch, d, c)
 		if !ok || final {
 			return ok
 		}
@@ -184,26 +189,31 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today
 		return next, final, ok
 	}
+	return g.part(ctx, o, ch, next, c, land)
+}
+
+// part sends the next part of a delivery that may leave now; land ends its flight.
+func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut, land func()) (next sessions.Delivery, final, ok bool) {
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
-		return g.again(ctx, next, time.Second, "the account is not connected", sessions.NotArrived)
+		return g.again(ctx, d, time.Second, "the account is not connected", sessions.NotArrived)
 	}
-	limits := g.limits(o, ch, next.To)
-	p, last, ok := c.part(next, limits)
+	limits := g.limits(o, ch, d.To)
+	p, last, ok := c.part(d, limits)
 	if !ok {
-		return g.end(ctx, next, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
+		return g.end(ctx, d, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
 	}
-	out := g.outbound(next, g.withoutLost(next, p, limits))
-	if first, there := g.previewOf(next); there {
-		return g.becomes(ctx, o, ch, next, out, last, first)
+	out := g.outbound(d, g.withoutLost(d, p, limits))
+	if first, there := g.previewOf(d); there {
+		return g.becomes(ctx, o, ch, d, out, last, first)
 	}
 	began := time.Now()
 	receipt, err := g.send(ctx, ch, out)
 	g.metrics.sent(o.ref, began, err)
 	if err != nil {
 		land() // to learn what became of it may take minutes, in which the policy may change: each question is a flight of its own
-		return g.failed(ctx, o, ch, next, out, last, channels.Classify(err))
+		return g.failed(ctx, o, ch, d, out, last, channels.Classify(err))
 	}
-	return g.arrived(ctx, next, receipt, last)
+	return g.arrived(ctx, d, receipt, last)
 }
 
 // begin has the store decide whether a part may leave now: it is sending then.

@@ -33,7 +33,8 @@ type gate struct {
 	life     context.Context // of all queues, from start; ends at shutdown
 	outlets  map[AccountRef]*outlet
 	known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
-	overflow bool                         // the store may hold pending deliveries that are in no queue: only reload brings in more
+	booked   map[sessions.DeliveryID]*booking
+	overflow bool // the store may hold pending deliveries that are in no queue: only reload brings in more
 	wg       sync.WaitGroup
 }
 
@@ -53,6 +54,7 @@ type outlet struct {
 type queue struct {
 	chat    channels.ChatID
 	waiting []sessions.Delivery
+	booked  *booking      // for the first one, until it is made
 	ahead   []*queue      // what was on its way in the same chat under an old id goes first
 	done    chan struct{} // closed when it is empty
 }
@@ -74,7 +76,7 @@ func newGate(store sessions.Store, settings func() *Settings, files *outbox, log
 		files.clear = func(ctx context.Context) error { return files.tidy(ctx, store, time.Now(), outboxLeast) }
 	}
 	return &gate{store: store, settings: settings, outbox: files, ages: newClock(), most: maxKnown, log: log, metrics: m,
-		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool)}
+		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool), booked: make(map[sessions.DeliveryID]*booking)}
 }
 
 // start loads what is waiting in the store. ambiguous are the deliveries that were being sent when the last process ended.
@@ -124,6 +126,7 @@ func (g *gate) enqueue(ds ...sessions.Delivery) {
 	defer g.mu.Unlock()
 	for _, d := range ds {
 		switch _, known := g.known[d.ID]; {
+		case g.take(d):
 		case known:
 			g.known[d.ID] = true // it may be ending just now
 		case g.overflow:
@@ -167,17 +170,18 @@ func (g *gate) drain(ctx context.Context, o *outlet, q *queue) {
 	defer close(q.done)
 	for {
 		g.mu.Lock()
-		if len(q.waiting) == 0 || ctx.Err() != nil {
+		if len(q.waiting) == 0 || ctx.Err() != nil && q.booked == nil {
 			if o.queues[q.chat] == q {
 				delete(o.queues, q.chat)
 			}
 			g.mu.Unlock()
 			return
 		}
-		d := q.waiting[0]
+		d, b := q.waiting[0], q.booked
+		q.booked = nil
 		g.mu.Unlock()
-		if !g.deliver(ctx, o, q, d) {
-			continue // ctx ended: the store knows where we are
+		if b != nil && !g.collect(ctx, o, q, b) || b == nil && !g.deliver(ctx, o, q, d) {
+			continue // ctx ended, and the store knows where we are; or others come first
 		}
 		g.mu.Lock()
 		q.waiting = q.waiting[1:]

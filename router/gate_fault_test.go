@@ -19,7 +19,7 @@ import (
 
 // The commit happened and its answer did not arrive, as when a connection to PostgreSQL breaks during COMMIT.
 func TestCommitWhoseAnswerIsLost(t *testing.T) {
-	for _, op := range []string{"Accept", "Claim", "Record", "Finish", "PutPairing", "BeginSend", "PartSent+fake"} {
+	for _, op := range []string{"Accept", "Claim", "Record", "Finish", "Finish+begin", "PutPairing", "BeginSend", "PartSent+fake"} {
 		t.Run(op, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var once atomic.Bool
@@ -28,11 +28,14 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 						panic("connection lost")
 					}
 				}, nil, eachAlone, func(s *Settings) {
-					if op == "PutPairing" {
-						a := s.Accounts[account]
+					a := s.Accounts[account]
+					switch op {
+					case "PutPairing":
 						a.Access = policy.Access{DMPolicy: policy.DMPairing}
-						s.Accounts[account] = a
+					case "Finish", "BeginSend": // the answer waits for its turn behind that to a command
+						a.Pacing.PerChatPerSecond = 0.1
 					}
+					s.Accounts[account] = a
 				})
 				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 					if last(p).Role != sessions.ToolResult {
@@ -41,11 +44,16 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 					return text("done"), nil
 				})
 				want := 1
-				g.say(direct("a"), guest, "one")
-				if op == "Claim" { // the commit that queues the first one claims it, too
+				switch op {
+				case "Finish", "BeginSend":
+					g.say(direct("a"), guest, "/help")
+					g.shown(1)
+					want++
+				case "Claim": // the commit that queues the first one claims it, too
 					g.say(direct("a"), guest, "two")
-					want = 2
+					want++
 				}
+				g.say(direct("a"), guest, "one")
 				<-time.After(50 * time.Minute)
 				synctest.Wait()
 				if !once.Load() {

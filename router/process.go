@@ -49,6 +49,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	var acc sessions.Accepted
 	lane := r.lanes.reserve(out.Next)
 	defer func() { lane.end(acc, nil) }()
+	defer r.gate.book(out).end()
 	if acc, ok = r.finish(ctx, run, *out); !ok {
 		return false
 	}

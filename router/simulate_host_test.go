@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -105,7 +106,7 @@ func (h *host) trace(op, phase string) {
 	}
 	w.tally("commits")
 	w.s.note("%s %s", phase, op)
-	if phase == sqlstore.AfterCommit && op == "BeginSend" {
+	if phase == sqlstore.AfterCommit && (op == "BeginSend" || strings.HasPrefix(op, "Finish+begin")) {
 		h.begun.Store(int64(w.clock()))
 	}
 	switch {
@@ -214,7 +215,18 @@ func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Ou
 		if o.Delete != nil {
 			c.keep(ctx, run, o)
 		}
-		return c.Store.Finish(ctx, run, o)
+		if o.Begin == nil {
+			return c.Store.Finish(ctx, run, o)
+		}
+		var acc sessions.Accepted
+		_, err := c.h.begins(o.Begin.Delivery, func() (d sessions.Delivery, err error) {
+			acc, err = c.Store.Finish(ctx, run, o)
+			if i := slices.IndexFunc(acc.Deliveries, func(x sessions.Delivery) bool { return x.ID == o.Begin.Delivery }); i >= 0 {
+				d = acc.Deliveries[i]
+			}
+			return d, err
+		})
+		return acc, err
 	})
 	if x != nil {
 		x.done = err == nil

@@ -14,7 +14,7 @@ import (
 )
 
 // mostLived is how many seeds are lived to find what is to be spoiled.
-const mostLived = 120
+const mostLived = 250
 
 // TestSimulationIsJudged spoils what came of good lives, in one way each, and looks whether the judge of the simulation names it.
 func TestSimulationIsJudged(t *testing.T) {

@@ -169,9 +169,18 @@ type Outcome struct {
 	Usage      Usage
 	Context    int        // tokens of the last call; 0 = unknown
 	Deliveries []Delivery // replies and notices
+	Begin      *Beginning // one of Deliveries begins to leave in the same commit; nil = none does
 	Next       *Effects   // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
+}
+
+// Beginning has a delivery begin to leave in the commit that makes it. What Finish gives back of it is as BeginSend would have it: State says what
+// it came to. It stays Pending when another one that is not final was made for the same chat before it.
+type Beginning struct {
+	Delivery DeliveryID
+	Check    func(Session) policy.Verdict
+	Opening  Opening
 }
 
 // AbsorbQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other

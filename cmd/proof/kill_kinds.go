@@ -41,6 +41,7 @@ var kinds = []kind{
 	{name: "Expire", make: stay, slow: expireAfter},
 	{name: "Expire+archive", make: stay, slow: expireAfter},
 	{name: "Finish"},
+	{name: "Finish+begin"},
 	{name: "Finish+delete"},
 	{name: "Finish+next"},
 	{name: "Fire", make: job},

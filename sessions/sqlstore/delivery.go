@@ -193,68 +193,6 @@ func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (ou
 	return out, err
 }
 
-// BeginSend decides whether a delivery may leave and claims it, in one transaction.
-func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
-	return s.onDelivery(ctx, "BeginSend", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		if d.State.Final() {
-			return false, nil
-		}
-		if !d.Expires.IsZero() && !now.Before(d.Expires) {
-			over(d, sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339))
-			return true, nil
-		}
-		v, err := t.verdict(d, check)
-		if err != nil {
-			return false, err
-		}
-		d.Verdict = &v
-		if !v.Allowed() {
-			over(d, sessions.Withheld, v.Reason)
-			return true, nil
-		}
-		if ok, err := t.open(d.To, d.Kind, now, o); err != nil {
-			return false, err
-		} else if !ok {
-			was := *d
-			d.State, d.NotBefore = sessions.Pending, fromMs(ms(o.Until))
-			d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", o.Most)
-			return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
-		}
-		d.State = sessions.Sending
-		d.Attempt++
-		return true, nil
-	})
-}
-
-// over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.
-func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
-	d.Unclear = d.Unclear || underWay(d)
-	if d.State, d.Error = state, why; d.Unclear {
-		d.Error += "; " + sessions.MayHaveArrived
-	}
-}
-
-// underWay reports whether a try of the current part was begun of whose end nothing is known.
-func underWay(d *sessions.Delivery) bool { return d.State == sessions.Sending && d.Attempt > 0 }
-
-// verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
-// that was deleted meanwhile is its key alone: rules about keys still apply.
-func (t *tx) verdict(d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
-	if d.Granted != nil {
-		return *d.Granted, nil
-	}
-	var k known
-	if d.Session != "" {
-		var err error
-		if k, err = t.session(d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return policy.Verdict{}, err
-		} else if err != nil {
-			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
-		}
-	}
-	return check(k.Session), nil
-}
-
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
 func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {

@@ -282,7 +282,11 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		if d.Run == id {
 			d.runSeq = at.seq
 		}
+		last := t.n.delivery
 		x, err := t.post(d)
+		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
+			err = t.beginAtOnce(d, &x, *f.Begin)
+		}
 		if err != nil {
 			return acc, err
 		}

@@ -384,3 +384,67 @@ func marks(_ *testing.T, f *fixture) {
 	f.equal(got[1].Deliveries, []sessions.Mark{{Delivery: late.ID, State: sessions.Pending, To: addr("3").String()}})
 	f.equal(len(got[0].Deliveries), 0)
 }
+
+// proves: P5
+func finishBegin(_ *testing.T, f *fixture) {
+	n := 0
+	finish := func(d sessions.Delivery, o sessions.Outcome) sessions.Accepted {
+		f.t.Helper()
+		n++
+		run := f.accept(message("1", fmt.Sprint("begin", n), "q")).Run
+		f.claim(key("1"))
+		d.Run, o.Deliveries = run.ID, []sessions.Delivery{d}
+		return f.finish(run.ID, o)
+	}
+	begin := func(d sessions.Delivery, check func(sessions.Session) policy.Verdict, want sessions.DeliveryState) sessions.Delivery {
+		f.t.Helper()
+		acc := finish(d, sessions.Outcome{Begin: &sessions.Beginning{Delivery: d.ID, Check: check}})
+		if len(acc.Deliveries) != 1 || acc.Deliveries[0].State != want {
+			f.t.Fatalf("%+v", acc.Deliveries)
+		}
+		f.equal(f.delivery(d.ID), acc.Deliveries[0])
+		return acc.Deliveries[0]
+	}
+	d := begin(delivery(key("1"), addr("1"), "one"), func(s sessions.Session) policy.Verdict {
+		f.equal(s.Key, key("1"))
+		return allowed
+	}, sessions.Sending)
+	if d.Attempt != 1 || d.Verdict == nil || *d.Verdict != allowed {
+		f.t.Errorf("%+v", d)
+	}
+	topic := addr("1")
+	topic.Thread = "7"
+	behind := begin(delivery(key("1"), topic, "two"), allow, sessions.Pending) // the first one is on its way to the chat
+	if behind.Attempt != 0 || behind.Verdict != nil {
+		f.t.Errorf("%+v", behind)
+	}
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "r", At: time.Now()}, true))
+	begin(delivery(key("1"), addr("1"), "three"), allow, sessions.Pending) // and now the second
+	f.sent(behind.ID)
+	begin(delivery(key("1"), addr("2"), "elsewhere"), allow, sessions.Sending)
+	no := begin(delivery(key("1"), addr("3"), "no"), deny, sessions.Withheld)
+	if no.Attempt != 0 || *no.Verdict != denied || no.Unclear {
+		f.t.Errorf("%+v", no)
+	}
+	// One that is there already is somebody else's.
+	there := f.post(delivery(key("1"), addr("4"), "x"))
+	acc := finish(there, sessions.Outcome{Begin: &sessions.Beginning{Delivery: there.ID, Check: deny}})
+	f.equal(acc.Deliveries[0].State, sessions.Pending)
+	// Only the one that is named begins, and an account that opens no more chats today lets it wait.
+	other := delivery(key("1"), addr("5"), "x")
+	acc = finish(other, sessions.Outcome{Begin: &sessions.Beginning{Delivery: "another", Check: deny}})
+	f.equal(acc.Deliveries[0].State, sessions.Pending)
+	news := delivery(key("1"), addr("6"), "news")
+	news.Kind = sessions.Announce
+	until := fromMilli(time.Now()).Add(time.Hour)
+	full := sessions.Opening{Most: 1, Since: until.Add(-2 * time.Hour), Until: until}
+	first := news
+	first.ID, first.To = "first", addr("7")
+	f.post(first)
+	_, err := f.BeginSend(f.ctx, first.ID, time.Now(), allow, full)
+	f.ok(err)
+	acc = finish(news, sessions.Outcome{Begin: &sessions.Beginning{Delivery: news.ID, Check: allow, Opening: full}})
+	if got := acc.Deliveries[0]; got.State != sessions.Pending || !got.NotBefore.Equal(until) || got.Error == "" {
+		f.t.Errorf("%+v", got)
+	}
+}

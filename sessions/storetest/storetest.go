@@ -25,7 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"EffectsOrder", effectsOrder},
 		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopSpares", stopSpares},
 		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
-		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishNext", finishNext},
+		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishBegin", finishBegin}, {"FinishNext", finishNext},
 		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceWide", traceWide}, {"TraceDeleted", traceDeleted},
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},

@@ -1,0 +1,97 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/policy"
+	"parley/sessions"
+)
+
+// BeginSend decides whether a delivery may leave and claims it, in one transaction.
+func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+	return s.onDelivery(ctx, "BeginSend", id, func(t *tx, d *sessions.Delivery) (bool, error) {
+		return t.beginSend(d, now, sessions.Beginning{Check: check, Opening: o})
+	})
+}
+
+// beginSend reports whether there is something to write.
+func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning) (bool, error) {
+	if d.State.Final() {
+		return false, nil
+	}
+	if !d.Expires.IsZero() && !now.Before(d.Expires) {
+		over(d, sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339))
+		return true, nil
+	}
+	v, err := t.verdict(d, b.Check)
+	if err != nil {
+		return false, err
+	}
+	d.Verdict = &v
+	if !v.Allowed() {
+		over(d, sessions.Withheld, v.Reason)
+		return true, nil
+	}
+	if ok, err := t.open(d.To, d.Kind, now, b.Opening); err != nil {
+		return false, err
+	} else if !ok {
+		was := *d
+		d.State, d.NotBefore = sessions.Pending, fromMs(ms(b.Opening.Until))
+		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Opening.Most)
+		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
+	}
+	d.State = sessions.Sending
+	d.Attempt++
+	return true, nil
+}
+
+// beginAtOnce is beginSend for a delivery that this transaction has made, in its turn: when one that goes to the same chat was made before it
+// and is not final, it stays pending.
+func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
+	behind := false
+	chat := whole(d.To)
+	err := t.each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r row) error {
+		behind = behind || whole(address(r.str(0))) == chat
+		return nil
+	})
+	if err != nil || behind {
+		return err
+	}
+	if write, err := t.beginSend(d, t.now, b); err != nil || !write {
+		return err
+	}
+	t.also(d.State == sessions.Sending, "begin")
+	return t.keep(d, p.transcript)
+}
+
+// over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.
+func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
+	d.Unclear = d.Unclear || underWay(d)
+	if d.State, d.Error = state, why; d.Unclear {
+		d.Error += "; " + sessions.MayHaveArrived
+	}
+}
+
+// underWay reports whether a try of the current part was begun of whose end nothing is known.
+func underWay(d *sessions.Delivery) bool { return d.State == sessions.Sending && d.Attempt > 0 }
+
+// verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
+// that was deleted meanwhile is its key alone: rules about keys still apply.
+func (t *tx) verdict(d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
+	if d.Granted != nil {
+		return *d.Granted, nil
+	}
+	var k known
+	if d.Session != "" {
+		var err error
+		if k, err = t.session(d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return policy.Verdict{}, err
+		} else if err != nil {
+			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
+		}
+	}
+	return check(k.Session), nil
+}
