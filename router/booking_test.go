@@ -92,7 +92,7 @@ func TestBegunInItsTurn(t *testing.T) {
 // TestBegunAndNotTried ends the host, takes the account away, or loses the answer, behind the commit that begins to send and before anything
 // is sent. Nobody wonders whether it arrived.
 //
-// proves: P4
+// proves: D4
 func TestBegunAndNotTried(t *testing.T) {
 	for name, c := range map[string]struct{ then, next func(g *rig) }{
 		"the host stops":         {func(g *rig) { g.end() }, func(g *rig) { g.stop(); g.start() }},
@@ -130,7 +130,7 @@ func TestBegunAndNotTried(t *testing.T) {
 // TestDeniedBeforeItBegins denies a session while the commit is under way that ends its turn. What comes of it does not leave, and who denied
 // it waits until that is decided.
 //
-// proves: P5, P7
+// proves: P4, P5, P7
 func TestDeniedBeforeItBegins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var g *rig
