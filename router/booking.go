@@ -11,7 +11,7 @@ import (
 )
 
 // bookBelow is how many deliveries may be on their way while chats are booked: where many are, one commit begins several anyway.
-const bookBelow = 100
+const bookBelow = 16
 
 // booking keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
 // nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
