@@ -51,12 +51,10 @@ func (x *prepared) take(s *Store) {
 	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.conn); return nil }) != nil {
 		return // closed by its test
 	}
-	for range cap(s.readers.free) {
-		c := <-s.readers.free
-		if c != nil {
-			add(c)
-		}
-		s.readers.free <- c
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	for _, c := range s.readers.idle {
+		add(c)
 	}
 }
 

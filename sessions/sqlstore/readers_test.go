@@ -1,0 +1,56 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+// TestReaders: reads that come one after the other are made on one connection, those that come together each on its own, as many as there
+// may be; what comes beyond waits, and may give up.
+func TestReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
+		defer func() { _ = s.Close() }()
+		var last *conn
+		idle := func() int {
+			s.readers.mu.Lock()
+			defer s.readers.mu.Unlock()
+			return len(s.readers.idle)
+		}
+		one := func(ctx context.Context) error {
+			return s.read(ctx, func(c *conn) error { last = c; return nil })
+		}
+		for range 5 {
+			was := last
+			if err := one(t.Context()); err != nil || was != nil && last != was || idle() != 1 {
+				t.Fatalf("another connection: %v, %d open", err, idle())
+			}
+		}
+		hold := make(chan struct{})
+		for range 2 {
+			go func() { _ = s.read(t.Context(), func(*conn) error { <-hold; return nil }) }()
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- one(ctx) }()
+		synctest.Wait()
+		if len(ended) > 0 || idle() != 0 {
+			t.Error("more read than may")
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		close(hold)
+		synctest.Wait()
+		if idle() != 2 {
+			t.Errorf("%d open", idle())
+		}
+		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, errClosed) {
+			t.Error(err)
+		}
+	})
+}
