@@ -42,6 +42,7 @@ var kinds = []kind{
 	{name: "Expire+archive", make: stay, slow: expireAfter},
 	{name: "Finish"},
 	{name: "Finish+begin"},
+	{name: "Finish+begin+next"},
 	{name: "Finish+delete"},
 	{name: "Finish+next"},
 	{name: "Fire", make: job},
