@@ -28,16 +28,20 @@ func TestClaimedAtOnce(t *testing.T) {
 				ops = append(ops, op)
 			}
 		}, nil, eachAlone)
-		hold := make(chan struct{})
+		answer := make(chan struct{})
 		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
-			<-hold
+			<-answer
 			return text("done"), nil
 		})
 		g.say(direct("a"), guest, "one")
 		g.until("at work", func() bool { return g.model.count() == 1 })
 		g.say(direct("a"), guest, "two")
 		g.until("in line", func() bool { return len(g.runs()) == 2 })
-		close(hold)
+		answer <- struct{}{}
+		g.until("one answered, two at work", func() bool {
+			return g.model.count() == 2 && !slices.ContainsFunc(g.deliveries(), func(d sessions.Delivery) bool { return !d.State.Final() })
+		})
+		answer <- struct{}{}
 		g.shown(2)
 		g.idle(2)
 		mu.Lock()
