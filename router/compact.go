@@ -102,11 +102,12 @@ func behind(x history, cut int, s sessions.Summary) history {
 	return history{id: x.id, sum: s, msgs: x.msgs[cut:]}
 }
 
-// sumUp has a model sum up the oldest messages of x, and keeps the summary.
+// sumUp has a model sum up the oldest messages of x, and keeps the summary. Without a model there is only where the rest begins: that cost
+// nothing and can be found again, so it is kept with the end of the turn.
 func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room agent.Room, look string) (history, error) {
 	id := uuid.NewString()
-	text := x.sum.Text
-	if !c.set.Agents.Defaults.Compaction.Off || c.run.Kind == sessions.CompactRun {
+	text, free := x.sum.Text, c.set.Agents.Defaults.Compaction.Off && c.run.Kind != sessions.CompactRun
+	if !free {
 		var err error
 		if text, err = c.summary(ctx, id, x, cut, room, look); err != nil {
 			return x, err
@@ -114,6 +115,11 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	}
 	now := behind(x, cut, sessions.Summary{ID: id, Text: text, Before: before, Run: c.run.ID, Time: time.Now()})
 	now.sum.Context = c.fixed() + agent.TextTokens(text) + min(agent.Tokens(now.msgs...), room.Keep)
+	if free {
+		now.owed = true
+		c.r.histories.put(now)
+		return now, nil
+	}
 	var refused error
 	if !c.r.insist(ctx, "compact", func(ctx context.Context) error {
 		if refused = c.r.store.Compact(ctx, now.sum); errors.Is(refused, sessions.ErrConflict) {

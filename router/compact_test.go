@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -406,6 +407,32 @@ func TestSummaryWithoutBudget(t *testing.T) {
 		shown := g.shown(6)
 		if _, summaries := g.model.byKind(); len(summaries) > 0 || !strings.Contains(shown[5].Out.Text, "budget") {
 			t.Errorf("%d summaries, the chat reads %q", len(summaries), shown[5].Out.Text)
+		}
+	})
+}
+
+// Where no model sums up, where a session's view begins costs no commit of its own: the end of the turn keeps it.
+func TestLeftOutWithTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var ops []string
+		g := rigWith(t, channeltest.Options{}, func(op, phase string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if phase == "after-commit" {
+				ops = append(ops, op)
+			}
+		}, nil, eachAlone, func(s *Settings) { s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = 4, true })
+		g.chat(12)
+		g.idle(12)
+		sum, ok, err := g.store.Summary(t.Context(), g.session(guestKey).ID)
+		if check(t, err); !ok || sum.Number < 4 || sum.Text != "" || sum.Messages < 16 {
+			t.Errorf("of 24 messages %+v stands for the older ones", sum)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if slices.Contains(ops, "Compact") {
+			t.Errorf("commits %q", ops)
 		}
 	})
 }

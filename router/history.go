@@ -34,6 +34,7 @@ type history struct {
 	sum  sessions.Summary // its ID is empty where there is none
 	msgs []sessions.Message
 	size int
+	owed bool // the summary is not in the store: the end of the turn that made it keeps it
 }
 
 func newHistories() *histories {
@@ -92,6 +93,23 @@ func (h *histories) add(id sessions.ID, most int, msgs ...sessions.Message) {
 // has reports whether a message is among the newest ones: what is recorded a second time is there once.
 func (x *history) has(id string) bool {
 	return slices.ContainsFunc(x.msgs[max(0, len(x.msgs)-8):], func(m sessions.Message) bool { return m.ID == id })
+}
+
+// takeOwed gives the summary of a transcript that is to be kept with the end of the turn, once; nil = none is.
+func (h *histories) takeOwed(id sessions.ID) *sessions.Summary {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.m[id]
+	if e == nil {
+		return nil
+	}
+	x := e.Value.(*history)
+	if !x.owed {
+		return nil
+	}
+	x.owed = false
+	sum := x.sum
+	return &sum
 }
 
 // clear forgets everything.

@@ -46,6 +46,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.rest(key)
+	out.Summary = r.histories.takeOwed(run.Session)
 	var acc sessions.Accepted
 	lane := r.lanes.reserve(out.Next)
 	defer func() { lane.end(acc, nil) }()

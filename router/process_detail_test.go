@@ -15,8 +15,8 @@ import (
 	"parley/tools"
 )
 
-// TestHistoryEqualsTheStore compares what every turn is shown with what the store would give, over turns of all kinds: the newest
-// summary, and what came after it.
+// TestHistoryEqualsTheStore compares what every turn is shown with what the store gives when it has ended, over turns of all kinds: where the
+// summary reaches, and what came after it.
 func TestHistoryEqualsTheStore(t *testing.T) {
 	for _, limit := range []int{4, 7, 1000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
@@ -31,29 +31,44 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					return out
 				}
 				turn, sums := 0, 0
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if last(p).Role == sessions.ToolResult {
-						return text("noted"), nil
-					}
+				var shown []string // with the last call of the turn before
+				summed, step := false, false
+				compare := func(ctx context.Context) error {
 					s, err := g.store.Get(ctx, "agent:main:fake:direct:"+guest)
 					if err != nil {
-						return agent.Answer{}, err
+						return err
 					}
 					sum, ok, err := g.store.Summary(ctx, s.ID)
 					if err != nil {
-						return agent.Answer{}, err
+						return err
 					}
 					stored, err := g.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: 1000, After: sum.Upto, IncludeTool: true})
 					if err != nil {
-						return agent.Answer{}, err
+						return err
 					}
-					shown := slices.DeleteFunc(slices.Clone(p.Messages), func(m sessions.Message) bool {
+					if step && len(stored) > 0 && len(shown) > 0 && shown[0] != ids(stored[:1])[0] {
+						shown = shown[1:] // the turn's input, which its own summary covers
+					}
+					if sums = max(sums, sum.Number); len(shown) > len(stored) || !slices.Equal(shown, ids(stored[:len(shown)])) || ok != summed || len(shown) > limit {
+						t.Errorf("turn %d was shown (a summary: %t)\n%q, the store holds %v and\n%q", turn, summed, shown, sum, ids(stored))
+					}
+					return nil
+				}
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if last(p).Role != sessions.ToolResult {
+						if err := compare(ctx); err != nil {
+							return agent.Answer{}, err
+						}
+						turn++
+					}
+					step = last(p).Role == sessions.ToolResult
+					summed = agent.IsSummary(p.Messages[0])
+					shown = ids(slices.DeleteFunc(slices.Clone(p.Messages), func(m sessions.Message) bool {
 						return m.Provenance != nil && m.Provenance.Kind == sessions.InternalSystem // the summary, what is under way
-					})
-					if sums = max(sums, sum.Number); !slices.Equal(ids(shown), ids(stored)) || ok != agent.IsSummary(p.Messages[0]) || len(shown) > limit {
-						t.Errorf("turn %d is shown\n%q, the store holds %v and\n%q", turn, ids(p.Messages), sum, ids(stored))
+					}))
+					if step {
+						return text("noted"), nil
 					}
-					turn++
 					switch turn % 4 {
 					case 1:
 						return call("c1", "remember", map[string]any{"text": "a fact"}), nil
@@ -68,6 +83,7 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					g.say(direct("a"), guest, fmt.Sprint("m", i))
 				}
 				g.idle(24)
+				check(t, compare(t.Context()))
 				if turn != 24 || (sums > 5) != (limit < 24) {
 					t.Errorf("%d turns, %d summaries", turn, sums)
 				}

@@ -168,6 +168,7 @@ type Outcome struct {
 	Error      string
 	Usage      Usage
 	Context    int        // tokens of the last call; 0 = unknown
+	Summary    *Summary   // what the turn was shown begins behind it; nil = nothing new. One that reaches no further than the newest, or whose session is gone, changes nothing
 	Deliveries []Delivery // replies and notices
 	Begin      *Beginning // one of Deliveries begins to leave in the same commit; nil = none does
 	Next       *Effects   // the successor in the chain, with whatever session it needs

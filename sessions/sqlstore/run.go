@@ -222,6 +222,7 @@ type ending struct {
 	msgs       []written
 	deliveries []*parcel
 	next       *effects
+	summary    string // the body of Summary
 	body       string
 }
 
@@ -233,6 +234,11 @@ func (s *Store) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error
 	var err error
 	if f.msgs, err = writeAll(id, o.Messages); err != nil {
 		return nil, err
+	}
+	if o.Summary != nil {
+		if f.summary, err = encodeSummary(*o.Summary); err != nil {
+			return nil, err
+		}
 	}
 	for _, d := range o.Deliveries {
 		x, err := wrap(d)
@@ -270,6 +276,11 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 	// One that was interrupted too late, with its answer ready, has answered by itself.
 	if _, err = t.exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), ms(t.now), f.body, f.Status == sessions.Done, at.seq); err != nil {
 		return acc, err
+	}
+	if f.Summary != nil {
+		if err = t.compact(*f.Summary, f.summary); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
+			return acc, err
+		}
 	}
 	if acc.Session, err = t.settle(run, f); err != nil {
 		return acc, err

@@ -19,14 +19,22 @@ type digest struct {
 
 // Compact keeps a summary of the older part of a transcript.
 func (s *Store) Compact(ctx context.Context, x sessions.Summary) error {
+	body, err := encodeSummary(x)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "Compact", func(t *tx) error { return t.compact(x, body) })
+}
+
+func encodeSummary(x sessions.Summary) (string, error) {
 	if x.ID == "" {
-		return errors.New("a summary needs its id")
+		return "", errors.New("a summary needs its id")
 	}
 	body, err := encode(digest{Text: x.Text, Messages: x.Messages, Before: x.Before, Context: x.Context, Run: x.Run})
 	if err != nil {
-		return fmt.Errorf("summary %s: %w", x.ID, err)
+		return "", fmt.Errorf("summary %s: %w", x.ID, err)
 	}
-	return s.write(ctx, "Compact", func(t *tx) error { return t.compact(x, body) })
+	return body, nil
 }
 
 func (t *tx) compact(x sessions.Summary, body string) error {

@@ -157,3 +157,43 @@ func tailAfter(_ *testing.T, f *fixture) {
 		f.equal(texts(f.tail(a.Session.ID, c.q)), c.want)
 	}
 }
+
+// What a turn's view begins behind is kept with the end of the turn. Where there is nothing to keep, the turn ends all the same.
+func finishSummary(_ *testing.T, f *fixture) {
+	k := key("1")
+	a := f.accept(message("1", "1", "q"))
+	f.claim(k)
+	f.finish(a.Run.ID, sessions.Outcome{Messages: []sessions.Message{assistant("a"), assistant("b")}})
+	told := f.tail(a.Session.ID, sessions.TailQuery{})
+	turn := func(n string, sum sessions.Summary, context int) {
+		f.t.Helper()
+		x := f.accept(message("1", n, "q"+n))
+		f.claim(k)
+		f.finish(x.Run.ID, sessions.Outcome{Messages: []sessions.Message{assistant("a" + n)}, Summary: &sum, Context: context})
+		f.equal(f.run(x.Run.ID).Status, sessions.Done)
+	}
+	kept := func() sessions.Summary {
+		f.t.Helper()
+		s, _, err := f.Summary(f.ctx, a.Session.ID)
+		f.ok(err)
+		return s
+	}
+	one := sessions.Summary{ID: id(), Session: a.Session.ID, Upto: told[1].Seq, Messages: 2, Before: 900, Context: 100, Run: a.Run.ID, Time: time.UnixMilli(1_700_000_000_000)}
+	turn("2", one, 0)
+	f.equal(f.get(k).Context, 100)
+	one.Number = 1
+	f.equal(kept(), one)
+	turn("3", sessions.Summary{ID: id(), Session: a.Session.ID, Upto: told[1].Seq}, 0)
+	turn("4", sessions.Summary{ID: id(), Session: "nobody", Upto: told[2].Seq}, 0)
+	f.equal(kept(), one)
+	turn("5", sessions.Summary{ID: id(), Session: a.Session.ID, Upto: told[2].Seq, Context: 50}, 700)
+	f.equal(kept().Upto, told[2].Seq)
+	f.equal(f.get(k).Context, 700)
+
+	x := f.accept(message("1", "6", "q6"))
+	f.claim(k)
+	if _, err := f.Finish(f.ctx, x.Run.ID, sessions.Outcome{Status: sessions.Done, Summary: &sessions.Summary{Session: a.Session.ID, Upto: 1 << 40}}); err == nil {
+		f.t.Error("a summary without an id was taken")
+	}
+	f.equal(f.run(x.Run.ID).Status, sessions.Running)
+}
