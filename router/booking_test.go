@@ -46,20 +46,11 @@ func (g *rig) wantOnce() {
 // TestBegunWithItsEnd: the commit that ends a turn begins to send its answer where nothing else is on its way.
 func TestBegunWithItsEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var ops []string
-		g := rigWith(t, channeltest.Options{}, func(op, phase string) {
-			mu.Lock()
-			defer mu.Unlock()
-			if phase == "after-commit" && op != "Index" {
-				ops = append(ops, op)
-			}
-		}, nil)
+		var made commits
+		g := rigWith(t, channeltest.Options{}, made.trace, nil)
 		g.say(direct("a"), guest, "hello")
 		g.wantOnce()
-		mu.Lock()
-		defer mu.Unlock()
-		if want := []string{"Recover", "Accept", "Finish+begin", "PartSent+fake"}; !slices.Equal(ops, want) {
+		if ops, want := made.of("Accept", "Claim", "Finish", "BeginSend", "PartSent"), []string{"Accept", "Finish+begin", "PartSent+fake"}; !slices.Equal(ops, want) {
 			t.Errorf("commits %q, want %q", ops, want)
 		}
 	})

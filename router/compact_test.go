@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -414,24 +413,15 @@ func TestSummaryWithoutBudget(t *testing.T) {
 // Where no model sums up, where a session's view begins costs no commit of its own: the end of the turn keeps it.
 func TestLeftOutWithTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var ops []string
-		g := rigWith(t, channeltest.Options{}, func(op, phase string) {
-			mu.Lock()
-			defer mu.Unlock()
-			if phase == "after-commit" {
-				ops = append(ops, op)
-			}
-		}, nil, eachAlone, func(s *Settings) { s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = 4, true })
+		var made commits
+		g := rigWith(t, channeltest.Options{}, made.trace, nil, eachAlone, func(s *Settings) { s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = 4, true })
 		g.chat(12)
 		g.idle(12)
 		sum, ok, err := g.store.Summary(t.Context(), g.session(guestKey).ID)
 		if check(t, err); !ok || sum.Number < 4 || sum.Text != "" || sum.Messages < 16 {
 			t.Errorf("of 24 messages %+v stands for the older ones", sum)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if slices.Contains(ops, "Compact") {
+		if ops := made.of("Compact"); len(ops) != 0 {
 			t.Errorf("commits %q", ops)
 		}
 	})

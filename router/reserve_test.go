@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,15 +17,8 @@ import (
 // TestClaimedAtOnce: what begins a turn in a session that has no work is one commit; what waits behind it is claimed when its time has come.
 func TestClaimedAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var ops []string
-		g := rigWith(t, channeltest.Options{}, func(op, phase string) {
-			mu.Lock()
-			defer mu.Unlock()
-			if phase == "after-commit" && (op == "Accept" || op == "Claim" || strings.HasPrefix(op, "Finish")) {
-				ops = append(ops, op)
-			}
-		}, nil, eachAlone)
+		var made commits
+		g := rigWith(t, channeltest.Options{}, made.trace, nil, eachAlone)
 		answer := make(chan struct{})
 		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 			<-answer
@@ -44,9 +35,7 @@ func TestClaimedAtOnce(t *testing.T) {
 		answer <- struct{}{}
 		g.shown(2)
 		g.idle(2)
-		mu.Lock()
-		defer mu.Unlock()
-		if want := []string{"Accept", "Accept", "Finish+begin", "Claim", "Finish+begin"}; !slices.Equal(ops, want) {
+		if ops, want := made.of("Accept", "Claim", "Finish"), []string{"Accept", "Accept", "Finish+begin", "Claim", "Finish+begin"}; !slices.Equal(ops, want) {
 			t.Errorf("commits %q, want %q", ops, want)
 		}
 	})

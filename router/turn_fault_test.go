@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,32 @@ func rigWith(t *testing.T, o channeltest.Options, trace func(op, phase string), 
 	}
 	g.start()
 	return g
+}
+
+// commits notes what a store commits, for rigWith.
+type commits struct {
+	mu  sync.Mutex
+	ops []string
+}
+
+func (c *commits) trace(op, phase string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if phase == "after-commit" {
+		c.ops = append(c.ops, op)
+	}
+}
+
+// of gives the commits whose names begin in one of these ways, in order.
+func (c *commits) of(names ...string) (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, op := range c.ops {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(op, name) }) {
+			out = append(out, op)
+		}
+	}
+	return out
 }
 
 // wordsOf gives a prompt's messages as role:text.
