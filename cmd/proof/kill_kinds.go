@@ -42,7 +42,6 @@ var kinds = []kind{
 	{name: "Expire+archive", make: stay, slow: expireAfter},
 	{name: "Finish"},
 	{name: "Finish+begin"},
-	{name: "Finish+begin+next"},
 	{name: "Finish+delete"},
 	{name: "Finish+next"},
 	{name: "Fire", make: job},

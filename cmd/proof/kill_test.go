@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/agent/modeltest"
+	"parley/cmd/internal/failpoint"
 	"parley/gateway/prooftest"
 )
 
@@ -211,6 +212,17 @@ func TestPoints(t *testing.T) {
 	p.learn([]string{"Other before-commit"})
 	if !slices.Contains(p.all, "Other before-commit") {
 		t.Errorf("%v", p.all)
+	}
+}
+
+// Each known fail-point is one that a commit can stand for. One that none stands for would fail every run that has kills for all.
+func TestPointsThatThereAre(t *testing.T) {
+	t.Parallel()
+	for _, point := range knownPoints() {
+		name, phase, _ := strings.Cut(point, " ")
+		if is := failpoint.Points(name, phase); !slices.Contains(is, point) {
+			t.Errorf("%s stands for %v alone", point, is)
+		}
 	}
 }
 
