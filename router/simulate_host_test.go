@@ -230,6 +230,7 @@ func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Ou
 	})
 	if x != nil {
 		x.done = err == nil
+		x.undone = errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound)
 	}
 	return acc, err
 }

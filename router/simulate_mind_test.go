@@ -244,13 +244,14 @@ func (w *world) finishes(run sessions.RunID, o sessions.Outcome) *attempted {
 	return x
 }
 
-// ended gives a run that was at work when a deletion of its session was looked at as it ended on disk before the deletion was committed.
+// ended gives a run that was at work when a deletion of its session was looked at as it ended on disk before the deletion was committed, which
+// nobody may have been told.
 func (w *world) ended(run sessions.Run) sessions.Run {
 	if run.Status.Final() {
 		return run
 	}
 	for _, x := range w.tries {
-		if x.run == run.ID && x.done {
+		if x.run == run.ID && !x.undone {
 			run.Status, run.Result, run.Error = x.Status, x.Result, x.Error
 		}
 	}

@@ -80,7 +80,8 @@ type deleted struct {
 type attempted struct {
 	run sessions.RunID
 	sessions.Outcome
-	done bool // it was told that it is on disk
+	done   bool // it was told that it is on disk
+	undone bool // it was told that it is not; with neither, its answer was lost
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
