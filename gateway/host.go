@@ -122,7 +122,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		defer close(chosen)
 		h.chooseModel(ctx, c)
 	}()
-	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log, Trace: d.Trace})
+	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log, Trace: d.Trace, TraceCall: d.Trace})
 	<-chosen
 	if err != nil {
 		return h, err

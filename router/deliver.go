@@ -203,6 +203,9 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 		return g.end(ctx, d, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
 	}
 	out := g.outbound(d, g.withoutLost(d, p, limits))
+	if err := g.store.Calling(d); err != nil {
+		return g.again(ctx, d, backoff(d.Attempt), err.Error(), sessions.NotArrived)
+	}
 	if first, there := g.previewOf(d); there {
 		return g.becomes(ctx, o, ch, d, out, last, first)
 	}
@@ -213,6 +216,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 		land() // to learn what became of it may take minutes, in which the policy may change: each question is a flight of its own
 		return g.failed(ctx, o, ch, d, out, last, channels.Classify(err))
 	}
+	g.store.Answered(d, receipt, last)
 	return g.arrived(ctx, d, receipt, last)
 }
 

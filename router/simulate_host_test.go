@@ -78,7 +78,7 @@ type remains map[string][]byte
 
 func (h *host) files() remains {
 	out := remains{}
-	for _, name := range []string{"parley.db", "parley.db-wal"} {
+	for _, name := range []string{"parley.db", "parley.db-wal", sqlstore.CallsFile} {
 		b, err := os.ReadFile(filepath.Join(h.dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			h.w.t.Error(err)

@@ -140,8 +140,8 @@ type Runs interface {
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
 	// the run is final already: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
-	// Recover puts every running run back in the queue and every sending delivery's row aside: called once, before adapters
-	// start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending.
+	// Recover puts every running run back in the queue, and brings every sending delivery to what is known of its try (Calling, Answered): called once,
+	// before adapters start. It returns the keys that have queued runs, oldest run first, and the deliveries that are sending still.
 	Recover(ctx context.Context) (keys []Key, ambiguous []Delivery, err error)
 	GetRun(ctx context.Context, id RunID) (Run, error)
 	// Totals counts what there is.
@@ -235,6 +235,11 @@ type Deliveries interface {
 	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
 	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict, o Opening) (Delivery, error)
+	// Calling notes that the platform is about to be called for a delivery as BeginSend, or Finish, gave it back. It waits for no disk: what it notes outlives
+	// the process alone. On an error the platform must not be called. Answered notes that the call has ended, and PartSent is about to come.
+	// Recover goes by them: what was not called is Pending again, what was answered has its receipt.
+	Calling(d Delivery) error
+	Answered(d Delivery, r channels.Receipt, last bool)
 	// PartSent stores the receipt of one part, which OwnMessage finds from then on. last ends the delivery as Sent, otherwise it stays
 	// Sending for the next part.
 	PartSent(ctx context.Context, id DeliveryID, r channels.Receipt, last bool) error

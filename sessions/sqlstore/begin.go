@@ -11,10 +11,27 @@ import (
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
-func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
-	return s.onDelivery(ctx, "BeginSend", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		return t.beginSend(d, now, sessions.Beginning{Check: check, Opening: o})
+func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (d sessions.Delivery, err error) {
+	err = s.write(ctx, "BeginSend", func(t *tx) error {
+		var transcript int64
+		if d, transcript, err = getDelivery(t.ctx, t.conn, id); err != nil {
+			return err
+		}
+		return t.beginNoted(&d, transcript, now, sessions.Beginning{Check: check, Opening: o})
 	})
+	return d, err
+}
+
+// beginNoted is beginSend with its row, and the line that says that nobody was called before the commit.
+func (t *tx) beginNoted(d *sessions.Delivery, transcript int64, now time.Time, b sessions.Beginning) error {
+	write, err := t.beginSend(d, now, b)
+	if err == nil && write {
+		err = t.keep(d, transcript)
+	}
+	if err == nil && write && d.State == sessions.Sending {
+		_ = t.s.calls.note(d, call{step: callMeant}) // without it nothing is known
+	}
+	return err
 }
 
 // beginSend reports whether there is something to write.
@@ -60,11 +77,9 @@ func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) 
 	if err != nil || behind {
 		return err
 	}
-	if write, err := t.beginSend(d, t.now, b); err != nil || !write {
-		return err
-	}
+	err = t.beginNoted(d, p.transcript, t.now, b)
 	t.also(d.State == sessions.Sending, "begin")
-	return t.keep(d, p.transcript)
+	return err
 }
 
 // over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.

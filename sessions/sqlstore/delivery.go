@@ -196,27 +196,32 @@ func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (ou
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
 func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		r.At = fromMs(ms(r.At))
-		for _, old := range d.Receipts {
-			if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
-				return false, nil
-			}
-		}
-		if d.State != sessions.Sending {
-			return false, wrong("delivery %s is %s, not being sent", id, d.State)
-		}
-		d.Receipts = append(d.Receipts, r)
-		d.Part++
-		d.Error, d.Unclear, d.Doubts = "", false, 0
-		if last {
-			d.State = sessions.Sent
-		} else {
-			d.Attempt = 0
-		}
-		t.also(true, string(d.To.Channel))
-		return true, t.receipt(d, r.ID)
+		return t.sent(d, r, last)
 	})
 	return err
+}
+
+// sent adds the receipt of a part to its delivery; false when it is there already.
+func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, error) {
+	r.At = fromMs(ms(r.At))
+	for _, old := range d.Receipts {
+		if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
+			return false, nil
+		}
+	}
+	if d.State != sessions.Sending {
+		return false, wrong("delivery %s is %s, not being sent", d.ID, d.State)
+	}
+	d.Receipts = append(d.Receipts, r)
+	d.Part++
+	d.Error, d.Unclear, d.Doubts = "", false, 0
+	if last {
+		d.State = sessions.Sent
+	} else {
+		d.Attempt = 0
+	}
+	t.also(true, string(d.To.Channel))
+	return true, t.receipt(d, r.ID)
 }
 
 // Retry puts a sending delivery back.

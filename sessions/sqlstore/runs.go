@@ -31,13 +31,39 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 		if err != nil {
 			return err
 		}
-		return t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r row) error {
-			d, _, err := scanDelivery(r)
-			ambiguous = append(ambiguous, d)
-			return err
-		})
+		ambiguous, err = t.unsettled()
+		return err
 	})
 	return keys, ambiguous, err
+}
+
+// unsettled gives the deliveries that are being sent, oldest first, but for those of which the killed host knew more (CallsFile).
+func (t *tx) unsettled() (out []sessions.Delivery, err error) {
+	var all []sessions.Delivery
+	var transcripts []int64
+	err = t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r row) error {
+		d, transcript, err := scanDelivery(r)
+		all, transcripts = append(all, d), append(transcripts, transcript)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	known, err := t.s.calls.newest()
+	if err != nil {
+		t.s.conf.Logger.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", CallsFile, "err", err)
+	}
+	for i := range all {
+		d := &all[i]
+		settled, err := t.settled(d, transcripts[i], known)
+		if err != nil {
+			return nil, err
+		}
+		if !settled {
+			out = append(out, *d)
+		}
+	}
+	return out, nil
 }
 
 // noteStopped puts a line into the transcripts of the running runs that a person stopped: their owner died before it could.

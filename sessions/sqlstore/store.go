@@ -7,6 +7,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,10 +34,13 @@ type Config struct {
 	// it does: "Accept+reset" (see also). A panic before the commit rolls back; after it, the callers
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
+	// TraceCall is the same for what is noted of calls to platforms (CallsFile), "Call+telegram" and "Answer+telegram". It is called by who sends.
+	TraceCall func(op, phase string)
 
 	logPages  int64                    // at so many pages the log is moved into the database in the next pause; 0 = 1,000
 	busyPages int64                    // at so many at once; 0 = as logPages, 4,000 where that is 0 too
 	pause     time.Duration            // when nothing came for so long, the writer does its chores; 0 = 20 ms
+	boot      string                   // in place of the system's own
 	plain     func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
 }
 
@@ -65,6 +69,7 @@ type Store struct {
 	sums      *pageSums // SQLite: the checksums of its pages
 	unsummed  bool      // SQLite: they were given up
 
+	calls      *calls      // what is noted of calls to platforms
 	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
 	plain      *os.File    // SQLite: the database, from when it is compared until it is closed; may be nil
 	comparing  atomic.Bool // SQLite: it is compared with its checksums
@@ -178,6 +183,9 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if err := s.count(life); err != nil {
 			return err
 		}
+	}
+	if s.calls, err = openCalls(s.conf.Dir, cmp.Or(s.conf.boot, boot())); err != nil {
+		s.conf.Logger.Warn("it cannot be noted which messages leave: what is being sent when the host is killed counts as unknown", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
 	}
 	if err := s.catchUp(life); err != nil {
 		return err
@@ -311,6 +319,9 @@ func (s *Store) closeFiles() {
 	}
 	if s.sums != nil {
 		_ = s.sums.f.Close() // as above
+	}
+	if s.calls != nil {
+		s.calls.close()
 	}
 }
 

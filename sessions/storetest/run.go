@@ -272,7 +272,7 @@ func recovered(_ *testing.T, f *fixture) {
 	f.finish(f.claim(key("3")).ID, sessions.Outcome{})
 	f.claim(key("1"))
 	pending, sending := f.post(delivery("", addr("1"), "p")), f.post(delivery("", addr("1"), "s"))
-	f.begin(sending.ID)
+	f.ok(f.Calling(f.begin(sending.ID)))
 	ks, ambiguous, err := f.Recover(f.ctx)
 	f.ok(err)
 	f.equal(ks, []sessions.Key{key("2"), key("1")})

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.mau.fi/whatsmeow"
 )
@@ -26,7 +27,8 @@ const (
 )
 
 // Killer makes the trace of a child process; nil where it is not to have one. It is called by the one goroutine that writes to the
-// store, before and after each commit, for each operation in it.
+// store, before and after each commit, for each operation in it, and by those that send, before and after they note that they call a platform and that it
+// has answered.
 func Killer() func(op, phase string) {
 	path := os.Getenv(Trace)
 	if path == "" {
@@ -37,8 +39,11 @@ func Killer() func(op, phase string) {
 		panic(err)
 	}
 	at, point, nth := number(Kill, 0), os.Getenv(KillOp), number(KillNth, 1)
+	var mu sync.Mutex
 	calls, hits := 0, 0
 	return func(op, phase string) {
+		mu.Lock()
+		defer mu.Unlock()
 		calls++
 		if _, err := fmt.Fprintln(f, op, phase); err != nil {
 			panic(err)
