@@ -32,6 +32,7 @@ type image struct {
 	db        []byte
 	log       *[]byte // the write-ahead log, and how much of it was there
 	logged    int
+	calls     []byte                      // what is noted of calls
 	taken     map[channels.MessageID]bool // what people wrote and the host acknowledged
 	shown     []channeltest.Call          // what the chats show
 	lives     [][]asked                   // what the model was asked, by the processes so far
@@ -41,7 +42,7 @@ func (im *image) name() string { return fmt.Sprintf("%03d %s %s", im.n, im.op, i
 
 // same tells images apart by what a next process could find different.
 func (im *image) same() string {
-	return fmt.Sprintf("%p %p %d %s %d %d", im.db, im.log, im.logged, im.at, len(im.taken), len(im.shown))
+	return fmt.Sprintf("%p %p %d %p %s %d %d", im.db, im.log, im.logged, im.calls, im.at, len(im.taken), len(im.shown))
 }
 
 // platform is how a fake platform takes a message that is sent again.
@@ -195,7 +196,11 @@ func (l *life) trace(op, phase string) {
 	for _, in := range accepted {
 		taken[in.ID] = true
 	}
-	im.shown = l.fake.Shown(channels.Address{})
+	for done := false; !done; { // what is noted of calls and what they show are of one moment: others may be sending meanwhile
+		im.calls = l.called()
+		im.shown = l.fake.Shown(channels.Address{})
+		done = bytes.Equal(im.calls, l.called())
+	}
 	l.files(im)
 	if l.images = append(l.images, im); len(l.images) == 1000 {
 		l.t.Errorf("it does not come to its rest: %d commits, the last one %s", l.commit, op)
@@ -219,11 +224,23 @@ func (l *life) files(im *image) {
 		if bytes.Equal(db, last.db) {
 			im.db = last.db
 		}
+		if bytes.Equal(im.calls, last.calls) {
+			im.calls = last.calls
+		}
 		if bytes.HasPrefix(log, *last.log) {
 			im.log = last.log
 		}
 	}
 	*im.log = log
+}
+
+// called reads what the process has noted of its calls.
+func (l *life) called() []byte {
+	b, err := os.ReadFile(filepath.Join(l.dir, sqlstore.CallsFile))
+	if err != nil {
+		l.t.Error(err)
+	}
+	return b
 }
 
 // distinct gives the images that were taken, those that are the same only once, and how many there were.
@@ -284,7 +301,7 @@ func folder(t *testing.T) string {
 // write puts the image's files into a folder.
 func (im *image) write(t *testing.T, dir string) {
 	t.Helper()
-	for name, b := range map[string][]byte{"parley.db": im.db, "parley.db-wal": im.written()} {
+	for name, b := range map[string][]byte{"parley.db": im.db, "parley.db-wal": im.written(), sqlstore.CallsFile: im.calls} {
 		if len(b) == 0 {
 			continue
 		}
