@@ -1,29 +1,38 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync"
 	"time"
 
+	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
-// bookBelow is how many deliveries may be on their way while chats are booked: where many are, one commit begins several anyway.
-const bookBelow = 16
+// mostBooked is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
+const mostBooked = 16
 
 // booking keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
 // nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
 type booking struct {
 	gate *gate
+	o    *outlet
 	id   sessions.DeliveryID
-	land func()                 // ends its flight, which begins before the policy is looked at
+	land func()                 // ends its flight, which begins before the policy is looked at, and its part in mostBooked
 	made chan sessions.Delivery // what the commit has made; closed without one, nobody knows
+	gone chan struct{}          // closed when it is in no queue any more without that
+
+	// Guarded by gate.mu.
+	free  bool // the chat is free again
+	taken bool // its delivery was handed over
 }
 
 // book has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
-// before it. end has to be called.
+// before it. A flight of its session begins with it. end has to be called.
 func (g *gate) book(out *sessions.Outcome) *booking {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
@@ -31,7 +40,7 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	d := out.Deliveries[0]
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil || g.overflow || len(g.known) >= min(g.most, bookBelow) {
+	if g.life == nil || g.life.Err() != nil || g.overflow || len(g.known) >= g.most || g.flying >= mostBooked {
 		return nil
 	}
 	o := g.outlet(Ref(d.To))
@@ -39,65 +48,93 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	if _, known := g.known[d.ID]; known || o.ch == nil || o.queues[chat] != nil || o.held[chat] != nil {
 		return nil
 	}
-	if o.pace.set(g.settings().Accounts[o.ref].Pacing); !o.pace.try(d.To) {
+	if o.pace.set(g.settings().Accounts[o.ref].Pacing); !o.pace.room(d.To, o.flying) {
 		return nil
 	}
-	b := &booking{gate: g, id: d.ID, land: sync.OnceFunc(g.flights.begin(d.Session)), made: make(chan sessions.Delivery, 1)}
-	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booked: b, done: make(chan struct{})}
+	b := &booking{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
+	b.land = sync.OnceFunc(b.landing(g.flights.begin(d.Session)))
+	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
 	o.queues[chat], g.known[d.ID], g.booked[d.ID] = q, false, b
-	out.Begin = &sessions.Beginning{Delivery: d.ID, Check: g.decide(d.To), Opening: g.settings().opening(o.ref, time.Now())}
+	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().opening(o.ref, time.Now()),
+		Check: func(s sessions.Session) policy.Verdict { return g.decide(d.To)(s) }} // by the rules in force then
 	g.wg.Go(func() { g.drain(g.life, o, q) })
 	return b
 }
 
-// end gives a chat free whose delivery was not made as far as anybody knows.
-func (b *booking) end() {
+// landing counts a booking as one that flies until it has landed. g.mu is held.
+func (b *booking) landing(land func()) func() {
+	b.gate.flying++
+	b.o.flying++
+	return func() {
+		b.gate.mu.Lock()
+		b.gate.flying--
+		b.o.flying--
+		b.gate.mu.Unlock()
+		land()
+	}
+}
+
+// release gives the chat free: the commit has failed, and the next try may be long in coming.
+func (b *booking) release() {
 	if b == nil {
 		return
 	}
 	b.gate.mu.Lock()
 	defer b.gate.mu.Unlock()
-	if b.gate.booked[b.id] == b {
-		delete(b.gate.booked, b.id)
+	if !b.free && !b.taken {
+		b.free = true
 		close(b.made)
 	}
 }
 
-// take hands a delivery that was made to its booking; false when it has none. g.mu is held.
-func (g *gate) take(d sessions.Delivery) bool {
-	b := g.booked[d.ID]
-	if b != nil {
-		delete(g.booked, d.ID)
-		b.made <- d
+// end ends a booking. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
+// back then.
+func (b *booking) end(ctx context.Context) {
+	if b == nil {
+		return
 	}
-	return b != nil
+	b.release()
+	b.gate.mu.Lock()
+	delete(b.gate.booked, b.id)
+	taken := b.taken
+	b.taken = true
+	b.gate.mu.Unlock()
+	if !taken {
+		<-b.gone
+		b.gate.lost(ctx, b.id)
+	}
 }
 
-// collect brings a delivery that was booked to a final state, as deliver does. It is false as well when others come before it.
+// take hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more. g.mu is held.
+func (g *gate) take(d sessions.Delivery) bool {
+	b := g.booked[d.ID]
+	if b == nil || b.taken {
+		return false
+	}
+	if b.taken = true; !b.free {
+		b.made <- d
+	}
+	return !b.free
+}
+
+// collect brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
 func (g *gate) collect(ctx context.Context, o *outlet, q *queue, b *booking) bool {
 	defer b.land()
 	d, made := <-b.made
-	if !made {
-		b.land()
-		return g.lost(ctx, o, q, b.id)
-	}
 	switch {
+	case !made: // end looks for it
+		return true
 	case d.State.Final():
 		g.ended(d)
 		return true
 	case d.State == sessions.Pending:
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		d.NotBefore = g.notBefore(d)
-		q.waiting[0] = d
-		slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return int(a.Seq - b.Seq) })
-		return false
-	}
-	_, alone := g.alone(ctx, o, q) // as it was, unless a chat has become this one
-	ch, _ := g.channel(o)
-	if !alone || ch == nil {
 		b.land()
-		return g.notTried(ctx, o, q, d)
+		return g.behind(ctx, q, d)
+	}
+	ch, there := g.atOnce(o, q)
+	if !there || !o.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
+		b.land()
+		return g.notTried(ctx, q, d)
 	}
 	var c cut
 	next, final, ok := g.part(ctx, o, ch, d, &c, b.land)
@@ -107,30 +144,70 @@ func (g *gate) collect(ctx context.Context, o *outlet, q *queue, b *booking) boo
 	return g.parts(ctx, o, q, next, &c)
 }
 
-// lost finds out whether a delivery was made by a commit whose answer did not come, and sees it to its end.
-func (g *gate) lost(ctx context.Context, o *outlet, q *queue, id sessions.DeliveryID) bool {
-	for try := 1; ; try++ {
-		switch d, err := g.store.GetDelivery(ctx, id); {
-		case errors.Is(err, sessions.ErrNotFound):
-			return true
-		case err == nil && d.State.Final():
-			g.ended(d)
-			return true
-		case err == nil && d.State == sessions.Pending:
-			return g.deliver(ctx, o, q, d)
-		case err == nil:
-			return g.notTried(ctx, o, q, d)
-		default:
-			g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-		}
-		if !sleep(ctx, backoff(try)) {
-			return false
-		}
+// atOnce gives an account's channel when it is attached and a queue has its chat to itself.
+func (g *gate) atOnce(o *outlet, q *queue) (ch channels.Channel, there bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.held[q.chat]) == 0
+}
+
+// behind puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
+func (g *gate) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
+	if err := g.reload(ctx); err != nil {
+		g.log.Error("cannot list the deliveries that wait", keyErr, err)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d.NotBefore = g.notBefore(d)
+	q.waiting[0] = d
+	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
+	return false
 }
 
 // notTried puts a delivery back that the store has as being sent, although no platform was called for it.
-func (g *gate) notTried(ctx context.Context, o *outlet, q *queue, d sessions.Delivery) bool {
-	next, _, ok := g.again(ctx, d, 0, "it was not tried yet", sessions.NotArrived)
-	return ok && ctx.Err() == nil && g.deliver(ctx, o, q, next)
+func (g *gate) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
+	next, _, _ := g.again(ctx, d, 0, notYet, sessions.NotArrived)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q.waiting[0] = next
+	return false
+}
+
+const notYet = "it was not tried yet"
+
+// has reports whether a delivery is in a queue.
+func (g *gate) has(id sessions.DeliveryID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, known := g.known[id]
+	return known
+}
+
+// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx ends it is looked up once more.
+func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
+	for try := 1; ; try++ {
+		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		d, err := g.store.GetDelivery(look, id)
+		cancel()
+		switch {
+		case errors.Is(err, sessions.ErrNotFound):
+			return
+		case err != nil:
+			g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
+			if !sleep(ctx, backoff(try)) {
+				return
+			}
+			continue
+		case g.has(id): // somebody has looked for what waits meanwhile
+			return
+		case d.State.Final():
+			g.tell(d)
+			g.ended(d)
+			return
+		case d.State == sessions.Sending:
+			d, _, _ = g.again(ctx, d, 0, notYet, sessions.NotArrived)
+		}
+		g.enqueue(d)
+		return
+	}
 }

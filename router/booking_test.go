@@ -167,7 +167,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 		} {
 			if b := g.r.gate.book(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)
-				b.end()
+				b.end(t.Context())
 			}
 		}
 		release, _ := g.r.gate.hold(g.r.gate.outlets[account], "b")
@@ -180,8 +180,8 @@ func TestWaitsForItsTurn(t *testing.T) {
 		if b == nil || first.Begin == nil || g.r.gate.book(second) != nil {
 			t.Error("a chat is booked by one at a time")
 		}
-		b.end()
-		b.end()
+		b.end(t.Context())
+		b.end(t.Context())
 		g.until("the chat is free again", func() bool {
 			g.r.gate.mu.Lock()
 			defer g.r.gate.mu.Unlock()

@@ -34,6 +34,7 @@ type gate struct {
 	outlets  map[AccountRef]*outlet
 	known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
 	booked   map[sessions.DeliveryID]*booking
+	flying   int  // bookings
 	overflow bool // the store may hold pending deliveries that are in no queue: only reload brings in more
 	wg       sync.WaitGroup
 }
@@ -47,6 +48,7 @@ type outlet struct {
 	pace   *pacer
 	queues map[channels.ChatID]*queue
 	held   map[channels.ChatID][]chan struct{} // chats in which a preview is on its way; closed when it is not any more
+	flying int                                 // bookings
 	now    map[channels.ChatID]channels.ChatID // the new ids of chats that moved; the maps above know only those
 }
 
@@ -54,7 +56,7 @@ type outlet struct {
 type queue struct {
 	chat    channels.ChatID
 	waiting []sessions.Delivery
-	booked  *booking      // for the first one, until it is made
+	booking *booking      // for the first one, until it is made
 	ahead   []*queue      // what was on its way in the same chat under an old id goes first
 	done    chan struct{} // closed when it is empty
 }
@@ -170,15 +172,15 @@ func (g *gate) drain(ctx context.Context, o *outlet, q *queue) {
 	defer close(q.done)
 	for {
 		g.mu.Lock()
-		if len(q.waiting) == 0 || ctx.Err() != nil && q.booked == nil {
+		if len(q.waiting) == 0 || ctx.Err() != nil && q.booking == nil {
 			if o.queues[q.chat] == q {
 				delete(o.queues, q.chat)
 			}
 			g.mu.Unlock()
 			return
 		}
-		d, b := q.waiting[0], q.booked
-		q.booked = nil
+		d, b := q.waiting[0], q.booking
+		q.booking = nil
 		g.mu.Unlock()
 		if b != nil && !g.collect(ctx, o, q, b) || b == nil && !g.deliver(ctx, o, q, d) {
 			continue // ctx ended, and the store knows where we are; or others come first
@@ -187,6 +189,9 @@ func (g *gate) drain(ctx context.Context, o *outlet, q *queue) {
 		q.waiting = q.waiting[1:]
 		again := g.known[d.ID]
 		delete(g.known, d.ID)
+		if b != nil && b.free {
+			close(b.gone)
+		}
 		reload := g.overflow && len(g.known) < g.most/2
 		g.mu.Unlock()
 		if again {

@@ -98,15 +98,30 @@ func delay(l *rate.Limiter) time.Duration {
 }
 
 // try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
-func (p *pacer) try(to channels.Address) bool {
+func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
+
+// room reports whether try would take a token, beside some others of the account that are spoken for.
+func (p *pacer) room(to channels.Address, others int) bool {
 	all := p.limiters(to)
-	for _, l := range all {
-		if l != nil && l.Tokens() < min(2, float64(l.Burst())) {
+	for i, l := range all {
+		if l == nil {
+			continue
+		}
+		least := min(2, float64(l.Burst()))
+		if i == len(all)-1 {
+			least += float64(others)
+		}
+		if l.Tokens() < least {
 			return false
 		}
 	}
-	for _, l := range all {
-		if l != nil && !l.Allow() {
+	return true
+}
+
+// take takes a token; false when there is none.
+func (p *pacer) take(to channels.Address) bool {
+	for _, l := range p.limiters(to) {
+		if !take(l) {
 			return false
 		}
 	}
@@ -117,7 +132,7 @@ func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.limits.PerChatPerSecond <= 0 && (p.limits.PerGroupPerMinute <= 0 || !to.Type.Several()) {
-		return [3]*rate.Limiter{p.account}
+		return [3]*rate.Limiter{nil, nil, p.account}
 	}
 	now := time.Now()
 	c := p.chats[to.Chat]

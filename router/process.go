@@ -50,8 +50,9 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	var acc sessions.Accepted
 	lane := r.lanes.reserve(out.Next)
 	defer func() { lane.end(acc, nil) }()
-	defer r.gate.book(out).end()
-	if acc, ok = r.finish(ctx, run, *out); !ok {
+	booking := r.gate.book(out)
+	defer booking.end(ctx)
+	if acc, ok = r.finish(ctx, run, *out, booking); !ok {
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn
@@ -92,11 +93,14 @@ func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 	return out
 }
 
-// finish commits the end of a run. It is false when the host stops before that.
-func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome) (acc sessions.Accepted, ok bool) {
+// finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
+func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
-		acc, err = r.store.Finish(ctx, run.ID, out)
+		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
+			booking.release()
+			out.Begin = nil
+		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
 			return nil // ended by a person meanwhile, or deleted with its session
 		}
@@ -104,6 +108,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
+		booking.end(ctx)
 		r.unkept(ctx, run, out.Messages...)
 	}
 	switch {

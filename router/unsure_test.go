@@ -292,7 +292,7 @@ func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
 		interrupted, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		began := time.Now()
-		g.r.finish(interrupted, run, out)
+		g.r.finish(interrupted, run, out, nil)
 		if g.shown(1); time.Since(began) > expireEvery/2 {
 			t.Errorf("it is shown after %s", time.Since(began))
 		}
