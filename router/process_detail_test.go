@@ -66,6 +66,10 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					shown = ids(slices.DeleteFunc(slices.Clone(p.Messages), func(m sessions.Message) bool {
 						return m.Provenance != nil && m.Provenance.Kind == sessions.InternalSystem // the summary, what is under way
 					}))
+					newest, err := g.store.Tail(ctx, g.session("agent:main:fake:direct:"+guest).ID, sessions.TailQuery{Limit: 1, IncludeTool: true})
+					if err != nil || !slices.Equal(shown[len(shown)-1:], ids(newest)) {
+						t.Errorf("turn %d: the newest that is shown is %q, and in the store %q: %v", turn, shown[len(shown)-1], ids(newest), err)
+					}
 					if step {
 						return text("noted"), nil
 					}

@@ -53,8 +53,8 @@ func (x *prepared) take(s *Store) {
 	}
 	s.readers.mu.Lock()
 	defer s.readers.mu.Unlock()
-	for _, c := range s.readers.idle {
-		add(c)
+	for _, x := range s.readers.idle {
+		add(x.c)
 	}
 }
 

@@ -4,17 +4,29 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // readers are the connections for reading, opened when they are first needed. The one that was used last is taken first: those that are
 // needed only now and then keep what they have read in no cache.
 type readers struct {
-	room chan struct{} // one for each that is not in use
-	mu   sync.Mutex
-	idle []*conn // open and not in use, the one that was used last behind
+	room  chan struct{} // one for each that is not in use
+	lasts time.Duration // one that was idle for longer is not used again; 0 = for ever
+	mu    sync.Mutex
+	idle  []idle // the one that was used last behind
 }
 
-func (r *readers) init(n int) {
+// idle is a connection that is open and not in use.
+type idle struct {
+	c     *conn
+	since time.Time
+}
+
+// serverIdle is how long a connection to a server is used again after: servers, and what stands before them, end those that are idle for minutes.
+const serverIdle = time.Minute
+
+func (r *readers) init(n int, lasts time.Duration) {
+	r.lasts = lasts
 	r.room = make(chan struct{}, n)
 	for range n {
 		r.room <- struct{}{}
@@ -31,19 +43,33 @@ func (r *readers) take(ctx context.Context) (c *conn, err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := len(r.idle); n > 0 {
-		c, r.idle = r.idle[n-1], r.idle[:n-1]
+	c, old := r.newest()
+	for _, x := range old {
+		_ = x.c.Close() // it only reads, and may be broken
 	}
 	return c, nil
+}
+
+// newest takes the connection that was used last; when that is too long ago, all that are idle are to be closed.
+func (r *readers) newest() (c *conn, old []idle) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.idle)
+	switch {
+	case n == 0:
+	case r.lasts > 0 && time.Since(r.idle[n-1].since) > r.lasts:
+		old, r.idle = r.idle, nil
+	default:
+		c, r.idle = r.idle[n-1].c, r.idle[:n-1]
+	}
+	return c, old
 }
 
 // give takes a connection back; nil when there is none.
 func (r *readers) give(c *conn) {
 	if c != nil {
 		r.mu.Lock()
-		r.idle = append(r.idle, c)
+		r.idle = append(r.idle, idle{c, time.Now()})
 		r.mu.Unlock()
 	}
 	r.room <- struct{}{}
@@ -54,8 +80,8 @@ func (r *readers) close() (err error) {
 	for range cap(r.room) {
 		<-r.room
 	}
-	for _, c := range r.idle {
-		if e := c.Close(); err == nil {
+	for _, x := range r.idle {
+		if e := x.c.Close(); err == nil {
 			err = e
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // TestReaders: reads that come one after the other are made on one connection, those that come together each on its own, as many as there
@@ -51,6 +52,32 @@ func TestReaders(t *testing.T) {
 		}
 		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, errClosed) {
 			t.Error(err)
+		}
+	})
+}
+
+// TestReadersOfAServer: a connection that was idle for minutes may have been ended by the server: it is not used again. Whoever reads notices nothing.
+func TestReadersOfAServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
+		defer func() { _ = s.Close() }()
+		s.readers.lasts = time.Minute
+		var last *conn
+		one := func() {
+			t.Helper()
+			if err := s.read(t.Context(), func(c *conn) error { last = c; return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one()
+		first := last
+		<-time.After(50 * time.Second)
+		if one(); last != first {
+			t.Error("another one before its time")
+		}
+		<-time.After(61 * time.Second)
+		if one(); last == first || len(s.readers.idle) != 1 {
+			t.Errorf("the same one again, or %d open", len(s.readers.idle))
 		}
 	})
 }

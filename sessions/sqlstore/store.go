@@ -109,7 +109,11 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	if conf.logPages <= 0 {
 		s.conf.logPages, s.conf.busyPages = logPages, busyLog*logPages
 	}
-	s.readers.init(orDefault(conf.Readers, 4))
+	lasts := time.Duration(0)
+	if s.d.postgres {
+		lasts = serverIdle
+	}
+	s.readers.init(orDefault(conf.Readers, 4), lasts)
 	var err error
 	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
 		return nil, fmt.Errorf("state folder %q: %w", conf.Dir, err)
