@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -20,9 +21,8 @@ type errand func(ctx context.Context, e *errands)
 // errands do errands, one at a time.
 type errands struct {
 	r      *run
-	plans  planner // of their own: the others' are under way at the same time
-	n      int64   // chats, strangers
-	codes  []string
+	plans  planner                  // of their own: the others' are under way at the same time
+	n      int64                    // chats, strangers
 	places map[prooftest.Place]bool // made for errands
 	pause  context.Context          // of promises, which outlive a host
 
@@ -163,7 +163,11 @@ const errandLimit = 10 * time.Second
 func sessionPath(at *place) string { return "/api/sessions/" + url.PathEscape(at.Session) }
 
 func (e *errands) api(ctx context.Context, method, path string, in any) {
-	_ = e.r.w.ask(ctx, method, path, nil, in, nil) // the host may be gone
+	_ = until(ctx, errandLimit, "the host takes requests", func() bool { // it may be gone, or not there yet
+		err := e.r.w.ask(ctx, method, path, nil, in, nil)
+		_, missed := errors.AsType[*url.Error](err)
+		return !missed
+	})
 }
 
 // begun is a group with a session in it.
