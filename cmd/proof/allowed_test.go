@@ -78,6 +78,22 @@ func TestLessThanAskedFor(t *testing.T) {
 	}
 }
 
+// A run fails when more is marked on a platform than kills were within a send there; at fail-points that somebody named each kill leaves several sends unclear.
+func TestMoreMarkedThanKills(t *testing.T) {
+	t.Parallel()
+	f := killed{Windows: map[string]int{"telegram": 1}, Verdict: &prooftest.Verdict{}, Ambiguous: []ambiguous{{Platform: "telegram", Marked: true}, {Platform: "telegram"}, {Platform: "discord"}}}
+	if bad := f.faults(); len(bad) > 0 {
+		t.Errorf("%q", bad)
+	}
+	f.Ambiguous[1].Marked = true
+	if bad := strings.Join(f.faults(), "; "); bad != "2 deliveries of telegram are marked, and 1 kills were within a send there" {
+		t.Errorf("%q", bad)
+	}
+	if f.At = map[string]int{}; len(f.faults()) > 0 {
+		t.Error("so it does at a named fail-point")
+	}
+}
+
 // A simulation that did not come to its end says why, and of how many seeds its figures are; a seed that failed is a missed mark all the same.
 func TestSimulationStopped(t *testing.T) {
 	t.Parallel()

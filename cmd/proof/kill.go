@@ -30,7 +30,7 @@ type killCmd struct {
 	Kills    int    `default:"1000" help:"How often it is killed: half of the times at its fail-points, half at random. From ${judged} kills on the run fails by the name of each fail-point that was never the place of one; with fewer these are only listed."`
 	Messages int    `default:"10000" help:"Messages that people write."`
 	Spawns   *int   `placeholder:"N" help:"Sub-agents that they ask for, ${mostSpawns} a message at most; without it a fifth as many as messages."`
-	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so; others take its place, until as many were stopped as kills are asked for. The run fails by the name of one that was waited for and never reached. 'PartSent before-commit' is when a platform has accepted a message and the receipt is not written, 'PartSent+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
+	At       string `placeholder:"PATTERN" help:"Only at the fail-points that match, never at random: a host that does not come to its one within ${patience} is stopped softly, which is no kill, and the result says so; others take its place, until as many were stopped as kills are asked for. The run fails by the name of one that was waited for and never reached. 'Answer before-commit' is when a platform has accepted a message and nothing of that is written, 'Answer+whatsapp before-commit' the same on WhatsApp alone (so +telegram, +discord). One that matches none lists all. The kills are counted by fail-point, and by platform those that hid the end of a send."`
 	Platform string `enum:"telegram,discord,whatsapp," default:"" placeholder:"NAME" help:"People write on this platform only. The send policy changes in all places, and its answers are sent there."`
 	Seed     uint64 `help:"Of the dice; 0 = a new one."`
 	Dir      string `type:"path" placeholder:"DIR" help:"An empty folder for the run: result.json stays there, all else when it fails. Without it a temporary one. The path has to be short."`
@@ -192,7 +192,23 @@ func (f *killed) faults() (out []string) {
 			out = append(out, fmt.Sprintf("%d of the %d %s that were asked for", n.count, n.asked, n.what))
 		}
 	}
+	// At the fail-points around a call itself each kill leaves that send unclear, and those that are under way beside it.
+	for _, platform := range slices.Sorted(maps.Keys(f.Windows)) {
+		if n := f.marked(platform); f.At == nil && n > f.Windows[platform] {
+			out = append(out, fmt.Sprintf("%d deliveries of %s are marked, and %d kills were within a send there", n, platform, f.Windows[platform]))
+		}
+	}
 	return append(out, f.Missed...)
+}
+
+// marked counts the deliveries of a platform that may show twice, as the host lists them.
+func (f *killed) marked(platform string) (n int) {
+	for _, a := range f.Ambiguous {
+		if a.Platform == platform && a.Marked {
+			n++
+		}
+	}
+	return n
 }
 
 // keep writes the figures into a file.
@@ -210,15 +226,13 @@ const mostSaid = 5
 // unclear tells the deliveries that a kill hid the end of, on one platform: how many, and the first few.
 func (f *killed) unclear(w io.Writer, platform, where string) {
 	var all []ambiguous
-	marked, again := 0, 0
+	again := 0
 	for _, a := range f.Ambiguous {
 		if a.Platform != platform {
 			continue
 		}
 		all = append(all, a)
-		if again += max(0, a.Shown-1); a.Marked {
-			marked++
-		}
+		again += max(0, a.Shown-1)
 	}
 	if len(all) == 0 {
 		return
@@ -229,7 +243,7 @@ func (f *killed) unclear(w io.Writer, platform, where string) {
 			sends++
 		}
 	}
-	fmt.Fprintf(w, "%s: %d sends inside their window at a kill, of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, sends, len(all), marked, again)
+	fmt.Fprintf(w, "%s: %d kills within a send, which cut off %d sends of %d deliveries: %d marked in the host's list, %d texts shown again\n", platform, f.Windows[platform], sends, len(all), f.marked(platform), again)
 	kills, over := byChat(all)
 	fmt.Fprintf(w, "  %d kills inside a send, counted for each chat by itself; chats with more that is marked: %d\n", kills, len(over))
 	for i, a := range all {

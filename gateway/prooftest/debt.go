@@ -99,6 +99,8 @@ func (c *check) account(d *debt) {
 		c.fault(lost[d.Kind], d, d.Place, "nothing accounts for it; "+d.why)
 	case len(d.lines) > 1:
 		c.again(d, d.lines, d.sends)
+	case len(d.lines) > 0 && len(d.sends) == 0:
+		c.fault(Unlisted, d, d.Place, "shown, and the host lists no delivery of it")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // prompts holds what the model was shown against what was said. A message of a person stands in a call once, in its own words and under the name
-// of who wrote it. A call in a session of Lasting is shown nothing with a token of another place; one of a sub-agent nothing of another message. A
+// of who wrote it; the one that a turn answers stands in its first call. A call in a session of Lasting is shown nothing with a token of another place; one of a sub-agent nothing of another message. A
 // turn in such a session is shown every answer that was given there before, unless the host says that it leaves older messages away; and as the
 // words of the model nothing but what it said there, or the host lists for the place.
 func (c *check) prompts() {
@@ -100,6 +100,9 @@ func (c *check) heard(a *Asked, heads []*regexp.Regexp) {
 				c.misled(a, d, "the model is shown a message in other words, or as somebody else's: "+clip(m.Text))
 			}
 		}
+	}
+	if d := c.byToken[a.Token]; d != nil && d.Kind == Answer && a.Step == "turn" && a.Call == 0 && !seen[a.Token] {
+		c.misled(a, d, "the model is not shown the message that it answers")
 	}
 }
 

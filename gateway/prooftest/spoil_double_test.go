@@ -103,6 +103,13 @@ var doubleSpoilers = []spoiler{
 		}
 		return t.tokens, ok
 	}, nil},
+	{"shown, and its delivery is not listed", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
+		t, ok := w.pick(func(t left) bool { return w.seen(t) && len(t.tokens) > 0 && t.lines == 1 })
+		if ok {
+			w.unlist(t)
+		}
+		return t.tokens, ok
+	}, nil},
 	{"again, and what is listed was withheld without a mark", []FaultKind{Unlisted}, func(w *world) ([]string, bool) {
 		t, ok := w.pick(w.repeated)
 		if ok {

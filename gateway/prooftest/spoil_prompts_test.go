@@ -17,6 +17,7 @@ func TestPrompts(t *testing.T) {
 		{"nothing", "", func(*Asked) {}},
 		{"older messages are left out", "", func(a *Asked) { a.Prompt = append([]Told{{"user", "(cut)"}}, a.Prompt[2]) }},
 		{"the input twice", "twice", func(a *Asked) { a.Prompt[2].Text += "\n\n" + a.Prompt[2].Text }},
+		{"the input is missing", "not shown the message that it answers", func(a *Asked) { a.Prompt = a.Prompt[:2] }},
 		{"another sender", "somebody else's", func(a *Asked) { a.Prompt[2].Text = "Mallory: [m2]" }},
 		{"the conversation is missing", "gave before", func(a *Asked) { a.Prompt = a.Prompt[2:] }},
 		{"another chat in the instructions", "of another chat", func(a *Asked) { a.System = []string{"m3"} }},
