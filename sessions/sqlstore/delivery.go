@@ -196,7 +196,9 @@ func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (ou
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
 func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		return t.sent(d, r, last)
+		write, err := t.sent(d, r, last)
+		t.also(write, string(d.To.Channel))
+		return write, err
 	})
 	return err
 }
@@ -220,7 +222,6 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 	} else {
 		d.Attempt = 0
 	}
-	t.also(true, string(d.To.Channel))
 	return true, t.receipt(d, r.ID)
 }
 
