@@ -47,6 +47,8 @@ func answerLost(then func()) func(op, phase string) {
 }
 
 // TestBookedForOneTry: a turn whose end the store refuses again and again keeps neither its chat nor a flip of the policy waiting.
+//
+// proves: P7
 func TestBookedForOneTry(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
