@@ -119,7 +119,7 @@ func (g *gate) take(d sessions.Delivery) bool {
 
 // collect brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
 func (g *gate) collect(ctx context.Context, o *outlet, q *queue, b *booking) bool {
-	defer b.land()
+	defer b.land() // at the latest; before anything is waited for otherwise
 	d, made := <-b.made
 	switch {
 	case !made: // end looks for it
@@ -183,7 +183,7 @@ func (g *gate) has(id sessions.DeliveryID) bool {
 	return known
 }
 
-// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx ends it is looked up once more.
+// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more.
 func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 	for try := 1; ; try++ {
 		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -205,7 +205,10 @@ func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 			g.ended(d)
 			return
 		case d.State == sessions.Sending:
-			d, _, _ = g.again(ctx, d, 0, notYet, sessions.NotArrived)
+			var ok bool
+			if d, _, ok = g.again(ctx, d, 0, notYet, sessions.NotArrived); !ok {
+				return
+			}
 		}
 		g.enqueue(d)
 		return

@@ -2,13 +2,22 @@ package router
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/agent"
 	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+	"parley/sessions"
 )
 
 // TestKilledBesideACall kills a process at each commit around a call to a platform that knows no repeats, and never within one: before it, the commit
@@ -45,4 +54,103 @@ func TestKilledBesideACall(t *testing.T) {
 	if want := []string{"Finish+begin after-commit", "PartSent+fake before-commit"}; !slices.Equal(within, want) {
 		t.Errorf("killed within a send at %q, want %q", within, want)
 	}
+}
+
+// image copies a rig's folder as a kill at this moment would leave it.
+func (g *rig) image() (dir string) {
+	dir = folder(g.t)
+	check(g.t, os.CopyFS(dir, os.DirFS(g.dir)))
+	check(g.t, os.RemoveAll(filepath.Join(dir, "parley.db-shm"))) // memory
+	return dir
+}
+
+// goesOn starts the next process on what a kill has left.
+func (g *rig) goesOn(image string) {
+	g.t.Helper()
+	g.stop()
+	g.dir, g.wrap = image, nil
+	g.start()
+}
+
+// TestKilledWhileAsked denies a session while a message is on its way of which nobody knows then whether it arrived, permits it again, and kills the process as the platform
+// is asked: the try that was begun behind the first one does not hide that one.
+//
+// proves: D4
+func TestKilledWhileAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		decided, image := 0, ""
+		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, true} })
+		var asked []channels.Outbound
+		g.r.Attach(account, finder{g.fake, &asked, true, func(int) error {
+			if image == "" {
+				image = g.image()
+			}
+			return nil
+		}})
+		underWay := make(chan struct{})
+		g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous), Arrives: true})
+		g.say(direct("a"), guest, "hello")
+		g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+		_, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: new(policy.Deny)})
+		check(t, err)
+		close(underWay)
+		g.ended(1)
+		g.goesOn(image)
+		if d, n := g.ended(1)[0], len(g.fake.Texts(direct("a"))); len(asked) == 0 || n > 1 && !d.Repeat {
+			t.Errorf("asked %d times, shown %d times, and it is %s, marked %t", len(asked), n, d.State, d.Repeat)
+		}
+	})
+}
+
+// TestKilledBehindTheAnswer kills a process that has its answer from the platform, and no receipt on disk: the reaction that stands for the turn goes all the same, once
+// the account is there.
+func TestKilledBehindTheAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		image := ""
+		var g *rig
+		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+			if strings.HasPrefix(op, "PartSent") && phase == "before-commit" && image == "" {
+				image = g.image()
+			}
+		}, nil, acking("", true))
+		g.model.set(slowly(time.Second))
+		in := g.say(groupChat("garden"), owner, "hello")
+		g.shown(1)
+		g.stop()
+		was := len(g.reactions())
+		g.goesOn(image)
+		<-time.After(5 * time.Second)
+		if diff := cmp.Diff([]string{"garden/" + string(in.ID) + "="}, g.reactions()[was:]); diff != "" {
+			t.Error(diff)
+		}
+		g.wantOnce()
+	})
+}
+
+// TestLostByAnInterruptedTurn interrupts a turn as it ends, loses the answer to that commit, and has the store fail when it is asked what has become of it.
+//
+// proves: D3
+func TestLostByAnInterruptedTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var g *rig
+		var ends, looks atomic.Int64
+		lose := answerLost(nil)
+		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+			if strings.HasPrefix(op, "Finish") && phase == "before-commit" && ends.Add(1) == 1 {
+				for _, run := range g.runs() {
+					g.r.lanes.abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, errInterrupted)
+				}
+			}
+			lose(op, phase)
+		}, func(s sessions.Store) sessions.Store {
+			return aroundLook{s, func(sessions.DeliveryID) error {
+				if looks.Add(1) == 1 {
+					return os.ErrDeadlineExceeded
+				}
+				return nil
+			}}
+		}, held)
+		g.say(direct("a"), guest, "hello")
+		g.wantOnce()
+	})
 }

@@ -22,6 +22,9 @@ const (
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
 // or as sending when its fate is not known.
 func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Delivery) bool {
+	if d.State.Final() {
+		return g.sentBefore(ctx, o, d)
+	}
 	var c cut
 	if _, ok := g.alone(ctx, o, q); !ok {
 		return false
@@ -40,6 +43,22 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 		}
 	}
 	return g.parts(ctx, o, q, d, &c)
+}
+
+// sentBefore tells of a delivery that the process before this one has sent, as this one found out at its start. It waits for its account, for a minute at most: there
+// what stands for a turn at work is taken away.
+func (g *gate) sentBefore(ctx context.Context, o *outlet, d sessions.Delivery) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
+	for ch, changed := g.channel(o); ch == nil && ctx.Err() == nil; ch, changed = g.channel(o) {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+	g.tell(d)
+	g.ended(d)
+	return true
 }
 
 // parts sends what is left of a delivery, part by part.

@@ -81,14 +81,14 @@ func newGate(store sessions.Store, settings func() *Settings, files *outbox, log
 		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool), booked: make(map[sessions.DeliveryID]*booking)}
 }
 
-// start loads what is waiting in the store. ambiguous are the deliveries that were being sent when the last process ended.
-func (g *gate) start(ctx context.Context, ambiguous []sessions.Delivery) error {
+// start loads what is waiting in the store. interrupted are the deliveries that were being sent when the last process ended.
+func (g *gate) start(ctx context.Context, interrupted []sessions.Delivery) error {
 	if err := g.loadPreviews(ctx); err != nil {
 		return err
 	}
 	g.mu.Lock()
 	g.life = ctx
-	for _, d := range ambiguous { // whatever their number: Due does not list them
+	for _, d := range interrupted { // whatever their number: Due does not list them
 		g.admit(d)
 	}
 	g.mu.Unlock()

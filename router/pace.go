@@ -120,7 +120,13 @@ func (p *pacer) room(to channels.Address, others int) bool {
 
 // take takes a token; false when there is none.
 func (p *pacer) take(to channels.Address) bool {
-	for _, l := range p.limiters(to) {
+	all := p.limiters(to)
+	for _, l := range all { // one limit's is not spent where another has none
+		if l != nil && l.Tokens() < 1 {
+			return false
+		}
+	}
+	for _, l := range all {
 		if !take(l) {
 			return false
 		}

@@ -51,7 +51,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	lane := r.lanes.reserve(out.Next)
 	defer func() { lane.end(acc, nil) }()
 	booking := r.gate.book(out)
-	defer booking.end(ctx)
+	defer booking.end(r.lanes.host(ctx))
 	if acc, ok = r.finish(ctx, run, *out, booking); !ok {
 		return false
 	}
@@ -91,97 +91,6 @@ func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, why.Error(), nil, nil
 	}
 	return out
-}
-
-// finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
-	var ended error
-	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
-		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
-			booking.release()
-			out.Begin = nil
-		}
-		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
-			return nil // ended by a person meanwhile, or deleted with its session
-		}
-		return err
-	})
-	if !ok || ended != nil {
-		acc = sessions.Accepted{}
-		booking.end(ctx)
-		r.unkept(ctx, run, out.Messages...)
-	}
-	switch {
-	case !ok:
-	case ended == nil:
-		r.histories.add(run.Session, r.readMost(), out.Messages...)
-	default: // or ended by a commit whose answer was lost: what it made is in the store
-		r.histories.drop(run.Session)
-		_ = r.heal(ctx) // it says what fails
-	}
-	return acc, ok
-}
-
-// next gives the run that a session's lane is at now.
-func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.Run) (run sessions.Run, ok bool) {
-	switch {
-	case claimed != nil:
-		return *claimed, true
-	case !r.calm(ctx, key):
-		return run, false
-	}
-	return r.claim(ctx, key)
-}
-
-// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
-// although the lane is not is its own, from a commit whose answer was lost.
-func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
-	tries := 0
-	if r.lanes.doubted(key) {
-		tries++
-	}
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
-		tries++
-		run, ok, err = r.store.Claim(ctx, key)
-		return err
-	}) {
-		return run, false
-	}
-	if ok || tries == 1 {
-		return run, ok
-	}
-	var runs []sessions.Run
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
-		return err
-	}) || len(runs) == 0 {
-		return run, false
-	}
-	if run = runs[0]; run.Stopping { // while no lane knew of it
-		why := errStopped
-		if run.Batch != "" {
-			why = errInterrupted
-		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
-	}
-	return run, true
-}
-
-// insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
-// store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
-func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
-	for try := 1; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := do(call)
-		cancel()
-		if err == nil {
-			return true
-		}
-		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !sleep(r.lanes.host(ctx), backoff(try)) {
-			return false
-		}
-	}
 }
 
 // turn has the agent answer and says how the run ended; nil when the host stops and the run is to be taken up later.

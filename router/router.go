@@ -152,7 +152,7 @@ func (r *Router) Settings() *Settings { return r.settings.Load() }
 // Start takes up what an earlier process left: interrupted runs are queued again, deliveries that wait are sent, those that were
 // being sent are reconciled. It returns as soon as that is under way. ctx bounds everything that the router does from now on.
 func (r *Router) Start(ctx context.Context) error {
-	keys, ambiguous, err := r.store.Recover(ctx)
+	keys, sending, err := r.store.Recover(ctx)
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
@@ -164,11 +164,17 @@ func (r *Router) Start(ctx context.Context) error {
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
 	context.AfterFunc(ctx, r.watchers.close)
-	if err := r.gate.start(ctx, ambiguous); err != nil {
+	if err := r.gate.start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
-	if len(keys)+len(ambiguous) > 0 {
-		r.log.Info("taking up earlier work", "sessions", len(keys), "ambiguous_deliveries", len(ambiguous))
+	if len(keys)+len(sending) > 0 {
+		unknown := 0
+		for _, d := range sending {
+			if d.State == sessions.Sending {
+				unknown++
+			}
+		}
+		r.log.Info("taking up earlier work", "sessions", len(keys), "deliveries", len(sending), "ambiguous_deliveries", unknown)
 	}
 	begun, err := r.deadlines(ctx)
 	if err != nil {

@@ -141,8 +141,8 @@ type Runs interface {
 	// the run is final already: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
 	// Recover puts every running run back in the queue, and brings every sending delivery to what is known of its try (Calling, Answered): called once,
-	// before adapters start. It returns the keys that have queued runs, oldest run first, and the deliveries that are sending still.
-	Recover(ctx context.Context) (keys []Key, ambiguous []Delivery, err error)
+	// before adapters start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending as they are now.
+	Recover(ctx context.Context) (keys []Key, sending []Delivery, err error)
 	GetRun(ctx context.Context, id RunID) (Run, error)
 	// Totals counts what there is.
 	Totals(ctx context.Context) (Totals, error)

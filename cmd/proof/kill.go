@@ -193,7 +193,7 @@ func (f *killed) faults() (out []string) {
 		}
 	}
 	// At the fail-points around a call itself each kill leaves that send unclear, and those that are under way beside it.
-	for _, platform := range slices.Sorted(maps.Keys(f.Windows)) {
+	for _, platform := range []string{"telegram", "discord", whatsappServer} {
 		if n := f.marked(platform); f.At == nil && n > f.Windows[platform] {
 			out = append(out, fmt.Sprintf("%d deliveries of %s are marked, and %d kills were within a send there", n, platform, f.Windows[platform]))
 		}

@@ -22,16 +22,20 @@ func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.
 	return d, err
 }
 
-// beginNoted is beginSend with its row, and the line that says that nobody was called before the commit.
+// beginNoted is beginSend with its row, and the line that says that no platform was called for it yet. There is none behind a try that may have arrived.
 func (t *tx) beginNoted(d *sessions.Delivery, transcript int64, now time.Time, b sessions.Beginning) error {
+	unclear := underWay(d)
 	write, err := t.beginSend(d, now, b)
-	if err == nil && write {
-		err = t.keep(d, transcript)
+	if err != nil || !write {
+		return err
 	}
-	if err == nil && write && d.State == sessions.Sending {
+	if err := t.keep(d, transcript); err != nil {
+		return err
+	}
+	if d.State == sessions.Sending && !unclear {
 		_ = t.s.calls.note(d, call{step: callMeant}) // without it nothing is known
 	}
-	return err
+	return nil
 }
 
 // beginSend reports whether there is something to write.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"parley/channels"
@@ -20,8 +20,8 @@ import (
 // answered. The lines are written and never synced: they outlive the process, which needs no disk, and after the computer went down they say nothing, as they
 // name the boot that they were written in. Recover reads them: the fate of what a killed host was sending is unknown only between the call and its answer.
 //
-// What is known is what a line says. A line that is missing, damaged, of another boot or of another try says nothing, so the file may be removed,
-// copied or left behind: it can hide what is known, and make nothing up.
+// What is known is what the newest line about a try says. One that is missing, damaged, of another boot or of another try says nothing, so the file may be removed or
+// left behind: that hides what is known, and makes nothing up. Where a line cannot be written all of them are removed.
 const CallsFile = "parley.calls"
 
 const (
@@ -50,12 +50,15 @@ const (
 // try names one try to send one part, and the boot that it is made in.
 type try [tryLen]byte
 
-// calls is the open CallsFile. The zero value notes nothing.
+// calls is the open CallsFile.
 type calls struct {
-	f    *os.File
 	boot string
-	next atomic.Uint64 // number of the next line
-	off  atomic.Bool   // one could not be written: nothing is noted any more
+
+	// mu is held while a line is written, into memory of the system's: the order of the lines is what they say.
+	mu     sync.Mutex
+	f      plainFile // nil = nothing is noted
+	number uint64    // of the newest line
+	failed error     // one could not be written, nor the others be removed: what they say may be untrue
 }
 
 // call is what the newest line about a try says.
@@ -85,12 +88,12 @@ func openCalls(dir, boot string) (*calls, error) {
 			_, err = f.WriteAt(make([]byte, callLines*callSize), 0)
 		}
 	}
-	var newest uint64
 	if err == nil {
-		err = c.each(func(_ try, x call) { newest = max(newest, x.number) })
+		err = c.each(func(_ try, x call) { c.number = max(c.number, x.number) })
 	}
-	c.next.Store(newest + 1)
-	c.off.Store(err != nil)
+	if err != nil {
+		c.give(err)
+	}
 	return c, err
 }
 
@@ -101,17 +104,20 @@ func (c *calls) of(d *sessions.Delivery) (t try) {
 	return t
 }
 
-// note writes a line.
+// note writes a line. On an error the lines that are there may say something else of the try, and what the line is for must not be done.
 func (c *calls) note(d *sessions.Delivery, x call) error {
-	if c.f == nil || c.off.Load() {
-		return nil
+	key := c.of(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		c.give(c.failed)
 	}
+	if c.f == nil || c.failed != nil || len(x.receipt.ID) > callSize-callReceipt-1 { // nobody is told of such a receipt
+		return c.failed
+	}
+	c.number++
 	var b [callSize]byte
-	if len(x.receipt.ID) > callSize-callReceipt-1 {
-		return nil // nobody is told of it
-	}
-	number, key := c.next.Add(1), c.of(d)
-	binary.BigEndian.PutUint64(b[callNumber:], number)
+	binary.BigEndian.PutUint64(b[callNumber:], c.number)
 	copy(b[callTry:], key[:])
 	b[callStep] = x.step
 	if x.last {
@@ -121,11 +127,18 @@ func (c *calls) note(d *sessions.Delivery, x call) error {
 	b[callReceipt] = byte(len(x.receipt.ID))
 	copy(b[callReceipt+1:], x.receipt.ID)
 	binary.BigEndian.PutUint32(b[:], crc32.Checksum(b[callNumber:], castagnoli))
-	_, err := c.f.WriteAt(b[:], int64(number%callLines)*callSize) //nolint:gosec // below callLines
-	if err != nil {
-		c.off.Store(true) // a line that is missing here would be said by none behind it
+	if _, err := c.f.WriteAt(b[:], int64(c.number%callLines)*callSize); err != nil { //nolint:gosec // below callLines
+		c.give(err)
 	}
-	return err
+	return c.failed
+}
+
+// give gives up: no line is written any more, and none that is there may say anything. c.mu is held, or nobody else has c.
+func (c *calls) give(err error) {
+	if c.failed = err; c.f.Truncate(0) == nil { // takes no room
+		_ = c.f.Close() // nothing of it is in a buffer
+		c.f, c.failed = nil, nil
+	}
 }
 
 // each reads the lines that are whole.
@@ -144,10 +157,12 @@ func (c *calls) each(do func(try, call)) error {
 	return err
 }
 
-// newest gives what is known of tries.
+// newest gives what is known of tries: nothing when not all can be read.
 func (c *calls) newest() (map[try]call, error) {
-	if c.f == nil {
-		return nil, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.f == nil || c.failed != nil {
+		return nil, c.failed
 	}
 	out := map[try]call{}
 	err := c.each(func(t try, x call) {
@@ -155,10 +170,15 @@ func (c *calls) newest() (map[try]call, error) {
 			out[t] = x
 		}
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (c *calls) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.f != nil {
 		_ = c.f.Close() // nothing of it is in a buffer
 	}
@@ -205,22 +225,22 @@ func (s *Store) traceCall(d sessions.Delivery, op, phase string) {
 // stoppedBefore is said of a delivery that a host began to send that was killed before it called the platform.
 const stoppedBefore = "the host stopped before it was sent"
 
-// settled does for a delivery that was found being sent what the killed host knew of it: it is put back when no platform was called, and has its receipt when one
-// has answered. It is true when nothing is left to be found out.
-func (t *tx) settled(d *sessions.Delivery, transcript int64, known map[try]call) (bool, error) {
-	x, there := known[t.s.calls.of(d)]
+// goOn does for a delivery that was found being sent what the killed host knew of it: it is put back when no platform was called, and has its receipt when one
+// has answered.
+func (t *tx) goOn(d *sessions.Delivery, transcript int64, said map[try]call) error {
+	x := said[t.s.calls.of(d)]
 	switch {
-	case !underWay(d), !there:
-		return false, nil
+	case !underWay(d):
+		return nil
 	case x.step == callMeant:
 		d.State, d.NotBefore, d.Error = sessions.Pending, time.Time{}, stoppedBefore
 		d.Tried(sessions.NotArrived)
 	case x.step == callAnswered:
 		if _, err := t.sent(d, x.receipt, x.last); err != nil {
-			return false, err
+			return err
 		}
 	default:
-		return false, nil
+		return nil
 	}
-	return d.State != sessions.Sending, t.keep(d, transcript)
+	return t.keep(d, transcript)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func (c *caller) begin() {
 }
 
 // killed has the next host open what a kill leaves at this moment, and gives what it finds of the delivery.
-func (c *caller) killed(conf Config) (found string) {
+func (c *caller) killed(conf Config) string {
 	c.t.Helper()
 	if conf.Dir == "" {
 		conf.Dir = copied(c.t, c.conf.Dir)
@@ -74,13 +75,16 @@ func (c *caller) killed(conf Config) (found string) {
 	}
 	next := open(c.t, conf)
 	defer func() { c.ok(next.Close()) }()
-	_, unknown, err := next.Recover(c.t.Context())
+	_, found, err := next.Recover(c.t.Context())
 	c.ok(err)
 	d, err := next.GetDelivery(c.t.Context(), c.d.ID)
 	c.ok(err)
-	for _, x := range unknown {
-		if x.ID == d.ID && x.Attempt > 0 {
+	if i := slices.IndexFunc(found, func(x sessions.Delivery) bool { return x.ID == d.ID }); i >= 0 {
+		if d.State == sessions.Sending && d.Attempt > 0 {
 			return "unknown"
+		}
+		if found[i].State != d.State || found[i].Part != d.Part || found[i].Error != d.Error {
+			c.t.Errorf("told of it as %+v, and it is %+v", found[i], d)
 		}
 	}
 	out := fmt.Sprintf("%s, part %d, attempt %d", d.State, d.Part, d.Attempt)
@@ -246,22 +250,91 @@ func TestCallsOverTwoKills(t *testing.T) {
 	c.want(c.killed(Config{Dir: dir}), "unknown")
 }
 
-// When a line cannot be written the platform is not called, as the one before it says that it was not; from the next try on nothing is said.
+// badFile is a file that cannot be written, cut off or read any more, as it is told.
+type badFile struct {
+	plainFile
+	write, cut, read bool
+}
+
+var errBad = errors.New("input/output error")
+
+func (f *badFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.write {
+		return 0, errBad
+	}
+	return f.plainFile.WriteAt(b, at)
+}
+
+func (f *badFile) Truncate(size int64) error {
+	if f.cut {
+		return errBad
+	}
+	return f.plainFile.Truncate(size)
+}
+
+func (f *badFile) ReadAt(b []byte, at int64) (int, error) {
+	if f.read && at > 0 {
+		return 0, errBad
+	}
+	return f.plainFile.ReadAt(b, at)
+}
+
+// bad has the file of calls be one that fails.
+func (c *caller) bad() *badFile {
+	f := &badFile{plainFile: c.calls.f}
+	c.calls.f = f
+	return f
+}
+
+// When a line cannot be written, none that is there counts, of whichever try it is: they say that a platform was not called which is called now. Where they cannot
+// be removed either, nobody is called.
 //
 // proves: D4
 func TestCallsThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
-	c.ok(c.calls.f.Close())
-	err := c.Calling(c.d)
-	if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), CallsFile) {
-		t.Fatalf("it is called all the same: %v", err)
+	first := c.d
+	c.post()
+	f := c.bad()
+	f.write, f.cut = true, true
+	for _, d := range []sessions.Delivery{first, c.d} {
+		if err := c.Calling(d); !errors.Is(err, errBad) || !strings.Contains(err.Error(), CallsFile) {
+			t.Fatalf("it is called all the same: %v", err)
+		}
 	}
-	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), err.Error(), sessions.NotArrived))
-	c.begin()
-	c.want(c.killed(Config{}), "unknown")
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent") // which is true
+	f.cut = false
 	c.ok(c.Calling(c.d))
+	c.want(c.killed(Config{}), "unknown")
 	c.Answered(c.d, receipt, true)
+	c.want(c.killed(Config{}), "unknown")
+	c.d = first
+	c.want(c.killed(Config{}), "unknown")
+	c.post()
+	c.want(c.killed(Config{}), "unknown")
+}
+
+// A file that cannot be read to its end says nothing at all.
+//
+// proves: D4
+func TestCallsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t, Config{})
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+	c.bad().read = true
+	if said, err := c.calls.newest(); len(said) > 0 || !errors.Is(err, errBad) {
+		t.Errorf("%d tries, %v", len(said), err)
+	}
+}
+
+// A try that is begun behind one that may have arrived, as after a deny that was taken back, is as unknown as that.
+//
+// proves: D4
+func TestCallsBehindAnUnknownOne(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t, Config{})
+	c.ok(c.Calling(c.d))
+	c.begin()
 	c.want(c.killed(Config{}), "unknown")
 }
 

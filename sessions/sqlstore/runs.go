@@ -9,9 +9,9 @@ import (
 )
 
 // Recover puts running runs back in the queue, those that a person stopped excepted, and finds the deliveries that were being sent.
-func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []sessions.Delivery, err error) {
+func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, sending []sessions.Delivery, err error) {
 	err = s.write(ctx, "Recover", func(t *tx) error {
-		keys, ambiguous = nil, nil
+		keys, sending = nil, nil
 		if err := t.noteStopped(); err != nil {
 			return err
 		}
@@ -31,36 +31,30 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, ambiguous []s
 		if err != nil {
 			return err
 		}
-		ambiguous, err = t.unsettled()
+		sending, err = t.interrupted()
 		return err
 	})
-	return keys, ambiguous, err
+	return keys, sending, err
 }
 
-// unsettled gives the deliveries that are being sent, oldest first, but for those of which the killed host knew more (CallsFile).
-func (t *tx) unsettled() (out []sessions.Delivery, err error) {
-	var all []sessions.Delivery
+// interrupted gives the deliveries that were being sent, oldest first, as they are with what the killed host knew of them (CallsFile).
+func (t *tx) interrupted() (out []sessions.Delivery, err error) {
 	var transcripts []int64
 	err = t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r row) error {
 		d, transcript, err := scanDelivery(r)
-		all, transcripts = append(all, d), append(transcripts, transcript)
+		out, transcripts = append(out, d), append(transcripts, transcript)
 		return err
 	})
-	if err != nil || len(all) == 0 {
+	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	known, err := t.s.calls.newest()
+	said, err := t.s.calls.newest()
 	if err != nil {
 		t.s.conf.Logger.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", CallsFile, "err", err)
 	}
-	for i := range all {
-		d := &all[i]
-		settled, err := t.settled(d, transcripts[i], known)
-		if err != nil {
+	for i := range out {
+		if err := t.goOn(&out[i], transcripts[i], said); err != nil {
 			return nil, err
-		}
-		if !settled {
-			out = append(out, *d)
 		}
 	}
 	return out, nil
