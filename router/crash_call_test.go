@@ -20,12 +20,12 @@ import (
 	"parley/sessions"
 )
 
-// TestKilledBesideACall kills a process at each commit around a call to a platform that knows no repeats, and never within one: before it, the commit
+// TestFaultKilledBesideACall kills a process at each commit around a call to a platform that knows no repeats, and never within one: before it, the commit
 // that begins to send is made, behind it, the receipt is not. What the process knew of it the next one knows: the answer is shown once, and nobody is told
 // that it might be there twice.
 //
 // proves: D4
-func TestKilledBesideACall(t *testing.T) {
+func TestFaultKilledBesideACall(t *testing.T) {
 	t.Parallel()
 	sc := &scenario{
 		name:   "one message",
@@ -72,11 +72,11 @@ func (g *rig) goesOn(image string) {
 	g.start()
 }
 
-// TestKilledWhileAsked denies a session while a message is on its way of which nobody knows then whether it arrived, permits it again, and kills the process as the platform
+// TestFaultKilledWhileAsked denies a session while a message is on its way of which nobody knows then whether it arrived, permits it again, and kills the process as the platform
 // is asked: the try that was begun behind the first one does not hide that one.
 //
 // proves: D4
-func TestKilledWhileAsked(t *testing.T) {
+func TestFaultKilledWhileAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		decided, image := 0, ""
 		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, true} })
@@ -102,9 +102,9 @@ func TestKilledWhileAsked(t *testing.T) {
 	})
 }
 
-// TestKilledBehindTheAnswer kills a process that has its answer from the platform, and no receipt on disk: the reaction that stands for the turn goes all the same, once
+// TestFaultKilledBehindTheAnswer kills a process that has its answer from the platform, and no receipt on disk: the reaction that stands for the turn goes all the same, once
 // the account is there.
-func TestKilledBehindTheAnswer(t *testing.T) {
+func TestFaultKilledBehindTheAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		image := ""
 		var g *rig

@@ -112,7 +112,7 @@ var receipt = channels.Receipt{ID: "77", At: time.Date(2026, 11, 25, 2, 30, 0, 0
 // What a killed host was sending is known to the next one, but between the call and its answer.
 //
 // proves: D4
-func TestCalls(t *testing.T) {
+func TestFaultCalls(t *testing.T) {
 	t.Parallel()
 	const put, there = "pending, part 0, attempt 1, the host stopped before it was sent", "sent, part 1, attempt 1, 77 2026-11-25T02:30:00Z"
 	c := newCaller(t, Config{})
@@ -138,7 +138,7 @@ func TestCalls(t *testing.T) {
 // Each try stands for itself: what is known of one says nothing of the next.
 //
 // proves: D4
-func TestCallsOfEachTry(t *testing.T) {
+func TestFaultCallsOfEachTry(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.ok(c.Calling(c.d))
@@ -157,17 +157,30 @@ func TestCallsOfEachTry(t *testing.T) {
 	c.want(c.killed(Config{}), "unknown")
 
 	c.post()
+	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
+	c.calls.f = nil // an older program notes nothing
+	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "429", sessions.NotArrived))
+	c.begin()
+	c.want(c.killed(Config{}), "unknown")
+}
+
+// A chat that gets a new id while a message to it is on its way leaves that as unknown as it is.
+//
+// proves: D4
+func TestFaultCallsInAChatThatMoves(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t, Config{})
 	to := c.d.To
 	to.Chat = "-1002"
 	c.ok(c.Calling(c.d))
-	c.ok(c.Readdress(t.Context(), c.d.To, to)) // its row is another one meanwhile
+	c.ok(c.Readdress(t.Context(), c.d.To, to))
 	c.want(c.killed(Config{}), "unknown")
 }
 
 // The line is about a try as the commit made it, whichever commit that was.
 //
 // proves: D4
-func TestCallsOfATurn(t *testing.T) {
+func TestFaultCallsOfATurn(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	key, addr := chat(2)
@@ -190,7 +203,7 @@ func TestCallsOfATurn(t *testing.T) {
 // What the lines do not say is unknown: the computer went down, they are damaged, gone, of another database, or there are too many.
 //
 // proves: D4
-func TestCallsThatSayNothing(t *testing.T) {
+func TestFaultCallsThatSayNothing(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		name string
@@ -238,7 +251,7 @@ func TestCallsThatSayNothing(t *testing.T) {
 // A host that is killed before it has found out what became of a try leaves it as it was.
 //
 // proves: D4
-func TestCallsOverTwoKills(t *testing.T) {
+func TestFaultCallsOverTwoKills(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.ok(c.Calling(c.d))
@@ -290,7 +303,7 @@ func (c *caller) bad() *badFile {
 // be removed either, nobody is called.
 //
 // proves: D4
-func TestCallsThatCannotBeNoted(t *testing.T) {
+func TestFaultCallsThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	first := c.d
@@ -317,7 +330,7 @@ func TestCallsThatCannotBeNoted(t *testing.T) {
 // A file that cannot be read to its end says nothing at all.
 //
 // proves: D4
-func TestCallsThatCannotBeRead(t *testing.T) {
+func TestFaultCallsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
@@ -330,7 +343,7 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 // A try that is begun behind one that may have arrived, as after a deny that was taken back, is as unknown as that.
 //
 // proves: D4
-func TestCallsBehindAnUnknownOne(t *testing.T) {
+func TestFaultCallsBehindAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.ok(c.Calling(c.d))
@@ -339,7 +352,7 @@ func TestCallsBehindAnUnknownOne(t *testing.T) {
 }
 
 // A receipt that has no room in a line leaves the try unknown.
-func TestCallsLongReceipt(t *testing.T) {
+func TestFaultCallsLongReceipt(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.ok(c.Calling(c.d))
@@ -348,7 +361,7 @@ func TestCallsLongReceipt(t *testing.T) {
 }
 
 // The same on PostgreSQL.
-func TestCallsPostgres(t *testing.T) {
+func TestFaultCallsPostgres(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(postgresEnv) == "" {
 		t.Skip(postgresEnv + " is not set: no PostgreSQL server to test on")
