@@ -175,42 +175,47 @@ func (g *gate) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool
 
 const notYet = "it was not tried yet"
 
-// has reports whether a delivery is in a queue.
-func (g *gate) has(id sessions.DeliveryID) bool {
+// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
+// one in a queue: nobody else takes it up.
+func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	_, known := g.known[id]
-	return known
+	if !known {
+		g.known[id] = false
+	}
+	g.mu.Unlock()
+	if known { // somebody has looked for what waits meanwhile
+		return
+	}
+	d, found := g.lookUp(ctx, id)
+	put := found && !d.State.Final()
+	if put && d.State == sessions.Sending {
+		d, _, put = g.again(ctx, d, 0, notYet, sessions.NotArrived)
+	}
+	g.mu.Lock()
+	delete(g.known, id)
+	g.mu.Unlock()
+	switch {
+	case put:
+		g.enqueue(d)
+	case found && d.State.Final():
+		g.tell(d)
+		g.ended(d)
+	}
 }
 
-// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more.
-func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
+// lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
+func (g *gate) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
 	for try := 1; ; try++ {
 		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		d, err := g.store.GetDelivery(look, id)
 		cancel()
-		switch {
-		case errors.Is(err, sessions.ErrNotFound):
-			return
-		case err != nil:
-			g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-			if !sleep(ctx, backoff(try)) {
-				return
-			}
-			continue
-		case g.has(id): // somebody has looked for what waits meanwhile
-			return
-		case d.State.Final():
-			g.tell(d)
-			g.ended(d)
-			return
-		case d.State == sessions.Sending:
-			var ok bool
-			if d, _, ok = g.again(ctx, d, 0, notYet, sessions.NotArrived); !ok {
-				return
-			}
+		if err == nil || errors.Is(err, sessions.ErrNotFound) {
+			return d, err == nil
 		}
-		g.enqueue(d)
-		return
+		g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
+		if !sleep(ctx, backoff(try)) {
+			return d, false
+		}
 	}
 }

@@ -279,3 +279,30 @@ func TestBookedBesideMore(t *testing.T) {
 		}
 	})
 }
+
+// TestPutBackByOne loses the answer to the commit that puts a delivery back, and has the gate look for what waits right then: nobody else takes it up.
+//
+// proves: D4
+func TestPutBackByOne(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var g *rig
+		var once atomic.Bool
+		lose := answerLost(nil)
+		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
+				check(t, g.r.gate.reload(t.Context()))
+				panic("connection lost")
+			}
+			lose(op, phase)
+		}, nil)
+		slow := make(chan struct{})
+		time.AfterFunc(10*time.Second, func() { close(slow) })
+		g.fake.Script(channeltest.Step{Wait: slow})
+		g.say(direct("a"), guest, "hello")
+		<-time.After(5 * time.Minute)
+		g.wantOnce()
+		if !once.Load() {
+			t.Error("nothing was put back")
+		}
+	})
+}

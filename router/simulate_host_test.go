@@ -171,6 +171,7 @@ func change[T any](c scheduled, op, about string, call func() (T, error)) (T, er
 func none(err error) (struct{}, error) { return struct{}{}, err }
 
 func (c scheduled) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	defer c.h.w.stopping(a.Effects)()
 	return change(c, "Accept", string(a.In.ID), func() (sessions.Accepted, error) { return c.Store.Accept(ctx, a) })
 }
 
@@ -179,6 +180,7 @@ func (c scheduled) Submit(ctx context.Context, e sessions.Effects) (sessions.Acc
 	if e.Run != nil {
 		about += " " + string(e.Run.Key) + " " + e.Run.Input.Text()
 	}
+	defer c.h.w.stopping(e)()
 	return change(c, "Submit", about, func() (sessions.Accepted, error) { return c.Store.Submit(ctx, e) })
 }
 
@@ -237,6 +239,7 @@ func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Ou
 
 // keep remembers what a commit deletes: people and the model have seen what came of it.
 func (c scheduled) keep(ctx context.Context, run sessions.RunID, o sessions.Outcome) {
+	at := time.Now()
 	runs, err := c.Store.ListRuns(ctx, sessions.RunQuery{Key: *o.Delete, Limit: 1000})
 	s, err2 := c.Store.Get(ctx, *o.Delete)
 	if err != nil || err2 != nil {
@@ -251,7 +254,7 @@ func (c scheduled) keep(ctx context.Context, run sessions.RunID, o sessions.Outc
 	if err != nil {
 		c.h.w.t.Error(err)
 	}
-	c.h.w.gone[*o.Delete] = deleted{runs, msgs}
+	c.h.w.gone[*o.Delete] = deleted{at, runs, msgs}
 }
 
 func (c scheduled) GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error) {

@@ -83,7 +83,7 @@ func (w *world) look(h *host) *rest {
 		}
 		r.texts[key], r.parts[key], r.deleted[key] = x.texts, [][]sessions.Message{x.texts}, true
 		for _, run := range slices.Backward(x.runs) {
-			r.runs = append(r.runs, w.ended(run))
+			r.runs = append(r.runs, w.ended(run, x.at))
 		}
 	}
 	r.index()

@@ -244,11 +244,32 @@ func (w *world) finishes(run sessions.RunID, o sessions.Outcome) *attempted {
 	return x
 }
 
-// ended gives a run that was at work when a deletion of its session was looked at as it ended on disk before the deletion was committed, which
-// nobody may have been told.
-func (w *world) ended(run sessions.Run) sessions.Run {
+// stopping notes that a process wants to end what sessions are at, and when it was told what came of it.
+func (w *world) stopping(e sessions.Effects) (told func()) {
+	if len(e.Stop) == 0 && e.StopRun == "" {
+		return func() {}
+	}
+	x := &[2]time.Time{time.Now()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stops = append(w.stops, x)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		x[1] = time.Now()
+	}
+}
+
+// ended gives a run that was open when a deletion of its session was looked at as it ended on disk before the deletion was committed, which
+// nobody may have been told: by its end, or by somebody who stopped it meanwhile.
+func (w *world) ended(run sessions.Run, at time.Time) sessions.Run {
 	if run.Status.Final() {
 		return run
+	}
+	for _, x := range w.stops {
+		if x[1].IsZero() || !x[1].Before(at) {
+			run.Status, run.Error, run.Ended = sessions.Stopped, "stopped by a person", w.until(at, x[1])
+		}
 	}
 	for _, x := range w.tries {
 		if x.run == run.ID && !x.undone {

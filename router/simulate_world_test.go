@@ -44,6 +44,7 @@ type world struct {
 	tokens   map[string]int
 	thoughts []thought
 	tries    []*attempted
+	stops    []*[2]time.Time // from when to when a commit was waited for that ends what sessions are at; no end: it did not answer
 	gone     map[sessions.Key]deleted
 	lost     []channels.Address // where messages were on their way at a crash
 	counts   map[string]int
@@ -72,6 +73,7 @@ type ruled struct {
 
 // deleted is what there was of a session before it was deleted.
 type deleted struct {
+	at    time.Time      // of the look
 	runs  []sessions.Run // newest first
 	texts []sessions.Message
 }
