@@ -170,7 +170,7 @@ func TestBookedAndPaced(t *testing.T) {
 			close(release)
 			began := time.Now()
 			g.shown(10)
-			if took := time.Since(began); took < 9*time.Second {
+			if took := time.Since(began); took < 8900*time.Millisecond {
 				t.Errorf("10 messages left within %s, 1 a second may", took)
 			}
 			for _, d := range g.ended(10) {

@@ -85,7 +85,7 @@ const (
 
 // passing reports whether a name in the state folder stands for what passes: locks, sockets, what backups and restores leave.
 func passing(name string) bool {
-	return name == "owner.lock" || name == sqlstore.UnfinishedFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
+	return name == "owner.lock" || name == sqlstore.UnfinishedFile || name == sqlstore.CallsFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
 }
 
 // writer is an archive that is being written.
