@@ -2,11 +2,16 @@ package whatsapp_test
 
 import (
 	"database/sql"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"parley/channels"
+	"parley/channels/whatsapp"
 	"parley/channels/whatsapp/whatsapptest"
 )
 
@@ -58,5 +63,39 @@ func TestLeftUploads(t *testing.T) {
 	h.reopen()
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "upload-*")); len(left) != 0 || h.ch.Health().State != channels.Connected {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// A key file is closed when its last user has left it: who closes it later would remove the log of what has taken its place. Who never leaves
+// it holds up nobody.
+func TestKeysAreClosedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, leaves := range map[string]bool{"who leaves": true, "who stays": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "keys.db")
+			synctest.Test(t, func(t *testing.T) {
+				used, end, err := whatsapp.OpenKeys(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan struct{})
+				go func() { defer close(ended); end() }()
+				time.Sleep(time.Second)
+				select {
+				case <-ended:
+					t.Error("it is in use, and said to be closed")
+				default:
+				}
+				if leaves {
+					_ = used.Close()
+				}
+				<-ended
+				if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) != leaves {
+					t.Errorf("its log: %v", err)
+				}
+				_ = used.Close()
+			})
+		})
 	}
 }

@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"os"
 	"time"
@@ -130,4 +131,14 @@ func KeysOnDisk(keys string, fsync func(*os.File) error) (sync func() error, end
 	w := newWriteAhead(keys)
 	w.fsync = fsync
 	return w.sync, w.close
+}
+
+// OpenKeys opens a key file, with a connection that somebody uses.
+func OpenKeys(ctx context.Context, path string) (used *sql.Conn, end func(), err error) {
+	k, err := openKeys(ctx, path, aheadOfStanzas, &libraryLog{ctx: ctx, log: slog.New(slog.DiscardHandler), dials: &dials{}})
+	if err != nil {
+		return nil, nil, err
+	}
+	used, err = k.db.Conn(ctx)
+	return used, k.close, err
 }

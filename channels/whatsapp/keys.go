@@ -29,6 +29,7 @@ var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(100
 
 // keyring is the open key file with the device in it. A device without an ID is not linked.
 type keyring struct {
+	db        *sql.DB
 	container *sqlstore.Container
 	held      *sql.Conn // as long as one is open, SQLite does not remove its log
 	device    *store.Device
@@ -56,7 +57,7 @@ func openKeys(ctx context.Context, path string, when durability, log *libraryLog
 	if err != nil {
 		return nil, keyTrouble(err)
 	}
-	k := &keyring{container: sqlstore.NewWithDB(db, driver, log.Sub("Database")), ahead: newWriteAhead(path)}
+	k := &keyring{db: db, container: sqlstore.NewWithDB(db, driver, log.Sub("Database")), ahead: newWriteAhead(path)}
 	if err = k.container.Upgrade(ctx); err == nil {
 		k.held, err = db.Conn(ctx)
 	}
@@ -79,13 +80,19 @@ func removeUploads(dir string) {
 	}
 }
 
-// close has SQLite move its log into the file, and sync that. What it cannot move stays in the log.
+// close has SQLite move its log into the file, and sync that. What it cannot move stays in the log. What the library has still under way is
+// waited for a while: whoever closes the file last removes its log by the name, which may be that of another log by then.
 func (k *keyring) close() {
 	k.ahead.close()
 	if k.held != nil {
 		_ = k.held.Close()
 	}
 	_ = k.container.Close()
+	tick := time.NewTicker(time.Millisecond) // database/sql tells nobody
+	defer tick.Stop()
+	for began := time.Now(); k.db.Stats().OpenConnections > 0 && time.Since(began) < closePatience; {
+		<-tick.C
+	}
 }
 
 func (k *keyring) linked() bool { return k.device.ID != nil && !k.device.Deleted }

@@ -64,7 +64,10 @@ func (c peersCmd) Run(ctx context.Context) error {
 	own := len(c.Command) == 0
 	if own {
 		path := filepath.Join(dir, "parley")
-		if err := goBuild(ctx, path, "-trimpath", "-ldflags", "-s -w"); err != nil { // as releases are
+		if !c.JSON {
+			fmt.Fprintln(os.Stderr, "building parley, as its releases are")
+		}
+		if err := goBuild(ctx, path, "-trimpath", "-ldflags", "-s -w"); err != nil {
 			return err
 		}
 		c.Command, c.File = []string{path, "--config", "config.yaml"}, "config.yaml"
