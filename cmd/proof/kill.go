@@ -48,7 +48,7 @@ func (c *killCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := c.in(ctx, dir.path)
+	f, err := c.in(ctx, dir)
 	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
 	if c.Keep || !well && !none {
 		return errors.Join(err, dir.keep())
@@ -92,11 +92,12 @@ const (
 )
 
 // in does the run in a folder and prints what came of it.
-func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
+func (c *killCmd) in(ctx context.Context, folder runFolder) (*killed, error) {
 	at, err := c.only()
 	if err != nil {
 		return nil, err
 	}
+	dir := folder.path
 	path, err := c.build(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (c *killCmd) in(ctx context.Context, dir string) (*killed, error) {
 	} else {
 		where := ""
 		if c.Dir != "" || c.Keep || len(f.faults()) > 0 {
-			where = filepath.Join(dir, resultFile)
+			where = filepath.Join(folder.stay, resultFile)
 		}
 		f.print(os.Stdout, where)
 	}

@@ -28,23 +28,12 @@ func ownTemp() (over func(), err error) {
 	return over, os.Setenv("TMPDIR", dir)
 }
 
-// outlive moves what a run has made in its own folder to where it stays, "" = where it is, and gives its path.
-func outlive(dir, in string) (string, error) {
-	if in == "" {
-		return dir, nil
-	}
-	to := filepath.Join(in, filepath.Base(dir))
-	if err := os.Rename(dir, to); err != nil {
-		return dir, fmt.Errorf("what the run has left cannot be kept: %w", err)
-	}
-	return to, nil
-}
-
 // runFolder is where a run has its files.
 type runFolder struct {
 	path string
-	own  bool // a temporary one
-	made bool // it was not there
+	stay string // where they are when they outlive the run
+	own  bool   // a temporary one
+	made bool   // it was not there
 }
 
 // newRunFolder takes an empty folder that somebody named, or a temporary one where dir is "".
@@ -53,7 +42,10 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 		if f.path, err = os.MkdirTemp("", name); err != nil {
 			return f, err
 		}
-		f.own = true
+		f.own, f.stay = true, f.path
+		if keptIn != "" {
+			f.stay = filepath.Join(keptIn, filepath.Base(f.path))
+		}
 		if err = shortEnough(filepath.Join(f.path, worldFolder)); err != nil {
 			f.leave()
 		}
@@ -62,7 +54,7 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 	if err := shortEnough(filepath.Join(dir, worldFolder)); err != nil {
 		return f, err
 	}
-	f.path = dir
+	f.path, f.stay = dir, dir
 	_, err = os.Stat(dir)
 	f.made = err != nil
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -76,10 +68,13 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 
 // keep has the folder outlive the run, and says where it is.
 func (f runFolder) keep() (err error) {
-	if f.own {
-		f.path, err = outlive(f.path, keptIn)
+	where := f.stay
+	if where != f.path {
+		if err = os.Rename(f.path, where); err != nil {
+			where, err = f.path, fmt.Errorf("what the run has left cannot be kept: %w", err)
+		}
 	}
-	fmt.Fprintf(os.Stderr, "kept: %s\n", f.path)
+	fmt.Fprintf(os.Stderr, "kept: %s\n", where)
 	return err
 }
 

@@ -46,25 +46,32 @@ func TestLeftoversAreRemoved(t *testing.T) {
 // What is kept of a run is moved out of its folder, and nothing that is there is written over.
 func TestKeptOutlives(t *testing.T) {
 	t.Parallel()
-	own, below := filepath.Join(t.TempDir(), "kill1"), t.TempDir()
-	if err := os.Mkdir(own, 0o700); err != nil {
+	f := runFolder{path: filepath.Join(t.TempDir(), "kill1"), own: true}
+	f.stay = filepath.Join(t.TempDir(), "kill1")
+	makeDir := func() {
+		if err := os.Mkdir(f.path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	makeDir()
+	if err := f.keep(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(f.stay); err != nil {
+		t.Error(err)
+	}
+	if err := (runFolder{path: f.stay, own: true, stay: f.stay}).keep(); err != nil {
+		t.Errorf("where it is: %v", err)
+	}
+	makeDir()
+	if err := os.WriteFile(filepath.Join(f.stay, "result"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if dir, err := outlive(own, ""); dir != own || err != nil {
-		t.Errorf("%s, %v", dir, err)
+	if err := f.keep(); err == nil {
+		t.Error("something was written over")
 	}
-	to, err := outlive(own, below)
-	if _, there := os.Stat(filepath.Join(below, "kill1")); err != nil || there != nil || to != filepath.Join(below, "kill1") {
-		t.Errorf("%s, %v, %v", to, err, there)
-	}
-	if err := os.Mkdir(own, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(to, "result"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if dir, err := outlive(own, below); dir != own || err == nil {
-		t.Errorf("%s, %v", dir, err)
+	if _, err := os.Stat(f.path); err != nil {
+		t.Error(err)
 	}
 }
 
