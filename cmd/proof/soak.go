@@ -103,12 +103,12 @@ func (c *soakCmd) windowTakes() time.Duration {
 // leastRest is how much time the rest behind a window is given: one and a half seconds beside other work.
 const leastRest = 2 * time.Second
 
-// mostRate is more messages a second than a host can answer.
-const mostRate = 1000
+// How many messages a second can be asked for: fewer measure nothing, and more no host can answer.
+const leastRate, mostRate = 0.01, 1000.0
 
 // Validate says what cannot be asked for.
 func (c *soakCmd) Validate() error {
-	err := errors.Join(c.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), moreThanNone("--rate", c.Rate), moreThanNone("--warm-rate", c.WarmRate),
+	err := errors.Join(c.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), atLeast("--rate", c.Rate, leastRate), atLeast("--warm-rate", c.WarmRate, leastRate),
 		atMost("--rate", c.Rate, mostRate, "no host takes more"), atMost("--warm-rate", c.WarmRate, mostRate, "no host takes more"))
 	if err != nil {
 		return err

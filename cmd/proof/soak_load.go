@@ -104,9 +104,13 @@ func (s *soak) rate() float64 {
 func (s *soak) speak(ctx context.Context, rate float64, until time.Time) {
 	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
 	defer tick.Stop()
-	for time.Now().Before(until) {
+	over := time.NewTimer(time.Until(until)) // it may come long before the next message
+	defer over.Stop()
+	for {
 		select {
 		case <-tick.C:
+		case <-over.C:
+			return
 		case <-ctx.Done():
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/gateway/prooftest"
@@ -251,6 +252,18 @@ func TestLatencies(t *testing.T) {
 	if o.N != 1001 || o.at(1) < time.Minute || (&latencies{}).at(0.5) != 0 {
 		t.Errorf("%d, %s", o.N, o.at(1))
 	}
+}
+
+// A window ends when it is over, and not with the next message.
+func TestSpeakEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, began := &soak{dice: rand.New(rand.NewPCG(1, 1))}, time.Now()
+		s.speak(t.Context(), leastRate, began.Add(10*time.Second))
+		if d := time.Since(began); d != 10*time.Second || s.messages != 0 {
+			t.Errorf("%s, %d messages", d, s.messages)
+		}
+	})
 }
 
 // A soak of some seconds comes to its end, and the checker finds nothing. It measures too little to pass.
