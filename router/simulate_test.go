@@ -114,6 +114,10 @@ var events = []string{
 func TestSimulationRepeats(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	from, n := fromEnv("PARLEY_SIM_FROM", 1), min(fromEnv("PARLEY_SIM_SEEDS", 6), 5000)
+	if n < 1 {
+		t.Fatal("PARLEY_SIM_SEEDS: there is nothing to live")
+	}
+	defer func() { t.Logf("%d seeds from %d on, each lived twice", n, from) }()
 	for seed := from; seed < from+n; seed++ {
 		a, b := simulate(t, uint64(seed), false), simulate(t, uint64(seed), false)
 		if a.history != b.history {

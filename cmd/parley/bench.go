@@ -183,13 +183,17 @@ func (b *bench) start() error {
 		if err != nil {
 			return err
 		}
-		err = b.tg.Wait(b.ctx, func() bool { return len(b.tg.Calls("getUpdates")) > 0 })
+		wait, cancel := context.WithTimeout(b.ctx, benchSilence)
+		err = b.tg.Wait(wait, func() bool { return len(b.tg.Calls("getUpdates")) > 0 })
+		cancel()
 		if err == nil {
 			took = append(took, b.tg.Calls("getUpdates")[0].At.Sub(began))
 		}
 		stop()
-		if err != nil {
-			return err
+		if b.ctx.Err() != nil {
+			return b.ctx.Err()
+		} else if err != nil {
+			return fmt.Errorf("%s has not asked Telegram for anything within %s", b.Program, benchSilence)
 		}
 	}
 	still()
@@ -259,6 +263,27 @@ func (b *bench) ready() error {
 	return b.rest(2 * time.Second)
 }
 
+// benchSilence is how long nothing comes of a host before nothing more will.
+const benchSilence = 30 * time.Second
+
+// answered waits until n texts have been sent, as long as any come.
+func (b *bench) answered(n int) ([]telegramtest.Message, error) {
+	for {
+		had := b.tg.SentCount()
+		wait, cancel := context.WithTimeout(b.ctx, benchSilence)
+		sent, err := b.tg.WaitSent(wait, n)
+		cancel()
+		switch {
+		case err == nil:
+			return sent, nil
+		case b.ctx.Err() != nil:
+			return nil, b.ctx.Err()
+		case b.tg.SentCount() == had:
+			return nil, fmt.Errorf("%d of %d answers, and none for %s: the others are lost", had, n, benchSilence)
+		}
+	}
+}
+
 // benchRest is how long after the burst memory is looked at again: by then the host has given back what it needs no more.
 const benchRest = 5 * time.Second
 
@@ -283,7 +308,7 @@ func (b *bench) backToBack(pid int) error {
 		n := b.tg.SentCount()
 		began := time.Now()
 		b.tg.Say(chat, chat, fmt.Sprintf("message %d", i))
-		if _, err := b.tg.WaitSent(b.ctx, n+1); err != nil {
+		if _, err := b.answered(n + 1); err != nil {
 			return err
 		}
 		took = append(took, b.tg.Sent()[n].At.Sub(began))
@@ -309,7 +334,7 @@ func (b *bench) burst(pid int) error {
 		b.tg.Say(id, id, fmt.Sprintf("message %06d", i))
 	}
 	stop := spinner("messages of the burst", b.tg.SentCount, b.Burst)
-	sent, err := b.tg.WaitSent(b.ctx, b.Burst)
+	sent, err := b.answered(b.Burst)
 	stop()
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (a *benchAgents) oneByOne(n int) error {
 	a.tg.AddUser(telegramtest.User{ID: chat, Name: "One"})
 	for i := range n {
 		a.tg.Say(chat, chat, fmt.Sprintf(spawnMany, 1, chat))
-		if _, err := a.tg.WaitSent(a.ctx, 2*(i+1)); err != nil { // "started" and the report
+		if _, err := a.answered(2 * (i + 1)); err != nil { // "started" and the report
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (a *benchAgents) atOnce() error {
 	for c := range chats {
 		a.tg.Say(int64(first+c), int64(first+c), fmt.Sprintf(spawnMany, each, first+c))
 	}
-	sent, err := a.tg.WaitSent(a.ctx, chats*(each+1))
+	sent, err := a.answered(chats * (each + 1))
 	if err != nil {
 		return err
 	}

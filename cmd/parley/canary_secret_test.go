@@ -56,6 +56,9 @@ func TestCanarySecrets(t *testing.T) {
 		secrets.search(t, fmt.Sprintf("prompt %d", r.N), r.Raw)
 	}
 	files := secrets.searchFolder(t, filepath.Join(x.dir, "state"), map[string]string{})
+	if t.Failed() {
+		return
+	}
 	t.Logf("%d secrets, %d texts in chats, %d prompts, %d answers and outputs, %d files: none of them shows", len(secrets), x.chats, x.model.Count(), x.answers, files)
 	if x.chats < 10 || x.answers < 60 || files < 5 || strings.Count(p.log.String(), "[secret]") < 50 {
 		t.Error("the test did not look at much")

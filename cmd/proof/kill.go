@@ -49,12 +49,23 @@ func (c *killCmd) Run(ctx context.Context) error {
 		return err
 	}
 	f, err := c.in(ctx, dir)
-	well, none := err == nil && len(f.faults()) == 0, f == nil || f.Verdict == nil
-	if c.Keep || !well && !none {
+	if c.Keep || f.telling(ctx, err) {
 		return errors.Join(err, dir.keep())
 	}
 	dir.leave()
 	return err
+}
+
+// telling reports whether somebody has to look at what a run has left: it found something, or broke off. It is nothing when it did not begin, or was
+// interrupted.
+func (f *killed) telling(ctx context.Context, err error) bool {
+	switch {
+	case f == nil:
+		return false
+	case f.Verdict == nil:
+		return ctx.Err() == nil
+	}
+	return err != nil || len(f.faults()) > 0
 }
 
 // Validate says what cannot be asked for.
@@ -108,6 +119,9 @@ func (c *killCmd) in(ctx context.Context, folder runFolder) (*killed, error) {
 	}
 	conf := killConfig{Program: path, Dir: filepath.Join(dir, worldFolder), Kills: c.Kills, Messages: c.Messages, Spawns: c.spawns(), Seed: c.Seed, At: at, Platform: c.Platform, Progress: progress}
 	f, err := killRun(ctx, conf)
+	if f != nil && f.Verdict == nil { // it broke off
+		err = errors.Join(err, keepHistory(dir, f.history, nil))
+	}
 	if f == nil || f.Verdict == nil {
 		return f, err
 	}

@@ -21,17 +21,23 @@ func (r *run) up(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if alive, err := r.w.ready(ctx, p); err != nil || !alive {
-		return nil, errors.Join(err, p.over())
+	if alive, err := r.w.ready(ctx, p); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("%w: life %d: %w\n%s", errMark, p.Life, err, p.log)
+	} else if !alive {
+		return nil, p.over()
 	}
 	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
 		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
 	}
 	<-r.inForce(ctx, p)
-	return p, until(ctx, 30*time.Second, "the host is connected", func() bool {
+	if err := until(ctx, 30*time.Second, "the host is connected", func() bool {
 		s, err := r.w.status(ctx)
 		return err == nil && s.Ready
-	})
+	}); err != nil {
+		return nil, fmt.Errorf("%w: life %d: %w\n%s", errMark, p.Life, err, p.log)
+	}
+	return p, nil
 }
 
 // rested ends a host that was left alone: it is killed, unless fail-points are asked for by name.

@@ -64,8 +64,8 @@ type run struct {
 	fig       killed
 }
 
-// killRun does a run. The figures have a verdict when it came to its end.
-func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
+// killRun does a run. The figures have a verdict when it came to its end, and there are none when it did not begin, or was interrupted.
+func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 	began := time.Now()
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
@@ -84,6 +84,15 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	defer give()
 	r.errands = errands{r: r, plans: planner{n: errandTokens}, pause: pause, places: map[prooftest.Place]bool{}}
 	defer func() { err = errors.Join(err, r.w.Close()) }()
+	var flips sync.WaitGroup
+	defer func(ctx context.Context) {
+		if f == nil && ctx.Err() == nil { // something is wrong: what people did and saw is evidence
+			give()
+			flips.Wait()
+			r.promises.Wait()
+			f = r.broken()
+		}
+	}(ctx)
 	r.crowd = newCrowd(r.w)
 	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), left: c.Messages, spawns: c.Spawns}
 	for _, p := range r.w.places {
@@ -97,7 +106,6 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 	defer func(ctx context.Context) { r.sofar(ctx, err) }(ctx)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var flips sync.WaitGroup
 	over := make(chan struct{})
 	flips.Go(func() {
 		if err := r.flip(ctx, over); err != nil {
@@ -110,6 +118,14 @@ func killRun(ctx context.Context, c killConfig) (_ *killed, err error) {
 		}
 	}
 	return r.end(ctx, began, func() { close(over); flips.Wait() })
+}
+
+// broken is a run that did not come to its end: no verdict, and a history without what only the host knows.
+func (r *run) broken() *killed {
+	r.crowd.mu.Lock()
+	defer r.crowd.mu.Unlock()
+	r.fig.history = &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills}
+	return &r.fig
 }
 
 // left is how many kills are left.

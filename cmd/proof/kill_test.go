@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -129,6 +131,32 @@ func killAt(t *testing.T, c killConfig, pattern string) *killed {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// A host that ends by itself is a missed mark, and what was there until then is kept.
+func TestKillRunOfAHostThatDies(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho boom\nexit 3\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	f, err := killRun(t.Context(), killConfig{Program: program, Dir: filepath.Join(dir, "w"), Kills: 2, Messages: 2, Seed: 1, Progress: io.Discard})
+	if !errors.Is(err, errMark) || !strings.Contains(err.Error(), "life 1 ended by itself: exit status 3\nboom") || f == nil || f.Verdict != nil || f.history == nil {
+		t.Fatalf("%+v: %v", f, err)
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if !f.telling(t.Context(), err) || f.telling(interrupted, err) || (*killed)(nil).telling(t.Context(), err) {
+		t.Error("it is known by what is kept, and by nothing else")
+	}
+	if f, err := killRun(interrupted, killConfig{Program: program, Dir: filepath.Join(dir, "v"), Kills: 2, Messages: 2, Seed: 1, Progress: io.Discard}); f != nil || err == nil {
+		t.Errorf("interrupted: %+v, %v", f, err)
+	}
 }
 
 // A fail-point's name chooses that one alone; a pattern, all that match.

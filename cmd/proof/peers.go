@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -38,7 +39,9 @@ type comparison struct {
 	peersCmd
 	*pair
 	figures []figure
-	written int // messages so far
+	own     bool // the host is parley
+	written int  // messages so far
+	missed  []string
 }
 
 func (c *comparison) note(name, format string, a ...any) {
@@ -85,7 +88,7 @@ func (c peersCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer p.close()
-	m := &comparison{peersCmd: c, pair: p}
+	m := &comparison{peersCmd: c, pair: p, own: own}
 	scenes := []func(context.Context) error{m.start, m.calm, m.backToBack, m.burst, m.killInFlight}
 	if own {
 		scenes = append(scenes, m.orchestrate, m.killSubAgent, m.large)
@@ -95,11 +98,21 @@ func (c peersCmd) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := m.print(); err != nil {
+		return err
+	}
+	if len(m.missed) > 0 {
+		return fmt.Errorf("%w: %s", errMark, strings.Join(m.missed, "; "))
+	}
+	return nil
+}
+
+func (c *comparison) print() error {
 	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(m.figures)
+		return json.NewEncoder(os.Stdout).Encode(c.figures)
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	for _, f := range m.figures {
+	for _, f := range c.figures {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Value)
 	}
 	return t.Flush()

@@ -147,6 +147,7 @@ func (c *comparison) orchestrate(ctx context.Context) error {
 	for _, m := range c.tg.SentTo(asker) {
 		reports += strings.Count(m.Text, "Status:")
 	}
+	c.judgeReports("without a kill", reports)
 	c.note("a sub-agent", "%d report, %.1f ms after the request (the model takes no time)", reports, millis(took))
 	d.mu.Lock()
 	var tools []json.RawMessage
@@ -187,11 +188,21 @@ func (c *comparison) killSubAgent(ctx context.Context) error {
 		return err
 	}
 	var texts []string
+	reports := 0
 	for _, m := range c.tg.SentTo(asker) {
+		reports += strings.Count(m.Text, "Status:")
 		texts = append(texts, fmt.Sprintf("%q after %.1f s", strings.Split(m.Text, "\n")[0], m.At.Sub(again.began).Seconds()))
 	}
+	c.judgeReports("over a kill", reports)
 	c.note("kill -9 while a sub-agent works", "%d texts: %s", len(texts), strings.Join(texts, ", "))
 	return nil
+}
+
+// judgeReports holds how often one sub-agent was reported against what parley promises.
+func (c *comparison) judgeReports(when string, n int) {
+	if n != 1 {
+		c.missed = append(c.missed, fmt.Sprintf("a sub-agent %s was reported %d times", when, n))
+	}
 }
 
 // large measures a host with many sessions.

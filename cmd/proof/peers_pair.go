@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,19 +77,27 @@ func (p *pair) close() {
 // host is one process.
 type host struct {
 	cmd   *exec.Cmd
-	wait  func() error
+	done  chan struct{} // closed when it has ended
+	err   error         // after that
 	began time.Time
 	log   *tail
 }
 
 // run starts the host; it is ended by stop or kill.
 func (p *pair) run(ctx context.Context) (h *host, err error) {
-	h = &host{cmd: exec.CommandContext(ctx, p.command[0], p.command[1:]...), log: &tail{}}
+	h = &host{cmd: exec.CommandContext(ctx, p.command[0], p.command[1:]...), log: &tail{}, done: make(chan struct{})}
 	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.dir, h.log, h.log
 	h.cmd.Env = append(plainEnv(os.Environ()), "HOME="+p.dir)
 	h.began = time.Now()
-	h.wait, err = tied(h.cmd)
-	return h, err
+	wait, err := tied(h.cmd)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		h.err = wait()
+		close(h.done)
+	}()
+	return h, nil
 }
 
 // polling starts the host and waits for its first poll; took is from exec to there.
@@ -99,21 +108,30 @@ func (p *pair) polling(ctx context.Context) (h *host, took time.Duration, err er
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := p.tg.Wait(ctx, func() bool { return len(p.tg.Calls("getUpdates")) > 0 }); err != nil {
+	ctx, ended := context.WithCancelCause(ctx)
+	defer ended(nil)
+	go func() {
+		select {
+		case <-h.done:
+			ended(fmt.Errorf("it has ended: %w", cmp.Or(h.err, errors.New("as if it had been asked to"))))
+		case <-ctx.Done():
+		}
+	}()
+	if p.tg.Wait(ctx, func() bool { return len(p.tg.Calls("getUpdates")) > 0 }) != nil {
 		h.kill()
-		return nil, 0, fmt.Errorf("waiting for the first poll: %w\n%s", err, h.log)
+		return nil, 0, fmt.Errorf("waiting for the host's first poll: %w\n%s", context.Cause(ctx), h.log)
 	}
 	return h, p.tg.Calls("getUpdates")[0].At.Sub(h.began), nil
 }
 
 func (h *host) stop() {
 	_ = h.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	_ = h.wait()
+	<-h.done
 }
 
 func (h *host) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
-	_ = h.wait()
+	<-h.done
 }
 
 // usage is what a process uses.

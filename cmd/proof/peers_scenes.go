@@ -130,6 +130,14 @@ func (t tally) String() string {
 		t.own, t.folded, t.lost, t.doubled, t.other, t.disorder)
 }
 
+// judge holds what became of n messages against what parley promises for its own configuration: an answer for each, once and in order. Of another
+// host it is told, not judged.
+func (c *comparison) judge(t tally, n int) {
+	if c.own && t != (tally{own: n}) {
+		c.missed = append(c.missed, fmt.Sprintf("of %d messages: %s", n, t))
+	}
+}
+
 // count holds what the chats show against the messages that were written there. A text that begins with the answer to a message
 // answers it; one that holds it elsewhere, beside others, shows that it was read, and so does a call of the model that holds it.
 func (c *comparison) count(said map[int64][]string) (t tally) {
@@ -216,7 +224,9 @@ func (c *comparison) burst(ctx context.Context) error {
 		return fmt.Errorf("nothing was answered\n%s", h.log)
 	}
 	took, u := sent[len(sent)-1].At.Sub(began), h.use()
-	c.note(fmt.Sprintf("%d messages over %d chats", c.Burst, c.Chats), "%.2f s; %s; %.1f MB, %.1f ms of CPU each", took.Seconds(), c.count(said), u.RSS, millis((u.CPU-before.CPU)/time.Duration(c.Burst)))
+	became := c.count(said)
+	c.judge(became, c.Burst)
+	c.note(fmt.Sprintf("%d messages over %d chats", c.Burst, c.Chats), "%.2f s; %s; %.1f MB, %.1f ms of CPU each", took.Seconds(), became, u.RSS, millis((u.CPU-before.CPU)/time.Duration(c.Burst)))
 	return nil
 }
 
@@ -248,6 +258,8 @@ func (c *comparison) killInFlight(ctx context.Context) error {
 	if err := c.silent(ctx, c.Silence, func() bool { return false }); err != nil {
 		return err
 	}
-	c.note(fmt.Sprintf("kill -9 with %d messages in flight", c.Flight), "%s; polls again after %.0f ms", c.count(said), millis(took))
+	became := c.count(said)
+	c.judge(became, c.Flight)
+	c.note(fmt.Sprintf("kill -9 with %d messages in flight", c.Flight), "%s; polls again after %.0f ms", became, millis(took))
 	return nil
 }

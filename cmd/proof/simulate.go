@@ -40,10 +40,11 @@ type simulated map[string]int
 const (
 	simulationTest  = "^TestSimulation$"
 	simulationLine  = "simulation: "
-	simulationBlock = 2000        // seeds of one process: what it holds is given back after them
-	mostHistories   = 10          // of seeds that fail are printed
-	mostFailures    = 200         // then there is no use in going on
-	progressEvery   = time.Minute // a line
+	simulationEnv   = "PARLEY_SIM_" // what the test takes its orders from: ours alone
+	simulationBlock = 2000          // seeds of one process: what it holds is given back after them
+	mostHistories   = 10            // of seeds that fail are printed
+	mostFailures    = 200           // then there is no use in going on
+	progressEvery   = time.Minute   // a line
 )
 
 func (c simulateCmd) Run(ctx context.Context) error {
@@ -125,7 +126,8 @@ func (s *simulation) one(ctx context.Context, seed uint64) error {
 
 func (s *simulation) command(ctx context.Context, env ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.program, "-test.run", simulationTest, "-test.v=test2json", "-test.timeout", s.Limit.String())
-	cmd.Dir, cmd.Env = s.dir, slices.Concat(os.Environ(), s.env, env)
+	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, simulationEnv) })
+	cmd.Dir, cmd.Env = s.dir, slices.Concat(own, s.env, env)
 	return cmd
 }
 
@@ -187,7 +189,7 @@ func (s *simulation) report(ctx context.Context) {
 // failures, is followed by another one with the rest. It is false when there is no use in going on.
 func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 	for n > 0 {
-		seen := seeds{say: s.say, passed: s.passed}
+		seen := seeds{say: s.say, passed: s.passed, next: from}
 		cmd := s.command(ctx, fmt.Sprintf("PARLEY_SIM_FROM=%d", from), fmt.Sprintf("PARLEY_SIM_SEEDS=%d", n))
 		cmd.Stdout, cmd.Stderr = &seen, &seen
 		err := runTied(cmd)
@@ -202,11 +204,14 @@ func (s *simulation) block(ctx context.Context, from uint64, n int) bool {
 				s.sum[name] += n
 			}
 		}
-		if (err != nil || seen.lived == 0) && len(seen.failed) == 0 && ctx.Err() == nil { // no seed is to blame
-			fmt.Fprintf(os.Stderr, "FAILED: the seeds from %d on: %v\n%s", from, err, seen.text.String())
+		untold := err == nil && seen.figures["seeds"] != n                                        // who has lived all tells of all
+		bad := seen.strange || (err != nil || seen.lived == 0 || untold) && len(seen.failed) == 0 // no seed is to blame
+		if bad && ctx.Err() == nil {
+			fmt.Fprintf(os.Stderr, "FAILED: the seeds from %d on: %v; %d of %d, strange ones among them: %t; figures of %d\n%s",
+				from, err, seen.lived, n, seen.strange, seen.figures["seeds"], seen.text.String())
 			s.broken++
 		}
-		ok := seen.lived > 0 && len(s.failed) < mostFailures && ctx.Err() == nil
+		ok := !bad && len(s.failed) < mostFailures && ctx.Err() == nil
 		s.mu.Unlock()
 		if !ok {
 			return false
@@ -270,6 +275,8 @@ var (
 type seeds struct {
 	say     func(seed uint64, text string) // of one that failed
 	passed  func()
+	next    uint64    // the seed that has to begin now
+	strange bool      // another one did
 	figures simulated // the newest: of all seeds until then
 	lived   int
 	failed  []uint64
@@ -295,6 +302,8 @@ func (s *seeds) line(line string) {
 	line = strings.ReplaceAll(line, "\x16", "") // how the test marks lines of its own, which it then prints at once
 	if m := seedBegins.FindStringSubmatch(line); m != nil {
 		s.at, _ = strconv.ParseUint(m[1], 10, 64)
+		s.strange = s.strange || s.at != s.next
+		s.next++
 		s.text.Reset()
 		return
 	}

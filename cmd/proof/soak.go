@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -108,7 +109,8 @@ const leastRate, mostRate = 0.01, 1000.0
 
 // Validate says what cannot be asked for.
 func (c *soakCmd) Validate() error {
-	err := errors.Join(c.check(), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), atLeast("--rate", c.Rate, leastRate), atLeast("--warm-rate", c.WarmRate, leastRate),
+	err := errors.Join(c.check(), moreThanNone("--mark-rss", c.MarkRSS), atMost("--mark-rss", c.MarkRSS, math.MaxFloat64, "it would be no mark"),
+		moreThanNone("--mark-p99", c.MarkP99), moreThanNone("--for", c.For), atLeast("--window", c.Window, 0), atLeast("--rate", c.Rate, leastRate), atLeast("--warm-rate", c.WarmRate, leastRate),
 		atMost("--rate", c.Rate, mostRate, "no host takes more"), atMost("--warm-rate", c.WarmRate, mostRate, "no host takes more"))
 	if err != nil {
 		return err

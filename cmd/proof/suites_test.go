@@ -154,7 +154,7 @@ func TestSeedsOfASimulation(t *testing.T) {
 	t.Parallel()
 	said := map[uint64]string{}
 	passed := 0
-	s := seeds{say: func(seed uint64, text string) { said[seed] = text }, passed: func() { passed++ }}
+	s := seeds{say: func(seed uint64, text string) { said[seed] = text }, passed: func() { passed++ }, next: 7}
 	out := "\x16=== RUN   TestSimulation\n\x16=== RUN   TestSimulation/7\nnot of interest\n    --- PASS: TestSimulation/7 (0.05s)\n" +
 		"=== RUN   TestSimulation/8\nseed 8:\nits history\n    x_test.go:1: [N15] a child\n    --- FAIL: TestSimulation/8 (0.05s)\n" +
 		"=== NAME  TestSimulation\n    x_test.go:2: simulation: seeds=1 crashes=5\n    x_test.go:2: simulation: seeds=2 crashes=12\n=== RUN   TestSimulation/9\npanic: deadlock"
@@ -164,7 +164,7 @@ func TestSeedsOfASimulation(t *testing.T) {
 		}
 	}
 	s.end()
-	if passed != 1 || s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 {
+	if passed != 1 || s.lived != 3 || !slices.Equal(s.failed, []uint64{8, 9}) || s.figures["crashes"] != 12 || s.strange {
 		t.Errorf("%d lived, %d failed, figures %v", s.lived, s.failed, s.figures)
 	}
 	cut := seeds{}
@@ -176,5 +176,31 @@ func TestSeedsOfASimulation(t *testing.T) {
 	}
 	if said[8] != "seed 8:\nits history\n    x_test.go:1: [N15] a child\n" || said[9] != "panic: deadlock\n" || len(said) != 2 {
 		t.Errorf("said: %v", said)
+	}
+}
+
+// A process that lives other seeds than those that it is asked for, or tells nothing of some, proves nothing; and what somebody has in the
+// environment changes no order.
+func TestSimulationLivesWhatItIsAskedFor(t *testing.T) {
+	t.Setenv("PARLEY_SIM_SEED", "5")
+	const orders = "test \"$PARLEY_SIM_SEED/$PARLEY_SIM_FROM/$PARLEY_SIM_SEEDS\" = /4/2 || exit 3\n"
+	for name, c := range map[string]struct {
+		script        string
+		lived, broken int
+	}{
+		"both":         {"echo '=== RUN   TestSimulation/4\n    --- PASS: TestSimulation/4 (0s)\n=== RUN   TestSimulation/5\n    --- PASS: TestSimulation/5 (0s)\nsimulation: seeds=2'", 2, 0},
+		"another one":  {"echo '=== RUN   TestSimulation/4\n    --- PASS: TestSimulation/4 (0s)\n=== RUN   TestSimulation/4\n    --- PASS: TestSimulation/4 (0s)\nsimulation: seeds=2'", 2, 1},
+		"untold":       {"echo '=== RUN   TestSimulation/4\n    --- PASS: TestSimulation/4 (0s)\n=== RUN   TestSimulation/5\n    --- PASS: TestSimulation/5 (0s)\nsimulation: seeds=1'", 2, 1},
+		"one of two":   {"echo '=== RUN   TestSimulation/4\n    --- PASS: TestSimulation/4 (0s)\nsimulation: seeds=1'", 1, 1},
+		"none of them": {"echo PASS", 0, 1},
+	} {
+		program := filepath.Join(t.TempDir(), "program")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+orders+c.script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+		s := &simulation{simulateCmd: simulateCmd{Seeds: 2, Limit: time.Minute}, program: program, dir: t.TempDir(), sum: simulated{}}
+		if ok := s.block(t.Context(), 4, 2); ok != (c.broken == 0) || s.lived != c.lived || s.broken != c.broken {
+			t.Errorf("%s: %t, %d lived, %d broken", name, ok, s.lived, s.broken)
+		}
 	}
 }

@@ -193,9 +193,9 @@ func (p *process) over() error {
 		}
 	}
 	if p.err == nil {
-		return fmt.Errorf("life %d ended by itself, as if it had been asked to\n%s", p.Life, p.log)
+		return fmt.Errorf("%w: life %d ended by itself, as if it had been asked to\n%s", errMark, p.Life, p.log)
 	}
-	return fmt.Errorf("life %d ended by itself: %w\n%s", p.Life, p.err, p.log)
+	return fmt.Errorf("%w: life %d ended by itself: %w\n%s", errMark, p.Life, p.err, p.log)
 }
 
 // traced are the fail-points that this life has come to so far, as often as it did.
