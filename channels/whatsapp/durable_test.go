@@ -81,7 +81,7 @@ func TestKeysAreClosedAtTheEnd(t *testing.T) {
 				}
 				ended := make(chan struct{})
 				go func() { defer close(ended); end() }()
-				time.Sleep(time.Second)
+				time.Sleep(time.Second / 4)
 				select {
 				case <-ended:
 					t.Error("it is in use, and said to be closed")

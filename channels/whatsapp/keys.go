@@ -30,6 +30,7 @@ var pragmas = []string{"foreign_keys(1)", "journal_mode(WAL)", "busy_timeout(100
 // keyring is the open key file with the device in it. A device without an ID is not linked.
 type keyring struct {
 	db        *sql.DB
+	log       *libraryLog
 	container *sqlstore.Container
 	held      *sql.Conn // as long as one is open, SQLite does not remove its log
 	device    *store.Device
@@ -57,7 +58,7 @@ func openKeys(ctx context.Context, path string, when durability, log *libraryLog
 	if err != nil {
 		return nil, keyTrouble(err)
 	}
-	k := &keyring{db: db, container: sqlstore.NewWithDB(db, driver, log.Sub("Database")), ahead: newWriteAhead(path)}
+	k := &keyring{db: db, log: log, container: sqlstore.NewWithDB(db, driver, log.Sub("Database")), ahead: newWriteAhead(path)}
 	if err = k.container.Upgrade(ctx); err == nil {
 		k.held, err = db.Conn(ctx)
 	}
@@ -90,8 +91,11 @@ func (k *keyring) close() {
 	_ = k.container.Close()
 	tick := time.NewTicker(time.Millisecond) // database/sql tells nobody
 	defer tick.Stop()
-	for began := time.Now(); k.db.Stats().OpenConnections > 0 && time.Since(began) < closePatience; {
-		<-tick.C
+	for began := time.Now(); k.db.Stats().OpenConnections > 0; <-tick.C {
+		if time.Since(began) > keysPatience {
+			k.log.log.WarnContext(k.log.ctx, "the library still uses the key file, and is not waited for")
+			return
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	loginPatience = 90 * time.Second // from there until the server took the login; the first one uploads 812 keys
 	stopGrace     = 5 * time.Second  // for the event under way when Run is told to end
 	closePatience = 2 * time.Second  // for saying goodbye to the server
+	keysPatience  = time.Second / 2  // for what the library still does with the key file
 	stale         = 90 * time.Second // the library pings every 20 to 30 s and gives a ping 10 s
 	firstWait     = time.Second
 	longestWait   = time.Minute

@@ -166,6 +166,7 @@ func (b *bench) child() (cmd *exec.Cmd, began time.Time, stop func(), err error)
 	}
 	return cmd, began, func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
+		defer time.AfterFunc(benchSilence, func() { _ = cmd.Process.Kill() }).Stop()
 		_ = cmd.Wait()
 	}, nil
 }
@@ -240,7 +241,10 @@ func (b *bench) work() error {
 }
 
 func (b *bench) ready() error {
-	for {
+	for began := time.Now(); ; {
+		if time.Since(began) > benchSilence {
+			return fmt.Errorf("%s was not ready within %s", b.Program, benchSilence)
+		}
 		if o, err := sqlstore.ReadOwner(filepath.Join(b.dir, "state")); err == nil && o.Address != "" {
 			req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, o.Address+"/readyz", nil)
 			if err != nil {
@@ -268,20 +272,18 @@ const benchSilence = 30 * time.Second
 
 // answered waits until n texts have been sent, as long as any come.
 func (b *bench) answered(n int) ([]telegramtest.Message, error) {
-	for {
-		had := b.tg.SentCount()
+	for had := b.tg.SentCount(); had < n; had = b.tg.SentCount() {
 		wait, cancel := context.WithTimeout(b.ctx, benchSilence)
-		sent, err := b.tg.WaitSent(wait, n)
+		err := b.tg.Wait(wait, func() bool { return b.tg.SentCount() > had })
 		cancel()
 		switch {
-		case err == nil:
-			return sent, nil
 		case b.ctx.Err() != nil:
 			return nil, b.ctx.Err()
-		case b.tg.SentCount() == had:
-			return nil, fmt.Errorf("%d of %d answers, and none for %s: the others are lost", had, n, benchSilence)
+		case err != nil:
+			return nil, fmt.Errorf("%d of %d answers came, and then nothing for %s", had, n, benchSilence)
 		}
 	}
+	return b.tg.Sent(), nil
 }
 
 // benchRest is how long after the burst memory is looked at again: by then the host has given back what it needs no more.

@@ -49,16 +49,16 @@ func (c *killCmd) Run(ctx context.Context) error {
 		return err
 	}
 	f, err := c.in(ctx, dir)
-	if c.Keep || f.telling(ctx, err) {
+	if c.Keep || f.worthKeeping(ctx, err) {
 		return errors.Join(err, dir.keep())
 	}
 	dir.leave()
 	return err
 }
 
-// telling reports whether somebody has to look at what a run has left: it found something, or broke off. It is nothing when it did not begin, or was
-// interrupted.
-func (f *killed) telling(ctx context.Context, err error) bool {
+// worthKeeping reports whether somebody has to look at what a run has left: it found something, or broke off. One that did not begin, or was
+// interrupted, left nothing.
+func (f *killed) worthKeeping(ctx context.Context, err error) bool {
 	switch {
 	case f == nil:
 		return false
@@ -119,11 +119,10 @@ func (c *killCmd) in(ctx context.Context, folder runFolder) (*killed, error) {
 	}
 	conf := killConfig{Program: path, Dir: filepath.Join(dir, worldFolder), Kills: c.Kills, Messages: c.Messages, Spawns: c.spawns(), Seed: c.Seed, At: at, Platform: c.Platform, Progress: progress}
 	f, err := killRun(ctx, conf)
-	if f != nil && f.Verdict == nil { // it broke off
-		err = errors.Join(err, keepHistory(dir, f.history, nil))
-	}
-	if f == nil || f.Verdict == nil {
-		return f, err
+	if f == nil {
+		return nil, err
+	} else if f.Verdict == nil { // it broke off
+		return f, errors.Join(err, keepHistory(dir, f.history, nil))
 	}
 	if kept := errors.Join(keepHistory(dir, f.history, f.Verdict), f.keep(filepath.Join(dir, resultFile))); kept != nil {
 		return f, kept

@@ -21,21 +21,31 @@ func (r *run) up(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if alive, err := r.w.ready(ctx, p); err != nil {
+	alive, err := r.w.ready(ctx, p)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		p.kill()
 		return nil, fmt.Errorf("%w: life %d: %w\n%s", errMark, p.Life, err, p.log)
-	} else if !alive {
-		return nil, p.over()
+	case !alive:
+		return nil, p.gone()
 	}
 	if _, err := os.Stat(p.trace); err != nil { // it makes the file when it starts
 		return nil, fmt.Errorf("%s has no fail-points: build it with -tags failpoints, or leave --program away", r.Program)
 	}
 	<-r.inForce(ctx, p)
-	if err := until(ctx, 30*time.Second, "the host is connected", func() bool {
+	err = until(ctx, 30*time.Second, "the host is connected", func() bool {
 		s, err := r.w.status(ctx)
-		return err == nil && s.Ready
-	}); err != nil {
+		return p.ended() || err == nil && s.Ready
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, fmt.Errorf("%w: life %d: %w\n%s", errMark, p.Life, err, p.log)
+	case p.ended():
+		return nil, p.gone()
 	}
 	return p, nil
 }

@@ -64,7 +64,7 @@ type run struct {
 	fig       killed
 }
 
-// killRun does a run. The figures have a verdict when it came to its end, and there are none when it did not begin, or was interrupted.
+// killRun does a run. The figures have a verdict when it came to its end; there are none when its world could not be made, or it was interrupted.
 func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 	began := time.Now()
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -80,19 +80,25 @@ func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true}); err != nil {
 		return nil, err
 	}
-	pause, give := context.WithCancel(ctx)
-	defer give()
-	r.errands = errands{r: r, plans: planner{n: errandTokens}, pause: pause, places: map[prooftest.Place]bool{}}
 	defer func() { err = errors.Join(err, r.w.Close()) }()
+	person := ctx
+	ctx, stop := context.WithCancelCause(ctx)
+	r.errands = errands{r: r, plans: planner{n: errandTokens}, pause: ctx, places: map[prooftest.Place]bool{}}
 	var flips sync.WaitGroup
-	defer func(ctx context.Context) {
-		if f == nil && ctx.Err() == nil { // something is wrong: what people did and saw is evidence
-			give()
-			flips.Wait()
-			r.promises.Wait()
-			f = r.broken()
+	defer func() {
+		stop(nil)
+		flips.Wait()
+		r.promises.Wait()
+		if f == nil && person.Err() == nil { // something is wrong: what people did and saw is evidence
+			f = r.brokeOff()
 		}
-	}(ctx)
+	}()
+	why := func(err error) error { // of what a run broke off by, not of what that broke
+		if cause := context.Cause(ctx); cause != nil && err != nil {
+			return cause
+		}
+		return err
+	}
 	r.crowd = newCrowd(r.w)
 	r.plans = planner{r: rand.New(rand.NewPCG(c.Seed, 2)), left: c.Messages, spawns: c.Spawns}
 	for _, p := range r.w.places {
@@ -100,12 +106,10 @@ func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 			r.plans.places = append(r.plans.places, p)
 		}
 	}
-	if err := r.learn(ctx); err != nil {
-		return nil, err
+	if err := r.learn(ctx, stop); err != nil {
+		return nil, why(err)
 	}
-	defer func(ctx context.Context) { r.sofar(ctx, err) }(ctx)
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	defer func() { r.sofar(person, err) }()
 	over := make(chan struct{})
 	flips.Go(func() {
 		if err := r.flip(ctx, over); err != nil {
@@ -114,18 +118,36 @@ func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 	})
 	for k := 0; r.left() > 0 && r.fig.Stopped < c.Kills; k++ {
 		if err := r.kill(ctx, k); err != nil {
-			return nil, errors.Join(err, context.Cause(ctx))
+			return nil, why(err)
 		}
 	}
-	return r.end(ctx, began, func() { close(over); flips.Wait() })
+	f, err = r.end(ctx, stop, began, func() { close(over); flips.Wait() })
+	return f, why(err)
 }
 
-// broken is a run that did not come to its end: no verdict, and a history without what only the host knows.
-func (r *run) broken() *killed {
-	r.crowd.mu.Lock()
-	defer r.crowd.mu.Unlock()
-	r.fig.history = &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills}
+// brokeOff is a run that did not come to its end: it has no verdict, and a history without what only the host knows, if that did not tell.
+func (r *run) brokeOff() *killed {
+	if r.fig.history == nil {
+		r.fig.history = r.seen()
+	}
 	return &r.fig
+}
+
+// alone has a run break off when a host ends that is left alone; over is called before it is ended.
+func alone(p *process, stop context.CancelCauseFunc) (over func()) {
+	left := make(chan struct{})
+	go func() {
+		select {
+		case <-left:
+		case <-p.Done:
+			select {
+			case <-left: // it was ended after that
+			default:
+				stop(p.gone())
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(left) })
 }
 
 // left is how many kills are left.
@@ -133,11 +155,13 @@ func (r *run) left() int { return r.Kills - r.fig.AtPoints - r.fig.Random }
 
 // learn runs the host once without a kill, until it has done a little of everything: the calls of its store are the fail-points, and
 // everybody has written once, so that Discord is asked for what was missed.
-func (r *run) learn(ctx context.Context) error {
+func (r *run) learn(ctx context.Context, stop context.CancelCauseFunc) error {
 	p, err := r.up(ctx)
 	if err != nil {
 		return err
 	}
+	over := alone(p, stop)
+	defer over()
 	for _, at := range r.w.places {
 		r.crowd.command(at, "/send inherit")
 	}
@@ -163,6 +187,7 @@ func (r *run) learn(ctx context.Context) error {
 	}
 	r.points.learn(p.traced())
 	fmt.Fprintf(r.Progress, "seed %d: %d fail-points\n", r.Seed, len(r.points.all))
+	over()
 	return r.rested(ctx, p)
 }
 
@@ -253,16 +278,22 @@ func (r *run) rest(ctx context.Context) error {
 }
 
 // end lets the host come to rest, collects the logs and has them checked.
-func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*killed, error) {
+func (r *run) end(ctx context.Context, stop context.CancelCauseFunc, began time.Time, overFlips func()) (*killed, error) {
 	p, err := r.up(ctx)
 	if err != nil {
 		return nil, err
 	}
+	over := alone(p, stop)
+	defer over()
 	if r.At == nil {
 		r.reloads.last(ctx, r, p)
 	}
+	hangs := time.AfterFunc(2*restLimit, func() {
+		stop(fmt.Errorf("%w: life %d takes no change of the policy, or nothing of what errands have promised\n%s", errMark, p.Life, p.log))
+	})
 	overFlips()
 	r.promises.Wait()
+	hangs.Stop()
 	stuck := r.rest(ctx)
 	h, err := r.history(ctx)
 	if err != nil {
@@ -272,8 +303,10 @@ func (r *run) end(ctx context.Context, began time.Time, overFlips func()) (*kill
 		fmt.Fprintln(r.Progress, stuck)
 		h.Unfinished = max(h.Unfinished, 1)
 	}
+	r.fig.history = h
+	over()
 	if err := p.stop(); err != nil {
-		return nil, fmt.Errorf("the host does not end softly: %w\n%s", err, p.log)
+		return nil, fmt.Errorf("%w: the host does not end softly: %w\n%s", errMark, err, p.log)
 	}
 	f := &r.fig
 	f.Lives, f.Flips, f.Points, f.Reached, f.Unreached = r.w.lives, len(h.Flips), len(r.points.all), len(r.points.reached), r.points.unreached()
@@ -338,13 +371,19 @@ var heads = []string{`\[message of [^\]\n]*, from "Olga", by an owner\]\n\nOlga:
 // replyLasts is how long an answer waits before it expires, the shortest time of all.
 const replyLasts = time.Hour
 
-// history puts the logs together.
-func (r *run) history(ctx context.Context) (*prooftest.History, error) {
+// seen is what there is to know without the host.
+func (r *run) seen() *prooftest.History {
 	h := &prooftest.History{Said: r.crowd.said, Asked: r.model.log(), Flips: r.crowd.flips, Shown: r.w.shown(), Kills: r.kills, Notices: notices, Frames: frames, FramesAt: framesAt, Repeats: map[string]bool{"telegram": true},
 		Refused: r.errands.refused, Lasts: replyLasts, Lasting: map[string]prooftest.Place{}, Heads: heads, Shortened: "[host: summary of the conversation so far]"}
 	for _, at := range r.w.places {
 		h.Lasting[at.Session] = at.Place
 	}
+	return h
+}
+
+// history puts the logs together.
+func (r *run) history(ctx context.Context) (*prooftest.History, error) {
+	h := r.seen()
 	var err [4]error
 	r.previewed, err[3] = r.w.firstDeliveries(ctx)
 	if h.Listed, err[0] = r.w.listed(ctx); err[0] == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,7 @@ func TestKillRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := shortDir(t)
 	f, err := killRun(t.Context(), killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: 6, Messages: 30, Spawns: 8, Seed: 1, Progress: io.Discard})
 	if err != nil {
 		t.Fatal(err)
@@ -117,11 +114,7 @@ func killAt(t *testing.T, c killConfig, pattern string) *killed {
 	if c.Program, err = built(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := shortDir(t)
 	if c.At, err = matching(pattern); err != nil {
 		t.Fatal(err)
 	}
@@ -133,30 +126,68 @@ func killAt(t *testing.T, c killConfig, pattern string) *killed {
 	return f
 }
 
-// A host that ends by itself is a missed mark, and what was there until then is kept.
+// A host that ends though nobody was to end it is a missed mark, and what was there until then is kept.
 func TestKillRunOfAHostThatDies(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "k") // t.TempDir is too long for a socket
+	host, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"echo boom; exit 3": "life 1 ended by itself: exit status 3\nboom",
+		fmt.Sprintf("export %s='Finish before-commit' %s=3; exec %s \"$@\"", failpoint.KillOp, failpoint.KillNth, host): "life 1 was killed, and not by this run", // when it was ready
+	} {
+		dir := shortDir(t)
+		c := killConfig{Program: script(t, filepath.Join(dir, "program"), text), Dir: filepath.Join(dir, "w"), Kills: 2, Messages: 2, Seed: 1, Progress: io.Discard}
+		f, err := killRun(t.Context(), c)
+		if !errors.Is(err, errMark) || !strings.Contains(err.Error(), want) || f == nil || f.Verdict != nil || f.history == nil {
+			t.Fatalf("%+v: %v", f, err)
+		}
+		if n := len(f.history.Said); (n > 0) != strings.HasPrefix(text, "export") {
+			t.Errorf("%q: %d messages", want, n)
+		}
+		interrupted, cancel := context.WithCancel(t.Context())
+		cancel()
+		if !f.worthKeeping(t.Context(), err) || f.worthKeeping(interrupted, err) || (*killed)(nil).worthKeeping(t.Context(), err) {
+			t.Error("what broke off is kept, and what was interrupted or did not begin is not")
+		}
+	}
+}
+
+// An interrupt is no missed mark, and leaves nothing to look at.
+func TestKillRunInterrupted(t *testing.T) {
+	t.Parallel()
+	host, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	said := writes(func(b []byte) {
+		if bytes.HasPrefix(b, []byte("seed ")) {
+			interrupt()
+		}
+	})
+	f, err := killRun(ctx, killConfig{Program: host, Dir: filepath.Join(dir, "w"), Kills: 2, Messages: 20, Seed: 1, Progress: said})
+	if f != nil || !errors.Is(err, context.Canceled) || errors.Is(err, errMark) {
+		t.Errorf("%+v: %v", f, err)
+	}
+}
+
+// writes is called with what is written.
+type writes func([]byte)
+
+func (w writes) Write(b []byte) (int, error) { w(b); return len(b), nil }
+
+// shortDir is a folder for the time of a test; t.TempDir is too long for a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho boom\nexit 3\n"), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
-	f, err := killRun(t.Context(), killConfig{Program: program, Dir: filepath.Join(dir, "w"), Kills: 2, Messages: 2, Seed: 1, Progress: io.Discard})
-	if !errors.Is(err, errMark) || !strings.Contains(err.Error(), "life 1 ended by itself: exit status 3\nboom") || f == nil || f.Verdict != nil || f.history == nil {
-		t.Fatalf("%+v: %v", f, err)
-	}
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
-	if !f.telling(t.Context(), err) || f.telling(interrupted, err) || (*killed)(nil).telling(t.Context(), err) {
-		t.Error("it is known by what is kept, and by nothing else")
-	}
-	if f, err := killRun(interrupted, killConfig{Program: program, Dir: filepath.Join(dir, "v"), Kills: 2, Messages: 2, Seed: 1, Progress: io.Discard}); f != nil || err == nil {
-		t.Errorf("interrupted: %+v, %v", f, err)
-	}
+	return dir
 }
 
 // A fail-point's name chooses that one alone; a pattern, all that match.

@@ -95,16 +95,18 @@ func (c peersCmd) Run(ctx context.Context) error {
 	}
 	for _, scene := range scenes {
 		if err := scene(ctx); err != nil {
-			return err
+			return errors.Join(err, m.verdict())
 		}
 	}
-	if err := m.print(); err != nil {
-		return err
+	return errors.Join(m.print(), m.verdict())
+}
+
+// verdict is an error when parley has not kept what it promises.
+func (c *comparison) verdict() error {
+	if len(c.missed) == 0 {
+		return nil
 	}
-	if len(m.missed) > 0 {
-		return fmt.Errorf("%w: %s", errMark, strings.Join(m.missed, "; "))
-	}
-	return nil
+	return fmt.Errorf("%w: %s", errMark, strings.Join(c.missed, "; "))
 }
 
 func (c *comparison) print() error {

@@ -88,6 +88,7 @@ func (p *pair) run(ctx context.Context) (h *host, err error) {
 	h = &host{cmd: exec.CommandContext(ctx, p.command[0], p.command[1:]...), log: &tail{}, done: make(chan struct{})}
 	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.dir, h.log, h.log
 	h.cmd.Env = append(plainEnv(os.Environ()), "HOME="+p.dir)
+	h.cmd.WaitDelay = groupGrace // what it has started may hold its output
 	h.began = time.Now()
 	wait, err := tied(h.cmd)
 	if err != nil {
@@ -126,6 +127,7 @@ func (p *pair) polling(ctx context.Context) (h *host, took time.Duration, err er
 
 func (h *host) stop() {
 	_ = h.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	defer time.AfterFunc(stopLimit, h.kill).Stop()
 	<-h.done
 }
 

@@ -219,6 +219,9 @@ func (c *comparison) burst(ctx context.Context) error {
 	if err := c.silent(ctx, c.Silence, func() bool { return c.tg.SentCount() >= c.Burst }); err != nil {
 		return err
 	}
+	if err := c.silent(ctx, 2*time.Second, func() bool { return false }); err != nil { // one answer too many comes later
+		return err
+	}
 	sent := c.tg.Sent()
 	if len(sent) == 0 {
 		return fmt.Errorf("nothing was answered\n%s", h.log)

@@ -67,15 +67,14 @@ func newRunFolder(dir, name string) (f runFolder, err error) {
 }
 
 // keep has the folder outlive the run, and says where it is.
-func (f runFolder) keep() (err error) {
-	where := f.stay
-	if where != f.path {
-		if err = os.Rename(f.path, where); err != nil {
-			where, err = f.path, fmt.Errorf("what the run has left cannot be kept: %w", err)
+func (f runFolder) keep() error {
+	if f.stay != f.path {
+		if err := os.Rename(f.path, f.stay); err != nil {
+			return fmt.Errorf("what the run has left cannot be kept: %w", err)
 		}
 	}
-	fmt.Fprintf(os.Stderr, "kept: %s\n", where)
-	return err
+	fmt.Fprintf(os.Stderr, "kept: %s\n", f.stay)
+	return nil
 }
 
 // leave removes what the run has made; of a folder that somebody named only what the run alone has use for, and the folder itself where the

@@ -43,17 +43,24 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 }
 
-// What is kept of a run is moved out of its folder, and nothing that is there is written over.
+// What is kept of a run is moved out of its folder, and nothing that is there is written over. Not parallel: it is about what all runs of a
+// process share.
 func TestKeptOutlives(t *testing.T) {
-	t.Parallel()
-	f := runFolder{path: filepath.Join(t.TempDir(), "kill1"), own: true}
-	f.stay = filepath.Join(t.TempDir(), "kill1")
+	defer func(in string) { keptIn = in }(keptIn)
+	keptIn = t.TempDir()
+	f, err := newRunFolder("", "kill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.own || f.stay != filepath.Join(keptIn, filepath.Base(f.path)) {
+		t.Errorf("%+v, to be kept in %s", f, keptIn)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(f.path) })
 	makeDir := func() {
 		if err := os.Mkdir(f.path, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	makeDir()
 	if err := f.keep(); err != nil {
 		t.Error(err)
 	}

@@ -323,3 +323,11 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(t.b)
 }
+
+// gone says why a process has ended that nobody was to end.
+func (p *process) gone() error {
+	if err := p.over(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: life %d was killed, and not by this run\n%s", errMark, p.Life, p.log)
+}
