@@ -219,14 +219,14 @@ func (c *comparison) burst(ctx context.Context) error {
 	if err := c.silent(ctx, c.Silence, func() bool { return c.tg.SentCount() >= c.Burst }); err != nil {
 		return err
 	}
-	if err := c.silent(ctx, 2*time.Second, func() bool { return false }); err != nil { // one answer too many comes later
-		return err
-	}
-	sent := c.tg.Sent()
+	sent, u := c.tg.Sent(), h.use()
 	if len(sent) == 0 {
 		return fmt.Errorf("nothing was answered\n%s", h.log)
 	}
-	took, u := sent[len(sent)-1].At.Sub(began), h.use()
+	took := sent[len(sent)-1].At.Sub(began)
+	if err := c.silent(ctx, 2*time.Second, func() bool { return false }); err != nil { // one answer too many comes later
+		return err
+	}
 	became := c.count(said)
 	c.judge(became, c.Burst)
 	c.note(fmt.Sprintf("%d messages over %d chats", c.Burst, c.Chats), "%.2f s; %s; %.1f MB, %.1f ms of CPU each", took.Seconds(), became, u.RSS, millis((u.CPU-before.CPU)/time.Duration(c.Burst)))
