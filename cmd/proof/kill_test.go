@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,11 +24,7 @@ import (
 // proves: D1, D2, D3, D4
 func TestKillRun(t *testing.T) {
 	t.Parallel()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := shortDir(t)
+	path, dir := theHost(t), shortDir(t)
 	f, err := killRun(t.Context(), killConfig{Program: path, Dir: filepath.Join(dir, "w"), Kills: 6, Messages: 30, Spawns: 8, Seed: 1, Progress: io.Discard})
 	if err != nil {
 		t.Fatal(err)
@@ -111,10 +106,8 @@ func TestKillNeverAtRandom(t *testing.T) {
 func killAt(t *testing.T, c killConfig, pattern string) *killed {
 	t.Helper()
 	var err error
-	if c.Program, err = built(); err != nil {
-		t.Fatal(err)
-	}
 	dir := shortDir(t)
+	c.Program = theHost(t)
 	if c.At, err = matching(pattern); err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +122,7 @@ func killAt(t *testing.T, c killConfig, pattern string) *killed {
 // A host that ends though nobody was to end it is a missed mark, and what was there until then is kept.
 func TestKillRunOfAHostThatDies(t *testing.T) {
 	t.Parallel()
-	host, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := theHost(t)
 	for text, want := range map[string]string{
 		"echo boom; exit 3": "life 1 ended by itself: exit status 3\nboom",
 		fmt.Sprintf("export %s='Finish before-commit' %s=3; exec %s \"$@\"", failpoint.KillOp, failpoint.KillNth, host): "life 1 was killed, and not by this run", // when it was ready
@@ -157,10 +147,7 @@ func TestKillRunOfAHostThatDies(t *testing.T) {
 // An interrupt is no missed mark, and leaves nothing to look at.
 func TestKillRunInterrupted(t *testing.T) {
 	t.Parallel()
-	host, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := theHost(t)
 	dir := shortDir(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	said := writes(func(b []byte) {
@@ -178,17 +165,6 @@ func TestKillRunInterrupted(t *testing.T) {
 type writes func([]byte)
 
 func (w writes) Write(b []byte) (int, error) { w(b); return len(b), nil }
-
-// shortDir is a folder for the time of a test; t.TempDir is too long for a socket.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 // A fail-point's name chooses that one alone; a pattern, all that match.
 func TestMatching(t *testing.T) {

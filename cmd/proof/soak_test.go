@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -269,15 +268,7 @@ func TestSpeakEnds(t *testing.T) {
 // A soak of some seconds comes to its end, and the checker finds nothing. It measures too little to pass.
 func TestSoak(t *testing.T) {
 	t.Parallel()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "w") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path, dir := theHost(t), shortDir(t)
 	c := soakCmd{For: 2 * time.Second, Window: time.Second, Rate: 20, Progress: t.Output(), Seed: 1}
 	f, err := c.run(t.Context(), path, dir)
 	if err == nil || !strings.Contains(err.Error(), "windows were measured") || f.Messages < 30 || f.Windows < 1 || f.Breaches < 1 || f.Measured == 0 || f.Last.Goroutines == 0 {

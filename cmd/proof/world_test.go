@@ -60,15 +60,7 @@ func beParent() {
 // testWorld is a world with the real program.
 func testWorld(t *testing.T, c worldConfig) *world {
 	t.Helper()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Program = path
-	if c.Dir, err = os.MkdirTemp("", "w"); err != nil { // t.TempDir is too long for a socket
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(c.Dir) })
+	c.Program, c.Dir = theHost(t), shortDir(t)
 	w, err := newWorld(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -158,4 +150,25 @@ func TestWorld(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.state(), "parley.db")); err != nil {
 		t.Error(err)
 	}
+}
+
+// theHost is the program, built once for all tests.
+func theHost(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shortDir is a folder for the time of a test; t.TempDir is too long for a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
