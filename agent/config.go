@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"time"
 
 	"parley/channels"
@@ -105,7 +106,30 @@ type ModelFacts struct {
 	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
 	NoImages      bool    `yaml:"noImages" default:"false" doc:"It cannot look at pictures."`
 
-	free bool // built in: it costs nothing
+	ModelSettings `yaml:",inline"`
+
+	Levels []string `yaml:"-"` // the efforts that it takes, as the provider names them; nil = not known
+	free   bool     // built in: it costs nothing
+}
+
+// ModelSettings is how a model is spoken to: the same keys stand at a provider, for all its models, and at one model, where they win.
+type ModelSettings struct {
+	Headers     map[string]channels.Secret `yaml:"headers" doc:"HTTP headers sent with each request; they replace those of the same name."`
+	Query       map[string]string          `yaml:"query" doc:"Query parameters of each request, for example api-version."`
+	Body        map[string]any             `yaml:"body" doc:"Further fields of each request, sent as they are: chat_template_kwargs, provider, thinking, …"`
+	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Randomness of answers; without it the provider's default."`
+	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Part of the likely words that answers are made of; without it the provider's default."`
+	Tools       string                     `yaml:"tools" enum:"off" doc:"off: the model is offered no tools."`
+	Images      string                     `yaml:"images" enum:"off" doc:"off: pictures are replaced by a line of text, like noImages."`
+	Stream      string                     `yaml:"stream" enum:"off" doc:"off: answers are asked for in one piece."`
+	System      string                     `yaml:"system" enum:"off" doc:"off: instructions are put in front of the first message instead of into a system message."`
+	Reasoning   Reasoning                  `yaml:"reasoning" doc:"How the model thinks."`
+}
+
+// Reasoning is models.providers.*.reasoning and models.providers.*.models.*.reasoning.
+type Reasoning struct {
+	Levels   []string `yaml:"levels" doc:"Efforts that the model takes, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest; [] = it cannot be told."`
+	SendBack string   `yaml:"sendBack" enum:"on,off" doc:"on: the reasoning of earlier steps is always sent back; off: never; empty: as the provider wants it."`
 }
 
 // Priced reports whether it is known what a call costs. Without a price a bound in dollars would never be reached.
@@ -115,7 +139,7 @@ func (f ModelFacts) Priced() bool {
 
 // Provider is one model provider.
 type Provider struct {
-	API            string                `yaml:"api" enum:"openai,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), anthropic, or offline (built in)."`
+	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"The protocol: openai (OpenAI and Azure by the Responses API, everything compatible with OpenAI by chat completions), openai-completions and openai-responses (one of the two, always), anthropic, or offline (built in)."`
 	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
 	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
 	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
@@ -125,6 +149,44 @@ type Provider struct {
 	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
 	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
 	Total          Seconds               `yaml:"totalTimeoutSeconds" default:"600" doc:"Seconds for one try."`
+
+	ModelSettings `yaml:",inline"`
+}
+
+// Settings gives how one of the provider's models is spoken to: its own settings over the provider's. Headers, query and body are
+// merged by name.
+func (p Provider) Settings(model string) ModelSettings {
+	s, own := p.ModelSettings, p.Models[model].ModelSettings
+	s.Headers, s.Query, s.Body = merged(s.Headers, own.Headers), merged(s.Query, own.Query), merged(s.Body, own.Body)
+	if own.Temperature != nil {
+		s.Temperature = own.Temperature
+	}
+	if own.TopP != nil {
+		s.TopP = own.TopP
+	}
+	if own.Reasoning.Levels != nil {
+		s.Reasoning.Levels = own.Reasoning.Levels
+	}
+	for _, f := range []struct {
+		set *string
+		own string
+	}{{&s.Tools, own.Tools}, {&s.Images, own.Images}, {&s.Stream, own.Stream}, {&s.System, own.System}, {&s.Reasoning.SendBack, own.Reasoning.SendBack}} {
+		if f.own != "" {
+			*f.set = f.own
+		}
+	}
+	return s
+}
+
+// merged gives both maps' entries; those of over win. Neither map is changed.
+func merged[V any](base, over map[string]V) map[string]V {
+	if len(over) == 0 {
+		return base
+	}
+	out := make(map[string]V, len(base)+len(over))
+	maps.Copy(out, base)
+	maps.Copy(out, over)
+	return out
 }
 
 // DefaultContextWindow is taken where nothing is configured.

@@ -27,8 +27,9 @@ type Prompt struct {
 	System    string // stable prefix first
 	Messages  []sessions.Message
 	Tools     []tools.Spec
-	Thinking  string // off, minimal, low, medium, high; empty = the provider's default
-	MaxTokens int    // 0 = the provider's default
+	Thinking  string   // off, minimal, low, medium, high; empty = the provider's default
+	Levels    []string // the efforts that the model is known to take, as the provider names them; nil = not known
+	MaxTokens int      // 0 = the provider's default
 	// Tries is how many requests may be made in all; 0 = MaxTries. One that the provider refused because it did not know a part of
 	// it, which is left out from then on, is not counted.
 	Tries   int
@@ -41,6 +42,7 @@ type Prompt struct {
 type Delta struct {
 	Text     string
 	Thinking string
+	Restart  bool    // the answer broke off and begins again: what was yielded so far was a draft
 	Final    *Answer // set on the last delta only
 }
 
@@ -56,16 +58,18 @@ type Answer struct {
 // ErrorClass says why a model call failed.
 type ErrorClass string
 
-// The classes.
+// The classes. docs/models.md has a row for each: what the chat reads, and what happens next.
 const (
-	Unreachable ErrorClass = "unreachable" // refused, reset, DNS, TLS
-	Timeout     ErrorClass = "timeout"     // connect, first byte or total deadline
+	Unreachable ErrorClass = "unreachable" // down: refused, reset, DNS, TLS
+	Timeout     ErrorClass = "timeout"     // connect, first byte, idle or total deadline
 	RateLimited ErrorClass = "rate_limited"
-	Overloaded  ErrorClass = "overloaded" // 5xx, 529
-	BadKey      ErrorClass = "bad_key"    // 401, 403
-	BadRequest  ErrorClass = "bad_request"
+	Overloaded  ErrorClass = "overloaded"  // 5xx, 529, and failures that the same request does not meet again
+	BadKey      ErrorClass = "bad_key"     // 401, 403
+	NoCredit    ErrorClass = "no_credit"   // the provider wants to be paid first: 402, quota, billing
+	BadRequest  ErrorClass = "bad_request" // the request was refused, and nothing that could be changed helped
+	Refused     ErrorClass = "refused"     // a filter refused what the request says
 	NoSuchModel ErrorClass = "no_such_model"
-	Broken      ErrorClass = "broken"   // the stream ended early or made no sense
+	Broken      ErrorClass = "broken"   // the answer ended early or made no sense
 	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
 	Unknown     ErrorClass = "unknown"  // not a provider's doing: something of the host's own failed
 	Unpriced    ErrorClass = "unpriced" // not asked: there is a budget in dollars, and no price for it; Provider names the model
@@ -79,6 +83,7 @@ type ModelError struct {
 	Status     int           // HTTP status, 0 = none
 	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
 	Tries      int
+	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
 	Err        error
 }
 

@@ -116,6 +116,7 @@ type Message struct {
 	ToolCallID string      `json:"toolCallId,omitempty"` // tool results
 	ToolName   string      `json:"toolName,omitempty"`   // tool results
 	IsError    bool        `json:"isError,omitempty"`    // tool results
+	Refused    bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
 	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 
@@ -130,7 +131,18 @@ type Block struct {
 	ID        string          `json:"id,omitempty"`        // toolCall; image, file: what the tool attachments calls it
 	Name      string          `json:"name,omitempty"`      // toolCall
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall, a JSON object
+	Opaque    *Opaque         `json:"-"`                   // assistant messages; nil = the provider wants nothing back
 }
+
+// Opaque is what a provider wants back with a block of its own: a signature, encrypted reasoning, the name of a field. It is stored
+// beside the message, never in it, and only prompts show it, to where it came from.
+type Opaque struct {
+	From string          `json:"from"`           // provider, address and model, as lessons.Endpoint writes them
+	Data json.RawMessage `json:"data,omitempty"` // the provider's own; empty = only From is known
+}
+
+// MaxOpaque bounds the Data of one message, in bytes. A message with more keeps none of it: half of a signature is worse than none.
+const MaxOpaque = 1 << 20
 
 // The block types.
 const (

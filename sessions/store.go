@@ -341,6 +341,7 @@ type TailQuery struct {
 	Before      int64 // only messages with a smaller Seq; 0 = all
 	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
 	IncludeTool bool  // tool results too
+	Opaque      bool  // with Block.Opaque and what older versions kept of it in blocks: for prompts only
 }
 
 // Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.
