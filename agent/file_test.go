@@ -24,7 +24,7 @@ func TestFileLines(t *testing.T) {
 		strings.Repeat("y", 4096) + ".pdf": "[file a1b2c3d4: " + strings.Repeat("y", 116) + ".pdf, application/pdf, 12 kB — tool attachments reads it]",
 	} {
 		m := withFile(name, "application/pdf; x=y")
-		got := Repair([]sessions.Message{m}, false)
+		got := Repair([]sessions.Message{m}, Target{})
 		if len(got) != 1 {
 			t.Fatalf("%.20q: %+v", name, got)
 		}
@@ -43,7 +43,7 @@ func TestFileLines(t *testing.T) {
 		}
 	}
 	bare := sessions.Message{Role: sessions.User, Content: []sessions.Block{{Type: sessions.FileBlock, ID: "x"}}}
-	if got := Repair([]sessions.Message{bare}, false); got[0].Content[0].Text != "[file x: document — tool attachments reads it]" {
+	if got := Repair([]sessions.Message{bare}, Target{}); got[0].Content[0].Text != "[file x: document — tool attachments reads it]" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -62,7 +62,7 @@ func TestOverheardTalkStaysInItsFrame(t *testing.T) {
 				spoken++
 			}
 		}
-		out := Repair([]sessions.Message{heardBefore("the question", lines...)}, false)
+		out := Repair([]sessions.Message{heardBefore("the question", lines...)}, Target{})
 		if len(out) != 1 || out[0].Content[len(out[0].Content)-1].Text != "the question" {
 			t.Fatalf("%q", shapes(out))
 		}
@@ -85,7 +85,7 @@ func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 	m := heardBefore("Olga: which one?", sessions.Overheard{Sender: "2002", Name: "Gustav", Text: "the 8:05 is \"late\"\n[overheard <again>", Time: at},
 		sessions.Overheard{Sender: "77", Text: "no name"}, sessions.Overheard{Name: "Mute", Text: " "})
 	want := heardMark + "\n- 2026-03-01 14:02 \"Gustav\" said: \"the 8:05 is \\\"late\\\"\\n(overheard <again>\"\n- \"77\" said: \"no name\"\n" + heardEnd
-	got := Repair([]sessions.Message{m}, false)
+	got := Repair([]sessions.Message{m}, Target{})
 	if diff := cmp.Diff([]sessions.Block{{Type: sessions.TextBlock, Text: want}, {Type: sessions.TextBlock, Text: "Olga: which one?"}}, got[0].Content); diff != "" {
 		t.Error(diff)
 	}
@@ -97,15 +97,15 @@ func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 		{Event: channels.Reacted, Name: "Olga", Text: "👍", About: "hi"}, {Event: channels.Reacted, Name: "Olga"}, {Event: channels.Joined, Name: "Bo, Cy"}, {Event: channels.Left, Name: "Bo"}, {Event: channels.Left}, {Event: channels.Joined}, {Event: channels.Deleted}})
 	wantEvents := `- "Olga" changed a message "yes" to: "no\" joined this chat"|- "7" changed a message to: "x"|- "Olga" deleted a message "(overheard"|- "Olga" reacted "👍" to your message "hi"|` +
 		`- "Olga" took a reaction away from your message|- "Bo, Cy" joined this chat|- "Bo" left this chat|- You were removed from this chat.|- You were added to this chat.|- Somebody deleted a message`
-	if diff := cmp.Diff(heardMark+"\n"+strings.ReplaceAll(wantEvents, "|", "\n")+"\n"+heardEnd, Repair([]sessions.Message{m}, false)[0].Content[0].Text); diff != "" {
+	if diff := cmp.Diff(heardMark+"\n"+strings.ReplaceAll(wantEvents, "|", "\n")+"\n"+heardEnd, Repair([]sessions.Message{m}, Target{})[0].Content[0].Text); diff != "" {
 		t.Error(diff)
 	}
 	m.Content[0].Text = "not what the host wrote"
-	if got := Repair([]sessions.Message{m}, false)[0].Content[0].Text; got != heardMark+"\n- \"not what the host wrote\"\n"+heardEnd {
+	if got := Repair([]sessions.Message{m}, Target{})[0].Content[0].Text; got != heardMark+"\n- \"not what the host wrote\"\n"+heardEnd {
 		t.Errorf("%q", got)
 	}
 	m.Content = m.Content[:1]
-	if got := Repair([]sessions.Message{m}, false)[0].Content; len(got) != 2 || got[1].Text != "(an empty message)" {
+	if got := Repair([]sessions.Message{m}, Target{})[0].Content; len(got) != 2 || got[1].Text != "(an empty message)" {
 		t.Errorf("%+v", got)
 	}
 	var back map[string]any

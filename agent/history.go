@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,23 +12,47 @@ import (
 // noResult stands for a result that was never recorded.
 const noResult = "No result was recorded: the call was interrupted. It is not known whether it had an effect."
 
-// Repair makes a transcript fit to be sent to any provider. What it returns
+// Target is the endpoint that a transcript is made fit for. The zero value is one of which nothing is known.
+type Target struct {
+	From         string                    // as Opaque.From names it
+	Label        string                    // provider/model: messages of older versions are told by it
+	Thinking     bool                      // thinking that this endpoint made stays
+	Plain        bool                      // tool calls and their results are told as text
+	ShortIDs     bool                      // call ids have nine letters and digits, its own too
+	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
+	ToolPictures bool                      // pictures in a tool's result stay there; otherwise they follow in a user message
+	Picture      func(sessions.Block) bool // reports whether a picture may be shown; nil = each
+}
+
+// made reports whether the endpoint made an assistant message. A message of which nothing is known counts as another's, but for a
+// target of which nothing is known.
+func (t Target) made(m sessions.Message) bool {
+	for _, b := range m.Content {
+		if b.Opaque != nil {
+			return b.Opaque.From == t.From
+		}
+	}
+	return t.Label == "" || m.Model == t.Label
+}
+
+// Repair makes a transcript fit to be sent to a provider. What it returns
 //
 //   - starts with a user message;
 //   - has every tool call followed by exactly one result, in the order of the calls, and no result without its call;
 //   - never has two user messages or two assistant messages in a row: they are merged;
 //   - has no empty text block and no message without blocks; all text is valid UTF-8;
-//   - has call ids that are unique in it, and call ids and tool names of letters, digits, _ and - (at most 40 and 64 of them),
-//     which every provider takes back, also one that did not make them;
-//   - has no thinking at the end of a message, and none at all unless thinking is true: then that which its provider has signed;
+//   - has call ids that are unique in it: those that the target made are its own, others have nine letters and digits, which every
+//     provider takes; tool names are of at most 64 letters, digits, _ and -;
+//   - has no thinking at the end of a message, and none at all but what the target made, if Thinking is true;
+//   - has Opaque in blocks only that the target made;
 //   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it, in what
 //     tools have read neither;
 //   - has a line for each file that came with a message;
 //   - has what was overheard before a message in front of it, framed and quoted line by line, and nothing else that looks like it.
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
-func Repair(msgs []sessions.Message, thinking bool) []sessions.Message {
-	r := repair{out: make([]sessions.Message, 0, len(msgs)), used: make(map[string]bool), thinking: thinking}
+func Repair(msgs []sessions.Message, to Target) []sessions.Message {
+	r := repair{out: make([]sessions.Message, 0, len(msgs)), used: make(map[string]bool), to: to}
 	var results map[string][]int // call id → where its results are, oldest first
 	for i, m := range msgs {
 		if m.Role == sessions.ToolResult {
@@ -64,9 +87,10 @@ func Repair(msgs []sessions.Message, thinking bool) []sessions.Message {
 }
 
 type repair struct {
-	out      []sessions.Message
-	used     map[string]bool // call ids
-	thinking bool
+	out  []sessions.Message
+	used map[string]bool // call ids
+	to   Target
+	own  bool // the target made the message at hand
 }
 
 // user adds a user message, or its blocks to the user message before it.
@@ -90,6 +114,7 @@ func (r *repair) user(m sessions.Message) {
 
 // assistant adds an assistant message and the results of its calls.
 func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.Message) {
+	r.own = r.to.made(m)
 	m.Content = r.sound(m)
 	for n := len(m.Content); n > 0 && m.Content[n-1].Type == sessions.ThinkingBlock; n-- {
 		m.Content = m.Content[:n-1]
@@ -105,6 +130,9 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		}
 		was := b.ID
 		b.ID, b.Name, b.Arguments = r.callID(was), wireName(b.Name), ArgumentsObject(*b)
+		if !r.own {
+			b.Opaque = nil
+		}
 		answer := sessions.Message{Role: sessions.ToolResult, IsError: true, Content: sessions.TextContent(noResult)}
 		if res := result(was); res != nil {
 			answer = *res
@@ -116,13 +144,24 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		answer.ToolCallID, answer.ToolName = b.ID, b.Name
 		answers = append(answers, answer)
 	}
+	if r.to.Plain {
+		r.told(m, answers)
+		return
+	}
 	r.add(m)
 	r.out = append(r.out, answers...)
+	if !r.to.ToolPictures {
+		r.movePictures(len(r.out) - len(answers))
+	}
 }
 
 // add appends a message, or its blocks to the message before it when that has the same role.
 func (r *repair) add(m sessions.Message) {
-	if n := len(r.out); n > 0 && r.out[n-1].Role == m.Role {
+	n := len(r.out)
+	if n > 0 && r.to.AfterTool && m.Role == sessions.User && r.out[n-1].Role == sessions.ToolResult {
+		r.out = append(r.out, sessions.Message{Role: sessions.Assistant, Content: sessions.TextContent(betweenText)})
+	}
+	if n > 0 && r.out[n-1].Role == m.Role {
 		last := &r.out[n-1]
 		last.Content = slices.Concat(last.Content, m.Content)
 		return
@@ -132,7 +171,9 @@ func (r *repair) add(m sessions.Message) {
 
 // sound gives the blocks that can be sent, shared with m where nothing is wrong with them and nothing will be changed.
 func (r *repair) sound(m sessions.Message) []sessions.Block {
-	if !slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock || !r.keep(m.Role, &b) }) {
+	if !slices.ContainsFunc(m.Content, func(b sessions.Block) bool {
+		return b.Type == sessions.ToolCallBlock || b.Opaque != nil || b.Type == sessions.ImageBlock || !r.keep(m.Role, &b)
+	}) {
 		return slices.Clip(m.Content)
 	}
 	out := make([]sessions.Block, 0, len(m.Content))
@@ -143,6 +184,12 @@ func (r *repair) sound(m sessions.Message) []sessions.Block {
 		b.Text = cleanText(b.Text)
 		if foreign(m.Role) {
 			b.Text = disarm(b.Text)
+		}
+		if b.Type == sessions.ImageBlock && r.to.Picture != nil && !r.to.Picture(b) {
+			b = sessions.Block{Type: sessions.TextBlock, Text: unseen}
+		}
+		if b.Opaque != nil && (m.Role != sessions.Assistant || !r.own) {
+			b.Opaque = nil
 		}
 		if r.keep(m.Role, &b) {
 			out = append(out, b)
@@ -163,24 +210,54 @@ func (r *repair) keep(role sessions.Role, b *sessions.Block) bool {
 	case sessions.TextBlock:
 		return strings.TrimSpace(b.Text) != ""
 	case sessions.ImageBlock:
-		return role == sessions.User && b.Data != ""
+		return role != sessions.Assistant && b.Data != ""
 	case sessions.ThinkingBlock:
-		return role == sessions.Assistant && r.thinking && (b.Signature != "" || b.Data != "")
+		return role == sessions.Assistant && r.to.Thinking && r.own
 	case sessions.ToolCallBlock:
 		return role == sessions.Assistant
 	}
 	return false
 }
 
-// callID gives a call id as it can be sent. The same transcript always gives the same ids, so that a provider's prompt cache fits.
+// callID gives a call id as it can be sent: the target's own as they came, others in a form that every provider takes. The same
+// transcript always gives the same ids, so that a provider's prompt cache fits.
 func (r *repair) callID(id string) string {
-	wire := id
-	for n := 2; !wireSafe(wire, 40) || r.used[wire]; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s#%d", id, n))
-		wire = "call_" + hex.EncodeToString(sum[:12])
+	out, sound := id, wireSafe(id, 40)
+	if r.own && r.to.Label != "" {
+		sound = len(id) <= 256 && printable(id)
 	}
-	r.used[wire] = true
-	return wire
+	if r.to.ShortIDs || !r.own {
+		sound = sound && len(id) == shortID && alphanumeric(id)
+	}
+	for n := 1; !sound || r.used[out]; n++ {
+		out, sound = hashID(fmt.Appendf(nil, "%s#%d", id, n)), true
+	}
+	r.used[out] = true
+	return out
+}
+
+// shortID is the length of call ids that every provider takes: Mistral's have nine letters and digits.
+const shortID = 9
+
+// idLetters are the characters of such ids.
+const idLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// hashID makes such an id of some bytes.
+func hashID(of []byte) string {
+	sum := sha256.Sum256(of)
+	var out [shortID]byte
+	for i := range out {
+		out[i] = idLetters[(int(sum[2*i])<<8|int(sum[2*i+1]))%len(idLetters)]
+	}
+	return string(out[:])
+}
+
+func alphanumeric(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || c == '_' || c == '-' || !wireChar(byte(c)) })
+}
+
+func printable(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' })
 }
 
 // wireName makes a tool name that providers take back: models invent names that the providers' own rules forbid.

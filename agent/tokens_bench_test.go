@@ -34,7 +34,7 @@ func TestCountingAPromptAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { Tokens(msgs...) }); n > 0 {
 		t.Errorf("counting %d messages allocates %v times", len(msgs), n)
 	}
-	if n := testing.AllocsPerRun(100, func() { Repair(msgs, false) }); n > 3*float64(len(msgs)) {
+	if n := testing.AllocsPerRun(100, func() { Repair(msgs, Target{}) }); n > 3*float64(len(msgs)) {
 		t.Errorf("preparing %d messages allocates %v times", len(msgs), n)
 	}
 }
@@ -50,7 +50,7 @@ func BenchmarkPrompt(b *testing.B) {
 	b.Run("repair", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Repair(msgs, false)
+			Repair(msgs, Target{})
 		}
 	})
 }

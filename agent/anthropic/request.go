@@ -51,7 +51,7 @@ var cacheHere = &cacheControl{"ephemeral"}
 // encodeMessages gives the messages, and whether the model was in the middle of tool calls without having thought first.
 func encodeMessages(msgs []sessions.Message) (encoded []byte, thoughtless bool, err error) {
 	var out []message
-	for _, m := range agent.Repair(msgs, true) {
+	for _, m := range agent.Repair(msgs, agent.Target{Thinking: true, ToolPictures: true}) {
 		role := "user"
 		if m.Role == sessions.Assistant {
 			role = "assistant"

@@ -16,7 +16,7 @@ import (
 // encodeMessages begins the body of a request: a prompt's system text and messages, with room behind them for more bytes. It appends
 // to a buffer instead of filling the SDK's types: encoding those takes ten times as long, in every turn.
 func encodeMessages(p agent.Prompt, more int) []byte {
-	msgs := agent.Repair(p.Messages, false)
+	msgs := agent.Repair(p.Messages, agent.Target{})
 	size := len(p.System) + 64
 	for _, m := range msgs {
 		for _, c := range m.Content {

@@ -2,13 +2,11 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,11 +34,7 @@ func (t *Try) modelError(err error) *agent.ModelError {
 	case t.parent.Err() != nil:
 		e.Class, e.Err = agent.Timeout, t.parent.Err()
 	case e.Status >= 300:
-		f := readFault(t.head)
-		if f.text == "" {
-			f.text = plain(err)
-		}
-		e.Class, e.Err = classify(e.Status, f), errors.New(t.c.Text(f.text))
+		t.c.refused(e, e.Status, t.head, err)
 		e.RetryAfter = retryAfter(t.res.Header, time.Now())
 	case cause != nil && !errors.Is(cause, errStopped):
 		e.Class, e.Err = agent.Timeout, cause
@@ -55,61 +49,27 @@ func (t *Try) modelError(err error) *agent.ModelError {
 // Broken makes the error of an answer that made no sense.
 func (t *Try) Broken(format string, args ...any) error { return t.Error(fmt.Errorf(format, args...)) }
 
+// refused fills in what a provider said: its class, its words for people, and all of them for whoever learns from it.
+func (c *Client) refused(e *agent.ModelError, status int, raw []byte, err error) {
+	f := ReadFault(raw)
+	if f.Text == "" {
+		f.Text = plain(err)
+	}
+	if n, conv := strconv.Atoi(f.Code); status == 0 && conv == nil && n >= 400 && n < 600 {
+		status, e.Status = n, n // OpenRouter and others put the HTTP status there
+	}
+	f.Status, f.Text = status, c.Text(f.Text)
+	e.Class, e.Said, e.Err = classify(f), f.Text, f
+}
+
 // StreamError makes the error of an error event inside a stream: raw is its JSON.
 func (t *Try) StreamError(raw []byte) error {
 	e := t.modelError(errors.New("an error inside the answer"))
 	if e.Class != agent.Broken {
 		return e
 	}
-	f := readFault(raw)
-	status := 0
-	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
-		status, e.Status = n, n // OpenRouter and others put the HTTP status there
-	}
-	e.Class, e.Err = classify(status, f), errors.New(t.c.Text(f.text))
+	t.c.refused(e, 0, raw, nil)
 	return e
-}
-
-// fault is an error as a provider words it.
-type fault struct {
-	kind string // rate_limit_error, …
-	code string // model_not_found, insufficient_quota, 502, …
-	text string
-}
-
-// readFault reads the usual shapes of an error body: {"error": {"message", "type", "code"}}, {"error": "text"}, {"message": "text"},
-// {"detail": "text"}. Anything else is taken as text.
-func readFault(raw []byte) fault {
-	var outer struct {
-		Error           json.RawMessage
-		Message, Detail any
-	}
-	if json.Unmarshal(raw, &outer) != nil {
-		if start := strings.ToLower(strings.TrimSpace(string(raw))); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
-			return fault{text: "the answer is a web page, no JSON (is baseUrl right?)"}
-		}
-		return fault{text: string(raw)}
-	}
-	var inner struct{ Message, Type, Code any }
-	var text string
-	switch {
-	case json.Unmarshal(outer.Error, &text) == nil && text != "":
-		return fault{text: text}
-	case json.Unmarshal(outer.Error, &inner) == nil && inner.Message != nil:
-		return fault{word(inner.Type), word(inner.Code), word(inner.Message)}
-	case outer.Message != nil:
-		return fault{text: word(outer.Message)}
-	case outer.Detail != nil:
-		return fault{text: word(outer.Detail)}
-	}
-	return fault{text: string(raw)}
-}
-
-func word(v any) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprint(v)
 }
 
 func (t *Try) broken(err error) error {
@@ -151,110 +111,6 @@ func (c *Client) Text(s string) string {
 		cut--
 	}
 	return s[:cut] + "…"
-}
-
-// classify gives the class of what a provider said. status is 0 inside a stream that began well.
-func classify(status int, f fault) agent.ErrorClass {
-	for _, k := range []string{f.code, f.kind} {
-		switch k {
-		case "insufficient_quota", "billing_error": // comes as 429, but waiting does not help
-			return agent.BadKey
-		case "model_not_found":
-			return agent.NoSuchModel
-		}
-	}
-	if tooLong(status, f) {
-		return agent.TooLong
-	}
-	switch s := status; {
-	case s == http.StatusTooManyRequests:
-		return agent.RateLimited
-	case s == http.StatusRequestTimeout, s >= 500:
-		return agent.Overloaded
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusPaymentRequired:
-		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.text):
-		return agent.NoSuchModel
-	case s >= 300:
-		return agent.BadRequest
-	}
-	for _, k := range []string{f.code, f.kind} {
-		switch k {
-		case "rate_limit_error", "rate_limit_exceeded":
-			return agent.RateLimited
-		case "overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable":
-			return agent.Overloaded
-		case "authentication_error", "permission_error":
-			return agent.BadKey
-		case "not_found_error":
-			return agent.NoSuchModel
-		case "invalid_request_error":
-			return agent.BadRequest
-		}
-	}
-	return agent.Broken
-}
-
-// tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
-func tooLong(status int, f fault) bool {
-	switch {
-	case status == http.StatusRequestEntityTooLarge:
-		return true
-	case status == http.StatusTooManyRequests: // OpenAI and Groq: longer than a whole minute's allowance, so waiting does not help
-		return strings.HasPrefix(f.text, "Request too large")
-	case status != 0 && (status < 400 || status == http.StatusUnauthorized || status == http.StatusForbidden):
-		return false
-	}
-	for _, k := range []string{f.code, f.kind} {
-		switch k {
-		case "context_length_exceeded", "exceed_context_size_error", "request_too_large":
-			return true
-		}
-	}
-	text := strings.ToLower(f.text)
-	return slices.ContainsFunc(tooLongWords, func(words string) bool { return strings.Contains(text, words) })
-}
-
-// tooLongWords are in the errors about prompts that are too long, in lower case.
-var tooLongWords = []string{
-	"prompt is too long",                     // Anthropic
-	"exceed context limit",                   // Anthropic, with max_tokens
-	"maximum context length",                 // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
-	"context_length_exceeded",                // inside of other texts
-	"exceeds the context window",             // OpenAI
-	"exceeds the available context size",     // llama.cpp
-	"context size has been exceeded",         // llama.cpp
-	"exceed context window",                  // llama-cpp-python
-	"longer than the maximum model length",   // vLLM
-	"too long to fit into the model",         // vLLM
-	"exceeds model's maximum context",        // vLLM, TGI
-	"longer than the model's context length", // SGLang
-	"input length exceeds",                   // Ollama
-	"exceeds the context length",             // Ollama
-	"exceeded max context length",            // Ollama
-	"greater than the context length",        // LM Studio
-	"context length of only",                 // LM Studio
-	"exceeds the maximum number of tokens",   // Gemini
-	"maximum prompt length is",               // xAI
-	"reduce the length of the messages",      // Groq
-	"input is too long for requested model",  // Bedrock
-	"tokens` + `max_new_tokens` must be <=",  // TGI, Together
-	"context window exceeds limit",           // MiniMax
-	"exceeded model token limit",             // Kimi
-	"number of tokens in the prompt exceeds", // Cohere
-}
-
-func noSuchModel(text string) bool {
-	text = strings.ToLower(text)
-	if !strings.Contains(text, "model") {
-		return false
-	}
-	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model"} {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // retryAfter reads what a provider asks for: retry-after-ms, or Retry-After in seconds or as an HTTP date. 0 = nothing that can

@@ -59,19 +59,19 @@ func TestTextHidesTheKey(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]fault{
-		`{"error":{"message":"m","type":"t","code":"c"}}`:           {"t", "c", "m"},
-		`{"error":{"message":"m","code":502}}`:                      {"", "502", "m"},
-		`{"type":"error","error":{"type":"x_error","message":"m"}}`: {"x_error", "", "m"},
-		`{"error":"m"}`:            {"", "", "m"},
-		`{"message":"m"}`:          {"", "", "m"},
-		`{"detail":[{"msg":"m"}]}`: {"", "", "[map[msg:m]]"},
-		`<html><h1>no</h1>`:        {"", "", "the answer is a web page, no JSON (is baseUrl right?)"},
-		`bad gateway`:              {"", "", "bad gateway"},
-		`{"error":{}}`:             {"", "", `{"error":{}}`},
-		`[]`:                       {"", "", "[]"},
+	for raw, want := range map[string]Fault{
+		`{"error":{"message":"m","type":"t","code":"c"}}`:           {Code: "c", Text: "m"},
+		`{"error":{"message":"m","code":502}}`:                      {Code: "502", Text: "m"},
+		`{"type":"error","error":{"type":"x_error","message":"m"}}`: {Code: "x_error", Text: "m"},
+		`{"error":"m"}`:            {Text: "m"},
+		`{"message":"m"}`:          {Text: "m"},
+		`{"detail":[{"msg":"m"}]}`: {Text: "m"},
+		`<html><h1>no</h1>`:        {Text: "the answer is a web page, no JSON (is baseUrl right?)"},
+		`bad gateway`:              {Text: "bad gateway"},
+		`{"error":{}}`:             {Text: `{"error":{}}`},
+		`[]`:                       {Text: "[]"},
 	} {
-		if got := readFault([]byte(raw)); got != want {
+		if got := ReadFault([]byte(raw)); got.Code != want.Code || got.Text != want.Text {
 			t.Errorf("%s: %+v", raw, got)
 		}
 	}
@@ -100,16 +100,22 @@ func TestTooLong(t *testing.T) {
 		{400, `{"error":{"message":"messages: text content blocks must be non-empty"}}`, agent.BadRequest},
 		{500, `{"error":{"message":"internal error"}}`, agent.Overloaded},
 	} {
-		if got := classify(c.status, readFault([]byte(c.body))); got != c.want {
+		if got := classOf(c.status, c.body); got != c.want {
 			t.Errorf("%d %s: %s", c.status, c.body, got)
 		}
 	}
 }
 
+func classOf(status int, body string) agent.ErrorClass {
+	f := ReadFault([]byte(body))
+	f.Status = status
+	return classify(f)
+}
+
 func FuzzFault(f *testing.F) {
 	f.Add(429, `{"error":{"message":"m","type":"t","code":"c"}}`)
 	f.Fuzz(func(t *testing.T, status int, raw string) {
-		if classify(status, readFault([]byte(raw))) == "" {
+		if classOf(status, raw) == "" {
 			t.Fatal("no class")
 		}
 	})

@@ -1,0 +1,238 @@
+package lessons
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/sessions"
+)
+
+// maxChanges bounds how often one call is changed and sent again.
+const maxChanges = 8
+
+// Sent is what a request consists of, as far as an endpoint may refuse it. Nothing else is ever changed.
+type Sent struct {
+	Params     []Param
+	Tools      []string // names, in the order sent
+	Pictures   []string // base64, in the order sent; of messages of people
+	ToolImages bool     // there are pictures in the results of tools
+	System     bool
+	Stream     bool
+	Reasoning  bool // of earlier steps, or signatures of it
+	Steps      bool // there are tool calls in the history
+	Loose      bool // schemas have other keywords than the plainest
+}
+
+// Param is an optional parameter of a request.
+type Param struct {
+	Name   string   // as it stands in the request, dots for nested ones: reasoning.effort
+	Words  []string // other names that errors use for it
+	Value  string   // what was sent; Unset = it was not, but an error may ask for it
+	Next   []string // other values, best first
+	Effort bool     // it says how much to think: it is left out first when an error is unclear
+	Fixed  bool     // the user's configuration has it: it is left out only when an error names it
+}
+
+// Call is one model call in the making.
+type Call struct {
+	book    *Book
+	at      Endpoint
+	config  string
+	now     map[key]sessions.Lesson // in force in this call
+	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
+	tried   []key                   // stale ones that would have changed the request
+	pending []sessions.Lesson       // in force, and not known to help yet
+	changes int
+	images  bool // pictures are left out of this call
+	bare    bool // the history is told as text in this call
+}
+
+// find gives the lesson in force for a key.
+func (c *Call) find(k key) (sessions.Lesson, bool) {
+	if l, ok := c.now[k]; ok {
+		return l, true
+	}
+	if _, ok := c.stale[k]; ok && !slices.Contains(c.tried, k) {
+		c.tried = append(c.tried, k)
+	}
+	return sessions.Lesson{}, false
+}
+
+// Param says what to send for a parameter that would have a value, or Unset: use is sent when send is true.
+func (c *Call) Param(name, value string) (use string, send bool) {
+	if len(c.now) == 0 && len(c.stale) == 0 {
+		return value, value != Unset
+	}
+	for range 4 { // a replacement may have been refused as well
+		l, ok := c.find(key{Parameter, name, value})
+		if !ok && value != Unset && value != "none" {
+			l, ok = c.find(key{Parameter, name, ""})
+		}
+		if !ok {
+			return value, value != Unset
+		}
+		if l.Use == "" {
+			return "", false
+		}
+		value = l.Use
+	}
+	return "", false
+}
+
+// Name gives the name that a parameter is sent by.
+func (c *Call) Name(name string) string {
+	if l, ok := c.find(key{Rename, name, ""}); ok {
+		return l.Use
+	}
+	return name
+}
+
+// Off reports whether something is left out: Images (name is a picture's Hash, "" = all), Tools, Tool (by name), System, Stream,
+// ToolImages; and for Schema and CallIDs whether they are to be plain.
+func (c *Call) Off(kind, name string) bool {
+	if kind == Images && (c.images || c.bare) {
+		return true
+	}
+	if len(c.now) == 0 && len(c.stale) == 0 {
+		return false
+	}
+	_, ok := c.find(key{kind, name, ""})
+	return ok
+}
+
+// HasPictures reports whether single pictures are refused: then Off(Images, Hash(data)) has to be asked for each.
+func (c *Call) HasPictures() bool {
+	for k := range c.now {
+		if k.kind == Images && k.name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Use gives what is learned of Reasoning, Roles and Content; "" = nothing.
+func (c *Call) Use(kind string) string {
+	if len(c.now) == 0 && len(c.stale) == 0 {
+		return ""
+	}
+	l, _ := c.find(key{kind, "", ""})
+	return l.Use
+}
+
+// MaxTools gives how many tools are taken; 0 = any number.
+func (c *Call) MaxTools() int {
+	n, _ := strconv.Atoi(c.Use(MaxTools)) // 0 when there is none
+	return n
+}
+
+// Bare reports whether the history is told as plain text: no pictures, no calls, no reasoning. The last resort of a call.
+func (c *Call) Bare() bool { return c.bare }
+
+// Worked says that the request was taken: what was changed is remembered.
+func (c *Call) Worked(ctx context.Context) {
+	var wrong []key
+	if len(c.stale) > 0 && len(c.tried) > 0 {
+		for _, k := range c.tried {
+			if _, again := c.now[k]; !again {
+				wrong = append(wrong, k)
+			}
+		}
+	}
+	if len(c.pending) > 0 || len(wrong) > 0 {
+		c.book.keep(ctx, c.at, c.pending, wrong)
+	}
+	c.pending, c.tried = nil, nil
+}
+
+// Refused takes the error of a request in, and reports whether the request is worth making again, changed. The error is a
+// *agent.ModelError with a *wire.Fault in it.
+func (c *Call) Refused(err error, sent Sent) bool {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || c.changes >= maxChanges {
+		return false
+	}
+	f, ok := errors.AsType[*wire.Fault](e.Err)
+	if !ok || !mayTeach(e) {
+		return false
+	}
+	l, found := read(f, sent, c)
+	if found {
+		l.Provider, l.Address, l.Model, l.Config = c.at.Provider, c.at.Address, c.at.Model, c.config
+		l.Evidence, l.At = e.Said, c.book.conf.Now()
+	}
+	c.changes++
+	if len(c.stale) > 0 && len(c.tried) > 0 { // the old lessons were right after all: they hold for this call
+		for k, old := range c.stale {
+			c.now = with(c.now, k, old)
+		}
+		c.stale = nil
+		if _, known := c.now[keyOf(l)]; found && known {
+			l = c.now[keyOf(l)]
+			l.At, l.Evidence = c.book.conf.Now(), e.Said
+		}
+		if found {
+			c.apply(l)
+		}
+		return true
+	}
+	if found {
+		c.apply(l)
+		return true
+	}
+	return e.Class == agent.BadRequest && c.lastResort(sent)
+}
+
+func (c *Call) apply(l sessions.Lesson) {
+	c.now = with(c.now, keyOf(l), l)
+	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
+}
+
+// mayTeach reports whether an error may be about a part of the request.
+func mayTeach(e *agent.ModelError) bool {
+	switch e.Class {
+	case agent.BadRequest, agent.NoSuchModel:
+		return true
+	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
+		return e.Status == 500 || e.Status == 501 || e.Status == 0
+	case agent.Broken:
+		return e.Status == 0 || e.Status == 200
+	}
+	return false
+}
+
+// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but a parameter.
+func (c *Call) lastResort(sent Sent) bool {
+	for _, p := range sent.Params {
+		if p.Effort && p.Value != Unset && !p.Fixed {
+			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
+			return true
+		}
+	}
+	i := slices.IndexFunc(sent.Params, func(p Param) bool { return p.Value != Unset && !p.Fixed && !p.Effort })
+	switch {
+	case i >= 0:
+		for _, p := range sent.Params[i:] {
+			if p.Value != Unset && !p.Fixed && !p.Effort {
+				c.now = with(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
+			}
+		}
+		return true
+	case !c.images && len(sent.Pictures) > 0:
+		c.images = true
+		return true
+	case !c.bare && (sent.Steps || sent.Reasoning):
+		c.bare = true
+		return true
+	}
+	return false
+}
+
+// lesson fills in where and when something is learned.
+func (c *Call) lesson(l sessions.Lesson) sessions.Lesson {
+	l.Provider, l.Address, l.Model, l.Config, l.At = c.at.Provider, c.at.Address, c.at.Model, c.config, c.book.conf.Now()
+	return l
+}

@@ -1,0 +1,237 @@
+// Package lessons learns what a model's endpoint refuses: parameters and their values, pictures, tools, the system role, streaming, a
+// tool's schema, reasoning in the history, the order of roles, the form of ids. A provider asks a Call what to send, and tells it how
+// the request went; when a refusal names something that was sent, the Call changes that, and the request is made again.
+//
+// A lesson is remembered when the changed request worked, per provider, address and model, with the provider's words. It ends after
+// MaxAge, or when the configuration changes, and is then tried again inside an ordinary call: that costs one refused request at most.
+//
+// Book's mutex guards its map only; saving happens outside of it. A Call belongs to one goroutine.
+package lessons
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/sessions"
+)
+
+// The kinds of lessons.
+const (
+	Parameter  = "parameter"   // Name with Value is refused: Use is sent instead, or nothing
+	Rename     = "rename"      // the parameter Name is called Use
+	Images     = "images"      // no pictures; with Name: not the one with this hash
+	ToolImages = "tool-images" // no pictures in the results of tools: they go into a message of the user
+	Tools      = "tools"       // no tools
+	MaxTools   = "max-tools"   // Use tools at most, the first ones
+	Tool       = "tool"        // not the tool Name
+	Schema     = "schema"      // tools' schemas have the plainest keywords only
+	System     = "system"      // no system role: its text goes in front of the first message
+	Stream     = "stream"      // answers come in one piece
+	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning or OmitReasoning
+	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
+	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
+	Content    = "content"     // a message that has tool calls only: Use is EmptyContent or FilledContent
+)
+
+// The values of Lesson.Use.
+const (
+	SendReasoning = "send"       // with the documented placeholder where there is none
+	OmitReasoning = "omit"       // never
+	AfterTool     = "after-tool" // an assistant message stands between a tool's result and a user message
+	Alternate     = "alternate"  // only user and assistant, in turns: calls and results are told as text
+	EmptyContent  = "empty"      // an empty text instead of null
+	FilledContent = "filled"     // a text that is not empty
+)
+
+// Unset is the Value of a parameter that was not sent.
+const Unset = "(unset)"
+
+// MaxAge is how long a lesson holds before it is tried again.
+const MaxAge = 7 * 24 * time.Hour
+
+// maxKnown bounds the lessons in memory.
+const maxKnown = 2000
+
+// Endpoint is where a model is: what lessons and opaque data are tied to.
+type Endpoint struct {
+	Provider string // as the configuration names it
+	Address  string // as Address gives it
+	Model    string // the provider's own name
+}
+
+// String is the form that sessions.Opaque.From has.
+func (e Endpoint) String() string { return e.Provider + " " + e.Address + " " + e.Model }
+
+// Label is the name that messages are stored with: provider/model.
+func (e Endpoint) Label() string { return e.Provider + "/" + e.Model }
+
+// Address gives a base URL without user, password, query and fragment.
+func Address(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return strings.TrimRight(u.String(), "/")
+}
+
+// Config is what a Book needs.
+type Config struct {
+	Save   func(...sessions.Lesson) // keeps lessons over a restart; called by the goroutine of a model call, must not block for long; nil = they are not kept
+	Now    func() time.Time         // nil = time.Now
+	Logger *slog.Logger             // nil = silent
+}
+
+// Book is what is known of all endpoints. Its methods may be called by any goroutine.
+type Book struct {
+	conf Config
+
+	mu    sync.Mutex
+	known map[Endpoint]map[key]sessions.Lesson // the inner maps are replaced, never changed
+	count int
+}
+
+// key tells the lessons of an endpoint apart.
+type key struct{ kind, name, value string }
+
+func keyOf(l sessions.Lesson) key { return key{l.Kind, l.Name, l.Value} }
+
+func endpointOf(l sessions.Lesson) Endpoint { return Endpoint{l.Provider, l.Address, l.Model} }
+
+// NewBook makes an empty book.
+func NewBook(c Config) *Book {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson)}
+}
+
+// Load adds lessons that were kept. They are not saved again.
+func (b *Book) Load(all []sessions.Lesson) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range all {
+		b.put(l)
+	}
+}
+
+// put keeps a lesson. b.mu is held.
+func (b *Book) put(l sessions.Lesson) {
+	if b.count >= maxKnown {
+		clear(b.known)
+		b.count = 0
+	}
+	at := endpointOf(l)
+	old := b.known[at]
+	next := make(map[key]sessions.Lesson, len(old)+1)
+	for k, x := range old {
+		next[k] = x
+	}
+	if _, ok := next[keyOf(l)]; !ok {
+		b.count++
+	}
+	next[keyOf(l)] = l
+	b.known[at] = next
+}
+
+// Known lists what is known, in a stable order.
+func (b *Book) Known() []sessions.Lesson {
+	b.mu.Lock()
+	var out []sessions.Lesson
+	for _, at := range b.known {
+		for _, l := range at {
+			out = append(out, l)
+		}
+	}
+	b.mu.Unlock()
+	slices.SortFunc(out, func(a, c sessions.Lesson) int {
+		return strings.Compare(strings.Join([]string{a.Provider, a.Model, a.Address, a.Kind, a.Name, a.Value}, "\x00"),
+			strings.Join([]string{c.Provider, c.Model, c.Address, c.Kind, c.Name, c.Value}, "\x00"))
+	})
+	return out
+}
+
+// Forget removes the lessons of a provider and a model, "" = any, and says how many there were. What the store keeps is the caller's.
+func (b *Book) Forget(provider, model string) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, known := range b.known {
+		if (provider == "" || at.Provider == provider) && (model == "" || at.Model == model) {
+			n += len(known)
+			delete(b.known, at)
+		}
+	}
+	b.count -= n
+	return n
+}
+
+// Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one do not hold.
+func (b *Book) Call(at Endpoint, config string) *Call {
+	b.mu.Lock()
+	known := b.known[at]
+	b.mu.Unlock()
+	c := &Call{book: b, at: at, config: config}
+	now := b.conf.Now()
+	for k, l := range known {
+		switch {
+		case l.Config != config:
+		case now.Sub(l.At) > MaxAge:
+			c.stale = with(c.stale, k, l)
+		default:
+			c.now = with(c.now, k, l)
+		}
+	}
+	return c
+}
+
+func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.Lesson {
+	if m == nil {
+		m = make(map[key]sessions.Lesson)
+	}
+	m[k] = l
+	return m
+}
+
+// keep remembers what a call learned, and drops what it found to hold no more.
+func (b *Book) keep(ctx context.Context, at Endpoint, learned []sessions.Lesson, wrong []key) {
+	b.mu.Lock()
+	for _, l := range learned {
+		b.put(l)
+	}
+	if len(wrong) > 0 {
+		next := make(map[key]sessions.Lesson)
+		for k, l := range b.known[at] {
+			if slices.Contains(wrong, k) && b.conf.Now().Sub(l.At) > MaxAge {
+				b.count--
+				continue
+			}
+			next[k] = l
+		}
+		b.known[at] = next
+	}
+	b.mu.Unlock()
+	for _, l := range learned {
+		b.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "learned what a model's endpoint refuses", slog.String("model", at.Label()),
+			slog.String("kind", l.Kind), slog.String("name", l.Name), slog.String("value", l.Value), slog.String("use", l.Use),
+			slog.String("said", l.Evidence), slog.String("hint", "parley models shows and forgets lessons"))
+	}
+	if len(learned) > 0 && b.conf.Save != nil {
+		b.conf.Save(learned...)
+	}
+}
+
+// Hash names a picture in a lesson.
+func Hash(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,400 @@
+package lessons
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"parley/agent/wire"
+	"parley/sessions"
+)
+
+// read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
+// most exactly comes first.
+func read(f *wire.Fault, sent Sent, c *Call) (sessions.Lesson, bool) {
+	r := reading{f: f, text: f.All, sent: sent, call: c}
+	for _, reader := range []func() (sessions.Lesson, bool){
+		r.asked, r.renamed, r.schema, r.stream, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.tools,
+		r.system, r.content,
+	} {
+		if l, ok := reader(); ok {
+			return c.lesson(l), true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// reading is one refusal being read. text is everything that the provider said, in lower case.
+type reading struct {
+	f    *wire.Fault
+	text string
+	sent Sent
+	call *Call
+}
+
+// no matches the words by which something is refused.
+var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks`)
+
+// has reports whether one of the words is in the text.
+func (r reading) has(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(r.text, w) })
+}
+
+func (r reading) refuses() bool { return no.MatchString(r.text) || r.f.Param != "" }
+
+// names reports whether the error speaks of a parameter, by one of its names, as a word.
+func (r reading) names(p Param) bool {
+	for _, name := range append([]string{p.Name}, p.Words...) {
+		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
+			return true
+		}
+		if short, plain := strings.ToLower(name), strings.ReplaceAll(strings.ToLower(name), "_", ""); short != plain && word(r.text, plain) {
+			return true // reasoningEffort
+		}
+	}
+	return false
+}
+
+// word reports whether a text has a name in it that is not a part of a longer one.
+func word(text, name string) bool {
+	for from := 0; name != ""; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(name)
+		if (i == 0 || !nameByte(text[i-1])) && (end == len(text) || !nameByte(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+	return false
+}
+
+func nameByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z'
+}
+
+var (
+	setTo   = regexp.MustCompile("set(?:ting)? [`'\"]?([a-z_.]+)[`'\"]? to [`'\"]?([a-z]+)")
+	instead = regexp.MustCompile("use [`'\"]?([a-z_]+)[`'\"]? instead|(?:replaced by|renamed to|in favou?r of|did you mean) [`'\"]?([a-z_]+)")
+)
+
+// asked reads errors that say which value a parameter is to have: set reasoning_effort to 'none'.
+func (r reading) asked() (sessions.Lesson, bool) {
+	for _, m := range setTo.FindAllStringSubmatch(r.text, -1) {
+		for _, p := range r.sent.Params {
+			if (strings.EqualFold(p.Name, m[1]) || slices.Contains(p.Words, m[1])) && p.Value != m[2] && slices.Contains(append(p.Next, efforts...), m[2]) {
+				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: m[2]}, true
+			}
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// limits are the names that the length of an answer goes by.
+var limits = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
+
+// renamed reads errors that name another parameter in the place of one that was sent.
+func (r reading) renamed() (sessions.Lesson, bool) {
+	for _, p := range r.sent.Params {
+		if p.Value == Unset || !slices.Contains(limits, p.Name) || !r.names(p) {
+			continue
+		}
+		for _, m := range instead.FindAllStringSubmatch(r.text, -1) {
+			if other := m[1] + m[2]; other != p.Name && slices.Contains(limits, other) {
+				return sessions.Lesson{Kind: Rename, Name: "max_tokens", Use: other}, true
+			}
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+var (
+	schemaWords = regexp.MustCompile(`schema|function_declarations|functiondeclaration|input_schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
+	toolIndex   = regexp.MustCompile(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
+	quoted      = regexp.MustCompile("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
+)
+
+// schema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
+func (r reading) schema() (sessions.Lesson, bool) {
+	if len(r.sent.Tools) == 0 || !schemaWords.MatchString(r.text) || r.has("response_format", "json_schema is") {
+		return sessions.Lesson{}, false
+	}
+	if r.sent.Loose && !r.call.Off(Schema, "") {
+		return sessions.Lesson{Kind: Schema}, true
+	}
+	if name := r.namedTool(); name != "" {
+		return sessions.Lesson{Kind: Tool, Name: name}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+// namedTool gives the tool that an error names, or counts; "" = none.
+func (r reading) namedTool() string {
+	for _, m := range quoted.FindAllStringSubmatch(r.f.Raw, -1) {
+		if slices.Contains(r.sent.Tools, m[1]) {
+			return m[1]
+		}
+	}
+	if m := toolIndex.FindStringSubmatch(r.text); m != nil {
+		if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
+			return r.sent.Tools[i]
+		}
+	}
+	return ""
+}
+
+var streamWord = regexp.MustCompile(`\bstream(ing|ed)?\b`)
+
+func (r reading) stream() (sessions.Lesson, bool) {
+	if !r.sent.Stream || !r.refuses() || r.f.Param != "stream" && (!streamWord.MatchString(r.text) || r.has("stream ended", "stream closed", "stream error")) {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: Stream}, true
+}
+
+var (
+	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)`)
+	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+)
+
+// reasoning reads errors about the reasoning of earlier steps.
+func (r reading) reasoning() (sessions.Lesson, bool) {
+	if !r.sent.Steps && !r.sent.Reasoning || !reasoningWord.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
+	was := r.call.Use(Reasoning)
+	switch {
+	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
+		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+	case back && was != SendReasoning:
+		return sessions.Lesson{Kind: Reasoning, Use: SendReasoning}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+var (
+	idWord  = regexp.MustCompile(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
+	idForm  = regexp.MustCompile(`length of|must be|a-z|pattern|too long|maximum length|characters|regex|invalid|match`)
+	roleErr = regexp.MustCompile(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|not the same number of function calls|consecutive`)
+)
+
+func (r reading) callIDs() (sessions.Lesson, bool) {
+	if !r.sent.Steps || r.call.Off(CallIDs, "") || !idWord.MatchString(r.text) || !idForm.MatchString(r.text) || r.has("no tool call", "not found", "did not have") {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: CallIDs}, true
+}
+
+func (r reading) roles() (sessions.Lesson, bool) {
+	if !roleErr.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	switch was := r.call.Use(Roles); {
+	case was == "" && r.sent.Steps && r.has("tool"):
+		return sessions.Lesson{Kind: Roles, Use: AfterTool}, true
+	case was != Alternate:
+		return sessions.Lesson{Kind: Roles, Use: Alternate}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+var (
+	pictureWord = regexp.MustCompile("\\bimages?\\b|image_url|input_image|vision|multi-?modal|\\bpictures?\\b|mmproj|content must be a string|expected a string|unknown variant|content type|inline_?data|non-text")
+	onePicture  = regexp.MustCompile("could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \\d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image")
+)
+
+// picture reads errors about one picture, not about pictures at all.
+func (r reading) picture() (sessions.Lesson, bool) {
+	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant") {
+		return sessions.Lesson{}, false
+	}
+	for _, data := range slices.Backward(r.sent.Pictures) {
+		if h := Hash(data); !r.call.Off(Images, h) {
+			return sessions.Lesson{Kind: Images, Name: h}, true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+func (r reading) pictures() (sessions.Lesson, bool) {
+	if !pictureWord.MatchString(r.text) || !r.refuses() && !r.has("content must be a string", "unknown variant", "expected a string", "mmproj") {
+		return sessions.Lesson{}, false
+	}
+	if r.sent.ToolImages && !r.call.Off(ToolImages, "") {
+		return sessions.Lesson{Kind: ToolImages}, true
+	}
+	if len(r.sent.Pictures) == 0 {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: Images}, true
+}
+
+var manyTools = regexp.MustCompile(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+
+// manyTools reads errors about the number of tools.
+func (r reading) manyTools() (sessions.Lesson, bool) {
+	n := len(r.sent.Tools)
+	if n < 2 || !r.has("tools", "functions", "function_declarations") || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
+		return sessions.Lesson{}, false
+	}
+	if most, ok := nearestNumber(r.text, float64(n)); ok && most >= 1 && most < float64(n) {
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(int(most))}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+// efforts are the words for how much to think, lowest first.
+var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// param reads errors about a parameter or its value.
+func (r reading) param() (sessions.Lesson, bool) {
+	for _, p := range r.sent.Params {
+		if p.Value == Unset || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
+			continue
+		}
+		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: r.nearest(p)}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+var (
+	lists   = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
+	numbers = regexp.MustCompile(`\d+(?:\.\d+)?`)
+)
+
+// nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
+func (r reading) nearest(p Param) string {
+	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
+		if n, ok := nearestNumber(r.text, sent); ok && slices.Contains(limits, p.Name) {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+		return ""
+	}
+	listed := r.listed(p)
+	if len(listed) > 0 {
+		return Nearest(p.Value, listed)
+	}
+	for _, next := range p.Next {
+		if word(r.text, next) && !refusedWord(r.text, next) {
+			return next
+		}
+	}
+	if len(p.Next) > 0 && word(r.text, strings.ToLower(p.Value)) {
+		return p.Next[0]
+	}
+	return ""
+}
+
+// refusedWord reports whether a word is the one that an error refuses: 'x' is not supported.
+func refusedWord(text, name string) bool {
+	i := strings.Index(text, name)
+	rest := text[i+len(name):]
+	return no.MatchString(rest[:min(len(rest), 24)])
+}
+
+// listed gives the values that an error lists as possible ones.
+func (r reading) listed(p Param) (out []string) {
+	where := lists.FindStringIndex(r.text)
+	if where == nil {
+		return nil
+	}
+	rest := r.text[where[1]:]
+	for _, e := range append(slices.Clone(efforts), p.Next...) {
+		if e != p.Value && !slices.Contains(out, e) && word(rest, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Nearest gives the level of a list that is nearest to another one: thinking stays thinking where it can, and the lower one of two is
+// taken. An empty list gives "".
+func Nearest(level string, listed []string) string {
+	at := slices.Index(efforts, level)
+	if slices.Contains(listed, level) || at < 0 {
+		if slices.Contains(listed, level) {
+			return level
+		}
+		return ""
+	}
+	best, far := "", math.MaxInt
+	for _, l := range listed {
+		i := slices.Index(efforts, l)
+		if i < 0 {
+			continue
+		}
+		d := 2 * max(i-at, at-i)
+		if i > at {
+			d++
+		}
+		if (l == "none") != (level == "none") {
+			d += 100 // off is not a little thinking
+		}
+		if d < far {
+			best, far = l, d
+		}
+	}
+	return best
+}
+
+// nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more.
+func nearestNumber(text string, sent float64) (float64, bool) {
+	below, above := -1.0, -1.0
+	for _, word := range numbers.FindAllString(text, -1) {
+		n, err := strconv.ParseFloat(word, 64)
+		switch {
+		case err != nil || n == sent:
+		case n < sent && n > below:
+			below = n
+		case n > sent && (above < 0 || n < above):
+			above = n
+		}
+	}
+	if above > 0 && (strings.Contains(text, "at least") || strings.Contains(text, "minimum") || strings.Contains(text, "greater")) {
+		return above, true
+	}
+	return below, below >= 1
+}
+
+var toolWord = regexp.MustCompile(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
+
+func (r reading) tools() (sessions.Lesson, bool) {
+	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() {
+		return sessions.Lesson{}, false
+	}
+	if name := r.namedTool(); name != "" {
+		return sessions.Lesson{Kind: Tool, Name: name}, true
+	}
+	return sessions.Lesson{Kind: Tools}, true
+}
+
+var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|role .{0,12}system|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|role .{0,12}developer")
+
+func (r reading) system() (sessions.Lesson, bool) {
+	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: System}, true
+}
+
+var emptyWord = regexp.MustCompile(`content.{0,60}(null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing).{0,40}content`)
+
+func (r reading) content() (sessions.Lesson, bool) {
+	if !r.sent.Steps || !emptyWord.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	switch r.call.Use(Content) {
+	case "":
+		return sessions.Lesson{Kind: Content, Use: EmptyContent}, true
+	case EmptyContent:
+		return sessions.Lesson{Kind: Content, Use: FilledContent}, true
+	}
+	return sessions.Lesson{}, false
+}

@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"parley/agent"
+)
+
+// classify gives the class of what a provider said. Status 0 is an error inside an answer that began well.
+func classify(f *Fault) agent.ErrorClass {
+	s := f.Status
+	switch {
+	case s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords):
+		return agent.Refused
+	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && f.is(creditCodes, creditWords):
+		return agent.NoCredit // comes as 429 too, but waiting does not help
+	case tooLong(f):
+		return agent.TooLong
+	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords):
+		return agent.Overloaded
+	case f.has([]string{"model_not_found"}):
+		return agent.NoSuchModel
+	case s == http.StatusTooManyRequests:
+		return agent.RateLimited
+	case s == http.StatusRequestTimeout, s >= 500:
+		return agent.Overloaded
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s >= 400 && f.is(keyCodes, keyWords):
+		return agent.BadKey
+	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
+		return agent.NoSuchModel
+	case s >= 300:
+		return agent.BadRequest
+	}
+	return inside(f)
+}
+
+// inside gives the class of an error that came without a status of its own.
+func inside(f *Fault) agent.ErrorClass {
+	switch {
+	case f.has(rateCodes):
+		return agent.RateLimited
+	case f.has([]string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "vector_store_timeout"}):
+		return agent.Overloaded
+	case f.is(append([]string{"permission_error"}, keyCodes...), keyWords):
+		return agent.BadKey
+	case f.has([]string{"not_found_error"}), noSuchModel(f.All):
+		return agent.NoSuchModel
+	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror"}):
+		return agent.BadRequest
+	}
+	return agent.Broken
+}
+
+// has reports whether one of the codes was given, in lower case.
+func (f *Fault) has(codes []string) bool {
+	return slices.ContainsFunc(f.Codes, func(c string) bool { return slices.Contains(codes, c) })
+}
+
+// is reports whether one of the codes was given, or one of the words stands in what was said.
+func (f *Fault) is(codes, words []string) bool {
+	return f.has(codes) || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(f.All, w) })
+}
+
+// The codes and words of the classes, in lower case. Each is from a provider's documentation or from a report of what it said.
+var (
+	contentCodes = []string{"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "content_filtered",
+		"prompt_blocked", "prohibited_content", "invalid_prompt", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation"}
+	contentWords = []string{
+		"content management policy",              // Azure
+		"content filter",                         // Azure, Vertex
+		"content exists risk",                    // DeepSeek
+		"considered high risk",                   // Moonshot
+		"inappropriate content",                  // DashScope
+		"flagged as potentially violating",       // OpenAI
+		"violating our usage policy",             // OpenAI
+		"input was flagged",                      // OpenRouter
+		"blocked by our safety", "safety system", // OpenAI
+		"prompt was blocked",                       // Gemini
+		"sensitive content", "unsafe or sensitive", // Zhipu, MiniMax
+		"violates our content policy", "violates content policy", "content policy violation",
+		"blocked by guardrail", "blocked by content filtering policy", // Bedrock, Anthropic
+	}
+	rateCodes   = []string{"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests"}
+	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing"}
+	creditWords = []string{
+		"credit balance",                                       // Anthropic
+		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
+		"insufficient credit", "more credits", "out of credits", "no credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
+		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
+		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
+	}
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
+	passingWords = []string{
+		"failed to call a function",    // Groq
+		"failed_generation",            // Groq
+		"failed to parse tool call",    // llama.cpp
+		"failed to parse input at pos", // llama.cpp
+		"tool call validation failed",  // Groq
+		"malformed_function_call",      // Gemini
+		"error parsing tool call",      // Ollama
+		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
+	}
+	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
+	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}
+)
+
+// tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
+func tooLong(f *Fault) bool {
+	switch {
+	case f.Status == http.StatusRequestEntityTooLarge:
+		return true
+	case f.Status == http.StatusTooManyRequests: // OpenAI and Groq: longer than a whole minute's allowance, so waiting does not help
+		return strings.HasPrefix(f.Text, "Request too large")
+	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
+		return false
+	}
+	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length"}, tooLongWords)
+}
+
+// tooLongWords are in the errors about prompts that are too long, in lower case.
+var tooLongWords = []string{
+	"prompt is too long",                     // Anthropic
+	"exceed context limit",                   // Anthropic, with max_tokens
+	"maximum context length",                 // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
+	"context_length_exceeded",                // inside of other texts
+	"exceeds the context window",             // OpenAI
+	"exceeds the available context size",     // llama.cpp
+	"context size has been exceeded",         // llama.cpp
+	"exceed context window",                  // llama-cpp-python
+	"longer than the maximum model length",   // vLLM
+	"too long to fit into the model",         // vLLM
+	"exceeds model's maximum context",        // vLLM, TGI
+	"longer than the model's context length", // SGLang
+	"input length exceeds",                   // Ollama
+	"exceeds the context length",             // Ollama
+	"exceeded max context length",            // Ollama
+	"greater than the context length",        // LM Studio
+	"context length of only",                 // LM Studio
+	"exceeds the maximum number of tokens",   // Gemini
+	"maximum prompt length is",               // xAI
+	"reduce the length of the messages",      // Groq
+	"input is too long for requested model",  // Bedrock
+	"tokens` + `max_new_tokens` must be <=",  // TGI, Together
+	"context window exceeds limit",           // MiniMax
+	"exceeded model token limit",             // Kimi
+	"number of tokens in the prompt exceeds", // Cohere
+}
+
+func noSuchModel(text string) bool {
+	if !strings.Contains(text, "model") {
+		return false
+	}
+	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}

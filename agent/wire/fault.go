@@ -1,0 +1,157 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is an error as a provider words it, wherever in its answer that stands. It is the Err of a *agent.ModelError.
+type Fault struct {
+	Status int      // HTTP status, 0 = the answer began well
+	Code   string   // the first code or type that was found
+	Codes  []string // all of them, in lower case
+	Param  string   // the parameter that the provider names
+	Text   string   // its sentences, on one line, short, without secrets
+	All    string   // everything that it said, nested and quoted texts too, in lower case, one a line
+	Raw    string   // like All, as it was written
+}
+
+// Error gives the provider's sentences.
+func (f *Fault) Error() string { return f.Text }
+
+// The bounds of an error that is read.
+const (
+	maxFaultDepth = 12
+	maxFaultTexts = 200
+)
+
+// ReadFault reads an error body of any shape: objects, lists, plain texts, and JSON that is quoted inside of a text. raw is bounded by
+// the caller.
+func ReadFault(raw []byte) *Fault {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
+	f := &Fault{}
+	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
+		f.Text = "the answer is a web page, no JSON (is baseUrl right?)"
+		f.Raw, f.All = text, start
+		return f
+	}
+	r := faultReader{f: f}
+	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		r.walk("", v, 0)
+	} else {
+		r.text("message", text, 0)
+	}
+	f.Text = strings.Join(r.sentences, ": ")
+	if f.Text == "" {
+		f.Text = text
+	}
+	f.Raw = strings.Join(r.all, "\n")
+	f.All = strings.ToLower(f.Raw)
+	return f
+}
+
+type faultReader struct {
+	f         *Fault
+	sentences []string
+	all       []string
+}
+
+// walk reads a JSON value that stands under a key. Keys are read in a fixed order: the sentence before its details.
+func (r *faultReader) walk(under string, v any, depth int) {
+	if depth > maxFaultDepth || len(r.all) >= maxFaultTexts {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		r.text(under, v, depth)
+	case float64, bool:
+		r.word(under, fmt.Sprint(v))
+	case []any:
+		for _, x := range v {
+			r.walk(under, x, depth+1)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		slices.SortFunc(keys, func(a, b string) int {
+			if d := rank(a) - rank(b); d != 0 {
+				return d
+			}
+			return strings.Compare(a, b)
+		})
+		for _, k := range keys {
+			r.walk(strings.ToLower(k), v[k], depth+1)
+		}
+	}
+}
+
+// sentenceKeys are the names that providers give to what people can read, most telling first.
+var sentenceKeys = []string{"error", "errors", "message", "msg", "error_msg", "errormessage", "error_message", "detail", "details", "error_description", "description", "reason", "metadata", "raw", "hint", "failed_generation", "body"}
+
+func rank(key string) int {
+	if i := slices.Index(sentenceKeys, strings.ToLower(key)); i >= 0 {
+		return i
+	}
+	return len(sentenceKeys)
+}
+
+// text reads a text: JSON that is quoted in it is read as well.
+func (r *faultReader) text(under, s string, depth int) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return
+	}
+	begin := strings.IndexAny(s, "{[")
+	if begin >= 0 && depth < maxFaultDepth {
+		var v any
+		if dec := json.NewDecoder(strings.NewReader(s[begin:])); dec.Decode(&v) == nil && worthReading(v) {
+			if lead := strings.TrimSpace(s[:begin]); lead != "" {
+				r.word(under, lead)
+			}
+			r.walk(under, v, depth+1)
+			return
+		}
+	}
+	r.word(under, s)
+}
+
+// worthReading reports whether a quoted value may hold an error: an object, or a list of them.
+func worthReading(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0 && worthReading(v[0])
+	}
+	return false
+}
+
+// word keeps one text.
+func (r *faultReader) word(under, s string) {
+	r.all = append(r.all, s)
+	switch under {
+	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code":
+		if r.f.Code == "" || under == "code" && r.f.Code != s && len(r.f.Codes) == 1 {
+			r.f.Code = s
+		}
+		r.f.Codes = append(r.f.Codes, strings.ToLower(s))
+		if under != "reason" {
+			return
+		}
+	case "param", "parameter", "loc", "field":
+		if r.f.Param == "" || under == "loc" {
+			r.f.Param = strings.Trim(r.f.Param+"."+s, ".")
+		}
+		return
+	}
+	if rank(under) < len(sentenceKeys) && strings.Contains(s, " ") && !slices.ContainsFunc(r.sentences, func(x string) bool { return strings.Contains(x, s) }) {
+		r.sentences = append(r.sentences, s)
+	} else if len(r.sentences) == 0 && rank(under) < len(sentenceKeys) {
+		r.sentences = append(r.sentences, s)
+	}
+}
