@@ -204,17 +204,15 @@ func merged[V any](base, over map[string]V) map[string]V {
 	return out
 }
 
-// DefaultContextWindow is taken where nothing is configured.
+// DefaultContextWindow is taken where nothing is known: it is a guess.
 const DefaultContextWindow = 128_000
 
-// Facts gives what is known about one of the provider's models.
+// Facts gives what the configuration says about one of the provider's models. A window of 0 is not set.
 func (p Provider) Facts(model string) ModelFacts {
 	f := p.Models[model]
-	f.free = p.API == "offline"
-	for _, window := range []int{p.ContextWindow, DefaultContextWindow} {
-		if f.ContextWindow <= 0 {
-			f.ContextWindow = window
-		}
+	f.free = p.API == OfflineAPI
+	if f.ContextWindow <= 0 {
+		f.ContextWindow = p.ContextWindow
 	}
 	return f
 }
