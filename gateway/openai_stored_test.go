@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -229,6 +230,51 @@ func TestOpenAIClientTools(t *testing.T) {
 			if _, err := post(o, endpoint, body); refused(t, err).StatusCode != http.StatusBadRequest {
 				t.Errorf("the result of a tool is answered with %v", err)
 			}
+		}
+	}
+}
+
+// TestOpenAIReferences: an item that stands for an earlier answer is that answer, for whoever may see it.
+// source: vercel/ai packages/openai, convert-to-openai-responses-input: answers go back as item_reference unless store is false
+func TestOpenAIReferences(t *testing.T) {
+	t.Parallel()
+	o := openHost(t, t.TempDir(), outsideOn)
+	c := o.client(annsToken)
+	one, err := c.Responses.New(t.Context(), sayOnce("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(token, user string, refs ...string) (*responses.Response, error) {
+		q := responses.ResponseNewParams{Model: "parley"}
+		if user != "" {
+			q.User = openai.String(user) //nolint:staticcheck // clients send it
+		}
+		items := []responses.ResponseInputItemUnionParam{responses.ResponseInputItemParamOfMessage("one", "user")}
+		for _, id := range refs {
+			items = append(items, responses.ResponseInputItemParamOfItemReference(id))
+		}
+		q.Input.OfInputItemList = append(items, responses.ResponseInputItemParamOfMessage("two", "user"))
+		d := o.client(token)
+		return d.Responses.New(t.Context(), q)
+	}
+	if x, err := ask(annsToken, "", one.Output[0].ID); err != nil || x.OutputText() != "echo: The conversation so far:\n\n> user: one\n> assistant: echo: one\n\ntwo" {
+		t.Errorf("it says %v, %v", x, err)
+	}
+	if x, err := ask(annsToken, "u1", "msg_of_another_model"); err != nil || x.OutputText() != "echo: two" {
+		t.Errorf("in a kept session it says %v, %v", x, err)
+	}
+	for name, x := range map[string]struct {
+		token  string
+		refs   []string
+		status int
+	}{
+		"another's": {bobsToken, []string{one.Output[0].ID}, http.StatusNotFound},
+		"unknown":   {annsToken, []string{"msg_nothing"}, http.StatusNotFound},
+		"too many":  {annsToken, slices.Repeat([]string{one.Output[0].ID}, 501), http.StatusBadRequest},
+	} {
+		_, err := ask(x.token, "", x.refs...)
+		if e := refused(t, err); e.StatusCode != x.status || e.Param != "input" {
+			t.Errorf("%s: %d %s %s", name, e.StatusCode, e.Param, e.Message)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/gateway/api"
 	"parley/router"
@@ -316,5 +317,21 @@ func TestEmptyAnswers(t *testing.T) {
 				t.Errorf("the response is %d %s", w.Code, w.Body)
 			}
 		})
+	}
+}
+
+// A stored response says what its request was answered with: a stream shows the text between tool calls too.
+func TestStoredText(t *testing.T) {
+	t.Parallel()
+	look := step("Let me look. ", "toolUse")
+	look.Content = append(look.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: "c", Name: "files"})
+	for stream, want := range map[string]string{"": "Found.", `, "stream": true`: "Let me look.\n\nFound."} {
+		h := host{run: sessions.Run{Status: sessions.Done, Result: "Found.\n", Ended: time.Now()}, steps: []sessions.Message{look, {Role: sessions.ToolResult}, step("Found.\n", "stop")}}
+		h.ask(nil, http.MethodPost, "/v1/responses", strings.Replace(responseBody, "%s", stream, 1))
+		w := h.ask(nil, http.MethodGet, "/v1/responses/resp_r1", "")
+		var x response
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Status != "completed" || x.Output[0].Content[0].Text != want {
+			t.Errorf("the response%s is %s, %v", stream, w.Body, err)
+		}
 	}
 }

@@ -65,6 +65,8 @@ func (in input) messages(ignoreTools bool) (msgs []message, err error) {
 	for i, m := range in {
 		isResult := strings.HasSuffix(m.Type, "_call_output")
 		switch {
+		case m.Type == itemReference, m.Type == "" && m.Role == "" && m.ID != nil: // the API lets clients leave its type out
+			msgs = append(msgs, message{Role: "assistant", Type: itemReference, ID: m.ID})
 		case m.Type == "", m.Type == "message":
 			msgs = append(msgs, m)
 		case m.Type == "reasoning": // of another model, given back
@@ -145,7 +147,11 @@ func readResponse(text []byte, ignoreTools bool) (q responseRequest, o order, er
 	return q, o, err
 }
 
-const responsePrefix = "resp_"
+// The beginnings of the ids of a response and of the message in it; the id of the run follows.
+const (
+	responsePrefix = "resp_"
+	itemPrefix     = "msg_"
+)
 
 // runOf finds the run of a response, when there is one that the caller may see.
 func (h *handler) runOf(r *http.Request, response string) (run sessions.Run, found bool, err error) {
@@ -296,7 +302,7 @@ func newResponse(run sessions.Run, q responseRequest) *response {
 
 // message is the response's one item, with the text so far.
 func (x *response) message(status, words string) item {
-	m := item{ID: "msg_" + strings.TrimPrefix(x.ID, responsePrefix), Type: "message", Status: status, Role: "assistant", Content: []text{}}
+	m := item{ID: itemPrefix + strings.TrimPrefix(x.ID, responsePrefix), Type: "message", Status: status, Role: "assistant", Content: []text{}}
 	if status != "in_progress" {
 		m.Content = append(m.Content, textOf(words))
 	}

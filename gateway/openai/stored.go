@@ -52,7 +52,11 @@ func (k record) request(run sessions.Run) (q responseRequest) {
 
 // lookUp finds the stored response that a request names. One that is not there, was not to be stored or is another's is not found.
 func (h *handler) lookUp(r *http.Request) (run sessions.Run, k record, err error) {
-	id := r.PathValue("id")
+	return h.stored(r, r.PathValue("id"))
+}
+
+// stored finds a stored response by its id.
+func (h *handler) stored(r *http.Request, id string) (run sessions.Run, k record, err error) {
 	run, found, err := h.runOf(r, id)
 	switch {
 	case err != nil:
@@ -137,7 +141,7 @@ func (h *handler) storedInput(w http.ResponseWriter, r *http.Request) {
 		Fail(w, err)
 		return
 	}
-	in := inputItem{ID: "msg_" + run.Input.ID, Type: "message", Status: "completed", Role: "user", Content: []inputPart{}}
+	in := inputItem{ID: itemPrefix + run.Input.ID, Type: "message", Status: "completed", Role: "user", Content: []inputPart{}}
 	if text := run.Input.Text(); text != "" {
 		in.Content = append(in.Content, inputPart{Type: "input_text", Text: &text})
 	}
@@ -191,4 +195,42 @@ func (h *handler) ended(ctx context.Context, id sessions.RunID) (sessions.Run, e
 		return h.Store.GetRun(context.WithoutCancel(ctx), id)
 	}
 	return run, err
+}
+
+// itemReference is the type of an item that stands for the message of an earlier response: the AI SDK sends one for each answer.
+const itemReference = "item_reference"
+
+// maxReferences is how many references a request may have.
+const maxReferences = 500
+
+// resolve puts the texts of earlier responses in the place of references to them.
+func (h *handler) resolve(r *http.Request, msgs []message) error {
+	n := 0
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Type != itemReference {
+			continue
+		}
+		if n++; n > maxReferences {
+			return bad("input", "input: at most %d references to earlier items", maxReferences)
+		}
+		var id string
+		if err := json.Unmarshal(m.ID, &id); err != nil {
+			return bad("input", "input: an item_reference has an id, which is a text")
+		}
+		run, k, err := h.stored(r, responsePrefix+strings.TrimPrefix(id, itemPrefix))
+		if p, ok := errors.AsType[*problem](err); ok && p.status == http.StatusNotFound {
+			return refuse(http.StatusNotFound, "input", "item_not_found", "input: there is no item %.100q", id)
+		} else if err != nil {
+			return err
+		}
+		x, err := h.responseOf(r.Context(), run, k)
+		if err != nil {
+			return err
+		}
+		for _, out := range x.Output {
+			m.Text.text = out.Content[0].Text
+		}
+	}
+	return nil
 }

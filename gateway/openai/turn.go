@@ -142,6 +142,9 @@ func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint s
 	}
 	say := ask{place: at, words: o.talk.newest, system: o.talk.system, thinking: o.thinking, record: o.record}
 	if at.lone || o.previous != "" { // there everything in the request is new
+		if err = h.resolve(r, o.talk.before); err != nil {
+			return q, nil, err
+		}
 		say.words = o.talk.alone()
 	}
 	if say.source, err = source(r, endpoint); err != nil {
