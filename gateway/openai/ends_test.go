@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ type host struct {
 	run   sessions.Run       // Status, Result and the rest of how it ends
 	steps []sessions.Message // what it recorded
 	err   error              // of Outcome
+	fault error              // of Say
 	hangs bool               // Outcome waits until its context ends
 	onSay func()
 }
@@ -30,6 +33,9 @@ type host struct {
 func (h *host) Say(_ context.Context, w router.Words) (router.Heard, error) {
 	if h.onSay != nil {
 		h.onSay()
+	}
+	if h.fault != nil {
+		return router.Heard{}, h.fault
 	}
 	h.run.ID, h.run.Key, h.run.Client, h.run.System = "r1", w.Session, w.Client, w.System
 	return router.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
@@ -333,5 +339,33 @@ func TestStoredText(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Status != "completed" || x.Output[0].Content[0].Text != want {
 			t.Errorf("the response%s is %s, %v", stream, w.Body, err)
 		}
+	}
+}
+
+// When a run could not be begun, the status says whether that is sure.
+func TestNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		fault      error
+		key        []string
+		status     int
+		retryAfter string
+	}{
+		"too many wait":       {fmt.Errorf("the session: %w", router.ErrBusy), nil, http.StatusTooManyRequests, "5"},
+		"wrong words":         {fmt.Errorf("%w: x", router.ErrWords), nil, http.StatusBadRequest, ""},
+		"full disk":           {syscall.ENOSPC, nil, http.StatusServiceUnavailable, ""},
+		"a fault":             {errors.New("connection reset"), nil, http.StatusNotAcceptable, ""},
+		"a fault with a key":  {errors.New("connection reset"), []string{keyHeader, "k"}, http.StatusInternalServerError, ""},
+		"too slow":            {context.DeadlineExceeded, nil, http.StatusNotAcceptable, ""},
+		"too slow with a key": {context.DeadlineExceeded, []string{keyHeader, "k"}, http.StatusGatewayTimeout, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := host{fault: x.fault}
+			w := h.ask(nil, http.MethodPost, "/v1/responses", strings.Replace(responseBody, "%s", "", 1), x.key...)
+			if w.Code != x.status || w.Header().Get("Retry-After") != x.retryAfter || strings.Contains(w.Body.String(), "reset") {
+				t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+			}
+		})
 	}
 }

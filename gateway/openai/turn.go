@@ -150,8 +150,20 @@ func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint s
 	if say.source, err = source(r, endpoint); err != nil {
 		return q, nil, err
 	}
-	t, err = h.say(r.Context(), say)
-	return q, t, err
+	if t, err = h.say(r.Context(), say); err != nil {
+		return q, nil, sayProblem(w, err, say.source != "")
+	}
+	return q, t, nil
+}
+
+// sayProblem is the error of a request whose run could not be begun. After a fault of the store nobody knows whether it was.
+func sayProblem(w http.ResponseWriter, err error, keyed bool) *problem {
+	p := problemOf(w, err)
+	if !keyed && (p.status == http.StatusInternalServerError || p.status == http.StatusGatewayTimeout) {
+		p.setStatus(statusRunFailed)
+		p.final = true
+	}
+	return p
 }
 
 // turn is a run under way, and what is heard of it.
