@@ -152,7 +152,7 @@ func TestOpenAICancel(t *testing.T) {
 			t.Errorf("cancelled it is %v, %v", got, err)
 		}
 	}
-	for s.Next() { //nolint:revive // to its end
+	for s.Next() {
 	}
 	if s.Err() == nil || !strings.Contains(s.Err().Error(), "run_stopped") {
 		t.Errorf("its stream ends with %v", s.Err())
@@ -247,7 +247,7 @@ func TestOpenAIReferences(t *testing.T) {
 	ask := func(token, user string, refs ...string) (*responses.Response, error) {
 		q := responses.ResponseNewParams{Model: "parley"}
 		if user != "" {
-			q.User = openai.String(user) //nolint:staticcheck // clients send it
+			q.User = openai.String(user)
 		}
 		items := []responses.ResponseInputItemUnionParam{responses.ResponseInputItemParamOfMessage("one", "user")}
 		for _, id := range refs {
