@@ -172,7 +172,7 @@ func (a *attachment) fileName() string {
 		name = sessions.FileName(m.Name)
 	}
 	if path.Ext(name) == "" {
-		name += fileEnding(m.MIME)
+		name += FileEnding(m.MIME)
 	}
 	return name
 }
@@ -183,8 +183,8 @@ var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "imag
 	"video/mp4": ".mp4", "application/pdf": ".pdf", "text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "text/markdown": ".md",
 	"application/json": ".json", "application/zip": ".zip"}
 
-// fileEnding returns the usual ending of files of a type, with its dot; "" when none is known.
-func fileEnding(mime string) string {
+// FileEnding returns the usual ending of files of a type, with its dot; "" when none is known.
+func FileEnding(mime string) string {
 	mime, _, _ = strings.Cut(mime, ";")
 	return endings[strings.ToLower(strings.TrimSpace(mime))]
 }
