@@ -132,8 +132,8 @@ func TestMessageThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, one(fake("good")))
 	r.running()
-	if got := r.call("x_picture", `{"bytes":20000000}`); got.IsError || len(got.Blocks) != 1 || got.Blocks[0].Media.Size != 20_000_000 {
-		t.Errorf("a picture of 20 MB: %.300s", got.Text)
+	if got := r.call("x_picture", `{"bytes":6000000}`); got.IsError || len(got.Blocks) != 1 || got.Blocks[0].Media.Size != 6_000_000 {
+		t.Errorf("a picture of 6 MB: %.300s", got.Text)
 	}
 	other := make(chan tools.Result)
 	go func() { other <- r.call("x_wait", "{}") }()

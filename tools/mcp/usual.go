@@ -181,7 +181,7 @@ func usualBlock(entry json.RawMessage) members {
 		}
 		return b
 	case "image", "audio":
-		b.keepText("mimeType", "data")
+		b.keepText("mimeType")
 		if !b.decode("data") {
 			mime, _ := b.text("mimeType")
 			return textBlock(fmt.Sprintf("[%s %s: its data cannot be read]", kind, mime))
@@ -235,9 +235,29 @@ func textBlock(s string) members {
 	return b
 }
 
+// isBase64 reports whether a member is a string of base64 in its standard form.
+func isBase64(raw json.RawMessage) bool {
+	if len(raw) < 2 || raw[0] != '"' || len(raw)%4 != 2 {
+		return false
+	}
+	data := bytes.TrimRight(raw[1:len(raw)-1], "=")
+	if len(raw)-2-len(data) > 2 {
+		return false
+	}
+	for _, c := range data {
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' && c != '/' {
+			return false
+		}
+	}
+	return true
+}
+
 // decode puts base64 data into its standard form: servers send it with a data URL in front, with line breaks, in the alphabet of URLs, or
 // without padding. It reports whether it could be read.
 func (m members) decode(name string) bool {
+	if isBase64(m[name]) {
+		return true
+	}
 	s, ok := m.text(name)
 	if !ok {
 		return false
