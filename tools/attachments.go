@@ -149,7 +149,7 @@ func (a *attachment) describe(d Deps) attachmentResult {
 // walk goes through the files of a session's own transcript, newest first, until f says that it has seen enough.
 func (t attachments) walk(ctx context.Context, c Caller, f func(*attachment) bool) error {
 	for skip := 0; skip < attachmentsBack; skip += attachmentsPage {
-		msgs, err := t.deps.Store.Tail(ctx, c.Session.ID, sessions.TailQuery{Limit: attachmentsPage, Offset: skip})
+		msgs, err := t.deps.Store.Tail(ctx, c.Session.ID, sessions.TailQuery{Limit: attachmentsPage, Offset: skip, IncludeTool: true})
 		if errors.Is(err, sessions.ErrNotFound) {
 			return nil
 		}
