@@ -17,7 +17,7 @@ var findToolText string
 const (
 	foundDefault = 5
 	foundMost    = 20
-	foundAbout   = 1500     // bytes of a description
+	foundAbout   = 1500     // characters of a description
 	foundBytes   = 40 << 10 // of a result: further tools are named only
 )
 

@@ -16,8 +16,8 @@ type Indirect interface {
 	Find(name string) (Tool, bool)
 }
 
-// validating is how the schema library begins an error: with the place in the schema.
-var validating = regexp.MustCompile(`validating (root|/[^\s:]*): `)
+// validating is how the schema library begins an error: with the places in the schema, the innermost last.
+var validating = regexp.MustCompile(`(?:validating (root|/[^\s:]*): )+`)
 
 // SchemaProblem words why arguments do not fit a schema, without the lead of the library: places are paths of the arguments (a.b[]).
 func SchemaProblem(err error) string {
