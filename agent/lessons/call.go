@@ -47,8 +47,10 @@ type Call struct {
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not known to help yet
 	changes int
-	images  bool // pictures are left out of this call
-	bare    bool // the history is told as text in this call
+	said    string // by the last refusal
+	last    key    // what was changed after it
+	images  bool   // pictures are left out of this call
+	bare    bool   // the history is told as text in this call
 }
 
 // find gives the lesson in force for a key.
@@ -159,6 +161,10 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	if !ok || !mayTeach(e) {
 		return false
 	}
+	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
+		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == c.last })
+	}
+	c.said, c.last = f.Text, key{}
 	l, found := read(f, sent, c)
 	if found {
 		l.Provider, l.Address, l.Model, l.Config = c.at.Provider, c.at.Address, c.at.Model, c.config
@@ -187,6 +193,7 @@ func (c *Call) Refused(err error, sent Sent) bool {
 }
 
 func (c *Call) apply(l sessions.Lesson) {
+	c.last = keyOf(l)
 	c.now = with(c.now, keyOf(l), l)
 	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
 }
@@ -195,7 +202,7 @@ func (c *Call) apply(l sessions.Lesson) {
 func mayTeach(e *agent.ModelError) bool {
 	switch e.Class {
 	case agent.BadRequest, agent.NoSuchModel:
-		return true
+		return e.Status < 300 || e.Status >= 400
 	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
 		return e.Status == 500 || e.Status == 501 || e.Status == 0
 	case agent.Broken:
