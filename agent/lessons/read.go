@@ -266,13 +266,14 @@ func (r reading) param() (sessions.Lesson, bool) {
 
 var (
 	lists   = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
-	numbers = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	numbers = regexp.MustCompile(`\b\d+(?:\.\d+)?\b`)
 )
 
 // nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
 func (r reading) nearest(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
-		if n, ok := nearestNumber(r.text, sent); ok && (slices.Contains(limits, p.Name) || p.Name == ThinkingBudget) {
+		// Of the sentences only: the ids of requests have numbers in them.
+		if n, ok := nearestNumber(strings.ToLower(r.f.Text), sent); ok && (slices.Contains(limits, p.Name) || p.Name == ThinkingBudget) {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""
