@@ -144,18 +144,21 @@ func listen(t *testing.T, m *Model, p agent.Prompt) heard {
 		p.Tries = 1
 	}
 	var h heard
+	var text, thinking strings.Builder
 	for d, err := range m.Stream(t.Context(), p) {
 		if d.Restart {
-			h.text, h.thinking = "", ""
+			text.Reset()
+			thinking.Reset()
 			h.restarts++
 		}
-		h.text += d.Text
-		h.thinking += d.Thinking
+		text.WriteString(d.Text)
+		thinking.WriteString(d.Thinking)
 		if d.Final != nil {
 			h.answer = d.Final
 		}
 		h.err = err
 	}
+	h.text, h.thinking = text.String(), thinking.String()
 	return h
 }
 

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,7 @@ func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // param gives the value that a parameter is sent with, and notes that; empty = it is not sent.
 func (a *asked) param(p lessons.Param) string {
 	top, _, _ := strings.Cut(p.Name, ".")
-	if _, own := a.body[top]; own {
+	if _, own := a.body[top]; own && !slices.Contains(ownFields, top) {
 		return ""
 	}
 	use, send := a.call.Param(p.Name, p.Value)

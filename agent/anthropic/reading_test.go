@@ -14,7 +14,9 @@ func TestReading(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"text","text":""}`
 	const thinking = `{"type":"thinking","thinking":"","signature":""}`
-	tool := func(input string) string { return `{"type":"tool_use","id":"toolu_1","name":"look","input":` + input + `}` }
+	tool := func(input string) string {
+		return `{"type":"tool_use","id":"toolu_1","name":"look","input":` + input + `}`
+	}
 	args := func(i int, part string) string {
 		return piece(i, fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, part))
 	}
