@@ -5,7 +5,8 @@
 // left out and logged once per model.
 //
 // Memory: of one answer at most 4 MiB of text, 4 MiB of thinking, 4 MiB of arguments and sessions.MaxOpaque of signatures and the like
-// are kept, and one event of at most 8 MiB at a time. The framing around them is bounded by the deadlines alone.
+// are kept, and one event of at most 8 MiB at a time, or a whole answer of at most 32 MiB. The framing of a stream is bounded by the
+// deadlines alone.
 package anthropic
 
 import (

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -150,6 +151,22 @@ func TestNothingIsLearned(t *testing.T) {
 			t.Errorf("%s: %s after %d requests", says, got, e.count())
 		}
 	}
+	// An endpoint that wants thinking back and refuses the one that it gets is asked without thinking at the end.
+	round := &endpoint{answer: func(_ int, body string) reply {
+		switch {
+		case strings.Contains(body, `"signature":"bad"`) || strings.Contains(body, `"signature":""`):
+			return reply{status: 400, body: invalid("messages.1.content.0: Invalid `signature` in `thinking` block")}
+		case strings.Contains(body, `"thinking":{"type":"adaptive"`):
+			return reply{status: 400, body: invalid("messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block")}
+		}
+		return reply{body: hello}
+	}}
+	signed := toolTurn()
+	signed.Thinking = "low"
+	signed.Messages[1].Content[0].Opaque = &sessions.Opaque{From: origin(elsewhere), Data: json.RawMessage(`{"signature":"bad"}`)}
+	if h := listen(t, round.at(elsewhere), signed); h.err != nil || round.count() > 8 {
+		t.Errorf("%v after %d requests", h.err, round.count())
+	}
 	// A refusal that nothing helps against ends, and says what the provider said.
 	e := &endpoint{answer: always(reply{status: 400, body: invalid("the moon is too bright for thinking, tools and system images")})}
 	p := toolTurn()
@@ -160,7 +177,7 @@ func TestNothingIsLearned(t *testing.T) {
 }
 
 func classOf(err error) agent.ErrorClass {
-	e, ok := err.(*agent.ModelError)
+	e, ok := errors.AsType[*agent.ModelError](err)
 	if !ok {
 		return ""
 	}

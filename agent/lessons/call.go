@@ -47,10 +47,11 @@ type Call struct {
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not known to help yet
 	changes int
-	said    string // by the last refusal
-	last    key    // what was changed after it
-	images  bool   // pictures are left out of this call
-	bare    bool   // the history is told as text in this call
+	said    string            // by the last refusal
+	last    key               // what was changed after it
+	applied []sessions.Lesson // in this call
+	images  bool              // pictures are left out of this call
+	bare    bool              // the history is told as text in this call
 }
 
 // find gives the lesson in force for a key.
@@ -166,6 +167,7 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	}
 	c.said, c.last = f.Text, key{}
 	l, found := read(f, sent, c)
+	found = found && !c.wasApplied(l) // it would go round in circles
 	if found {
 		l.Provider, l.Address, l.Model, l.Config = c.at.Provider, c.at.Address, c.at.Model, c.config
 		l.Evidence, l.At = e.Said, c.book.conf.Now()
@@ -192,8 +194,14 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	return e.Class == agent.BadRequest && c.lastResort(sent)
 }
 
+// wasApplied reports whether this call has been changed in the same way before.
+func (c *Call) wasApplied(l sessions.Lesson) bool {
+	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) && a.Use == l.Use })
+}
+
 func (c *Call) apply(l sessions.Lesson) {
 	c.last = keyOf(l)
+	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
 	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
 }

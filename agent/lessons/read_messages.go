@@ -18,7 +18,7 @@ const (
 
 var (
 	wantsText    = regexp.MustCompile(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
-	systemField  = regexp.MustCompile("\\bsystem\\b")
+	systemField  = regexp.MustCompile(`\bsystem\b`)
 	markPlace    = regexp.MustCompile(`(tools|system|messages)[^a-z]{0,6}[\w.\[\]-]*cache_control`)
 	blockType    = regexp.MustCompile(`messages.{0,80}(type|tag|union|variant)|content.{0,40}(type|tag).{0,60}(thinking|unsupported|unknown|unexpected|invalid)|(type|tag|variant).{0,20}thinking`)
 	noSignature  = regexp.MustCompile(`signature[^a-z]{0,4}(extra|unexpected|unknown)|(unknown|unrecogni[sz]ed|unexpected) (field|name|key|parameter|property)[^a-z]{0,4}signature`)
