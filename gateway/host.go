@@ -83,7 +83,7 @@ type Host struct {
 	log      *slog.Logger
 	store    *sqlstore.Store
 	router   *router.Router
-	models   *models
+	models   *modelSet
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
@@ -155,6 +155,13 @@ func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
 func (h *Host) Run(ctx context.Context) error {
 	defer h.close()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	asking := make(chan struct{})
+	go func() {
+		defer close(asking)
+		h.models.book.Run(work)
+	}()
+	defer func() { <-asking }()
+	h.models.warm(h.choice.Load().name)
 	h.servers.Start(work, mcpSettings(h.deps.Config.Config())) // before the router: what it takes up needs their tools
 	defer h.servers.Wait()
 	defer stopWork()

@@ -15,6 +15,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/models"
 )
 
 // Provider is one row of the program's table of model protocols.
@@ -25,30 +26,32 @@ type Provider struct {
 	List func(ctx context.Context, p agent.Provider) ([]string, error)
 }
 
-// models finds models by provider/model. Providers are made when they are first used.
-type models struct {
+// modelSet finds models by provider/model. Providers are made when they are first used.
+type modelSet struct {
 	table []Provider
 	log   *slog.Logger
+	book  *models.Book
 
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
 	opened map[string]*agent.Breaker
 }
 
-func newModels(table []Provider, log *slog.Logger) *models {
-	return &models{table: table, log: log, opened: make(map[string]*agent.Breaker)}
+func newModels(table []Provider, log *slog.Logger) *modelSet {
+	return &modelSet{table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker)}
 }
 
 // configure replaces the providers.
-func (m *models) configure(conf map[string]agent.Provider) {
+func (m *modelSet) configure(conf map[string]agent.Provider) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conf = conf
+	m.book.Configure(conf)
 	clear(m.opened)
 }
 
 // find is router.Deps.Model.
-func (m *models) find(name string) (agent.Candidate, error) {
+func (m *modelSet) find(name string) (agent.Candidate, error) {
 	provider, model, ok := strings.Cut(name, "/")
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,11 +63,21 @@ func (m *models) find(name string) (agent.Candidate, error) {
 	if err != nil {
 		return agent.Candidate{}, err
 	}
-	return agent.Candidate{Model: x, Name: model, Label: name, Facts: p.Facts(model)}, nil
+	facts, _ := m.book.Facts(provider, p, model)
+	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
+}
+
+// warm has the server of a model asked what the model can, before the first turn needs it.
+func (m *modelSet) warm(name string) {
+	if provider, model, ok := strings.Cut(name, "/"); ok {
+		if p, known := m.providers()[provider]; known {
+			m.book.Facts(provider, p, model)
+		}
+	}
 }
 
 // open makes a provider, or gives the one that was made before. m.mu is held.
-func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
+func (m *modelSet) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	if x := m.opened[name]; x != nil {
 		return x, nil
 	}
@@ -81,7 +94,7 @@ func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	return x, nil
 }
 
-func (m *models) names() []string {
+func (m *modelSet) names() []string {
 	var out []string
 	for n := range m.conf {
 		out = append(out, n)
@@ -91,7 +104,7 @@ func (m *models) names() []string {
 }
 
 // listed is router.Deps.Models: what the configuration names, and what was found at start.
-func (m *models) listed(c agent.Config, chosen string) []string {
+func (m *modelSet) listed(c agent.Config, chosen string) []string {
 	names := append([]string{chosen, c.Defaults.Model, c.Defaults.Subagents.Model}, c.Defaults.Fallbacks...)
 	for _, e := range c.List {
 		names = append(append(names, e.Model), e.Fallbacks...)
@@ -112,7 +125,7 @@ func (m *models) listed(c agent.Config, chosen string) []string {
 }
 
 // troubles is router.Deps.Troubles.
-func (m *models) troubles() (out []string) {
+func (m *modelSet) troubles() (out []string) {
 	for name, state := range m.states() {
 		if state != "closed" {
 			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
@@ -123,7 +136,7 @@ func (m *models) troubles() (out []string) {
 }
 
 // states gives the breakers' states by provider.
-func (m *models) states() map[string]string {
+func (m *modelSet) states() map[string]string {
 	m.mu.Lock()
 	opened := maps.Clone(m.opened)
 	m.mu.Unlock()
@@ -137,10 +150,10 @@ func (m *models) states() map[string]string {
 var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider's breaker is in.", []string{"provider", "state"}, nil)
 
 // Describe implements prometheus.Collector.
-func (m *models) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
+func (m *modelSet) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
 
 // Collect implements prometheus.Collector.
-func (m *models) Collect(ch chan<- prometheus.Metric) {
+func (m *modelSet) Collect(ch chan<- prometheus.Metric) {
 	for name, state := range m.states() {
 		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, state)
 	}
@@ -243,7 +256,7 @@ func firstOf(s ...string) string {
 }
 
 // providers gives the providers in force.
-func (m *models) providers() map[string]agent.Provider {
+func (m *modelSet) providers() map[string]agent.Provider {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.conf)

@@ -76,6 +76,9 @@ func (t *Try) broken(err error) error {
 	if t.read.Load() == 0 {
 		return errors.New("the answer was empty")
 	}
+	if errors.Is(err, agent.ErrTooLarge) {
+		return err // the host's own words
+	}
 	return errors.New(t.c.Text(plain(err)))
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -220,7 +221,7 @@ func TestModels(t *testing.T) {
 	if l := c.Agents.List; l[0].Model != "box/tiny" || l[1].Model != "" || !strings.HasSuffix(l[0].Workspace, "openclaw-workspace") || l[1].Workspace != "/nowhere" {
 		t.Errorf("agents: %+v", l)
 	}
-	if h := ps["house"]; h.API != "openai" || h.BaseURL != "https://models.example/v1" || h.APIKey.Reveal() != "house-made-up-secret" || h.Models["small"] != (agent.ModelFacts{ContextWindow: 32000, Input: 1.5, Output: 3, NoImages: true}) {
+	if h := ps["house"]; h.API != "openai" || h.BaseURL != "https://models.example/v1" || h.APIKey.Reveal() != "house-made-up-secret" || !reflect.DeepEqual(h.Models["small"], agent.ModelFacts{ContextWindow: 32000, Input: 1.5, Output: 3, NoImages: true}) {
 		t.Errorf("house: %+v", h)
 	}
 	if len(ps) != 4 || ps["anthropic"].API != "anthropic" || ps["anthropic"].APIKey.Reveal() != "key of ANTHROPIC_API_KEY" || ps["openrouter"].BaseURL == "" || !ps["box"].APIKey.IsZero() {

@@ -159,7 +159,7 @@ func (t *tx) shelf(run sessions.Run, at runRow) shelf {
 
 // Record appends messages to the transcript of a run as they happen.
 func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.Message) error {
-	list, err := writeAll(id, msgs)
+	list, err := s.writeAll(id, msgs)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -193,8 +193,8 @@ func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Me
 }
 
 func steps(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	err = c.each(ctx, "SELECT "+messageColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r row) error {
-		m, err := scanMessage(r)
+	err = c.each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r row) error {
+		m, err := scanForPrompt(r)
 		if m.ID != run.Input.ID {
 			out = append(out, m)
 		}
@@ -232,7 +232,7 @@ func (s *Store) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error
 	}
 	f := &ending{Outcome: o}
 	var err error
-	if f.msgs, err = writeAll(id, o.Messages); err != nil {
+	if f.msgs, err = s.writeAll(id, o.Messages); err != nil {
 		return nil, err
 	}
 	if o.Summary != nil {

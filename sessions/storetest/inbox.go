@@ -301,7 +301,7 @@ func values(_ *testing.T, f *fixture) {
 	f.equal(got, want)
 	call := sessions.Message{ID: id(), Role: sessions.Assistant, Time: time.UnixMilli(5).UTC(), Run: run.ID, Stop: "toolUse", Error: "e", Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: "sig"}, {Type: sessions.ToolCallBlock, ID: "c1", Name: "t", Arguments: json.RawMessage(`{"a":[1,2,{"b":null}]}`)}}}
 	f.ok(f.Record(f.ctx, run.ID, call))
-	msgs := f.tail(acc.Session.ID, sessions.TailQuery{})
+	msgs := f.tail(acc.Session.ID, sessions.TailQuery{Opaque: true})
 	want.Input.Seq, call.Seq = msgs[0].Seq, msgs[1].Seq
 	f.equal(msgs, []sessions.Message{want.Input, call})
 	granted := allowed
