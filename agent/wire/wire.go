@@ -21,7 +21,7 @@ import (
 
 // The bounds of an answer, in bytes as they come over the wire.
 const (
-	MaxAnswer    = 4 << 20
+	MaxAnswer    = 1 << 30 // what is kept of an answer is bounded by the providers
 	maxErrorBody = 64 << 10
 	maxHead      = 8 << 10 // what of it is looked at
 )
