@@ -13,7 +13,7 @@ const ReasoningItems = "reasoning-items"
 
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = regexp.MustCompile(`invalid_encrypted_content|encrypted[ _]content.{0,200}could not be|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
+	itemGone = regexp.MustCompile(`invalid_encrypted_content|thinking_signature_invalid|encrypted[ _]content.{0,200}could not be|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = regexp.MustCompile(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.

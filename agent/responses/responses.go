@@ -3,17 +3,20 @@
 // steps goes back encrypted, as it came.
 //
 // What a call keeps in memory is bounded by maxText, maxThinking and maxArguments of an answer, sessions.MaxOpaque of what is sent back
-// later, and one event of at most maxEvent bytes. How long an answer may be on the wire is bounded by the deadlines only.
+// later, and the one event that wire.Events holds. How long an answer is on the wire is bounded by wire and by the deadlines.
 package responses
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -140,19 +143,22 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, t.Error(err)
 	}
 	m.header(post.Header, settings, req.sent.Stream)
+	t.Hide(slices.Collect(maps.Values(settings.Headers))...)
 	res, err := m.wire.HTTP().Do(post)
 	if err != nil {
 		return false, t.Error(err)
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
 	if res.StatusCode >= 300 {
-		_, err := io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)) // the try keeps its beginning
-		return false, t.Error(err)
+		if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)); err != nil { // the try keeps its beginning
+			return false, t.Error(err)
+		}
+		return false, t.Error(errors.New(res.Status + " without a reason"))
 	}
 	s := &stream{
 		t: t, yield: yield, from: at.String(),
 		good:   func() { call.Worked(parent) },
-		unread: func(what string, raw []byte) { m.warn(parent, at, what, raw) },
+		unread: func(what string, raw []byte) { m.warn(parent, t, at, what, raw) },
 	}
 	err = s.read(res.Body)
 	if lost := s.usage; !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
@@ -227,7 +233,7 @@ func hostOf(u *url.URL) host {
 const maxWarned = 256
 
 // warn logs what could not be read, once for each model.
-func (m *Model) warn(ctx context.Context, at lessons.Endpoint, what string, raw []byte) {
+func (m *Model) warn(ctx context.Context, t *wire.Try, at lessons.Endpoint, what string, raw []byte) {
 	m.mu.Lock()
 	known := m.warned[at.Model]
 	if !known {
@@ -241,7 +247,7 @@ func (m *Model) warn(ctx context.Context, at lessons.Endpoint, what string, raw 
 		return
 	}
 	m.log.LogAttrs(ctx, slog.LevelWarn, "left out an unreadable part of an answer", slog.String("model", at.Label()),
-		slog.String("what", what), slog.String("bytes", m.wire.Text(string(raw[:min(len(raw), maxLogged)]))))
+		slog.String("what", what), slog.String("bytes", t.Text(string(raw[:min(len(raw), maxLogged)]))))
 }
 
 // maxLogged bounds what is logged of an unreadable part, in bytes.

@@ -1,9 +1,10 @@
 package responses
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -53,29 +54,40 @@ var errDone = errors.New("the answer is complete")
 
 // read reads an answer of any form.
 func (s *stream) read(body io.Reader) error {
-	f := &frames{r: bufio.NewReaderSize(body, 32<<10)}
+	events := wire.NewEvents(body)
+	var err error
 	marked := false // the stream says that it is at its end
-	err := f.each(func(name string, data []byte) (bool, error) {
-		if !utf8.Valid(data) {
-			return false, s.t.Broken("an event is not valid UTF-8")
+	for more := true; more && err == nil; {
+		var e wire.Event
+		if e, err = events.Next(); err != nil {
+			break
 		}
-		if strings.HasPrefix(string(data[:min(len(data), 6)]), "[DONE]") {
-			marked = true
-			return false, nil
+		data := bytes.TrimSpace(e.Data)
+		switch {
+		case len(data) == 0:
+		case bytes.HasPrefix(data, []byte("[DONE]")):
+			marked, more = true, false
+		case !utf8.Valid(data):
+			err = s.t.Broken("an event is not valid UTF-8")
+		default:
+			more, err = s.take(e.Name, data)
 		}
-		return s.take(name, data)
-	})
+	}
 	switch _, known := errors.AsType[*agent.ModelError](err); {
 	case s.stopped:
 		return nil
 	case known:
 		return err
-	case err != nil && s.ending == "":
-		return s.t.Broken("the answer was cut off: %w", err)
-	case s.ending == "" && !marked || s.ending == "" && len(s.outputs) == 0:
-		return s.t.Broken("the stream ended before the answer was complete")
+	case s.ending != "":
+		return s.end()
+	case err != nil && !errors.Is(err, io.EOF):
+		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
+	case marked && len(s.outputs) > 0:
+		return s.end()
+	case strings.HasPrefix(strings.TrimSpace(events.Junk()), "<"):
+		return s.t.Broken("the answer is a web page, no JSON (is baseUrl right?)")
 	}
-	return s.end()
+	return s.t.Broken("the stream ended before the answer was complete")
 }
 
 // take takes one piece of the answer in. more is false when the answer is complete or the reader has stopped.
