@@ -78,9 +78,11 @@ func (s *stream) end() error {
 		case reasoning:
 			s.addThoughts(answer, o)
 		case message:
-			if s.addMessage(answer, o) {
+			said, written := s.addMessage(answer, o)
+			if said {
 				refused, text = refused || o.refused, text || o.answered
 			}
+			calls += written
 		case call:
 			if calls++; calls > maxCalls {
 				return s.t.Broken("more than %d tool calls in one message", maxCalls)
@@ -119,23 +121,29 @@ func (s *stream) addThoughts(a *agent.Answer, o *output) {
 	}
 }
 
-// addMessage adds a text, and the thoughts in it apart. It reports whether there is any.
-func (s *stream) addMessage(a *agent.Answer, o *output) bool {
-	thoughts, text := withoutThoughts(o.text.String())
-	if thoughts != "" {
+// addMessage adds a text, and apart from it the thoughts and calls in it. It reports whether there is text, and how many calls.
+func (s *stream) addMessage(a *agent.Answer, o *output) (said bool, calls int) {
+	if thoughts := o.musing.String(); strings.TrimSpace(thoughts) != "" {
 		a.Content = append(a.Content, sessions.Block{Type: sessions.ThinkingBlock, Text: thoughts, Opaque: &sessions.Opaque{From: s.from}})
 	}
-	if strings.TrimSpace(text) == "" {
-		return false
-	}
-	for _, b := range a.Content {
-		if b.Type == sessions.TextBlock { // texts of two messages are set apart
-			text = "\n\n" + strings.TrimLeft(text, "\n")
-			break
+	if text := o.reader.Text(); strings.TrimSpace(text) != "" {
+		for _, b := range a.Content {
+			if b.Type == sessions.TextBlock { // texts of two messages are set apart
+				text = "\n\n" + strings.TrimLeft(text, "\n")
+				break
+			}
 		}
+		a.Content = append(a.Content, sessions.Block{Type: sessions.TextBlock, Text: text, Opaque: s.opaque(o.extra)})
+		said = true
 	}
-	a.Content = append(a.Content, sessions.Block{Type: sessions.TextBlock, Text: text, Opaque: s.opaque(o.extra)})
-	return true
+	for _, c := range o.reader.Calls() {
+		if c.ID == "" {
+			c.ID = agent.NewCallID()
+		}
+		a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		calls++
+	}
+	return said, calls
 }
 
 // addCall adds a call.

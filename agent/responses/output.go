@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire/markup"
 	"parley/sessions"
 )
 
@@ -44,9 +45,11 @@ type output struct {
 	done      bool // it is complete
 
 	text     strings.Builder // of a message, as the server sends it
+	reader   markup.Reader   // tells what of it is for people
+	musing   strings.Builder // the thoughts in it
+	ended    bool            // reader has it all
 	refused  bool            // all or a part of it refuses
 	answered bool            // a part of it does not
-	split    splitter
 
 	thoughts strings.Builder
 	source   string // summary or text: some servers send both
@@ -92,7 +95,7 @@ func (s *stream) known(k kind, id string, index int) *output {
 
 // add begins an item. One too many is read and forgotten.
 func (s *stream) add(o *output) *output {
-	o.part = -1
+	o.part, o.reader.Tools = -1, s.tools
 	if len(s.outputs) < maxOutputs {
 		s.outputs = append(s.outputs, o)
 	}
@@ -310,40 +313,48 @@ func (s *stream) say(o *output, piece string, refusal bool) error {
 	if s.textBytes += len(piece); s.textBytes > maxText {
 		return s.t.Broken("the answer's text is longer than %d bytes", maxText)
 	}
-	fresh := o.text.Len() == 0
 	o.text.WriteString(piece)
 	o.refused, o.answered = o.refused || refusal, o.answered || !refusal
-	thoughts, text, restart := o.split.add(piece, o.text.String)
-	if restart {
+	return s.found(o, o.reader.Add(piece))
+}
+
+// found passes on what a piece of a message turned out to be.
+func (s *stream) found(o *output, p markup.Piece) error {
+	if p.Restart {
 		_ = s.pass(agent.Delta{Restart: true})
-		s.shown = false
+		s.shownIn = nil
+		for _, before := range s.outputs {
+			if before != o && before.kind == message {
+				_ = s.show(before, before.reader.Text())
+			}
+		}
 	}
-	if thoughts != "" {
-		_ = s.pass(agent.Delta{Thinking: thoughts})
+	if p.Thinking != "" {
+		o.musing.WriteString(p.Thinking)
+		_ = s.pass(agent.Delta{Thinking: p.Thinking})
 	}
-	return s.show(text, fresh)
+	return s.show(o, p.Text)
 }
 
 // show passes text on; texts of two messages are set apart.
-func (s *stream) show(text string, fresh bool) error {
+func (s *stream) show(o *output, text string) error {
 	if text == "" {
 		return nil
 	}
-	if fresh && s.shown {
+	if s.shownIn != nil && s.shownIn != o {
 		text = "\n\n" + strings.TrimLeft(text, "\n")
 	}
-	s.shown = true
+	s.shownIn = o
 	return s.pass(agent.Delta{Text: text})
 }
 
-// flush shows what was held back of a message because it might have become a tag.
+// flush shows what was held back of a message because it might have become a mark.
 func (s *stream) flush(o *output) error {
-	if o.split.state != atStart || o.split.held == "" {
+	if o.kind != message || o.ended {
 		return nil
 	}
-	text := o.split.held
-	o.split.state, o.split.held = inText, ""
-	return s.show(text, strings.TrimSpace(o.text.String()) == strings.TrimSpace(text))
+	o.ended = true
+	return s.found(o, o.reader.End())
 }
 
 // said takes a message's whole text in: it counts, and what was not shown of it is.
@@ -362,6 +373,10 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		o.text.Reset()
 		o.text.WriteString(text)
 		o.answered, o.refused = o.answered || !refusal, o.refused || refusal
+		o.musing.Reset()
+		o.reader, o.ended = markup.Reader{Tools: s.tools}, true
+		first, last := o.reader.Add(text), o.reader.End()
+		o.musing.WriteString(first.Thinking + last.Thinking)
 	}
 	return nil
 }

@@ -30,6 +30,18 @@ func (r *request) consists() lessons.Sent {
 	return r.sent
 }
 
+// offered gives the schemas of the tools by name.
+func (r *request) offered() map[string]json.RawMessage {
+	if len(r.specs) == 0 {
+		return nil
+	}
+	out := make(map[string]json.RawMessage, len(r.specs))
+	for _, s := range r.specs {
+		out[s.Name] = s.Schema
+	}
+	return out
+}
+
 // minTokens is the shortest answer that OpenAI takes a limit for.
 const minTokens = 16
 

@@ -156,7 +156,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, t.Error(errors.New(res.Status + " without a reason"))
 	}
 	s := &stream{
-		t: t, yield: yield, from: at.String(),
+		t: t, yield: yield, from: at.String(), tools: req.offered(),
 		good:   func() { call.Worked(parent) },
 		unread: func(what string, raw []byte) { m.warn(parent, t, at, what, raw) },
 	}

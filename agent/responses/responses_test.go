@@ -283,3 +283,15 @@ func wantKinds(t *testing.T, body map[string]any, want ...string) {
 		t.Errorf("items %q, want %q", got, want)
 	}
 }
+
+// recorder answers each request well and keeps its body.
+func recorder(t *testing.T, raw *string) *http.Client {
+	return &http.Client{Transport: transport(func(r *http.Request) string {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		*raw = string(body)
+		return fine.body
+	})}
+}

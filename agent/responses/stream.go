@@ -21,19 +21,20 @@ type stream struct {
 	from   string                        // the endpoint, as opaque data names it
 	good   func()                        // is called once, when a part of an answer came
 	unread func(what string, raw []byte) // is told of what cannot be read
+	tools  map[string]json.RawMessage    // the schemas of the offered tools: models write calls into their text
 
 	ev       event
 	outputs  []*output
 	last     *output // which the newest event was about
 	model    string
 	usage    sessions.Usage
-	ending   string // how the answer ended: completed or incomplete; empty = not yet
-	reason   string // why it is incomplete
-	begun    bool   // a part of an answer came
-	answered bool   // the answer was handed over, with what it cost
-	stopped  bool   // the reader wants no more
-	shown    bool   // text was yielded
-	ordered  bool   // outputs are in the order of the whole answer
+	ending   string  // how the answer ended: completed or incomplete; empty = not yet
+	reason   string  // why it is incomplete
+	begun    bool    // a part of an answer came
+	answered bool    // the answer was handed over, with what it cost
+	stopped  bool    // the reader wants no more
+	shownIn  *output // of which text was yielded last
+	ordered  bool    // outputs are in the order of the whole answer
 
 	opaqueOver bool // there is more for the provider than is kept
 	unpaired   bool // a reasoning item cannot be sent back
