@@ -28,7 +28,7 @@ func TestRepairKeepsFilesOfResults(t *testing.T) {
 	} {
 		msgs := []sessions.Message{user("go"), {Role: sessions.Assistant, Content: []sessions.Block{callBlock("c1", "shot", "{}")}},
 			{Role: sessions.ToolResult, ToolCallID: "c1", ToolName: "shot", Content: append(sessions.TextContent(c.text), c.blocks...)}}
-		out := Repair(msgs, Target{})
+		out := Repair(msgs, Target{ToolPictures: true})
 		got := ""
 		for i, b := range out[2].Content {
 			if i > 0 {

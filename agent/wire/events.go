@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"parley/agent"
 )
 
 // The bounds of one event, in bytes.
@@ -154,7 +155,7 @@ func (e *Events) event() (Event, error) {
 	return Event{}, e.last
 }
 
-var errLongLine = fmt.Errorf("a line of the answer is longer than %d bytes", maxLine)
+var errLongLine = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
 
 // readLine gives a line without its end. At the end of the answer there may be both a line and an error.
 func (e *Events) readLine() ([]byte, error) {
