@@ -159,6 +159,9 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	f, ok := errors.AsType[*wire.Fault](e.Err)
+	if ok && e.Class == agent.TooLong {
+		return c.shortened(f, sent, e.Said)
+	}
 	if !ok || !mayTeach(e) {
 		return false
 	}
@@ -192,6 +195,21 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return true
 	}
 	return e.Class == agent.BadRequest && c.lastResort(sent)
+}
+
+// shortened changes a request that is too long because of the answer that it leaves room for: the window is less than twice as large.
+func (c *Call) shortened(f *wire.Fault, sent Sent, said string) bool {
+	limit, value, ok := answerRoom(f, sent)
+	if !ok {
+		return false
+	}
+	l := c.lesson(sessions.Lesson{Kind: Parameter, Name: limit.Name, Value: limit.Value, Use: strconv.Itoa(value), Evidence: said})
+	if c.wasApplied(l) {
+		return false
+	}
+	c.changes++
+	c.apply(l)
+	return true
 }
 
 // wasApplied reports whether this call has been changed in the same way before.
