@@ -315,9 +315,8 @@ func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[st
 		if err != nil {
 			return false, err
 		}
-		res.Text = capText(cleanText(res.Text), r.resultLimit(c.Name))
 		out := sessions.Message{
-			ID: newID(), Role: sessions.ToolResult, Content: sessions.TextContent(res.Text), Time: time.Now(), Run: r.Caller.Run.ID,
+			ID: newID(), Role: sessions.ToolResult, Content: append(sessions.TextContent(res.Text), res.Blocks...), Time: time.Now(), Run: r.Caller.Run.ID,
 			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,
 		}
 		if res.Yield {

@@ -266,7 +266,7 @@ func (s *stream) keepOpaque(p *part, n int) bool {
 
 func (s *stream) countArguments(n int) error {
 	if s.arguments += n; s.arguments > maxArguments {
-		return s.t.Broken("the arguments of its calls are larger than %d bytes", maxArguments)
+		return s.t.TooLarge("the arguments of tool calls", maxArguments)
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (s *stream) putText(index *int, text string) error {
 		return nil
 	}
 	if s.text += len(text); s.text > maxText {
-		return s.t.Broken("its text is larger than %d bytes", maxText)
+		return s.t.TooLarge("the text", maxText)
 	}
 	p, err := s.find(index, textPart)
 	if err != nil {

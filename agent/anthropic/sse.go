@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"parley/agent"
 )
 
 // maxEvent bounds one event, in bytes.
@@ -15,7 +16,7 @@ const maxEvent = 8 << 20
 // maxWhole bounds an answer that comes in one piece, in bytes: all that is kept of one, with its escapes.
 const maxWhole = 32 << 20
 
-var errEventTooBig = fmt.Errorf("an event is larger than %d bytes", maxEvent)
+var errEventTooBig = fmt.Errorf("%w: an event is larger than %d bytes", agent.ErrTooLarge, maxEvent)
 
 // events reads the events of an answer: a stream of server-sent events, or JSON values one after the other, be it one whole answer.
 type events struct {
@@ -43,7 +44,7 @@ func (e *events) next() (name string, data []byte, err error) {
 		var raw json.RawMessage
 		err := e.values.Decode(&raw)
 		if e.limit.N <= 0 {
-			return "", nil, fmt.Errorf("the answer is larger than %d bytes", maxWhole)
+			return "", nil, fmt.Errorf("%w: it is larger than %d bytes", agent.ErrTooLarge, maxWhole)
 		}
 		e.limit.N = maxWhole
 		return "", raw, err

@@ -16,7 +16,7 @@ import (
 func read(f *wire.Fault, sent Sent, c *Call) (sessions.Lesson, bool) {
 	r := reading{f: f, text: f.All, sent: sent, call: c}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {

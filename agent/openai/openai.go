@@ -2,11 +2,8 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"mime"
@@ -14,12 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/agent/wire"
 	"parley/channels"
 	"parley/sessions"
@@ -37,18 +31,24 @@ type Config struct {
 	HTTPClient *http.Client    // nil = one of its own, tuned for many turns at once
 	Logger     *slog.Logger    // nil = silent
 	MaxTokens  int             // longest answer where the prompt names none; 0 = the server's default
+
+	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = like any other
+	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
+	Fingerprint string                                 // of the configuration: lessons of another one do not hold
 }
 
 // Model is an agent.Model.
 type Model struct {
-	client    sdk.Client
-	wire      *wire.Client
-	name      string
-	log       *slog.Logger
-	maxTokens int
-
-	official bool // OpenAI's own service
-	tools    wire.Tools
+	wire        *wire.Client
+	at          address
+	key         channels.Secret
+	name        string
+	log         *slog.Logger
+	maxTokens   int
+	settings    func(model string) agent.ModelSettings
+	book        *lessons.Book
+	fingerprint string
+	tools       wire.Tools
 
 	mu      sync.Mutex
 	learned map[string]quirks // by model
@@ -63,14 +63,25 @@ func New(c Config) *Model {
 		base = DefaultBaseURL
 	}
 	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
-	options := []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(w.HTTP()), option.WithMaxRetries(0)}
-	if !c.APIKey.IsZero() {
-		options = append(options, option.WithAPIKey(c.APIKey.Reveal()))
+	m := &Model{
+		wire: w, at: addressOf(base), key: c.APIKey, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
+		settings: c.Settings, book: c.Lessons, fingerprint: c.Fingerprint,
 	}
-	return &Model{
-		client: sdk.Client{Options: options}, // not NewClient: that would mix in the environment
-		wire:   w, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens, official: base == DefaultBaseURL,
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
 	}
+	if m.book == nil {
+		m.book = lessons.NewBook(lessons.Config{Logger: m.log})
+	}
+	return m
+}
+
+// settingsOf gives how a model is spoken to.
+func (m *Model) settingsOf(model string) agent.ModelSettings {
+	if m.settings == nil {
+		return agent.ModelSettings{}
+	}
+	return m.settings(model)
 }
 
 // Stream implements agent.Model.
@@ -101,9 +112,8 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, messages, encodedTools 
 	body := m.encode(p, messages, encodedTools, quirks)
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
-	var res *http.Response
-	if err := m.client.Post(ctx, "chat/completions", body, &res); err != nil {
-		err = t.Error(err)
+	res, err := m.do(ctx, t, "chat/completions", body, m.settingsOf(p.Model))
+	if err != nil {
 		return m.learn(p.Model, err, quirks), err
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
@@ -147,7 +157,7 @@ func (m *Model) learn(model string, err error, sent quirks) bool {
 		sent.noUsage = true
 	case !sent.noEffort && strings.Contains(text, "reasoning_effort"):
 		sent.noEffort = true
-	case !m.official && !sent.otherTokens && strings.Contains(text, "max_completion_tokens"):
+	case !m.at.official && !sent.otherTokens && strings.Contains(text, "max_completion_tokens"):
 		sent.otherTokens = true
 	default:
 		return false
@@ -160,31 +170,3 @@ func (m *Model) learn(model string, err error, sent quirks) bool {
 	m.learned[model] = sent
 	return true
 }
-
-// List asks which models there are: names in the server's order. It waits at most as long as ctx and c.Deadlines.FirstByte allow.
-func List(ctx context.Context, c Config) ([]string, error) {
-	m := New(c)
-	ctx, t := m.wire.Start(ctx)
-	defer t.Stop()
-	if c.HTTPClient == nil {
-		defer m.wire.HTTP().CloseIdleConnections()
-	}
-	var raw []byte
-	if err := m.client.Get(ctx, "models", nil, &raw); err != nil {
-		return nil, fmt.Errorf("listing the models: %w", t.Error(err))
-	}
-	var page struct{ Data []struct{ ID string } }
-	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&page); err != nil {
-		return nil, fmt.Errorf("listing the models: %w", t.Broken("reading the list: %w", err))
-	}
-	names := make([]string, 0, len(page.Data))
-	for _, d := range page.Data {
-		if d.ID != "" && !slices.Contains(names, d.ID) {
-			names = append(names, d.ID)
-		}
-	}
-	return names, nil
-}
-
-// ListDeadlines are short: enough for a server on this machine.
-var ListDeadlines = agent.Deadlines{Connect: 300 * time.Millisecond, FirstByte: time.Second, Idle: time.Second, Total: 2 * time.Second}

@@ -121,7 +121,7 @@ func (m *Model) encode(p agent.Prompt, messages, encodedTools []byte, q quirks) 
 	}
 	if limit > 0 {
 		name := `,"max_tokens":`
-		if m.official || q.otherTokens {
+		if m.at.official || q.otherTokens {
 			name = `,"max_completion_tokens":`
 		}
 		b = strconv.AppendInt(append(b, name...), int64(limit), 10)
@@ -129,7 +129,7 @@ func (m *Model) encode(p agent.Prompt, messages, encodedTools []byte, q quirks) 
 	if effort := effort(p.Thinking); effort != "" && !q.noEffort {
 		b = wire.Quote(append(b, `,"reasoning_effort":`...), effort)
 	}
-	if m.official && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
+	if m.at.official && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
 		sum := sha256.Sum256([]byte(p.Session))
 		b = wire.Quote(append(b, `,"prompt_cache_key":`...), hex.EncodeToString(sum[:16]))
 	}

@@ -34,12 +34,12 @@ func (t *Try) modelError(err error) *agent.ModelError {
 	case t.parent.Err() != nil:
 		e.Class, e.Err = agent.Timeout, t.parent.Err()
 	case e.Status >= 300:
-		t.c.refused(e, e.Status, t.head, err)
+		t.refused(e, e.Status, t.head, err)
 		e.RetryAfter = retryAfter(t.res.Header, time.Now())
 	case cause != nil && !errors.Is(cause, errStopped):
 		e.Class, e.Err = agent.Timeout, cause
 	case t.res == nil:
-		e.Class, e.Err = t.c.network(err)
+		e.Class, e.Err = t.network(err)
 	default:
 		e.Class, e.Err = agent.Broken, t.broken(err)
 	}
@@ -49,8 +49,13 @@ func (t *Try) modelError(err error) *agent.ModelError {
 // Broken makes the error of an answer that made no sense.
 func (t *Try) Broken(format string, args ...any) error { return t.Error(fmt.Errorf(format, args...)) }
 
+// TooLarge makes the error of an answer of which a part, named by what, is larger than what is kept, in bytes. It is not tried again.
+func (t *Try) TooLarge(what string, most int) error {
+	return t.Error(fmt.Errorf("%w: %s is larger than %d bytes", agent.ErrTooLarge, what, most))
+}
+
 // refused fills in what a provider said: its class, its words for people, and all of them for whoever learns from it.
-func (c *Client) refused(e *agent.ModelError, status int, raw []byte, err error) {
+func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	f := ReadFault(raw)
 	if f.Text == "" {
 		f.Text = plain(err)
@@ -58,7 +63,7 @@ func (c *Client) refused(e *agent.ModelError, status int, raw []byte, err error)
 	if n, conv := strconv.Atoi(f.Code); status == 0 && conv == nil && n >= 400 && n < 600 {
 		status, e.Status = n, n // OpenRouter and others put the HTTP status there
 	}
-	f.Status, f.Text = status, c.Text(f.Text)
+	f.Status, f.Text = status, t.text(f.Text)
 	e.Class, e.Said, e.Err = classify(f), f.Text, f
 }
 
@@ -68,7 +73,7 @@ func (t *Try) StreamError(raw []byte) error {
 	if e.Class != agent.Broken {
 		return e
 	}
-	t.c.refused(e, 0, raw, nil)
+	t.refused(e, 0, raw, nil)
 	return e
 }
 
@@ -79,16 +84,24 @@ func (t *Try) broken(err error) error {
 	if errors.Is(err, agent.ErrTooLarge) {
 		return err // the host's own words
 	}
-	return errors.New(t.c.Text(plain(err)))
+	return errors.New(t.text(plain(err)))
 }
 
 // network says why there is no answer at all.
-func (c *Client) network(err error) (agent.ErrorClass, error) {
-	text := c.Text(plain(err))
+func (t *Try) network(err error) (agent.ErrorClass, error) {
+	text := t.text(plain(err))
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		return agent.Timeout, fmt.Errorf("%s: %w", text, agent.ErrNoByte)
 	}
 	return agent.Unreachable, errors.New(text)
+}
+
+// text makes words fit for the log like Client.Text, without the secrets that only this try has.
+func (t *Try) text(s string) string {
+	if t.hide != nil {
+		s = t.hide.Replace(s)
+	}
+	return t.c.Text(s)
 }
 
 // plain is an error's text without the URL, which may carry a key in its query.
@@ -146,3 +159,6 @@ func number(s string, unit time.Duration) (time.Duration, bool) {
 	}
 	return time.Duration(min(f*float64(unit), float64(365*24*time.Hour))), true
 }
+
+// Text makes words fit for the log: without secrets, of valid UTF-8, on one line and short.
+func (t *Try) Text(s string) string { return t.text(s) }

@@ -19,11 +19,12 @@ import (
 	"parley/tools"
 )
 
-// The bounds of an answer, in bytes as they come over the wire.
+// The bounds of an answer, in bytes as they come over the wire. What is kept of an answer is bounded by its reader: the framing of a
+// long one is many times larger, and is not kept.
 const (
-	MaxAnswer    = 1 << 30 // what is kept of an answer is bounded by the providers
+	maxAnswer    = 1 << 30
 	maxErrorBody = 64 << 10
-	maxHead      = 8 << 10 // what of it is looked at
+	maxHead      = 32 << 10 // what of it is looked at
 )
 
 // Config is what a Client needs.
@@ -98,10 +99,11 @@ type Try struct {
 	cancel context.CancelCauseFunc
 	idle   *time.Timer // first byte, then between pieces
 	total  *time.Timer
-	res    *http.Response // nil = no answer has begun
-	read   atomic.Int64   // bytes of the answer's body
-	head   []byte         // the beginning of the body of an error status
-	over   bool           // the answer is complete: what still comes buys no more time
+	res    *http.Response    // nil = no answer has begun
+	read   atomic.Int64      // bytes of the answer's body
+	head   []byte            // the beginning of the body of an error status
+	hide   *strings.Replacer // secrets of this try; nil = none
+	over   bool              // the answer is complete: what still comes buys no more time
 }
 
 type tryKey struct{}
@@ -110,7 +112,7 @@ var (
 	errFirstByte = fmt.Errorf("first byte deadline: %w", agent.ErrNoByte)
 	errIdle      = fmt.Errorf("idle deadline: %w", agent.ErrStalled)
 	errTotal     = errors.New("total deadline of one try")
-	errTooBig    = fmt.Errorf("%w: more than %d bytes came", agent.ErrTooLarge, MaxAnswer)
+	errTooBig    = fmt.Errorf("%w: more than %d bytes came", agent.ErrTooLarge, maxAnswer)
 	errStopped   = errors.New("the reader stopped")
 )
 
@@ -135,6 +137,13 @@ func (c *Client) Start(parent context.Context) (context.Context, *Try) {
 		cancel(errTotal)
 	})
 	return t.ctx, t
+}
+
+// Hide keeps secrets of this try, as of configured headers, out of its errors.
+func (t *Try) Hide(secrets ...channels.Secret) {
+	if len(secrets) > 0 {
+		t.hide = channels.Hide(secrets...)
+	}
 }
 
 // Stop ends the try.
@@ -168,7 +177,7 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.res = res
-	limit := int64(MaxAnswer)
+	limit := int64(maxAnswer)
 	if res.StatusCode >= 300 {
 		limit = maxErrorBody
 	}

@@ -67,6 +67,9 @@ func printStatus(p *page, s api.HostStatus) {
 	}
 	for _, m := range s.Servers {
 		p.printf("%s, %d tools\n", oneLine(fmt.Sprint(m)), m.Tools)
+		for _, note := range m.Notes() {
+			p.printf("%s\n", oneLine(note))
+		}
 	}
 	for _, m := range s.Sandbox {
 		p.printf("MCP servers of sandboxed sessions run %s\n", m)

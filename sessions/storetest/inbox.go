@@ -290,7 +290,7 @@ func values(_ *testing.T, f *fixture) {
 	in := user(odd)
 	in.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Sender: "9", Name: odd[:20], Address: to, Message: "m", Source: "agent:x:main", Channel: "discord", Tool: "sessions_send"}
 	in.Content = append(in.Content, sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "AAAA"})
-	run := sessions.Run{ID: sessions.RunID(id()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond,
+	run := sessions.Run{ID: sessions.RunID(id()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond, Client: json.RawMessage(`{"model":"m"}`),
 		Chain: &sessions.Chain{Kind: "ask", Root: "r", Requester: "agent:main:main", Target: k, From: to, Request: odd, Round1: "1", Latest: "2", Turn: 3, Hops: []sessions.Key{"a", "b"}, Origin: to, Waited: true, Usage: sessions.Usage{Input: 1}}}
 	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Title: "ti%tle", Last: to}, Run: &run})
 	f.equal(f.get(k).Last, to)

@@ -84,7 +84,7 @@ func testStatuses(t *testing.T, b *bench) {
 		})
 		g := b.say(t, "hi")
 		e := g.fails(t, c.class, c.tries)
-		if e.Status != c.status || g.requests != c.tries && c.class != agent.BadRequest { // one may be tried again with less
+		if e.Status != c.status || g.requests < c.tries || g.requests > c.tries && c.class != agent.BadRequest { // which is made again, changed
 			t.Errorf("%d: status %d, %d requests", c.status, e.Status, g.requests)
 		}
 	}

@@ -1,0 +1,101 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/channels"
+)
+
+// address is where a provider is.
+type address struct {
+	base     url.URL
+	official bool // OpenAI's own service
+	azure    bool // the key goes into a header of its own
+	bad      error
+}
+
+// azureHosts are the ends of the host names of Azure's services.
+var azureHosts = []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com", ".openai.azure.us", ".openai.azure.cn"}
+
+func addressOf(base string) address {
+	u, err := url.Parse(base)
+	if err != nil {
+		return address{bad: fmt.Errorf("baseUrl is no URL: %w", err)}
+	}
+	host := strings.ToLower(u.Hostname())
+	a := address{base: *u, official: host == "api.openai.com"}
+	for _, end := range azureHosts {
+		a.azure = a.azure || strings.HasSuffix(host, end)
+	}
+	a.base.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	a.base.RawPath, a.base.Fragment = "", ""
+	return a
+}
+
+// url gives the address of a path below the base. The query of the base is kept.
+func (a address) url(path string, query map[string]string) string {
+	u := a.base
+	u.Path += "/" + path
+	if len(query) > 0 {
+		q := u.Query()
+		for k, v := range query {
+			q.Set(k, v)
+		}
+		u.RawQuery = q.Encode()
+	}
+	return u.String()
+}
+
+// do makes one request of a try; body nil = GET. An answer with an error status is an error. The caller closes the body.
+func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s agent.ModelSettings) (*http.Response, error) {
+	if m.at.bad != nil {
+		return nil, t.Error(m.at.bad)
+	}
+	method, read := http.MethodGet, io.Reader(nil)
+	if body != nil {
+		method, read = http.MethodPost, bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, m.at.url(path, s.Query), read)
+	if err != nil {
+		return nil, t.Error(err)
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("User-Agent", "parley")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	switch {
+	case m.key.IsZero():
+	case m.at.azure:
+		req.Header.Set("Api-Key", m.key.Reveal())
+	default:
+		req.Header.Set("Authorization", "Bearer "+m.key.Reveal())
+	}
+	secrets := make([]channels.Secret, 0, len(s.Headers))
+	for name, value := range s.Headers {
+		req.Header.Set(name, value.Reveal())
+		secrets = append(secrets, value)
+	}
+	t.Hide(secrets...)
+	res, err := m.wire.HTTP().Do(req)
+	if err != nil {
+		return nil, t.Error(err)
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		_, err = io.Copy(io.Discard, res.Body) // what it says is kept below; an error only shortens it
+		_ = res.Body.Close()
+		if err == nil {
+			err = fmt.Errorf("%s without a reason", res.Status)
+		}
+		return nil, t.Error(err)
+	}
+	return res, nil
+}

@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"parley/agent"
+)
+
+// The bounds of one event, in bytes.
+const (
+	maxLine  = 8 << 20  // a line of an event stream
+	maxValue = 32 << 20 // a JSON value outside of an event stream: a whole answer
+	maxJunk  = 200      // what is kept of lines that are no part of a stream
+)
+
+// Event is one event of an answer. Data is valid until the next one is read.
+type Event struct {
+	Name  string // of an event stream; mostly empty
+	Data  []byte
+	Value bool // it stood alone, not in an event stream: a whole answer, or one of several JSON values
+}
+
+// Events reads an answer whose packaging is told by its first byte, not by its content type: server-sent events, one JSON value,
+// several of them one after the other (NDJSON), or a list of them. It holds one event in memory.
+type Events struct {
+	in      *bufio.Reader
+	values  *json.Decoder // nil = an event stream
+	counted *valueLimit
+	list    bool // the values are in a list
+	begun   bool
+	name    string
+	data    []byte
+	line    []byte // one that was longer than the buffer
+	junk    []byte
+	last    error
+}
+
+// NewEvents makes a reader of an answer's body.
+func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(body, 8<<10)} }
+
+// Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
+func (e *Events) Junk() string { return string(e.junk) }
+
+// Next gives the next event that has data. The error is io.EOF at the end of the answer.
+func (e *Events) Next() (Event, error) {
+	if !e.begun {
+		e.begun = true
+		if err := e.begin(); err != nil {
+			return Event{}, err
+		}
+	}
+	if e.values != nil {
+		return e.value()
+	}
+	return e.event()
+}
+
+// begin looks at the first byte that says something.
+func (e *Events) begin() error {
+	if mark, err := e.in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		_, _ = e.in.Discard(3) // it was peeked at
+	}
+	for {
+		first, err := e.in.Peek(1)
+		if err != nil {
+			return err
+		}
+		switch first[0] {
+		case ' ', '\t', '\r', '\n':
+			_, _ = e.in.Discard(1) // it was peeked at
+			continue
+		case '{', '[':
+			e.counted = &valueLimit{r: e.in}
+			e.values, e.list = json.NewDecoder(e.counted), first[0] == '['
+			if e.list {
+				_, err = e.values.Token()
+			}
+			return err
+		}
+		return nil
+	}
+}
+
+// value gives the next JSON value.
+func (e *Events) value() (Event, error) {
+	if e.list && !e.values.More() {
+		_, err := e.values.Token()
+		if err == nil {
+			return Event{}, io.EOF
+		}
+		return Event{}, unended(err)
+	}
+	e.counted.read = 0
+	var raw json.RawMessage
+	if err := e.values.Decode(&raw); err != nil {
+		if e.list {
+			err = unended(err)
+		}
+		return Event{}, err
+	}
+	return Event{Data: raw, Value: true}, nil
+}
+
+// unended is the error of a list that does not end.
+func unended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// event gives the next event of a stream. A line that is a JSON object counts as one: servers write errors like that.
+func (e *Events) event() (Event, error) {
+	e.name, e.data = "", e.data[:0]
+	for e.last == nil {
+		var line []byte
+		line, e.last = e.readLine()
+		if errors.Is(e.last, errLongLine) {
+			return Event{}, e.last
+		}
+		field, value, _ := bytes.Cut(line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		switch {
+		case len(line) == 0:
+			if len(e.data) > 0 {
+				return Event{Name: e.name, Data: e.data}, nil
+			}
+			e.name = ""
+		case len(field) == 0: // a comment
+		case string(field) == "data":
+			if len(e.data) > maxLine {
+				return Event{}, errLongLine
+			}
+			if len(e.data) > 0 {
+				e.data = append(e.data, '\n')
+			}
+			e.data = append(e.data, value...)
+		case string(field) == "event":
+			e.name = string(value)
+		case string(field) == "id", string(field) == "retry":
+		case line[0] == '{' && json.Valid(line):
+			e.data = append(e.data, line...)
+			return Event{Name: e.name, Data: e.data, Value: true}, nil
+		default:
+			e.junk = append(e.junk, line[:min(len(line), maxJunk-len(e.junk))]...)
+		}
+	}
+	if len(e.data) > 0 {
+		return Event{Name: e.name, Data: e.data}, nil
+	}
+	return Event{}, e.last
+}
+
+var errLongLine = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+
+// readLine gives a line without its end. At the end of the answer there may be both a line and an error.
+func (e *Events) readLine() ([]byte, error) {
+	line, err := e.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		e.line = append(e.line[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			if len(e.line) > maxLine {
+				return nil, errLongLine
+			}
+			line, err = e.in.ReadSlice('\n')
+			e.line = append(e.line, line...)
+		}
+		line = e.line
+	}
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), err
+}
+
+// valueLimit bounds one JSON value.
+type valueLimit struct {
+	r    io.Reader
+	read int
+}
+
+func (l *valueLimit) Read(p []byte) (int, error) {
+	if l.read > maxValue {
+		return 0, fmt.Errorf("the answer is a JSON value of more than %d bytes", maxValue)
+	}
+	n, err := l.r.Read(p)
+	l.read += n
+	return n, err
+}

@@ -1,0 +1,169 @@
+package markup
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+)
+
+var (
+	functionOpen = regexp.MustCompile(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
+	invokeOpen   = regexp.MustCompile("^<(\uff5cDSML\uff5c)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
+	parameter    = regexp.MustCompile("^<(?:\uff5cDSML\uff5c)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
+	argKey       = regexp.MustCompile(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+)
+
+// taggedCall reads <function=NAME> or <invoke name="NAME"> with parameters in tags of their own, or JSON.
+func taggedCall(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+	var name, closing string
+	s = strings.TrimLeft(s, " \t\r\n")
+	if m := functionOpen.FindStringSubmatch(s); m != nil {
+		name, closing, rest = m[1], "</function>", s[len(m[0]):]
+	} else if m := invokeOpen.FindStringSubmatch(s); m != nil {
+		name, closing, rest = m[2], "</"+m[1]+"invoke>", s[len(m[0]):]
+	} else {
+		return nil, s, false
+	}
+	fields := arguments{schema: tools[name]}
+	for {
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if after, ok := strings.CutPrefix(rest, closing); ok {
+			args, ok := fields.object()
+			return []Call{{Name: name, Arguments: args}}, after, ok
+		}
+		if rest != "" && rest[0] == '{' && len(fields.keys) == 0 {
+			args, left, ok := object(rest)
+			after, closed := strings.CutPrefix(strings.TrimLeft(left, " \t\r\n"), closing)
+			return []Call{{Name: name, Arguments: args}}, after, ok && closed
+		}
+		m := parameter.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, s, false
+		}
+		rest = rest[len(m[0]):]
+		end, n := parameterEnd(rest, closing)
+		if end < 0 {
+			return nil, s, false
+		}
+		fields.add(m[1]+m[2], rest[:end], m[3])
+		rest = rest[end+n:]
+	}
+}
+
+// parameterEnd finds the end of a parameter's value, and the length of the tag that ends it.
+func parameterEnd(s, closing string) (at, n int) {
+	tag := "</parameter>"
+	if strings.Contains(closing, "\uff5c") {
+		tag = "</\uff5cDSML\uff5cparameter>"
+	}
+	return strings.Index(s, tag), len(tag)
+}
+
+// keyedCall reads a name and its arguments as keys and values.
+func keyedCall(s string, tools map[string]json.RawMessage) (calls []Call, ok bool) {
+	name, rest := s, ""
+	if i := strings.IndexAny(s, "\n<"); i >= 0 {
+		name, rest = s[:i], s[i:]
+	}
+	name = strings.TrimSpace(name)
+	if !validName(name) {
+		return nil, false
+	}
+	fields := arguments{schema: tools[name]}
+	for strings.TrimSpace(rest) != "" {
+		m := argKey.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, false
+		}
+		fields.add(strings.TrimSpace(m[1]), m[2], "")
+		rest = rest[len(m[0]):]
+	}
+	args, ok := fields.object()
+	return []Call{{Name: name, Arguments: args}}, ok
+}
+
+// arguments collects values that came as text, and gives them the types of a schema.
+type arguments struct {
+	schema json.RawMessage
+	types  map[string]json.RawMessage
+	keys   []string
+	values map[string]json.RawMessage
+}
+
+// add takes a value in. text says whether it is one: "true", "false", or "" = as the schema says.
+func (a *arguments) add(key, value, text string) {
+	if a.values == nil {
+		a.values, a.types = make(map[string]json.RawMessage), typesOf(a.schema)
+	}
+	value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
+	if text == "" && isText(a.types[key]) {
+		text = "true"
+	}
+	raw := json.RawMessage(strings.TrimSpace(value))
+	if text == "true" || !json.Valid(raw) {
+		if plain := html.UnescapeString(value); text == "" && json.Valid([]byte(plain)) {
+			raw = json.RawMessage(plain)
+		} else if quoted, err := json.Marshal(value); err == nil {
+			raw = quoted
+		}
+	}
+	if _, ok := a.values[key]; !ok {
+		a.keys = append(a.keys, key)
+	}
+	a.values[key] = raw
+}
+
+// object gives all of them.
+func (a *arguments) object() (json.RawMessage, bool) {
+	out := []byte{'{'}
+	for i, k := range a.keys {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(k)
+		if err != nil {
+			return nil, false
+		}
+		out = append(append(append(out, name...), ':'), a.values[k]...)
+	}
+	out = append(out, '}')
+	return out, json.Valid(out)
+}
+
+// typesOf gives the types of a schema's properties.
+func typesOf(schema json.RawMessage) map[string]json.RawMessage {
+	var s struct {
+		Properties map[string]struct{ Type json.RawMessage }
+	}
+	out := make(map[string]json.RawMessage)
+	if json.Unmarshal(schema, &s) == nil {
+		for k, p := range s.Properties {
+			out[k] = p.Type
+		}
+	}
+	return out
+}
+
+// isText reports whether a type is that of texts: string, or string or null.
+func isText(raw json.RawMessage) bool {
+	var list []string
+	if json.Unmarshal(raw, &list) != nil {
+		var one string
+		if json.Unmarshal(raw, &one) != nil {
+			return false
+		}
+		list = []string{one}
+	}
+	text := false
+	for _, t := range list {
+		switch t {
+		case "string":
+			text = true
+		case "null":
+		default:
+			return false
+		}
+	}
+	return text
+}

@@ -1,0 +1,277 @@
+package markup
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// callsOf reads the tool calls that a text begins with, and the marks of a chat template behind them. ok is false when they are not
+// whole and well formed.
+func callsOf(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+	rest = s
+	for {
+		next := skipEnds(rest)
+		if kind, _, _ := markAt(next); kind != callMark {
+			return calls, next, len(next) < len(s)
+		}
+		more, after, ok := oneCall(next, tools)
+		if !ok {
+			return calls, rest, len(calls) > 0
+		}
+		calls, rest = append(calls, more...), after
+	}
+}
+
+// skipEnds skips white space and marks that end an answer. Without such a mark the white space stays.
+func skipEnds(s string) string {
+	for {
+		trimmed := strings.TrimLeft(s, " \t\r\n")
+		kind, n, _ := markAt(trimmed)
+		switch {
+		case kind == endMark:
+			s = trimmed[n:]
+		case kind == callMark, trimmed == "":
+			return trimmed
+		default:
+			return s
+		}
+	}
+}
+
+// oneCall reads what one mark opens.
+func oneCall(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+	_, n, _ := markAt(s)
+	mark, body := strings.ToLower(s[:n]), s[n:]
+	switch mark {
+	case "<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<minimax:tool_call>",
+		"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
+		inner, rest, ok := enclosed(body, "</"+s[1:n])
+		if !ok {
+			return nil, s, false
+		}
+		calls, ok = innerCalls(inner, tools)
+		return calls, rest, ok
+	case "<|tool_call|>":
+		return jsonBlock(body, "<|/tool_call|>")
+	case "<|start_action|>":
+		return jsonBlock(body, "<|END_ACTION|>")
+	case "<function=", "<invoke name=", "<\uff5cdsml\uff5cinvoke ":
+		return taggedCall(s, tools)
+	case "[tool_calls]":
+		return mistralCalls(body)
+	case "<|tool_calls_section_begin|>", "<|tool_call_begin|>":
+		return kimiCalls(s)
+	case "<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>":
+		return deepSeekCalls(s)
+	case "<|python_tag|>":
+		calls, rest, ok = jsonCalls(body)
+		return calls, rest, ok && len(calls) > 0
+	}
+	return harmonyCall(s)
+}
+
+// enclosed gives the text in front of a closing tag. Tags inside of JSON texts do not count.
+func enclosed(s, closing string) (inner, rest string, ok bool) {
+	from := 0
+	if t := strings.TrimLeft(s, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
+		dec := json.NewDecoder(strings.NewReader(s))
+		var v json.RawMessage
+		if dec.Decode(&v) == nil {
+			from = int(dec.InputOffset())
+		}
+	}
+	i := strings.Index(s[from:], closing)
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:from+i], s[from+i+len(closing):], true
+}
+
+// innerCalls reads what stands between a pair of tags: JSON, tagged calls, or a name with keys and values.
+func innerCalls(inner string, tools map[string]json.RawMessage) (calls []Call, ok bool) {
+	inner = strings.TrimSpace(inner)
+	switch {
+	case inner == "":
+		return nil, false
+	case inner[0] == '{' || inner[0] == '[':
+		calls, rest, ok := jsonCalls(inner)
+		return calls, ok && strings.TrimSpace(rest) == ""
+	case inner[0] == '<':
+		for inner != "" {
+			more, rest, ok := taggedCall(inner, tools)
+			if !ok {
+				return nil, false
+			}
+			calls, inner = append(calls, more...), strings.TrimSpace(rest)
+		}
+		return calls, len(calls) > 0
+	}
+	return keyedCall(inner, tools)
+}
+
+// jsonBlock reads JSON in front of a closing mark.
+func jsonBlock(body, closing string) (calls []Call, rest string, ok bool) {
+	inner, rest, ok := enclosed(body, closing)
+	if !ok {
+		return nil, body, false
+	}
+	calls, left, ok := jsonCalls(inner)
+	return calls, rest, ok && strings.TrimSpace(left) == ""
+}
+
+// jsonCalls reads the calls that a text begins with: an object, a list of them, or several one after the other.
+func jsonCalls(s string) (calls []Call, rest string, ok bool) {
+	for {
+		t := strings.TrimLeft(s, " \t\r\n;,")
+		if t == "" || t[0] != '{' && t[0] != '[' {
+			return calls, s, len(calls) > 0
+		}
+		dec := json.NewDecoder(strings.NewReader(t))
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return calls, s, false
+		}
+		list := []json.RawMessage{raw}
+		if raw[0] == '[' && json.Unmarshal(raw, &list) != nil {
+			return calls, s, false
+		}
+		for _, one := range list {
+			c, ok := jsonCall(one)
+			if !ok {
+				return calls, s, false
+			}
+			calls = append(calls, c)
+		}
+		s = t[dec.InputOffset():]
+	}
+}
+
+// jsonCall reads one call: {"name":…,"arguments":…} in its many forms.
+func jsonCall(raw json.RawMessage) (c Call, ok bool) {
+	var f struct {
+		ID, Name                                           string
+		ToolName                                           string `json:"tool_name"`
+		Arguments, Parameters, Args, Input, Function, Tool json.RawMessage
+	}
+	if json.Unmarshal(raw, &f) != nil {
+		return c, false
+	}
+	if len(f.Function) > 0 && f.Function[0] == '{' {
+		inner, ok := jsonCall(f.Function)
+		if inner.ID == "" {
+			inner.ID = f.ID
+		}
+		return inner, ok
+	}
+	c.ID, c.Name = f.ID, f.Name+f.ToolName
+	for _, name := range []json.RawMessage{f.Function, f.Tool} {
+		var s string
+		if c.Name == "" && json.Unmarshal(name, &s) == nil {
+			c.Name = s
+		}
+	}
+	args := json.RawMessage("{}")
+	for _, a := range []json.RawMessage{f.Arguments, f.Parameters, f.Args, f.Input} {
+		if len(a) > 0 && string(a) != "null" {
+			args = a
+			break
+		}
+	}
+	var text string
+	if args[0] == '"' && json.Unmarshal(args, &text) == nil {
+		args = json.RawMessage(strings.TrimSpace(text))
+	}
+	if len(args) == 0 || args[0] != '{' || !json.Valid(args) || !validName(c.Name) {
+		return c, false
+	}
+	c.Arguments = args
+	return c, true
+}
+
+var (
+	mistralName = regexp.MustCompile(`^\s*([A-Za-z0-9_.-]{1,128})\s*(?:\[CALL_ID\]\s*([A-Za-z0-9_-]{1,64})\s*)?(?:\[ARGS\])?\s*(\{)`)
+	kimiCall    = regexp.MustCompile(`(?s)^\s*<\|tool_call_begin\|>\s*((?:functions\.)?([A-Za-z0-9_.-]{1,128}?)(?::\d+)?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>`)
+	deepSeek    = regexp.MustCompile("(?s)^\\s*<\uff5ctool\u2581call\u2581begin\uff5c>(?:function)?\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*([A-Za-z0-9_.-]{1,128})\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*(?:```(?:json)?)?\\s*(\\{.*?)\\s*(?:```)?\\s*<\uff5ctool\u2581call\u2581end\uff5c>")
+	harmony     = regexp.MustCompile(`(?s)^(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))?\s*to=(?:functions\.)?([A-Za-z0-9_.-]{1,128})\s*(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>`)
+)
+
+// mistralCalls reads [TOOL_CALLS] in its old form, a list, and its new one, a name and an object.
+func mistralCalls(body string) (calls []Call, rest string, ok bool) {
+	if strings.HasPrefix(strings.TrimSpace(body), "[{") || strings.HasPrefix(strings.TrimSpace(body), "[ {") {
+		return jsonCalls(body)
+	}
+	m := mistralName.FindStringSubmatchIndex(body)
+	if m == nil {
+		return jsonCalls(body)
+	}
+	args, rest, ok := object(body[m[6]:])
+	c := Call{Name: body[m[2]:m[3]], Arguments: args}
+	if m[4] >= 0 {
+		c.ID = body[m[4]:m[5]]
+	}
+	return []Call{c}, rest, ok
+}
+
+// object reads the JSON object that a text begins with.
+func object(s string) (raw json.RawMessage, rest string, ok bool) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	if dec.Decode(&raw) != nil || raw[0] != '{' {
+		return nil, s, false
+	}
+	return raw, s[dec.InputOffset():], true
+}
+
+func kimiCalls(s string) (calls []Call, rest string, ok bool) {
+	const begin, end = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
+	rest, section := strings.CutPrefix(s, begin)
+	for {
+		m := kimiCall.FindStringSubmatch(rest)
+		if m == nil {
+			break
+		}
+		args, left, ok := object(strings.TrimSpace(m[3]))
+		if !ok || strings.TrimSpace(left) != "" {
+			return nil, s, false
+		}
+		calls, rest = append(calls, Call{ID: m[1], Name: m[2], Arguments: args}), rest[len(m[0]):]
+	}
+	if section {
+		after, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), end)
+		return calls, after, ok && len(calls) > 0
+	}
+	return calls, rest, len(calls) > 0
+}
+
+func deepSeekCalls(s string) (calls []Call, rest string, ok bool) {
+	const begin, end = "<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581calls\u2581end\uff5c>"
+	rest, section := strings.CutPrefix(s, begin)
+	for {
+		m := deepSeek.FindStringSubmatch(rest)
+		if m == nil {
+			break
+		}
+		args, left, ok := object(m[2])
+		if !ok || strings.TrimSpace(left) != "" {
+			return nil, s, false
+		}
+		calls, rest = append(calls, Call{Name: m[1], Arguments: args}), rest[len(m[0]):]
+	}
+	if section {
+		after, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), end)
+		return calls, after, ok && len(calls) > 0
+	}
+	return calls, rest, len(calls) > 0
+}
+
+func harmonyCall(s string) (calls []Call, rest string, ok bool) {
+	m := harmony.FindStringSubmatch(s)
+	if m == nil {
+		return nil, s, false
+	}
+	args, rest, ok := object(strings.TrimLeft(s[len(m[0]):], " \t\r\n"))
+	if !ok {
+		return nil, s, false
+	}
+	return []Call{{Name: m[1], Arguments: args}}, strings.TrimPrefix(rest, "<|call|>"), true
+}

@@ -1,0 +1,345 @@
+// Package markup reads what models write for themselves into the text of an answer: reasoning in tags, tool calls as text, marks of
+// a chat template. People see none of it: reasoning becomes reasoning, a call of an offered tool becomes a call.
+//
+// Reasoning counts at the beginning of an answer only. A tool call counts only when it is whole and well formed, stands outside of
+// code, and begins a line or ends the answer: who asks about the syntax gets an answer that shows it.
+//
+// A Reader holds the text of an answer, which its caller bounds, and back at most maxHeld bytes of it.
+package markup
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// maxHeld bounds the text that is held back because it may be a tool call, in bytes.
+const maxHeld = 1 << 20
+
+// maxAttempts bounds how many marks of a text are looked behind for a call.
+const maxAttempts = 64
+
+// Piece is what an added text turned out to be. Thinking comes before Text.
+type Piece struct {
+	Restart  bool // the text so far was reasoning: it is a part of Thinking, and Text begins again
+	Thinking string
+	Text     string
+}
+
+// Call is a tool call that was written as text. Arguments are a JSON object.
+type Call struct {
+	ID        string // empty = the model wrote none
+	Name      string
+	Arguments json.RawMessage
+}
+
+// Reader reads one answer. Tools must be set before the first Add.
+type Reader struct {
+	Tools map[string]json.RawMessage // the schemas of the offered tools by name
+
+	state   state
+	pending string // held back: it may be the beginning of markup
+	text    strings.Builder
+	begun   bool // some reasoning was given
+	code    codeState
+	reason  *reasonTag // of the reasoning at hand
+	opened  string     // how the first reasoning was opened, white space included
+	closed  string     // how the last one was closed
+	framed  bool       // marks of a chat template were left out
+	thought bool       // reasoning was found in the text
+	calls   []Call
+	removed bool
+}
+
+// state is the place in an answer.
+type state int
+
+const (
+	atStart     state = iota // nothing but white space and reasoning so far
+	inReasoning              // behind an opening tag
+	inText
+	inCall // behind what may open a tool call
+)
+
+// Text gives the text for people.
+func (r *Reader) Text() string { return r.text.String() }
+
+// TextLen gives its length in bytes, what is held back included.
+func (r *Reader) TextLen() int { return r.text.Len() + len(r.pending) }
+
+// Tags reports whether reasoning stood in the text, and how it was opened and closed there. Either may be empty.
+func (r *Reader) Tags() (opened, closed string, ok bool) { return r.opened, r.closed, r.thought }
+
+// Calls gives the tool calls that were found. It is complete after End.
+func (r *Reader) Calls() []Call { return r.calls }
+
+// Removed reports whether a tool call was left out because no such tool was offered. It is complete after End.
+func (r *Reader) Removed() bool { return r.removed }
+
+// Add takes a piece of text in, and gives what is known of it and of what was held back.
+func (r *Reader) Add(s string) Piece {
+	var p Piece
+	switch r.state {
+	case inText:
+		if r.pending == "" {
+			n := r.code.plain(s)
+			r.text.WriteString(s[:n])
+			p.Text, s = s[:n], s[n:]
+			if s == "" {
+				return p
+			}
+		}
+	case inCall:
+		if len(r.pending)+len(s) > maxHeld {
+			r.release(&p, r.pending+s)
+			return p
+		}
+	}
+	r.pending += s
+	for r.step(&p) {
+	}
+	return p
+}
+
+// End gives what was held back.
+func (r *Reader) End() Piece {
+	var p Piece
+	switch r.state {
+	case atStart:
+		r.show(&p, r.pending)
+	case inReasoning:
+		r.think(&p, r.pending)
+	default:
+		r.finish(&p)
+	}
+	r.pending = ""
+	return p
+}
+
+// step reads a part of what is pending, and reports whether there may be more to read.
+func (r *Reader) step(p *Piece) bool {
+	switch r.state {
+	case atStart:
+		return r.start(p)
+	case inReasoning:
+		return r.reasoning(p)
+	case inText:
+		return r.body(p)
+	}
+	if viable(r.pending) {
+		return false
+	}
+	r.state = inText
+	r.showCode(p, 1) // no call after all
+	return true
+}
+
+// start looks for reasoning at the beginning of an answer.
+func (r *Reader) start(p *Piece) bool {
+	rest := strings.TrimLeft(r.pending, " \t\r\n")
+	space := r.pending[:len(r.pending)-len(rest)]
+	if rest == "" {
+		return false
+	}
+	if skip, partial := frameMark(rest); skip > 0 {
+		r.pending, r.framed = rest[skip:], true
+		return r.pending != ""
+	} else if partial {
+		return false
+	}
+	tag, n, partial := openingTag(rest)
+	switch {
+	case tag != nil:
+		if !r.thought {
+			r.opened = rest[:n]
+		}
+		r.thought, r.reason, r.pending, r.state = true, tag, rest[n:], inReasoning
+		if r.begun {
+			r.think(p, "\n\n")
+		}
+		return true
+	case partial:
+		return false
+	}
+	if r.thought {
+		r.closed += space
+	}
+	if r.thought || r.framed {
+		r.pending = rest
+	}
+	r.state = inText
+	return true
+}
+
+// reasoning looks for the end of the reasoning at hand.
+func (r *Reader) reasoning(p *Piece) bool {
+	if !r.begun {
+		rest := strings.TrimLeft(r.pending, " \t\r\n")
+		if rest == "" {
+			return false
+		}
+		if r.closed == "" {
+			r.opened += r.pending[:len(r.pending)-len(rest)]
+		}
+		r.pending = rest
+	}
+	at, n := -1, 0
+	for _, closing := range r.reason.closing {
+		if i := strings.Index(r.pending, closing); i >= 0 && (at < 0 || i < at) {
+			at, n = i, len(closing)
+			if r.reason.keep(closing) {
+				n = 0
+			}
+		}
+	}
+	if at >= 0 {
+		said := strings.TrimRight(r.pending[:at], " \t\r\n")
+		r.closed = r.pending[len(said) : at+n]
+		r.think(p, said)
+		r.pending, r.state = r.pending[at+n:], atStart
+		return r.pending != ""
+	}
+	keep := held(r.pending, r.reason.closing) // white space in front of it too: it may be the last
+	said := strings.TrimRight(r.pending[:len(r.pending)-keep], " \t\r\n")
+	r.think(p, said)
+	r.pending = r.pending[len(said):]
+	return false
+}
+
+// body shows text up to what may be markup.
+func (r *Reader) body(p *Piece) bool {
+	n := r.code.plain(r.pending)
+	r.show(p, r.pending[:n])
+	r.pending = r.pending[n:]
+	if r.pending == "" {
+		return false
+	}
+	switch kind, n, partial := markAt(r.pending); {
+	case partial:
+		return false
+	case kind == noMark:
+		r.showCode(p, 1)
+		return true
+	case kind == closingMark:
+		return n < len(r.pending) && r.lone(p, n) // what follows tells whether the tag is only spoken of
+	default:
+		r.state = inCall
+		return true
+	}
+}
+
+// lone reads the closing tag of reasoning that was opened in the prompt: what stands in front of it was reasoning.
+func (r *Reader) lone(p *Piece, n int) bool {
+	before := r.text.String()
+	if blank := strings.TrimSpace(before) == ""; r.thought && !blank || !blank && quotedTag(before, r.pending[:n], r.pending[n:]) {
+		r.showCode(p, n)
+		return true
+	}
+	said := strings.TrimSpace(before)
+	r.opened = before[:strings.Index(before, said)]
+	r.closed = before[len(r.opened)+len(said):] + r.pending[:n]
+	r.thought, r.state, r.pending = true, atStart, r.pending[n:]
+	r.text.Reset()
+	r.code = codeState{}
+	p.Restart, p.Text = len(before) > len(p.Text), ""
+	r.think(p, said)
+	return true
+}
+
+// quotedTag reports whether a lone tag is spoken of rather than used: also when its opening tag stands in the text.
+func quotedTag(before, tag, after string) bool {
+	if strings.Contains(strings.ToLower(before), strings.ToLower(strings.Replace(tag, "/", "", 1))) {
+		return true
+	}
+	last := before[len(before)-1]
+	var next byte = '\n'
+	if after != "" {
+		next = after[0]
+	}
+	if last == '\n' || next == '\n' || next == '\r' {
+		return false
+	}
+	return strings.IndexByte(" \t\"'(*", last) >= 0 || strings.IndexByte("\"'`)*,.", next) >= 0
+}
+
+// release gives up holding back.
+func (r *Reader) release(p *Piece, s string) {
+	r.state, r.pending = inText, ""
+	r.show(p, s)
+	r.code = codeState{off: true} // too long to be a call: what follows is text as well
+}
+
+// showCode shows the next n bytes of what is pending, whatever they are.
+func (r *Reader) showCode(p *Piece, n int) {
+	r.code.pass(r.pending[:n])
+	r.show(p, r.pending[:n])
+	r.pending = r.pending[n:]
+}
+
+func (r *Reader) show(p *Piece, s string) {
+	r.text.WriteString(s)
+	p.Text += s
+}
+
+func (r *Reader) think(p *Piece, s string) {
+	r.begun = r.begun || s != ""
+	p.Thinking += s
+}
+
+// finish reads what was held back at the end of an answer.
+func (r *Reader) finish(p *Piece) {
+	for attempts := 0; r.pending != ""; {
+		n := r.code.plain(r.pending)
+		r.show(p, r.pending[:n])
+		r.pending = r.pending[n:]
+		if r.pending == "" {
+			return
+		}
+		kind, n, _ := markAt(r.pending)
+		switch {
+		case kind == closingMark:
+			if r.lone(p, n); r.state == atStart {
+				r.state, r.pending = inText, strings.TrimLeft(r.pending, " \t\r\n")
+			}
+		case kind == callMark || kind == endMark:
+			if attempts++; attempts > maxAttempts {
+				r.release(p, r.pending)
+				return
+			}
+			calls, rest, ok := callsOf(r.pending, r.Tools)
+			if ok && r.accept(calls, rest) {
+				r.pending = rest
+				continue
+			}
+			r.showCode(p, n)
+		default:
+			r.showCode(p, 1)
+		}
+	}
+}
+
+// accept takes calls in that were found in front of a rest, and reports whether they are no text.
+func (r *Reader) accept(calls []Call, rest string) bool {
+	last := strings.TrimSpace(rest) == ""
+	text := r.text.String()
+	line := strings.TrimRight(text, " \t")
+	if begins := line == "" || strings.HasSuffix(line, "\n"); !begins && !last {
+		return false
+	}
+	offered := 0
+	for _, c := range calls {
+		if _, ok := r.Tools[c.Name]; ok {
+			offered++
+		}
+	}
+	if offered == 0 && !last {
+		return false
+	}
+	for _, c := range calls {
+		if _, ok := r.Tools[c.Name]; ok {
+			r.calls = append(r.calls, c)
+		} else {
+			r.removed = true
+		}
+	}
+	return true
+}

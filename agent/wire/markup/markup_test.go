@@ -1,0 +1,200 @@
+package markup
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+var offered = map[string]json.RawMessage{
+	"look":   json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"},"deep":{"type":"boolean"},"list":{"type":"array"}}}`),
+	"list_x": json.RawMessage(`{"type":"object"}`),
+}
+
+// reading is what a reader made of a text.
+type reading struct{ text, thinking, calls string }
+
+// read reads a text in pieces of n bytes.
+func read(t *testing.T, s string, n int, tools map[string]json.RawMessage) (got reading, r *Reader) {
+	t.Helper()
+	r = &Reader{Tools: tools}
+	take := func(p Piece) {
+		if p.Restart {
+			got.text = ""
+		}
+		got.thinking += p.Thinking
+		got.text += p.Text
+	}
+	for ; s != ""; s = s[min(n, len(s)):] {
+		take(r.Add(s[:min(n, len(s))]))
+	}
+	take(r.End())
+	if got.text != r.Text() {
+		t.Errorf("shown %q, whole %q", got.text, r.Text())
+	}
+	for _, c := range r.Calls() {
+		got.calls += fmt.Sprintf("%s %s %s;", c.ID, c.Name, c.Arguments)
+	}
+	return got, r
+}
+
+const calledQ = ` look {"q":"a"};`
+
+// TestMarkup has what models really write.
+func TestMarkup(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		want     reading
+	}{
+		{"plain", "Hello, world. 1 < 2 and a[3]", reading{text: "Hello, world. 1 < 2 and a[3]"}},
+		{"leading space stays", "\n\n hi", reading{text: "\n\n hi"}},
+		// source: openclaw/openclaw#69843
+		{"think", "<think>\nI should look at it…\n</think>\n\nack", reading{"ack", "I should look at it…", ""}},
+		{"thinking", " <thinking>hm</thinking>ack", reading{"ack", "hm", ""}},
+		{"twice", "<think>a</think>\n<think>b</think>\nack", reading{"ack", "a\n\nb", ""}},
+		{"upper case", "<THINK>a</think> ack", reading{"ack", "a", ""}},
+		{"empty", "<think>\n\n</think>\n\nack", reading{"ack", "", ""}},
+		{"unclosed", "<think>a < b </thi", reading{"", "a < b </thi", ""}},
+		// source: QwenLM/Qwen3#1150: the template opens the tag
+		{"lone", "I should look at it…\n</think>\n\nack", reading{"ack", "I should look at it…", ""}},
+		{"lone in a line", "I should</think>\n\nack", reading{"ack", "I should", ""}},
+		{"lone without lines", "I should.</think>ack", reading{"ack", "I should.", ""}},
+		{"lone at the end", "I should\n</think>", reading{"", "I should", ""}},
+		{"lone at the beginning", "</think>\n\nack", reading{"ack", "", ""}},
+		// source: mistralai/Magistral-Small-2506 model card
+		{"mistral", "[THINK]hm[/THINK]ack", reading{"ack", "hm", ""}},
+		{"seed", "<seed:think>hm</seed:think>ack", reading{"ack", "hm", ""}},
+		{"kimi", "\u25c1think\u25b7hm\u25c1/think\u25b7ack", reading{"ack", "hm", ""}},
+		// source: openai/harmony docs/format.md
+		{"harmony", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>ack<|return|>", reading{"ack", "hm", ""}},
+		{"harmony, begun", "<|start|>assistant<|channel|>analysis<|message|>hm<|start|>assistant<|channel|>final<|message|>ack", reading{"ack", "hm", ""}},
+		{"about the tag", "The tag `<think>` opens, `</think>` closes.", reading{text: "The tag `<think>` opens, `</think>` closes."}},
+		{"about the tag, unquoted", "The tag </think> closes reasoning.", reading{text: "The tag </think> closes reasoning."}},
+		{"tag in a fence", "```\n<think>\na\n</think>\n```\ndone", reading{text: "```\n<think>\na\n</think>\n```\ndone"}},
+		{"tag in the middle", "So <think>what</think> now", reading{text: " now", thinking: ""}},
+		{"end marks", "ack<|im_end|>\n", reading{text: "ack"}},
+		{"strike", "a <s>b</s> c", reading{text: "a <s>b</s> c"}},
+
+		// source: NousResearch/Hermes-Function-Calling README
+		{"hermes", "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n</tool_call>", reading{calls: calledQ}},
+		{"hermes, two", "Wait.\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n</tool_call>\n<tool_call>{\"name\":\"list_x\"}</tool_call><|im_end|>", reading{"Wait.\n", "", calledQ + " list_x {};"}},
+		{"hermes in a line", "I will look. <tool_call>{\"name\":\"look\",\"arguments\":\"{\\\"q\\\":\\\"a\\\"}\"}</tool_call>", reading{"I will look. ", "", calledQ}},
+		{"hermes, closing tag in a text", `<tool_call>{"name":"look","arguments":{"q":"</tool_call>"}}</tool_call>`, reading{calls: ` look {"q":"</tool_call>"};`}},
+		{"after thinking", "<think>hm</think>\n<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>", reading{"", "hm", calledQ}},
+		{"function tag around", `<function_call>{"name":"look","arguments":{"q":"a"}}</function_call>`, reading{calls: calledQ}},
+		// source: QwenLM/Qwen3-Coder qwen3coder_tool_parser.py
+		{"qwen coder", "<tool_call>\n<function=look>\n<parameter=q>\n5\n</parameter>\n<parameter=n>\n5\n</parameter>\n<parameter=deep>\ntrue\n</parameter>\n<parameter=list>\n[1, 2]\n</parameter>\n</function>\n</tool_call>",
+			reading{calls: ` look {"q":"5","n":5,"deep":true,"list":[1, 2]};`}},
+		{"qwen coder without the outer tag", "<function=look>\n<parameter=q>\na\nb\n</parameter>\n</function>", reading{calls: ` look {"q":"a\nb"};`}},
+		{"llama", `<function=look>{"q":"a"}</function>`, reading{calls: calledQ}},
+		// source: zai-org/GLM-4.5 chat template
+		{"glm", "<tool_call>look\n<arg_key>q</arg_key>\n<arg_value>a</arg_value>\n<arg_key>n</arg_key>\n<arg_value>3</arg_value>\n</tool_call>", reading{calls: ` look {"q":"a","n":3};`}},
+		// source: vllm-project/vllm mistral_tool_parser.py
+		{"mistral calls", `[TOOL_CALLS][{"name":"look","arguments":{"q":"a"},"id":"abcdefghi"},{"name":"list_x","arguments":{}}]`, reading{calls: `abcdefghi look {"q":"a"}; list_x {};`}},
+		{"mistral v11", `[TOOL_CALLS]look{"q":"a"}[TOOL_CALLS]list_x{}`, reading{calls: calledQ + " list_x {};"}},
+		{"mistral v13", `[TOOL_CALLS]look[CALL_ID]abcdefghi[ARGS]{"q":"a"}</s>`, reading{calls: `abcdefghi look {"q":"a"};`}},
+		// source: moonshotai/Kimi-K2-Instruct docs/tool_call_guidance.md
+		{"kimi calls", `Ok.<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{"q":"a"}<|tool_call_end|><|tool_call_begin|>functions.list_x:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>`,
+			reading{"Ok.", "", `functions.look:0 look {"q":"a"};functions.list_x:1 list_x {};`}},
+		// source: deepseek-ai/DeepSeek-V3-0324 and V3.1 chat templates
+		{"deepseek v3", "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>look\n```json\n{\"q\":\"a\"}\n```<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c>", reading{calls: calledQ}},
+		{"deepseek v3.1", "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>look<\uff5ctool\u2581sep\uff5c>{\"q\":\"a\"}<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c><\uff5cend\u2581of\u2581sentence\uff5c>", reading{calls: calledQ}},
+		// source: deepseek-ai/DeepSeek-V3.2 encoding_dsv32.py; openclaw/openclaw#139144
+		{"dsml", "<\uff5cDSML\uff5cfunction_calls>\n<\uff5cDSML\uff5cinvoke name=\"look\">\n<\uff5cDSML\uff5cparameter name=\"q\" string=\"true\">7</\uff5cDSML\uff5cparameter>\n<\uff5cDSML\uff5cparameter name=\"n\" string=\"false\">7</\uff5cDSML\uff5cparameter>\n</\uff5cDSML\uff5cinvoke>\n</\uff5cDSML\uff5cfunction_calls>",
+			reading{calls: ` look {"q":"7","n":7};`}},
+		// source: MiniMaxAI/MiniMax-M2 docs/tool_calling_guide.md
+		{"minimax", "<think>hm</think>\n\n<minimax:tool_call>\n<invoke name=\"look\">\n<parameter name=\"q\">a</parameter>\n</invoke>\n<invoke name=\"list_x\">\n</invoke>\n</minimax:tool_call>", reading{"", "hm", calledQ + " list_x {};"}},
+		// source: openclaw/openclaw#62820
+		{"harmony call", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{\"q\":\"a\"}<|call|>", reading{"", "hm", calledQ}},
+		{"harmony call, other order", "<|start|>assistant to=functions.look<|channel|>commentary json<|message|>{\"q\":\"a\"}<|call|>", reading{calls: calledQ}},
+		// source: meta-llama/llama-models llama3_1/prompt_format.md
+		{"python tag", `<|python_tag|>{"name": "look", "parameters": {"q":"a"}}; {"name":"list_x","parameters":{}}<|eom_id|>`, reading{calls: calledQ + " list_x {};"}},
+		// source: microsoft/Phi-4-mini-instruct model card
+		{"phi", `<|tool_call|>[{"name":"look","arguments":{"q":"a"}}]<|/tool_call|>`, reading{calls: calledQ}},
+		// source: CohereForAI/c4ai-command-r7b-12-2024 model card
+		{"cohere", `<|START_THINKING|>hm<|END_THINKING|><|START_ACTION|>[{"tool_call_id":"0","tool_name":"look","parameters":{"q":"a"}}]<|END_ACTION|>`, reading{"", "hm", calledQ}},
+
+		{"not offered", "Wait.\n<tool_call>{\"name\":\"other\",\"arguments\":{}}</tool_call>", reading{text: "Wait.\n"}},
+		{"half", "<tool_call>{\"name\":\"look\",\"arguments\":{", reading{text: "<tool_call>{\"name\":\"look\",\"arguments\":{"}},
+		{"unclosed call", "<tool_call>{\"name\":\"look\",\"arguments\":{}}", reading{text: "<tool_call>{\"name\":\"look\",\"arguments\":{}}"}},
+		{"about calls", "Hermes writes <tool_call> around it.", reading{text: "Hermes writes <tool_call> around it."}},
+		{"about calls, an example", "Write <tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call> and wait.", reading{text: "Write <tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call> and wait."}},
+		{"in a fence", "Like this:\n```xml\n<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>\n```", reading{text: "Like this:\n```xml\n<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>\n```"}},
+		{"in inline code", "`<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>`", reading{text: "`<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>`"}},
+		{"in a quote", "> <tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>\nSee?", reading{text: "> <tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>\nSee?"}},
+		{"spoken of first, then made", "A <tool_call> comes.\n<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>", reading{"A <tool_call> comes.\n", "", calledQ}},
+		{"text behind", "<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>\nI wait.", reading{"\nI wait.", "", calledQ}},
+		{"an example in lines, not offered", "So:\n<tool_call>{\"name\":\"x\",\"arguments\":{}}</tool_call>\nis how.", reading{text: "So:\n<tool_call>{\"name\":\"x\",\"arguments\":{}}</tool_call>\nis how."}},
+		{"a lone backtick", "5` long\n\n<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>", reading{"5` long\n\n", "", calledQ}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.name == "tag in the middle" {
+				c.want = reading{text: c.in}
+			}
+			for _, n := range []int{1, 2, 3, 7, 1 << 20} {
+				if got, _ := read(t, c.in, n, offered); got != c.want {
+					t.Errorf("in pieces of %d: %q\nwant %q", n, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestTagsAreKept: reasoning goes back to its model in the form that it had.
+func TestTagsAreKept(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"<think>\nhm\n</think>\n\nack", "<think>hm</think>ack", "hm\n</think>\n\nack", "\n<thinking> hm </thinking> ack"} {
+		for _, n := range []int{1, 5, 100} {
+			got, r := read(t, in, n, nil)
+			opened, closed, ok := r.Tags()
+			if back := opened + got.thinking + closed + got.text; !ok || back != strings.TrimLeft(in, "\n") {
+				t.Errorf("%q in pieces of %d goes back as %q", in, n, back)
+			}
+		}
+	}
+}
+
+// TestNothingOffered: without tools a call is no text for people either.
+func TestNothingOffered(t *testing.T) {
+	t.Parallel()
+	got, r := read(t, "<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>", 4, nil)
+	if got != (reading{}) || !r.Removed() {
+		t.Errorf("%q, removed %v", got, r.Removed())
+	}
+}
+
+// TestHeldIsBounded: what may be a call is shown when it gets too long.
+func TestHeldIsBounded(t *testing.T) {
+	t.Parallel()
+	in := "<tool_call>{\"name\":\"" + strings.Repeat("x", maxHeld)
+	r := &Reader{}
+	var shown strings.Builder
+	for s := in; s != ""; s = s[min(1<<16, len(s)):] {
+		shown.WriteString(r.Add(s[:min(1<<16, len(s))]).Text)
+	}
+	if shown.Len() < maxHeld || !strings.HasPrefix(in, shown.String()) {
+		t.Errorf("%d bytes shown", shown.Len())
+	}
+}
+
+func FuzzMarkup(f *testing.F) {
+	for _, s := range []string{"<think>a</think>b", "a</think>b", "<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>", "```\n<tool_call>\n```", "[TOOL_CALLS]look{}", "a<|im_end|>",
+		"<function=look><parameter=q>a</parameter></function>", "<|channel|>commentary to=functions.look<|message|>{}<|call|>", "<|start|>assistant<|channel|>final<|message|>x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		whole, _ := read(t, s, len(s)+1, offered)
+		pieces, r := read(t, s, 1, offered)
+		if whole.calls != pieces.calls || strings.TrimSpace(whole.text) != strings.TrimSpace(pieces.text) {
+			t.Fatalf("%q: %q at once, %q in pieces", s, whole, pieces)
+		}
+		for _, c := range r.Calls() {
+			if _, ok := offered[c.Name]; !ok || !json.Valid(c.Arguments) || c.Arguments[0] != '{' {
+				t.Fatalf("%q: %+v", s, c)
+			}
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package markup
+
+import (
+	"strings"
+)
+
+// reasonTag is a pair of tags around reasoning. The first of closing is the proper one.
+type reasonTag struct {
+	open    string
+	closing []string
+}
+
+// keep reports whether a closing mark is also the beginning of what follows.
+func (t *reasonTag) keep(closing string) bool {
+	return strings.HasPrefix(closing, "<|start|>") || strings.HasPrefix(closing, "<|channel|>")
+}
+
+// reasonTags are the tags that models write around their reasoning, by family.
+var reasonTags = []*reasonTag{
+	{"<think>", []string{"</think>"}},                                                                   // DeepSeek, Qwen, MiniMax
+	{"<thinking>", []string{"</thinking>"}},                                                             //
+	{"<thought>", []string{"</thought>"}},                                                               // Gemini, EXAONE
+	{"<reasoning>", []string{"</reasoning>"}},                                                           //
+	{"<analysis>", []string{"</analysis>"}},                                                             //
+	{"<reason>", []string{"</reason>"}},                                                                 //
+	{"<seed:think>", []string{"</seed:think>"}},                                                         // Seed-OSS
+	{"<antthinking>", []string{"</antThinking>", "</antthinking>"}},                                     //
+	{"<|begin_of_thought|>", []string{"<|end_of_thought|>"}},                                            //
+	{"<|start_thinking|>", []string{"<|end_thinking|>", "<|END_THINKING|>"}},                            // Cohere
+	{"[think]", []string{"[/think]", "[/THINK]"}},                                                       // Mistral
+	{"\u25c1think\u25b7", []string{"\u25c1/think\u25b7"}},                                               // Kimi-VL
+	{"<|channel|>analysis<|message|>", []string{"<|end|>", "<|start|>", "<|channel|>final<|message|>"}}, // gpt-oss
+	{"<|channel>thought", []string{"<channel|>"}},                                                       // Gemma 4
+}
+
+// openingTag reports which reasoning a text begins with, and the length of the tag. partial: it may still become one.
+func openingTag(s string) (tag *reasonTag, n int, partial bool) {
+	for _, t := range reasonTags {
+		switch has, part := prefix(s, t.open); {
+		case has:
+			return t, len(t.open), false
+		case part:
+			partial = true
+		}
+	}
+	return nil, 0, partial
+}
+
+// prefix reports whether s begins with a mark, in any case, or may once more of it has come.
+func prefix(s, mark string) (has, partial bool) {
+	n := min(len(s), len(mark))
+	if !strings.EqualFold(s[:n], mark[:n]) {
+		return false, false
+	}
+	return n == len(mark), n < len(mark)
+}
+
+// frames are marks of chat templates in front of an answer's text.
+var frames = []string{"<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>", "<|start|>assistant<|channel|>commentary<|message|>", "<|channel|>commentary<|message|>",
+	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "</think>", "</thinking>"}
+
+// frameMark gives the length of such a mark that a text begins with. What opens reasoning is none.
+func frameMark(s string) (n int, partial bool) {
+	const start = "<|start|>assistant"
+	if has, part := prefix(s, start); (has || part) && !strings.HasPrefix(s[min(len(s), len(start)):], " to=") {
+		for _, t := range reasonTags {
+			if has, part := prefix(s, start+t.open); has {
+				return len(start), false
+			} else if part {
+				partial = true
+			}
+		}
+	}
+	for _, f := range frames {
+		switch has, part := prefix(s, f); {
+		case has:
+			return len(f), false
+		case part:
+			partial = true
+		}
+	}
+	return 0, partial
+}
+
+// held gives how many bytes at the end of a text may be the beginning of one of the marks.
+func held(s string, marks []string) (n int) {
+	for _, m := range marks {
+		for k := min(len(m)-1, len(s)); k > n; k-- {
+			if strings.HasSuffix(s, m[:k]) {
+				n = k
+			}
+		}
+	}
+	return n
+}
+
+// markKind is what a mark in the text of an answer is.
+type markKind int
+
+const (
+	noMark      markKind = iota
+	callMark             // it opens a tool call
+	closingMark          // it closes reasoning
+	endMark              // of a chat template, at the end of an answer
+)
+
+// callMarks open tool calls.
+var callMarks = []string{
+	"<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", // Hermes, Qwen, GLM, Nemotron
+	"<|tool_call|>", "<|start_action|>", // Phi, Cohere
+	"<function=",                                          // Qwen3-coder, Llama
+	"[tool_calls]",                                        // Mistral
+	"<|tool_calls_section_begin|>", "<|tool_call_begin|>", // Kimi
+	"<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>", // DeepSeek
+	"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5cinvoke ", "<\uff5cdsml\uff5ctool_calls>", // DeepSeek V3.2
+	"<minimax:tool_call>", "<invoke name=", // MiniMax
+	"<|channel|>commentary to=", "<|channel|>analysis to=", "<|start|>assistant to=", "<|start|>assistant<|channel|>commentary to=", "<|start|>assistant<|channel|>analysis to=", // gpt-oss
+	"<|python_tag|>", // Llama
+}
+
+// closingMarks close reasoning that the prompt opened.
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>"}
+
+// endMarks end an answer in a chat template.
+var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~["}
+
+// markAt reports what a text begins with, and the length of the mark. partial: it may still become one.
+func markAt(s string) (kind markKind, n int, partial bool) {
+	for _, list := range []struct {
+		kind  markKind
+		marks []string
+	}{{callMark, callMarks}, {closingMark, closingMarks}, {endMark, endMarks}} {
+		for _, m := range list.marks {
+			switch has, part := prefix(s, m); {
+			case has && len(m) > n:
+				kind, n = list.kind, len(m)
+			case part:
+				partial = true
+			}
+		}
+	}
+	if n > 0 {
+		return kind, n, false
+	}
+	return noMark, 0, partial
+}
+
+// viable reports whether a text that begins with a mark may still become a tool call, or end an answer.
+func viable(s string) bool {
+	kind, n, partial := markAt(s)
+	if partial {
+		return true
+	}
+	rest := strings.TrimLeft(s[n:], " \t\r\n")
+	switch {
+	case kind == noMark:
+		return false
+	case kind == endMark, rest == "":
+		return kind == callMark || rest == "" || rest[0] == '<' || rest[0] == '['
+	}
+	switch m := strings.ToLower(s[:n]); m {
+	case "<tool_call>", "<toolcall>": // GLM's has a name first
+		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<' || nameStart(rest)
+	case "<tool_calls>", "<function_call>", "<functioncall>", "<function_calls>", "<|tool_call|>", "<|start_action|>", "<minimax:tool_call>":
+		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<'
+	}
+	return true
+}
+
+// nameStart reports whether a text begins with a tool's name on a line of its own, or may.
+func nameStart(s string) bool {
+	line, _, whole := strings.Cut(s, "\n")
+	name, _, tag := strings.Cut(line, "<")
+	return len(name) <= 128 && validName(strings.TrimSpace(name)) && (whole || tag || len(line) < 128)
+}
+
+func validName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	})
+}
