@@ -3,10 +3,8 @@ package lessons
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -112,30 +110,4 @@ func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
-}
-
-// minAnswer is the shortest answer that is asked for, in tokens.
-const minAnswer = 256
-
-// answerRoom finds the length of the answer among the numbers of an error about a prompt that is too long, with a window that is less
-// than twice as large. It gives a quarter of that window: the prompt needs room as well.
-func answerRoom(f *wire.Fault, sent Sent) (limit Param, value int, ok bool) {
-	for _, p := range sent.Params {
-		most, err := strconv.Atoi(p.Value)
-		if err != nil || !slices.Contains(limits, p.Name) {
-			continue
-		}
-		window, named := 0, false
-		for _, word := range numbers.FindAllString(f.Text, -1) {
-			n, err := strconv.Atoi(word)
-			named = named || n == most
-			if err == nil && n >= 4*minAnswer && n < 2*most && (window == 0 || n < window) {
-				window = n
-			}
-		}
-		if named && window > 0 && window/4 < most {
-			return p, max(minAnswer, window/4), true
-		}
-	}
-	return Param{}, 0, false
 }
