@@ -11,6 +11,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // The bounds of one answer.
@@ -35,6 +36,7 @@ type stream struct {
 	before   []*part        // of the answers that this one continues
 	spent    sessions.Usage // by them
 	mayPause bool
+	specs    []tools.Spec // the tools that may be called: models write calls into their text
 
 	parts    []*part
 	usage    usage
@@ -46,7 +48,6 @@ type stream struct {
 	answered bool   // the answer was handed over, with what it cost
 
 	text, thinking, arguments, opaque int // bytes kept
-	markup                            *markup
 	isJSON                            bool
 }
 
