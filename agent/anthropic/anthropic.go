@@ -150,7 +150,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta)
 			lose(spent)
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
-		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, good: func() { call.Worked(ctx) }}
+		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
 		err = m.send(ctx, req.body, set, s)
 		switch {
 		case errors.Is(err, errPaused):

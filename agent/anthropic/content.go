@@ -173,7 +173,7 @@ func (c *conversation) thought(b *sessions.Block) (any, string) {
 		return was.Block, ""
 	case was.Tag != "" || was.End != "":
 		c.sent.Reasoning = true
-		return nil, was.Tag + b.Text + was.End + "\n\n"
+		return nil, was.Tag + b.Text + was.End
 	case was.Signature != "":
 		return &block{Type: "thinking", Thinking: &b.Text, Signature: &was.Signature}, ""
 	case !c.own && b.Text != "":

@@ -109,6 +109,9 @@ var allLevels = []string{"low", "medium", "high", "xhigh", "max"}
 // budgets says how many tokens a model may think.
 var budgets = map[string]int{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
 
+// shortAnswer is the longest answer, in tokens, that is asked of a model that refuses a longer one without saying how long it may be.
+const shortAnswer = 1024
+
 // minBudget is the smallest number of tokens for thinking that the API takes.
 const minBudget = 1024
 
@@ -127,7 +130,7 @@ func (m *Model) encodeParams(b []byte, p agent.Prompt, a *asked, thoughtless boo
 	if budget > 0 && (mode == enabled || !given) {
 		limit += budget // it counts the thinking too
 	}
-	most := limit
+	most := min(limit, shortAnswer) // where an error says that it is too long, but not how long it may be
 	if use := a.param(lessons.Param{Name: "max_tokens", Value: strconv.Itoa(limit), Words: []string{"max tokens"}, Fixed: true}); use != "" {
 		if n, err := strconv.Atoi(use); err == nil && n > 0 {
 			most = n

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"parley/agent"
+	"parley/agent/wire/markup"
 	"parley/sessions"
 )
 
@@ -27,6 +28,10 @@ type part struct {
 	input json.RawMessage            // arguments that came at the start of the block
 	other map[string]json.RawMessage // the fields of a block that is no text, thinking or call
 	cut   bool                       // not all of it was kept
+
+	reader  *markup.Reader // of a text
+	thought *part          // thinking that stood in the text
+	ended   bool           // the reader has come to the end
 }
 
 // block gives a part as it is stored. from names the endpoint.
@@ -304,26 +309,5 @@ func (s *stream) addThinking(p *part, text string) error {
 	}
 	p.text = append(p.text, text...)
 	s.give(agent.Delta{Thinking: text})
-	return nil
-}
-
-// putText adds a piece of text that is meant for people.
-func (s *stream) putText(index *int, text string) error {
-	if text == "" {
-		return nil
-	}
-	if s.text += len(text); s.text > maxText {
-		return s.t.TooLarge("the text", maxText)
-	}
-	p, err := s.find(index, textPart)
-	if err != nil {
-		return err
-	}
-	if p.kind == otherPart {
-		p.cut = true // a text in a block of which nothing is known is not for people
-		return nil
-	}
-	p.text = append(p.text, text...)
-	s.give(agent.Delta{Text: text})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"parley/agent"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // TestReading: answers as servers give them, regular and odd.
@@ -116,18 +117,21 @@ func TestMarkup(t *testing.T) {
 	for _, c := range []struct {
 		name, text, thinking, want string
 		restarts                   int // when the text comes in pieces of one byte
+		call                       string
 	}{
-		{name: "think", text: "<think>\nI should look…\n</think>\n\nack", thinking: "\nI should look…\n", want: "ack"},
+		{name: "think", text: "<think>\nI should look…\n</think>\n\nack", thinking: "I should look…", want: "ack"},
 		{name: "space in front", text: "\n <thinking>hm</thinking> ack", thinking: "hm", want: "ack"},
-		{name: "twice", text: "<think>a</think>\n<think>b</think>ack", thinking: "ab", want: "ack"},
+		{name: "twice", text: "<think>a</think>\n<think>b</think>ack", thinking: "a\n\nb", want: "ack"},
 		{name: "no end", text: "<think>hm", thinking: "hm"},
 		{name: "harmony", text: "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>ack", thinking: "hm", want: "ack"},
 		{name: "Mistral", text: "[THINK]hm[/THINK]ack", thinking: "hm", want: "ack"},
-		{name: "an end alone", text: "I should look…\n</think>\n\nack", thinking: "I should look…\n", want: "ack", restarts: 1},
+		{name: "an end alone", text: "I should look…\n</think>\n\nack", thinking: "I should look…", want: "ack", restarts: 1},
 		{name: "something else", text: "<thin air> is text", want: "<thin air> is text"},
 		{name: "an end that is talked about", text: "Close it with `</think>` always.", want: "Close it with `</think>` always."},
 		{name: "both, talked about", text: "Write <think>x</think> there.", want: "Write <think>x</think> there."},
 		{name: "only a beginning of a mark", text: "<thi", want: "<thi"},
+		{name: "a call", text: "Looking.\n<tool_call>\n{\"name\":\"look\",\"arguments\":{\"a\":1}}\n</tool_call>", want: "Looking.\n", call: `{"a":1}`}, // source: openclaw#45000
+		{name: "a call of no tool", text: "Say `<tool_call>` then.", want: "Say `<tool_call>` then."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,12 +143,15 @@ func TestMarkup(t *testing.T) {
 					rest = rest[n:]
 				}
 				e := &endpoint{answer: always(reply{body: sse(append(events, msgEnd, msgStop)...)})}
-				h := listen(t, e.at(elsewhere), agent.Prompt{})
+				h := listen(t, e.at(elsewhere), agent.Prompt{Tools: []tools.Spec{{Name: "look"}}})
 				if h.err != nil {
 					t.Fatal(h.err)
 				}
+				if calls := (sessions.Message{Content: h.answer.Content}).ToolCalls(); c.call != "" && (len(calls) != 1 || string(calls[0].Arguments) != c.call || calls[0].ID == "" || h.answer.Stop != agent.StopToolUse) {
+					t.Errorf("calls %+v, stop %s", calls, h.answer.Stop)
+				}
 				text := (sessions.Message{Content: h.answer.Content}).Text()
-				if h.text != c.want || text != c.want || h.thinking != c.thinking {
+				if h.text != c.want || text != c.want || strings.TrimSpace(h.thinking) != c.thinking {
 					t.Errorf("pieces of %d: text %q, in the answer %q, thinking %q", step, h.text, text, h.thinking)
 				}
 				if step == 1 && h.restarts != c.restarts {

@@ -19,6 +19,15 @@ type request struct {
 	sent  lessons.Sent
 	specs []tools.Spec // the tools in it
 	plain bool         // their schemas are plain
+	stubs bool         // they may not be called
+}
+
+// callable gives the tools that may be called.
+func (r request) callable() []tools.Spec {
+	if r.stubs {
+		return nil
+	}
+	return r.specs
 }
 
 // refusable gives what of the request an endpoint may refuse.
@@ -69,7 +78,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	}
 	b = strconv.AppendBool(append(b, `,"stream":`...), a.stream)
 	sent.Params = a.params
-	return request{append(b, '}'), *sent, specs, a.plain}, nil
+	return request{append(b, '}'), *sent, specs, a.plain, a.stubs}, nil
 }
 
 // target says what the transcript is made fit for.

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -101,10 +102,17 @@ func TestAddressAndHeaders(t *testing.T) {
 		if got.URL.String() != c.url || got.Header.Get("X-Api-Key") != c.key || got.Header.Get("Authorization") != c.auth || got.Header.Get("Anthropic-Version") == "" {
 			t.Errorf("%s: %s %v", c.base, got.URL, got.Header)
 		}
-		if c.headers != nil && (c.key == token || c.auth != "") && strings.Contains(h.err.Error(), token) {
+		if c.headers != nil && (c.key == token || c.auth != "") && strings.Contains(h.err.Error()+saidBy(h.err), token) {
 			t.Errorf("the error has the secret in it: %v", h.err)
 		}
 	}
+}
+
+func saidBy(err error) string {
+	if e, ok := errors.AsType[*agent.ModelError](err); ok {
+		return e.Said
+	}
+	return ""
 }
 
 // TestStrict: a conversation that ends with the model's words ends with a person's all the same. source: anthropics/claude-code, "does

@@ -11,6 +11,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // The bounds of one answer.
@@ -35,6 +36,7 @@ type stream struct {
 	before   []*part        // of the answers that this one continues
 	spent    sessions.Usage // by them
 	mayPause bool
+	specs    []tools.Spec // the tools that may be called: models write calls into their text
 
 	parts    []*part
 	usage    usage
@@ -46,7 +48,6 @@ type stream struct {
 	answered bool   // the answer was handed over, with what it cost
 
 	text, thinking, arguments, opaque int // bytes kept
-	markup                            *markup
 	isJSON                            bool
 }
 
@@ -105,17 +106,17 @@ func (u usage) counted() sessions.Usage {
 
 // read reads an answer to its end. nil = it was handed over, or the reader wants no more.
 func (s *stream) read(body io.Reader) error {
-	in := newEvents(body)
+	in := wire.NewEvents(body)
 	for {
-		name, data, err := in.next()
-		s.isJSON = in.values != nil
+		e, err := in.Next()
 		if err != nil {
-			return s.ended(err)
+			return s.ended(err, in.Junk())
 		}
-		data = bytes.TrimSpace(data)
+		name, data := e.Name, bytes.TrimSpace(e.Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
-			return s.ended(io.EOF)
+			return s.ended(io.EOF, "")
 		}
+		s.isJSON = s.isJSON || e.Value
 		if !utf8.Valid(data) {
 			return s.t.Broken("an event is not valid UTF-8")
 		}
@@ -129,18 +130,17 @@ func (s *stream) read(body io.Reader) error {
 	}
 }
 
-// ended judges an answer that came to an end without saying so.
-func (s *stream) ended(err error) error {
-	var page pageError
+// ended judges an answer that came to an end without saying so. junk is what came and is no event.
+func (s *stream) ended(err error, junk string) error {
 	switch {
-	case errors.As(err, &page):
-		return s.t.StreamError(page)
 	case s.stop != "":
 		return s.end() // all of it has come
 	case !errors.Is(err, io.EOF):
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case s.isJSON && len(s.parts) > 0:
 		return s.end()
+	case junk != "" && !s.accepted:
+		return s.t.Broken("the answer is no event stream (is baseUrl right?): %s", junk)
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

@@ -93,9 +93,15 @@ func (s *stream) known(k kind, id string, index int) *output {
 	return nil
 }
 
+// tool gives the schema of an offered tool.
+func (s *stream) tool(name string) (json.RawMessage, bool) {
+	schema, offered := s.tools[name]
+	return schema, offered
+}
+
 // add begins an item. One too many is read and forgotten.
 func (s *stream) add(o *output) *output {
-	o.part, o.reader.Tools = -1, s.tools
+	o.part, o.reader.Tools = -1, s.tool
 	if len(s.outputs) < maxOutputs {
 		s.outputs = append(s.outputs, o)
 	}
@@ -374,7 +380,7 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		o.text.WriteString(text)
 		o.answered, o.refused = o.answered || !refusal, o.refused || refusal
 		o.musing.Reset()
-		o.reader, o.ended = markup.Reader{Tools: s.tools}, true
+		o.reader, o.ended = markup.Reader{Tools: s.tool}, true
 		first, last := o.reader.Add(text), o.reader.End()
 		o.musing.WriteString(first.Thinking + last.Thinking)
 	}

@@ -36,6 +36,7 @@ type Events struct {
 	data    []byte
 	line    []byte // one that was longer than the buffer
 	junk    []byte
+	next    []byte // a line that belongs to the next event
 	last    error
 }
 
@@ -116,9 +117,13 @@ func unended(err error) error {
 // event gives the next event of a stream. A line that is a JSON object counts as one: servers write errors like that.
 func (e *Events) event() (Event, error) {
 	e.name, e.data = "", e.data[:0]
-	for e.last == nil {
+	for e.last == nil || len(e.next) > 0 {
 		var line []byte
-		line, e.last = e.readLine()
+		if len(e.next) > 0 {
+			line, e.next = e.next, nil
+		} else {
+			line, e.last = e.readLine()
+		}
 		if errors.Is(e.last, errLongLine) {
 			return Event{}, e.last
 		}
@@ -134,6 +139,10 @@ func (e *Events) event() (Event, error) {
 		case string(field) == "data":
 			if len(e.data) > maxLine {
 				return Event{}, errLongLine
+			}
+			if len(e.data) > 0 && json.Valid(e.data) { // a server that leaves out the empty line between events
+				e.next = append(e.next[:0], line...)
+				return Event{Name: e.name, Data: e.data}, nil
 			}
 			if len(e.data) > 0 {
 				e.data = append(e.data, '\n')
