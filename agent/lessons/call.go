@@ -186,7 +186,7 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		c.apply(l)
 	case old:
 	default:
-		return e.Class == agent.BadRequest && !wantsResponses(f) && c.lastResort(sent)
+		return e.Class == agent.BadRequest && !f.WantsResponses() && c.lastResort(sent)
 	}
 	return true
 }

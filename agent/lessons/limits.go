@@ -77,17 +77,11 @@ func (r reading) limit() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var responsesWord = regexp.MustCompile(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)
-
-// wantsResponses reports whether an error says that the model is served by the Responses API instead of chat completions.
-func wantsResponses(f *wire.Fault) bool {
-	return responsesWord.MatchString(f.All) && regexp.MustCompile(`chat.?completions?|chat model|instead|only|not supported`).MatchString(f.All)
-}
-
-// WantsResponses reports whether an error of a model call says that the model is served by the Responses API.
+// WantsResponses reports whether an error of a model call says that the model is served by the Responses API instead of chat
+// completions.
 func WantsResponses(err error) bool {
 	f, ok := errors.AsType[*wire.Fault](err)
-	return ok && wantsResponses(f)
+	return ok && f.WantsResponses()
 }
 
 // effort reads errors of endpoints that take tools without thinking only.

@@ -16,7 +16,7 @@ import (
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
 	r := reading{f: f, text: f.All, sent: sent, call: c}
-	if wantsResponses(f) { // only what keeps the tools: without them the agent could do nothing any more
+	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
 		}
@@ -377,7 +377,7 @@ func (r reading) tools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Tools}, true
 }
 
-var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|role .{0,12}system|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|role .{0,12}developer")
+var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role")
 
 func (r reading) system() (sessions.Lesson, bool) {
 	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {

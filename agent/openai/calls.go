@@ -35,8 +35,8 @@ func (s *stream) addCall(p toolCall) error {
 		if len(s.calls) >= maxCalls {
 			return s.t.Broken("more than %d tool calls in one message", maxCalls)
 		}
-		s.calls = append(s.calls, call{index: p.Index})
-		c = &s.calls[len(s.calls)-1]
+		c = &call{index: p.Index}
+		s.calls = append(s.calls, c)
 	}
 	if c.id == "" {
 		c.id = p.ID
@@ -65,7 +65,7 @@ func (s *stream) addCall(p toolCall) error {
 func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 	var sameID *call
 	for i := len(s.calls) - 1; i >= 0; i-- {
-		k := &s.calls[i]
+		k := s.calls[i]
 		if c == nil && k.index == p.Index {
 			c = k
 		}
@@ -101,8 +101,7 @@ func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 
 // called gives the calls that came as such.
 func (s *stream) called() (out []sessions.Block, err error) {
-	for i := range s.calls {
-		c := &s.calls[i]
+	for _, c := range s.calls {
 		args := c.whole()
 		switch {
 		case s.finish == "" && !json.Valid(args) && len(args) > 0:

@@ -63,7 +63,7 @@ func bounded(blocks []sessions.Block) []sessions.Block {
 
 // details puts the pieces of reasoning_details together: texts and summaries of one entry are joined, everything else stays as it came.
 type details struct {
-	list    []detail
+	list    []*detail
 	size    int
 	dropped bool
 }
@@ -109,7 +109,7 @@ func (d *details) addOne(item json.RawMessage) string {
 		d.list[n-1].join(text, fields)
 		return text
 	}
-	last := detail{raw: bytes.Clone(item), fields: fields, joined: joined}
+	last := &detail{raw: bytes.Clone(item), fields: fields, joined: joined}
 	last.text.WriteString(text)
 	d.list = append(d.list, last)
 	return text

@@ -43,7 +43,7 @@ type stream struct {
 	field   string            // where reasoning came; fieldContent and fieldParts for content
 	details details           // reasoning_details
 	extra   json.RawMessage   // extra_content of the message
-	calls   []call
+	calls   []*call
 	size    int // of the arguments of all calls
 	finish  string
 	failed  bool // finish came with an error's name

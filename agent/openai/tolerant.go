@@ -45,7 +45,7 @@ func oddChunk(f map[string]any) chunk {
 }
 
 func oddChoice(m map[string]any) choice {
-	c := choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: text(m["finish_reason"]), Native: text(m["native_finish_reason"]),
+	c := choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: reason(m["finish_reason"]), Native: reason(m["native_finish_reason"]),
 		Usage: oddUsage(m["usage"]), Error: rawOf(m["error"])}
 	c.Delta = oddDelta(m["delta"])
 	if msg, ok := m["message"]; ok && msg != nil {
@@ -166,6 +166,18 @@ func text(v any) string {
 		}
 	}
 	return ""
+}
+
+// reason gives a word, also of an object that names it.
+func reason(v any) string {
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range []string{"type", "reason", "finish_reason", "name", "value"} {
+			if s := text(m[key]); s != "" {
+				return s
+			}
+		}
+	}
+	return text(v)
 }
 
 // number gives a whole number, also of a text; 0 = none.
