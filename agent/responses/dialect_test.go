@@ -2,9 +2,12 @@ package responses
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -167,6 +170,8 @@ func TestStreamErrors(t *testing.T) {
 		{"credit", failed("insufficient_quota", "You exceeded your current quota, please check your plan and billing details."), agent.NoCredit},
 		{"too long", failed("context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."), agent.TooLong},
 		{"a picture", failed("invalid_image", "The image data you provided does not represent a valid image."), agent.BadRequest},
+		{"a picture, by policy", failed("image_content_policy_violation", "The image may contain content that is not allowed."), agent.Refused},
+		{"an error in other words", `{"detail":"Rate limited: too many requests","code":"too_many_requests"}`, agent.RateLimited},
 		{"an error as JSON", `{"error":{"message":"The server had an error","type":"server_error","code":null}}`, agent.Overloaded},
 		{"an error in a list", `[{"error":{"message":"Too fast","code":429,"status":"RESOURCE_EXHAUSTED"}}]`, agent.RateLimited},
 		{"a failed answer as JSON", `{"object":"response","status":"failed","error":{"code":"server_error","message":"no"},"output":[]}`, agent.Overloaded},
@@ -180,6 +185,45 @@ func TestStreamErrors(t *testing.T) {
 		if n := len(s.bodies); n > 2 {
 			t.Errorf("%s: %d requests", c.name, n)
 		}
+	}
+}
+
+// TestWishedWait: how long to wait is read out of an answer that began well.
+// source: zendev-sh/goai#88
+func TestWishedWait(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"Please try again in 6.57s.": 6570 * time.Millisecond, "try again in 120ms": 120 * time.Millisecond, "try again in a moment": 0} {
+		m, _ := against(t, Config{}, reply{body: events(fmt.Sprintf(`{"type":"error","error":{"code":"rate_limit_exceeded","message":%q}}`, text))})
+		e, ok := errors.AsType[*agent.ModelError](ask(t, m, agent.Prompt{}).err)
+		if !ok || e.RetryAfter != want {
+			t.Errorf("%s: %v", text, e)
+		}
+	}
+}
+
+// TestNoSuchAPI: an address without this API says what to do.
+func TestNoSuchAPI(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{"404 page not found": true, `{"detail":"Not Found"}`: true, refusal("The model `m` does not exist", "model", "model_not_found"): false} {
+		m, s := against(t, Config{}, reply{status: 404, body: body})
+		if err := ask(t, m, agent.Prompt{}).err; class(err) != agent.NoSuchModel || strings.Contains(err.Error(), "openai-completions") != want || len(s.bodies) != 1 {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestUnreadableIsLogged: what cannot be read is logged once for each model, shortened.
+func TestUnreadableIsLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	m, _ := against(t, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}, reply{body: events(`"`+strings.Repeat("odd", 200)+`"`, `{"type":"response.output_item.done","item":7}`, completed(hello))})
+	for range 2 {
+		if g := ask(t, m, agent.Prompt{}); g.text != "hello" {
+			t.Fatal(g.err)
+		}
+	}
+	if s := log.String(); strings.Count(s, "unreadable") != 1 || len(s) > 600 || !strings.Contains(s, "oddodd") {
+		t.Error(s)
 	}
 }
 

@@ -24,10 +24,16 @@ type event struct {
 	Object    string          // of an answer in one piece: response
 	Status    string          // of an answer in one piece
 	Output    json.RawMessage // of an answer in one piece
+
+	id string // the newest ItemID of a piece: the next one mostly has the same
 }
 
 // read fills in an event. It reports whether data is a JSON object. A field of another type than usual is read as well as it can be.
 func (ev *event) read(data []byte) error {
+	*ev = event{Index: -1, Part: -1, id: ev.id}
+	if ev.piece(data) {
+		return nil
+	}
 	*ev = event{Index: -1, Part: -1}
 	err := json.Unmarshal(data, ev)
 	if err == nil {

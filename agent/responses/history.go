@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"hash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,10 +32,13 @@ type history struct {
 	older time.Time       // of messages up to then: no reasoning either
 	ids   map[string]bool // of items: a request must not have one twice
 	texts map[string]int  // how often a text was given an id
+	hash  hash.Hash       // of texts
+	sum   [sha256.Size]byte
 }
 
 // encode begins a body: its input, with room behind it for more bytes.
 func (h *history) encode(p agent.Prompt, more int) []byte {
+	h.hash = sha256.New()
 	h.older = until(h.call.Use(lessons.ReasoningItems))
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
 	msgs := agent.Repair(p.Messages, h.target())
@@ -134,6 +138,10 @@ func (h *history) result(m sessions.Message) {
 // assistant adds the items of an answer, in their order. Items that came together go back together: a reasoning item with what it led
 // to, and their ids only with all of the reasoning, because the provider checks that.
 func (h *history) assistant(m sessions.Message) {
+	if len(m.Content) == 1 && m.Content[0].Type == sessions.TextBlock && m.Content[0].Opaque == nil {
+		h.message(m.Content[0].Text, nil, false)
+		return
+	}
 	whole := !h.omit && (h.older.IsZero() || m.Time.After(h.older)) && h.complete(m)
 	var text []string
 	flush := func() {
@@ -213,9 +221,12 @@ func (h *history) message(text string, data json.RawMessage, whole bool) {
 		return
 	}
 	h.b = append(h.b, `{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":`...)
-	h.b = append(wire.Quote(h.b, text), `,"annotations":[]}]`...)
+	start := len(h.b)
+	h.b = wire.Quote(h.b, text)
+	quoted := h.b[start:]
+	h.b = append(h.b, `,"annotations":[]}]`...)
 	if !h.further(data, whole) {
-		h.b = wire.Quote(append(h.b, `,"id":`...), h.textID(text))
+		h.textID(text, quoted)
 	}
 	h.sent.Reasoning = true // an id, which may be refused
 	h.b = append(h.b, "},"...)
@@ -233,8 +244,11 @@ func (h *history) toolCall(c sessions.Block, data json.RawMessage, whole bool) {
 
 // further adds the fields of an item that its provider wants back, its id only with whole, and reports whether there was an id.
 func (h *history) further(data json.RawMessage, whole bool) (id bool) {
+	if data == nil {
+		return false
+	}
 	var all map[string]json.RawMessage
-	if data == nil || json.Unmarshal(data, &all) != nil {
+	if json.Unmarshal(data, &all) != nil {
 		return false
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -261,14 +275,21 @@ func (h *history) note(id string) {
 	h.ids[id] = true
 }
 
-// textID makes an id for a text that has none of this provider: some want one, and all take one of this form.
-func (h *history) textID(text string) string {
+// textID adds an id for a text that has none of this provider: some want one, and all take one of this form.
+func (h *history) textID(text string, quoted []byte) {
 	if h.texts == nil {
 		h.texts = make(map[string]int)
 	}
-	h.texts[text]++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", h.texts[text], text))
-	return "msg_" + hex.EncodeToString(sum[:16])
+	h.hash.Reset()
+	_, _ = h.hash.Write(quoted) // a hash takes everything
+	n := h.texts[text]
+	h.texts[text] = n + 1
+	h.b = append(h.b, `,"id":"msg_`...)
+	h.b = hex.AppendEncode(h.b, h.hash.Sum(h.sum[:0])[:16])
+	if n > 0 {
+		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
+	}
+	h.b = append(h.b, '"')
 }
 
 // itemID gives the id of an item, "" = it has none.
@@ -283,6 +304,9 @@ func itemID(data json.RawMessage) string {
 
 // until gives the time of a lesson about reasoning items, zero = there is none.
 func until(use string) time.Time {
+	if use == "" {
+		return time.Time{}
+	}
 	t, _ := time.Parse(time.RFC3339Nano, use) // what cannot be read is no lesson
 	return t
 }

@@ -62,6 +62,7 @@ func TestRefusals(t *testing.T) {
 		// source: continuedev/continue#12031, BerriAI/litellm#16032
 		{"summaries", agent.Prompt{Thinking: "low"}, agent.ModelSettings{}, reply{400, refusal("Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization. If you just verified, it can take up to 15 minutes for access to propagate.", "reasoning.summary", "unsupported_value"), nil},
 			gone("reasoning.summary"), nil},
+		{"summaries, in general words", agent.Prompt{}, agent.ModelSettings{}, reply{400, `{"error":{"message":"Reasoning is not supported with this model."}}`, nil}, gone("reasoning"), nil},
 		{"an effort", agent.Prompt{Thinking: "minimal"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model. Supported values are: 'none', 'low', 'medium', and 'high'.", "reasoning.effort", "unsupported_value"), nil},
 			is("reasoning.effort", "low"), is("reasoning.effort", "minimal")},
 		{"none", agent.Prompt{Thinking: "off"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "reasoning.effort", "unsupported_value"), nil},
@@ -93,6 +94,13 @@ func TestRefusals(t *testing.T) {
 			func(b map[string]any) bool { return !strings.Contains(fmt.Sprint(b["input"]), "input_image") }, nil},
 		{"a picture, inside the answer", agent.Prompt{Messages: []sessions.Message{picture}}, agent.ModelSettings{}, reply{200, events(`{"type":"response.created","response":{}}`, `{"type":"response.failed","response":{"status":"failed","error":{"code":"invalid_image","message":"The image data you provided does not represent a valid image."}}}`), nil},
 			func(b map[string]any) bool { return !strings.Contains(fmt.Sprint(b["input"]), "input_image") }, nil},
+		// source: llama.cpp tools/server (an output has texts only)
+		{"pictures of tools", agent.Prompt{Messages: []sessions.Message{user("go"), assistant(callBlock("call_1", "weather", `{}`)), {Role: sessions.ToolResult, ToolCallID: "call_1", Content: picture.Content}}}, agent.ModelSettings{},
+			reply{400, refusal("Invalid value: 'input_image'. Supported values are: 'input_text'.", "input[2].output[1]", "invalid_value"), nil},
+			func(b map[string]any) bool {
+				out, text := itemAt(b, 2)["output"].(string)
+				return text && out != "" && strings.Contains(fmt.Sprint(itemAt(b, 3)), "input_image")
+			}, nil},
 		// source: openai/codex#8119, openclaw/openclaw#90093
 		{"encrypted content", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("The encrypted content gAAA...c90= could not be verified.", "", "invalid_encrypted_content"), nil}, without("reasoning"), nil},
 		{"encrypted content, inside the answer", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{200, events(`{"type":"error","error":{"type":"invalid_request_error","code":"invalid_encrypted_content","message":"The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed."},"status":400}`), nil}, without("reasoning"), nil},

@@ -56,7 +56,7 @@ func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Ca
 	if err != nil {
 		return nil, err
 	}
-	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: encodedTools == nil && len(p.Tools) > 0, toolPictures: m.host == openAI || m.host == azure}
+	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: set.Tools == "off" || call.Off(lessons.Tools, ""), toolPictures: m.host == openAI || m.host == azure}
 	instructions := p.System
 	if set.System == "off" || call.Off(lessons.System, "") || refused(call, "instructions", "text") {
 		h.system, instructions = p.System, ""

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -153,7 +154,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)); err != nil { // the try keeps its beginning
 			return false, t.Error(err)
 		}
-		return false, t.Error(errors.New(res.Status + " without a reason"))
+		return false, hinted(t.Error(errors.New(res.Status + " without a reason")))
 	}
 	s := &stream{
 		t: t, yield: yield, from: at.String(), tools: req.offered(),
@@ -165,6 +166,20 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		p.Spent(lost)
 	}
 	return s.begun, err
+}
+
+// hinted adds what to do to the error of a server that seems to have no such API: it names neither a model nor an item.
+func hinted(err error) error {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+		return err
+	}
+	f, ok := errors.AsType[*wire.Fault](e.Err)
+	if !ok || strings.Contains(f.All, "model") || strings.Contains(f.All, "item") || strings.Contains(f.All, "deployment") {
+		return err
+	}
+	e.Err = fmt.Errorf("%w (no Responses API at this address? set api: openai-completions, or correct baseUrl)", e.Err)
+	return err
 }
 
 // maxRefusal is how much of a refusal is read, in bytes.
@@ -223,10 +238,16 @@ func hostOf(u *url.URL) host {
 		return openAI
 	case below("api.x.ai"):
 		return xAI
-	case below("azure.com"), below("azure.us"), below("azure.cn"):
+	case slices.ContainsFunc(azureDomains, below):
 		return azure
 	}
 	return other
+}
+
+// azureDomains are where Azure's services for OpenAI's models are.
+var azureDomains = []string{
+	"openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com", "openai.azure.us", "cognitiveservices.azure.us", "openai.azure.cn",
+	"cognitiveservices.azure.cn",
 }
 
 // maxWarned bounds the models of which is known that something unreadable was logged.

@@ -47,11 +47,14 @@ func ask(t *testing.T, m agent.Model, p agent.Prompt) (g got) {
 	if p.Tries == 0 {
 		p.Tries = 1
 	}
+	var text, thoughts strings.Builder
 	for d, err := range m.Stream(t.Context(), p) {
 		if d.Restart {
-			g.text, g.thoughts = "", ""
+			text.Reset()
+			thoughts.Reset()
 		}
-		g.text, g.thoughts = g.text+d.Text, g.thoughts+d.Thinking
+		text.WriteString(d.Text)
+		thoughts.WriteString(d.Thinking)
 		if d.Final != nil {
 			g.answer = d.Final
 		}
@@ -59,6 +62,7 @@ func ask(t *testing.T, m agent.Model, p agent.Prompt) (g got) {
 			g.err = err
 		}
 	}
+	g.text, g.thoughts = text.String(), thoughts.String()
 	return g
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"parley/agent"
@@ -218,6 +220,10 @@ func (s *stream) whole(ev *event, data []byte) error {
 	case ev.Object == "response" || ev.Output != nil || ev.Status != "":
 		return s.terminal(ev, ev.Status, data, data)
 	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) == nil && (says(all["detail"]) || says(all["message"]) || says(all["errors"])) {
+		return s.failed(nil, data)
+	}
 	s.unread("an event without a type", data)
 	return nil
 }
@@ -262,17 +268,44 @@ func (s *stream) failed(what json.RawMessage, data []byte) error {
 	}
 	err := s.t.StreamError(raw)
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || e.Class != agent.Broken {
+	f, known := errors.AsType[*wire.Fault](err)
+	if !ok || !known {
 		return err
 	}
-	if f, ok := errors.AsType[*wire.Fault](e.Err); ok {
-		for _, code := range f.Codes {
-			if strings.HasPrefix(code, "invalid_") || strings.Contains(code, "image") || strings.HasPrefix(code, "unsupported_") {
-				e.Class = agent.BadRequest // it says what is wrong with the request
-			}
+	if e.RetryAfter == 0 && e.Class == agent.RateLimited {
+		e.RetryAfter = wished(f.All)
+	}
+	if e.Class != agent.Broken {
+		return err
+	}
+	for _, code := range f.Codes {
+		switch {
+		case strings.Contains(code, "content_policy"):
+			e.Class = agent.Refused
+		case strings.HasPrefix(code, "invalid_"), strings.HasPrefix(code, "unsupported_"), strings.Contains(code, "image"):
+			e.Class = agent.BadRequest // it says what is wrong with the request
+		default:
+			continue
 		}
+		break
 	}
 	return err
+}
+
+// inTime is what OpenAI says in an answer that has no header for it any more.
+var inTime = regexp.MustCompile(`try again in (\d+(?:\.\d+)?(?:ms|s|m))\b`)
+
+// wished gives how long a provider wants to be left alone, 0 = it does not say.
+func wished(text string) time.Duration {
+	m := inTime.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(m[1])
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 // pass hands a piece to the reader.
