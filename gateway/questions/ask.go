@@ -260,7 +260,7 @@ func (d Dialog) Detect(ctx context.Context) (m Model, why string, ok bool) {
 }
 
 // known are the protocols that a person may choose, with the model that is proposed.
-var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-5"}}
+var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-6"}}
 
 func (d Dialog) model(ctx context.Context, a *Answers) error {
 	m, why, ok := d.Detect(ctx)
