@@ -15,6 +15,9 @@ type Chosen struct {
 	Offline   bool // it is the built-in one
 }
 
+// PromptSize estimates what instructions and tools take of every prompt, in tokens.
+func PromptSize() int { return promptSize() }
+
 // Choose looks for the model as the host does at its start.
 func Choose(ctx context.Context, c *config.Config, table []Provider, getenv func(string) string) Chosen {
 	all, ch := choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, table, getenv)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -64,6 +65,28 @@ func (m *modelSet) find(name string) (agent.Candidate, error) {
 	}
 	facts, _ := m.book.Facts(provider, p, model)
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
+}
+
+// glanceTimeout is how long a start may wait for what a server nearby says of its model.
+const glanceTimeout = 300 * time.Millisecond
+
+// glance asks the server of a model at once where it is nearby, for the first screen and the first turn. What does not come in time is
+// asked for in the background.
+func (m *modelSet) glance(ctx context.Context, name string) {
+	provider, model, _ := strings.Cut(name, "/")
+	p, known := m.providers()[provider]
+	if !known || !models.Near(p) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	_, _ = m.book.AskNow(ctx, provider, p, model) // the host starts without
+}
+
+// unknown is the error for a model that cannot be named.
+func (m *modelSet) unknown(name string) error {
+	_, err := m.find(name)
+	return err
 }
 
 // warm has the server of a model asked what the model can, before the first turn needs it.
