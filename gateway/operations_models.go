@@ -39,7 +39,7 @@ func (h *Host) listModels(_ context.Context, _ api.None) ([]api.Model, error) {
 	rows := []api.Model{}
 	for _, name := range names {
 		row := h.models.row(name, lessons)
-		row.Default = name == used
+		row.Default, row.Trouble = name == used, h.models.trouble(name)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -56,18 +56,24 @@ func (m *modelSet) row(name string, lessons []sessions.Lesson) api.Model {
 	}
 	p, f, at, ok := m.facts(name, lessons)
 	if !ok {
-		row.Trouble = m.unknown(name).Error()
 		return row
 	}
 	row.Window, row.Images, row.Tools, row.Levels, row.From = f.ContextWindow, !f.NoImages, f.Tools != "off", f.Levels, f.From
 	row.Input, row.Output, row.CacheRead, row.CacheWrite = f.Input, f.Output, f.CacheRead, f.CacheWrite
 	row.Address, row.Program, row.Asked, row.Notes = models.Place(p), f.Program, at, f.Notes(name, p, promptSize())
-	if _, err := m.find(name); err != nil {
-		row.Trouble = err.Error()
-	} else if s := m.states()[provider]; s != "" && s != "closed" {
-		row.Trouble = fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
-	}
 	return row
+}
+
+// trouble says why a model cannot be used at the moment; "" = it can.
+func (m *modelSet) trouble(name string) string {
+	if err := m.unknown(name); err != nil {
+		return err.Error()
+	}
+	provider, _, _ := strings.Cut(name, "/")
+	if s := m.states()[provider]; s != "" && s != "closed" {
+		return fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
+	}
+	return ""
 }
 
 // facts gives what is known of a model, its provider, and when its server was asked. ok is false for one that cannot be named.
@@ -154,6 +160,12 @@ func (h *Host) testModel(ctx context.Context, c api.ModelTest) (models.Trial, er
 
 // candidate is find with what the model's server says now.
 func (m *modelSet) candidate(ctx context.Context, name string) (agent.Candidate, error) {
+	m.ask(ctx, name)
+	return m.find(name)
+}
+
+// ask asks the server of a model, and waits for the answer.
+func (m *modelSet) ask(ctx context.Context, name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
 		if p, known := m.providers()[provider]; known {
 			if _, err := m.book.AskNow(ctx, provider, p, model); err != nil {
@@ -161,7 +173,6 @@ func (m *modelSet) candidate(ctx context.Context, name string) (agent.Candidate,
 			}
 		}
 	}
-	return m.find(name)
 }
 
 // Models is a set of models outside of a host, for commands.
@@ -190,7 +201,7 @@ func (m Models) List(ctx context.Context, c agent.Config) []api.Model {
 
 // Facts says what is known of one model. Its server is asked now.
 func (m Models) Facts(ctx context.Context, name string) api.Model {
-	_, _ = m.set.candidate(ctx, name) // the row says what is wrong
+	m.set.ask(ctx, name)
 	return m.set.row(name, nil)
 }
 
@@ -201,4 +212,10 @@ func (m Models) Test(ctx context.Context, name string) (models.Trial, error) {
 		return models.Trial{}, err
 	}
 	return models.Test(ctx, who, nil), nil
+}
+
+// Load has the server of a model load it, where that is an Ollama: then the window is known. It may take a minute.
+func (m Models) Load(ctx context.Context, name string) error {
+	provider, model, _ := strings.Cut(name, "/")
+	return models.Asker{}.Load(ctx, m.Chosen.Providers[provider], model)
 }

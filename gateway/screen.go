@@ -45,7 +45,9 @@ func (h *Host) Screen(took time.Duration, link bool) string {
 	}
 	if p, f, _, ok := h.models.facts(h.choice.Load().name, nil); ok {
 		for _, n := range f.Notes(h.choice.Load().name, p, promptSize()) {
-			line("", "! %s", n)
+			if !n.Minor {
+				line("", "! %s", n)
+			}
 		}
 	}
 	line("store", "%s, %s", h.storeName(), c.State)
