@@ -20,6 +20,7 @@ import (
 	"parley/channels/webchat"
 	"parley/gateway/access"
 	"parley/gateway/config"
+	"parley/gateway/models"
 	"parley/router"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -84,6 +85,7 @@ type Host struct {
 	store    *sqlstore.Store
 	router   *router.Router
 	models   *modelSet
+	lessons  models.Lessons // what endpoints were seen to refuse; nil = nothing keeps it
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
@@ -149,6 +151,7 @@ func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
 	providers, ch := choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, h.deps.Providers, h.deps.Getenv)
 	h.models.configure(providers)
 	h.choice.Store(&ch)
+	h.models.glance(ctx, ch.name)
 }
 
 // Run works until ctx ends, then hands everything over to the store, within stopWithin.

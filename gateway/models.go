@@ -67,6 +67,28 @@ func (m *modelSet) find(name string) (agent.Candidate, error) {
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }
 
+// glanceTimeout is how long a start may wait for what a server nearby says of its model.
+const glanceTimeout = 300 * time.Millisecond
+
+// glance asks the server of a model at once where it is nearby, for the first screen and the first turn. What does not come in time is
+// asked for in the background.
+func (m *modelSet) glance(ctx context.Context, name string) {
+	provider, model, _ := strings.Cut(name, "/")
+	p, known := m.providers()[provider]
+	if !known || !models.Near(p) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	_, _ = m.book.AskNow(ctx, provider, p, model) // the host starts without
+}
+
+// unknown is the error for a model that cannot be named.
+func (m *modelSet) unknown(name string) error {
+	_, err := m.find(name)
+	return err
+}
+
 // warm has the server of a model asked what the model can, before the first turn needs it.
 func (m *modelSet) warm(name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
@@ -171,11 +193,11 @@ type choice struct {
 // offline reports whether it is the built-in one.
 func (c choice) offline() bool { return strings.HasPrefix(c.name, offline+"/") }
 
-// The models that a key in the environment stands for, where the configuration names none.
+// The models that a key in the environment stands for, where the configuration names none: the catalogue's usual ones, unless they cost
+// more than the ones before.
 const (
 	openAIModel    = "gpt-5.1"
-	anthropicModel = "claude-sonnet-4-5"
-	ollamaURL      = "http://127.0.0.1:11434/v1"
+	anthropicModel = "claude-sonnet-4-6"
 )
 
 // choose looks for a model: what the configuration says, a key in the environment, the only provider that the configuration names
@@ -207,20 +229,18 @@ func choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	if only := config.OnlyModel(conf); only != "" {
 		return all, choice{only, "models.providers names no other"}
 	}
-	ollama := agent.Provider{API: "openai", BaseURL: firstOf(ollamaBase(getenv("OLLAMA_HOST")), ollamaURL), APIKey: channels.NewSecret("ollama")}
-	for _, t := range table {
-		if t.API != "openai" || t.List == nil {
-			continue
+	local := "no Ollama on this machine"
+	if slices.ContainsFunc(table, func(t Provider) bool { return t.API == "openai" && t.List != nil }) {
+		l, why, ok := models.Asker{}.FindLocal(ctx, getenv)
+		if ok {
+			if _, taken := all[l.Name]; !taken {
+				all[l.Name] = l.Provider
+			}
+			return all, choice{l.Name + "/" + l.Model.Name, article(l.Program) + " answers on this machine"}
 		}
-		ask, cancel := context.WithTimeout(ctx, 150*time.Millisecond)
-		names, err := t.List(ask, ollama)
-		cancel()
-		if err == nil && len(names) > 0 {
-			found("ollama", ollama)
-			return all, choice{"ollama/" + names[0], "an Ollama answers on this machine"}
-		}
+		local = firstOf(why, local)
 	}
-	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, no Ollama on this machine"
+	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, " + local
 	if slices.ContainsFunc(slices.Collect(maps.Values(conf)), func(p agent.Provider) bool { return p.API != offline }) {
 		why = "agents.defaults.model names none of models.providers, " + why
 	}
@@ -235,15 +255,13 @@ func isSet(getenv func(string) string, key, base string) string {
 	return key + " is set"
 }
 
-// ollamaBase turns OLLAMA_HOST into the address of its OpenAI-compatible API.
-func ollamaBase(host string) string {
-	if host == "" {
-		return ""
+// article puts an article before the name of a program.
+func article(program string) string {
+	switch program {
+	case models.Ollama, models.LMStudio, models.LlamaCPP:
+		return "an " + program
 	}
-	if !strings.Contains(host, "://") {
-		host = "http://" + host
-	}
-	return strings.TrimSuffix(host, "/") + "/v1"
+	return "a " + program
 }
 
 func firstOf(s ...string) string {

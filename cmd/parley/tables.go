@@ -68,18 +68,21 @@ func adapters() []gateway.Adapter {
 func providers() []gateway.Provider {
 	return []gateway.Provider{
 		{
-			API: "openai",
-			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
-				return openai.New(openai.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
-			},
-			List: func(ctx context.Context, p agent.Provider) ([]string, error) {
-				return openai.List(ctx, openai.Config{Name: cmp.Or(p.BaseURL, "openai"), BaseURL: p.BaseURL, APIKey: p.APIKey})
-			},
+			API:  "openai",
+			Open: openOpenAI, List: listOpenAI,
+		},
+		{
+			API:  agent.CompletionsAPI,
+			Open: openOpenAI, List: listOpenAI,
+		},
+		{
+			API:  agent.ResponsesAPI,
+			Open: openOpenAI, List: listOpenAI,
 		},
 		{
 			API: "anthropic",
 			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
-				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
+				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
 			},
 		},
 		{
@@ -87,4 +90,21 @@ func providers() []gateway.Provider {
 			Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return offline.New(), nil },
 		},
 	}
+}
+
+// openOpenAI makes a provider of OpenAI's two protocols: Provider.Protocol says which one an address speaks.
+func openOpenAI(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
+	if p.Protocol() == agent.ResponsesAPI {
+		return openResponses(name, p, log), nil
+	}
+	return openai.New(openai.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
+}
+
+// openResponses makes a provider of the Responses API.
+func openResponses(name string, p agent.Provider, log *slog.Logger) agent.Model {
+	return openai.New(openai.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log})
+}
+
+func listOpenAI(ctx context.Context, p agent.Provider) ([]string, error) {
+	return openai.List(ctx, openai.Config{Name: cmp.Or(p.Address(), "openai"), BaseURL: p.Address(), APIKey: p.APIKey})
 }

@@ -24,7 +24,7 @@ const (
 
 // The programs that serve models and are asked in their own way.
 const (
-	Ollama   = "ollama"
+	Ollama   = "Ollama"
 	LlamaCPP = "llama.cpp"
 	LMStudio = "LM Studio"
 	VLLM     = "vLLM"
@@ -55,7 +55,7 @@ var plainClient = &http.Client{CheckRedirect: func(req *http.Request, via []*htt
 // anything, and waits for each at most as long as ctx and askTimeout allow. It is an error when the list cannot be read; what else
 // cannot be read is left out.
 func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model string) (Answer, error) {
-	c := call{a.Client, p}
+	c := call{client: a.Client, p: p}
 	if c.client == nil {
 		c.client = plainClient
 	}
@@ -207,6 +207,7 @@ func (s *Served) props(v any) {
 type call struct {
 	client *http.Client
 	p      agent.Provider
+	slow   bool // wait as long as the context allows
 }
 
 func (c call) get(ctx context.Context, address string) (any, error) {
@@ -215,8 +216,11 @@ func (c call) get(ctx context.Context, address string) (any, error) {
 
 // do makes a request and reads JSON, numbers as they are written. The error names the address without user, password and query.
 func (c call) do(ctx context.Context, method, address string, body any) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
+	if !c.slow {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("ask a model server: %q is no address", c.p.Address())

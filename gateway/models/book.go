@@ -167,7 +167,11 @@ func (b *Book) ask(ctx context.Context, k asked) error {
 	answer, err := b.asker.Ask(ctx, k.provider, x.p, k.model)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	x.asking, x.at = false, time.Now()
+	x.asking = false
+	if err != nil && ctx.Err() != nil {
+		return err // whoever asked had no time: that says nothing about the server
+	}
+	x.at = time.Now()
 	if err != nil {
 		x.err = err
 		b.log.Debug("a model server does not say what its models can", "provider", k.provider, "err", err)

@@ -165,7 +165,7 @@ func (c *index) providers(name string, p agent.Provider) (out []string) {
 		return out
 	}
 	u, err := url.Parse(p.BaseURL)
-	if err != nil || local(u.Hostname()) {
+	if err != nil || Local(u.Hostname()) {
 		return nil
 	}
 	name = strings.ToLower(name)
@@ -178,8 +178,8 @@ func (c *index) providers(name string, p agent.Provider) (out []string) {
 	return nil
 }
 
-// local reports whether a host is this machine or one of a private network.
-func local(host string) bool {
+// Local reports whether a host is this machine or one of a private network.
+func Local(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified() || ip.IsLinkLocalUnicast()
 	}
