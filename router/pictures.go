@@ -113,7 +113,7 @@ func (s seeing) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 // withPictures gives the messages with the bytes of their newest pictures, which are fetched side by side; a picture that cannot be had
 // is a line that says so.
 func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []sessions.Message {
-	out, shown := msgs, 0
+	out, shown, most := msgs, 0, picturesShown(msgs)
 	var fetching sync.WaitGroup
 	ctx, cancel := context.WithTimeout(ctx, pictureWait)
 	defer cancel()
@@ -130,7 +130,7 @@ func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []se
 			if !unfetched(b) {
 				continue
 			}
-			if shown++; shown > PicturesMost {
+			if shown++; shown > most {
 				content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that was shown earlier]"}
 				continue
 			}
@@ -140,6 +140,29 @@ func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []se
 	}
 	fetching.Wait()
 	return out
+}
+
+// picturesStep is how many pictures are no longer shown at once where tools give some: a step of a turn that brings one changes what stands
+// before it in the prompt, which costs the provider's prompt cache, only each so many times.
+const picturesStep = 4
+
+// picturesShown returns how many of the newest pictures of a prompt are shown.
+func picturesShown(msgs []sessions.Message) int {
+	n, ofTools := 0, false
+	for _, m := range msgs {
+		for _, b := range m.Content {
+			if unfetched(b) {
+				n++
+				ofTools = ofTools || m.Role == sessions.ToolResult
+			}
+		}
+	}
+	hidden := n - PicturesMost
+	if hidden <= 0 || !ofTools {
+		return PicturesMost
+	}
+	hidden = (hidden + picturesStep - 1) / picturesStep * picturesStep
+	return max(n-hidden, 1)
 }
 
 // shownPicture gives a picture's block with its bytes, or the line that stands for it.

@@ -131,6 +131,42 @@ func TestToolPictures(t *testing.T) {
 	})
 }
 
+// However many pictures tools give, what was sent stays the beginning of what is sent next, but for each fourth picture beyond the bound.
+func TestManyToolPictures(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		cam := &camera{name: "web_shot", give: func(n int) tools.Result {
+			id := fmt.Sprintf("shot%04d", n)
+			return tools.Result{Text: "attachment " + id, Blocks: []sessions.Block{given(sessions.ImageBlock, id, "", "image/png", shot+fmt.Sprint(n))}}
+		}}
+		g.r.deps.MoreTools = func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} }
+		const steps = 22
+		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+			if n := g.model.count(); n <= steps {
+				return call(fmt.Sprint("c", n), "web_shot", map[string]any{}), nil
+			}
+			return text("done"), nil
+		})
+		g.say(direct(guest), guest, "watch the page")
+		g.shown(1)
+		broken, before := 0, ""
+		for i, p := range g.model.asked {
+			now := fmt.Sprint(seen(p))
+			shown := strings.Count(now, "image/png")
+			if shown > PicturesMost || shown < min(i, PicturesMost-picturesStep+1) || i > 0 && !strings.Contains(now, fmt.Sprint("shot", i, " ")) {
+				t.Errorf("request %d shows %d pictures: %s", i, shown, now)
+			}
+			if !strings.HasPrefix(now, strings.TrimSuffix(before, "]")) {
+				broken++
+			}
+			before = now
+		}
+		if broken != 4 { // 9, 13, 17 and 21 pictures
+			t.Errorf("%d of %d requests do not begin with the one before", broken, steps)
+		}
+	})
+}
+
 // What cannot be kept is a line of the result, and the turn goes on; a picture that no model can look at is a file; what looks like a
 // picture by its bytes is one.
 func TestToolFilesThatAreNotKept(t *testing.T) {

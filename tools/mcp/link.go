@@ -87,7 +87,7 @@ func (l *link) retryLegacy(ctx context.Context, client *sdk.Client, first error)
 	if l.dialed.legacy == nil || ctx.Err() != nil {
 		return first
 	}
-	t := l.dialed.legacy(l.life)
+	t := l.dialed.legacy(l.life) //nolint:contextcheck // the stream of events lives as long as the connection
 	if t == nil {
 		return first
 	}

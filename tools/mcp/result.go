@@ -4,9 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,12 +34,10 @@ type reading struct {
 // ids, and its structured content as JSON unless the texts say the same. Secrets are taken out before anything is cut.
 func resultOf(r *sdk.CallToolResult, tool string, redact func(string) string) tools.Result {
 	x := reading{tool: tool, redact: redact}
-	said := ""
 	for _, c := range r.Content {
 		x.parts = append(x.parts, x.content(c))
-		said += plainText(c)
 	}
-	if v := exact(r.StructuredContent); v != nil && !says(said, v) {
+	if v := x.withoutFiles(exact(r.StructuredContent)); v != nil && !says(strings.Join(x.parts, "\n"), v) {
 		if b, err := encodeJSON(v); err == nil {
 			x.parts = append(x.parts, string(b))
 		}
@@ -54,23 +55,13 @@ func resultOf(r *sdk.CallToolResult, tool string, redact func(string) string) to
 // show makes a line of a field of a result, of at most n bytes.
 func (x *reading) show(s string, n int) string { return line(x.redact(clean(s)), n) }
 
-// plainText returns what a block says in words; "" when it holds none.
-func plainText(c sdk.Content) string {
-	switch c := c.(type) {
-	case *sdk.TextContent:
-		return c.Text + "\n"
-	case *sdk.EmbeddedResource:
-		if c.Resource != nil {
-			return c.Resource.Text + "\n"
-		}
-	}
-	return ""
-}
-
 // content words one block of a result, and keeps it when it is a picture, sound or a file.
 func (x *reading) content(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:
+		if data, mime := fileInText(c.Text); data != nil {
+			return x.file("file", mime, "", data)
+		}
 		return c.Text
 	case *sdk.ImageContent:
 		return x.file("image", c.MIMEType, "", c.Data)
@@ -109,6 +100,65 @@ func (x *reading) file(what, mime, uri string, data []byte) string {
 	}
 	x.blocks = append(x.blocks, b)
 	return fmt.Sprintf("[%s, %d bytes: attachment %s]", about, len(data), b.ID)
+}
+
+// leastFile is how many bytes of base64 count as a file: shorter ones may be words or keys.
+const leastFile = 1024
+
+// fileInText returns the file that a text is, in base64 or as a data URL; nil when it is none. Without a type in front only what begins like a
+// picture, sound, video or PDF is one.
+func fileInText(text string) (data []byte, mime string) {
+	m := members{}
+	if rest, ok := strings.CutPrefix(text, "data:"); ok {
+		kind, _, ok := strings.Cut(rest, ";base64,")
+		if !ok || len(kind) > 200 {
+			return nil, ""
+		}
+		mime, _, _ = strings.Cut(kind, ";")
+	} else if len(text) < leastFile || !isBase64(json.RawMessage(`"`+text+`"`)) {
+		return nil, ""
+	}
+	if m.set("data", text); !m.decode("data") {
+		return nil, ""
+	}
+	if json.Unmarshal(m["data"], &data) != nil || len(data) == 0 {
+		return nil, ""
+	}
+	if mime == "" {
+		mime, _, _ = strings.Cut(http.DetectContentType(data), ";")
+		if kind, _, _ := strings.Cut(mime, "/"); mime != "application/pdf" && kind != "image" && kind != "audio" && kind != "video" {
+			return nil, ""
+		}
+	}
+	return data, mime
+}
+
+// withoutFiles puts the names of attachments in the place of files in structured content: those of the blocks again, as a server of files
+// sends them, and others.
+func (x *reading) withoutFiles(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out[k] = x.withoutFiles(v[k])
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = x.withoutFiles(v[i])
+		}
+		return out
+	case string:
+		if i := slices.IndexFunc(x.blocks, func(b sessions.Block) bool { return b.Data == v }); i >= 0 {
+			return "attachment " + x.blocks[i].ID
+		}
+		if data, mime := fileInText(v); data != nil {
+			return strings.Trim(x.file("file", mime, "", data), "[]")
+		}
+		return v
+	}
+	return v
 }
 
 // name returns the name of a file for people: the end of its address, else that of the tool.

@@ -21,6 +21,7 @@ func asIs(s string) string { return s }
 // cut with a note.
 func TestResult(t *testing.T) {
 	t.Parallel()
+	pixel := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n" + strings.Repeat("x", 1192)))
 	for name, c := range map[string]struct {
 		wire, want string
 		failed     bool
@@ -38,17 +39,22 @@ func TestResult(t *testing.T) {
 		"said already": {`{"content":[{"type":"text","text":" {\"b\":1, \"a\":[2]} "}],"structuredContent":{"a":[2],"b":1}}`, ` {"b":1, "a":[2]} `, false},
 		"both":         {`{"content":[{"type":"text","text":"two"}],"structuredContent":{"n":2}}`, "two\n{\"n\":2}", false},
 		// source: modelcontextprotocol/servers, filesystem 2026.8 read_text_file: the text again under another name
-		"the text again":    {`{"content":[{"type":"text","text":"hello from file\n"}],"structuredContent":{"content":"hello from file\n"}}`, "hello from file\n", false},
-		"a list again":      {`{"content":[{"type":"text","text":"[FILE] a.txt\n[DIR] b"}],"structuredContent":{"content":"[FILE] a.txt\n[DIR] b"}}`, "[FILE] a.txt\n[DIR] b", false},
-		"other words":       {`{"content":[{"type":"text","text":"Berlin has 21.5 degrees"}],"structuredContent":{"city":"Berlin","degrees":21.5,"cached":false,"x":null}}`, "Berlin has 21.5 degrees", false},
-		"one more word":     {`{"content":[{"type":"text","text":"Berlin has 21.5 degrees"}],"structuredContent":{"city":"Berlin","wind":"NW"}}`, "Berlin has 21.5 degrees\n" + `{"city":"Berlin","wind":"NW"}`, false},
-		"part of a number":  {`{"content":[{"type":"text","text":"in 21.5 or 1200"}],"structuredContent":{"n":[21,200]}}`, "in 21.5 or 1200\n" + `{"n":[21,200]}`, false},
-		"quoted":            {`{"content":[{"type":"text","text":"{\"a\": \"x\\ny\"}"}],"structuredContent":{"b":{"c":"x\ny"}}}`, `{"a": "x\ny"}`, false},
-		"large numbers":     {`{"content":[],"structuredContent":{"id":12345678901234567890}}`, `{"id":12345678901234567890}`, false},
-		"an unknown kind":   {`{"content":[{"type":"text","text":"a"},{"type":"video","uri":"x"},{"type":"note","text":"b"},7,"c"]}`, "a\n[video: not shown]\nb\n7\nc", false},
-		"data URL":          {`{"content":[{"type":"image","mimeType":"image/png","data":"data:image/png;base64,aGVs\nbG8"}]}`, "[image image/png, 5 bytes: attachment ID]", false},
-		"unreadable data":   {`{"content":[{"type":"image","mimeType":"image/png","data":"%%%"},{"type":"text","text":"a"}]}`, "[image image/png: its data cannot be read]\na", false},
-		"odd types":         {`{"isError":"true","content":[{"type":"text","text":5},{"type":"image","data":7},{"type":"resource","resource":{"uri":1,"text":{"a":1}}},{"type":"resource_link","uri":"u","name":3,"size":"large"}],"_meta":7}`, "5\n[image : its data cannot be read]\n[resource ]\n{\"a\":1}\n[resource u:  ]", true},
+		"the text again":   {`{"content":[{"type":"text","text":"hello from file\n"}],"structuredContent":{"content":"hello from file\n"}}`, "hello from file\n", false},
+		"a list again":     {`{"content":[{"type":"text","text":"[FILE] a.txt\n[DIR] b"}],"structuredContent":{"content":"[FILE] a.txt\n[DIR] b"}}`, "[FILE] a.txt\n[DIR] b", false},
+		"other words":      {`{"content":[{"type":"text","text":"Berlin has 21.5 degrees"}],"structuredContent":{"city":"Berlin","degrees":21.5,"cached":false,"x":null}}`, "Berlin has 21.5 degrees", false},
+		"one more word":    {`{"content":[{"type":"text","text":"Berlin has 21.5 degrees"}],"structuredContent":{"city":"Berlin","wind":"NW"}}`, "Berlin has 21.5 degrees\n" + `{"city":"Berlin","wind":"NW"}`, false},
+		"part of a number": {`{"content":[{"type":"text","text":"in 21.5 or 1200"}],"structuredContent":{"n":[21,200]}}`, "in 21.5 or 1200\n" + `{"n":[21,200]}`, false},
+		"quoted":           {`{"content":[{"type":"text","text":"{\"a\": \"x\\ny\"}"}],"structuredContent":{"b":{"c":"x\ny"}}}`, `{"a": "x\ny"}`, false},
+		"large numbers":    {`{"content":[],"structuredContent":{"id":12345678901234567890}}`, `{"id":12345678901234567890}`, false},
+		"an unknown kind":  {`{"content":[{"type":"text","text":"a"},{"type":"video","uri":"x"},{"type":"note","text":"b"},7,"c"]}`, "a\n[video: not shown]\nb\n7\nc", false},
+		"data URL":         {`{"content":[{"type":"image","mimeType":"image/png","data":"data:image/png;base64,aGVs\nbG8"}]}`, "[image image/png, 5 bytes: attachment ID]", false},
+		"unreadable data":  {`{"content":[{"type":"image","mimeType":"image/png","data":"%%%"},{"type":"text","text":"a"}]}`, "[image image/png: its data cannot be read]\na", false},
+		"odd types":        {`{"isError":"true","content":[{"type":"text","text":5},{"type":"image","data":7},{"type":"resource","resource":{"uri":1,"text":{"a":1}}},{"type":"resource_link","uri":"u","name":3,"size":"large"}],"_meta":7}`, "5\n[image : its data cannot be read]\n[resource ]\n{\"a\":1}\n[resource u:  ]", true},
+		// source: modelcontextprotocol/servers, filesystem 2026.8 read_media_file: the picture again in the structure
+		"the picture again": {`{"content":[{"type":"image","mimeType":"image/png","data":"` + pixel + `"}],"structuredContent":{"content":[{"type":"image","mimeType":"image/png","data":"` + pixel + `"}]}}`, "[image image/png, 1200 bytes: attachment ID]", false},
+		"a picture in it":   {`{"content":[],"structuredContent":{"ok":true,"shot":"` + pixel + `"}}`, `{"ok":true,"shot":"file image/png, 1200 bytes: attachment ID"}`, false},
+		"a data URL":        {`{"content":[{"type":"text","text":"data:text/csv;charset=utf-8;base64,YSxi"}]}`, "[file text/csv, 3 bytes: attachment ID]", false},
+		"letters":           {`{"content":[{"type":"text","text":"` + strings.Repeat("abcd", 500) + `"}]}`, strings.Repeat("abcd", 500), false},
 		"no list":           {`{"content":{"type":"text","text":"a"}}`, "a", false},
 		"the first version": {`{"toolResult":{"a":1}}`, `{"a":1}`, false},
 	} {
