@@ -5,5 +5,16 @@ func families() []family {
 	return []family{
 		{"Endpoints that keep to the documents", works},
 		{"Reasoning that comes back", reasoning},
+		{"Tools refused", toolsRefused},
+		{"Pictures refused", imagesRefused},
+		{"Parameters, roles and settings", parameters},
+		{"Efforts of thinking refused", effortRefused},
+		{"Reasoning and calls as markup in the text", markups},
+		{"Other JSON types", types},
+		{"Packaging of answers", packaging},
+		{"Tool calls, ids and the order of roles", callForms},
+		{"Schemas and number of tools", schemas},
+		{"Classes of failures", classes},
+		{"Failures that a repeat cures", retries},
 	}
 }

@@ -70,3 +70,9 @@ func (m *memory) thoughtOf(callID string) (string, bool) {
 	s, ok := m.thought[callID]
 	return s, ok
 }
+
+// ours reports whether this server gave a call its id.
+func (m *memory) ours(callID string) bool {
+	_, ok := m.thoughtOf(callID)
+	return ok
+}

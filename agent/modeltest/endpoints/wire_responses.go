@@ -40,6 +40,7 @@ func (w ResponsesWire) items(c *Call, s Say) (out []obj) {
 			"content": list{obj{"type": "output_text", "text": s.Text, "annotations": list{}, "logprobs": list{}}}})
 	}
 	for i, k := range s.Calls {
+		c.memory.think(callID(c.Made()+i), s.Reasoning)
 		out = append(out, obj{"type": "function_call", "id": fmt.Sprintf("fc_68af%04d%d", n, i), "call_id": callID(c.Made() + i),
 			"name": k.Name, "arguments": k.Args, "status": "completed"})
 	}
