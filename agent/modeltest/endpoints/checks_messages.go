@@ -3,7 +3,7 @@ package endpoints
 import "slices"
 
 // noExtraFields refuses what chat completions do not document in a message.
-// source: https://console.groq.com/docs/openai, mistralai/client-python#240
+// source: https://console.groq.com/docs/openai
 func noExtraFields(c *Call) *Refusal {
 	known := []string{"role", "content", "name", "tool_calls", "tool_call_id", "refusal"}
 	for i, m := range objects(c.Body["messages"]) {

@@ -16,5 +16,7 @@ func families() []family {
 		{"Schemas and number of tools", schemas},
 		{"Classes of failures", classes},
 		{"Failures that a repeat cures", retries},
+		{"OpenAI's Responses API", responses},
+		{"Anthropic's messages", anthropic},
 	}
 }

@@ -28,26 +28,26 @@ var callForms = []Row{
 	{ID: "nim-mistral-user-after-tool", Faults: []string{"H8"}, Vendor: "NVIDIA NIM", Source: "mistralai/mistral-vibe#578", Does: "answers 500 to a person behind a tool's result", Wire: ided(mistralID),
 		Checks: []Check{toolThenUser(raw(500, `{"error":{"message":"Unexpected role 'user' after role 'tool'","type":"internal_server_error","param":null,"code":500}}`))}, Want: Expectation{Interrupt: true, Refused: 3}},
 	{ID: "template-wants-alternating-roles", Vendor: "vLLM", Source: "vllm-project/vllm#6862", Does: "fails in the chat template when user and assistant do not alternate",
-		Checks: []Check{alternates(vllm(400, "Conversation roles must alternate user/assistant/user/assistant/..."))}, Want: Expectation{Interrupt: true, Refused: 1}},
+		Checks: []Check{alternates(vllm(400, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."))}, Want: Expectation{Interrupt: true, Refused: 1}},
 	{ID: "kimi-function-ids", Faults: []string{"M11"}, Vendor: "Moonshot", Source: "vybestack/llxprt-code#713", Model: "kimi-k2", Does: "names its calls functions.name:0, and breaks on other ids of its own calls", Wire: ided(func(made int) string { return fmt.Sprintf("functions.sessions_list:%d", made) }),
 		Checks: []Check{sameIDs(`^call_spare-`, func(id string) *Refusal { return kimi("tool_call_id " + id + " is not found") })}, Kind: KindCallID},
-	{ID: "gemini-empty-ids", Vendor: "Google", Source: "google-gemini/cookbook#780", Path: "/v1beta/openai", Model: "gemini-2.5-flash", Does: "sends calls without an id or an index", Wire: ChatWire{AtOnce: true, Edit: func(_ *Call, p *Piece) {
+	{ID: "gemini-empty-ids", Vendor: "Google", Source: "openai/openai-python#3246", Path: "/v1beta/openai", Model: "gemini-2.5-flash", Does: "sends calls without an id or an index", Wire: ChatWire{AtOnce: true, Edit: func(_ *Call, p *Piece) {
 		for _, k := range p.calls() {
 			delete(k, "index")
 			k["id"] = ""
 		}
 	}}.Wire(), Want: Expectation{Image: ImageText}},
-	{ID: "long-call-ids", Vendor: "a gateway", Source: "BerriAI/litellm#14000", Does: "makes ids that are longer than the 40 characters which others take", Wire: ided(func(made int) string { return fmt.Sprintf("chatcmpl-tool-0123456789abcdef0123456789abcdef%03d", made) })},
+	{ID: "long-call-ids", Vendor: "a gateway", Source: "agno-agi/agno#5382", Does: "makes ids that are longer than the 40 characters which others take", Wire: ided(func(made int) string { return fmt.Sprintf("chatcmpl-tool-0123456789abcdef0123456789abcdef%03d", made) })},
 	{ID: "uuid-call-ids", Vendor: "Cohere", Source: "https://docs.cohere.com/docs/compatibility-api", Does: "makes ids with a name and a UUID", Wire: ided(func(made int) string { return fmt.Sprintf("sessions_list_0f8fad5b-d9cb-469f-a165-7086%03d", made) })},
-	{ID: "two-calls-index-0", Vendor: "Gemini, xAI", Source: "vercel/ai#6400", Does: "gives two parallel calls the same index", Mind: both2, Wire: eachCall(func(k obj) { k["index"] = 0 })},
-	{ID: "index-from-1", Vendor: "an OpenAI-compatible server", Source: "langchain-ai/langchain#29000", Does: "counts parallel calls from 1", Mind: both2, Wire: edit(func(_ *Call, p *Piece) {
+	{ID: "two-calls-index-0", Vendor: "Gemini, Ollama", Source: "ollama/ollama#15457", Does: "gives two parallel calls the same index", Mind: both2, Wire: eachCall(func(k obj) { k["index"] = 0 })},
+	{ID: "index-from-1", Vendor: "an OpenAI-compatible server", Source: "LibreChat-AI/agents#260", Does: "counts parallel calls from 1", Mind: both2, Wire: edit(func(_ *Call, p *Piece) {
 		for _, k := range p.calls() {
 			k["index"] = k["index"].(int) + 1
 		}
 	})},
-	{ID: "index-null", Vendor: "an OpenAI-compatible server", Source: "langchain-ai/langchain#29000", Does: "sends null as the index of calls", Mind: both2, Wire: eachCall(func(k obj) { k["index"] = nil })},
-	{ID: "same-id-twice", Vendor: "an OpenAI-compatible server", Source: "vercel/ai#6400", Does: "gives two parallel calls the same id", Mind: both2, Wire: ChatWire{ID: func(int) string { return "call_same" }, AtOnce: true}.Wire()},
-	{ID: "name-in-every-piece", Vendor: "an OpenAI-compatible server", Source: "openai/openai-agents-python#1179", Does: "repeats id and name of a call in each piece of its arguments", Wire: edit(func(c *Call, p *Piece) {
+	{ID: "index-null", Vendor: "an OpenAI-compatible server", Source: "SamSaffron/term-llm#314", Does: "sends null as the index of calls", Mind: both2, Wire: eachCall(func(k obj) { k["index"] = nil })},
+	{ID: "same-id-twice", Vendor: "an OpenAI-compatible server", Source: "mcowger/plexus#691", Does: "gives two parallel calls the same id", Mind: both2, Wire: ChatWire{ID: func(int) string { return "call_same" }, AtOnce: true}.Wire()},
+	{ID: "name-in-every-piece", Vendor: "MiniMax on NVIDIA NIM", Source: "NousResearch/hermes-agent#11984", Does: "repeats id and name of a call in each piece of its arguments", Wire: edit(func(c *Call, p *Piece) {
 		for _, k := range p.calls() {
 			if p.Kind == "arguments" {
 				k["id"], function(k)["name"] = callID(c.Made()), "sessions_list"
@@ -55,12 +55,12 @@ var callForms = []Row{
 		}
 	})},
 	{ID: "arguments-encoded-twice", Vendor: "GLM", Source: "openclaw/openclaw#68418", Does: "encodes the arguments of a call twice", Wire: eachCall(func(k obj) { function(k)["arguments"] = encode(function(k)["arguments"]) })},
-	{ID: "arguments-begin-with-empty-object", Vendor: "a gateway of Claude", Source: "BerriAI/litellm#11500", Does: "sends {} in front of the arguments", Wire: edit(func(_ *Call, p *Piece) {
+	{ID: "arguments-begin-with-empty-object", Vendor: "Bedrock", Source: "openai/openai-agents-js#712", Does: "sends {} in front of the arguments", Wire: edit(func(_ *Call, p *Piece) {
 		if p.Kind == "call" {
 			function(p.calls()[0])["arguments"] = "{}" + str(function(p.calls()[0])["arguments"])
 		}
 	})},
-	{ID: "arguments-empty", Vendor: "Gemini, vLLM", Source: "vllm-project/vllm#19000", Does: "sends no arguments, null or an empty text for a call without parameters", Mind: func(c *Call) Say {
+	{ID: "arguments-empty", Vendor: "Gemini, vLLM", Source: "Kilo-Org/cloud#4753", Does: "sends no arguments, null or an empty text for a call without parameters", Mind: func(c *Call) Say {
 		s := Usual(c)
 		for i := range s.Calls {
 			s.Calls[i].Args = ""

@@ -37,13 +37,13 @@ var classes = []Row{
 		Want: Expectation{Plain: refusedText, Refused: 1}},
 	{ID: "dashscope-inappropriate-content", Faults: []string{"M2"}, Vendor: "Alibaba", Source: "https://help.aliyun.com/zh/model-studio/error-code", Path: "/compatible-mode/v1", Does: "answers 400 with data_inspection_failed", Checks: []Check{said("hello", openAI(400, "data_inspection_failed", nil, "data_inspection_failed", "Input data may contain inappropriate content."))},
 		Want: Expectation{Plain: refusedText, Refused: 1}},
-	{ID: "deepseek-content-risk", Faults: []string{"M2"}, Vendor: "DeepSeek", Source: "deepseek-ai/awesome-deepseek-integration#300", Does: "answers 400 that content exists risk", Checks: []Check{said("hello", deepSeek("Content Exists Risk"))},
+	{ID: "deepseek-content-risk", Faults: []string{"M2"}, Vendor: "DeepSeek", Source: "deepseek-ai/awesome-deepseek-integration#13", Does: "answers 400 that content exists risk", Checks: []Check{said("hello", deepSeek("Content Exists Risk"))},
 		Want: Expectation{Plain: refusedText, Refused: 1}},
 	{ID: "openai-invalid-prompt", Faults: []string{"M2"}, API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/reasoning", Does: "answers 400 with code invalid_prompt to a prompt that it flags", Checks: []Check{said("hello", invalid(nil, "invalid_prompt", "Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt: https://platform.openai.com/docs/guides/reasoning#advice-on-prompting"))},
 		Want: Expectation{Plain: refusedText, Refused: 1}},
 	{ID: "openrouter-moderation", Faults: []string{"M2"}, Vendor: "OpenRouter", Source: "https://openrouter.ai/docs/api-reference/errors", Does: "answers 403 with the reasons of its moderation", Checks: []Check{said("hello", raw(403, `{"error":{"code":403,"message":"Input was flagged","metadata":{"reasons":["violence"],"flagged_input":"hello","provider_name":"OpenAI","model_slug":"openai/gpt-5"}}}`))},
 		Want: Expectation{Plain: refusedText, Refused: 1}},
-	{ID: "bad-picture-refused", Faults: []string{"M2"}, API: Messages, Vendor: "Anthropic", Source: "anthropics/claude-code#13594", Does: "cannot process one picture, as long as it is in the request", Checks: []Check{blind(claude(400, "invalid_request_error", "messages.1.content.1.image.source.base64.data: Could not process image"))},
+	{ID: "bad-picture-refused", Faults: []string{"M2"}, API: Messages, Vendor: "Anthropic", Source: "anthropics/claude-code#15478", Does: "cannot process one picture, as long as it is in the request", Checks: []Check{blind(claude(400, "invalid_request_error", "messages.1.content.1.image.source.base64.data: Could not process image"))},
 		Want: Expectation{Refused: 1, Image: `.`}},
 	{ID: "finish-content-filter", Vendor: "Azure, OpenAI", Source: "https://platform.openai.com/docs/api-reference/chat/object", Does: "ends with the finish reason content_filter and no text", Mind: func(c *Call) Say {
 		s := Usual(c)

@@ -2,7 +2,7 @@ package endpoints
 
 var imagesRefused = []Row{
 	{
-		ID: "deepseek-unknown-variant-image", Faults: []string{"H1"}, Vendor: "DeepSeek", Source: "NousResearch/hermes-webui#2297", Model: "deepseek-chat", Kind: KindLearned,
+		ID: "deepseek-unknown-variant-image", Faults: []string{"H1"}, Vendor: "DeepSeek", Source: "nesquena/hermes-webui#2297", Model: "deepseek-chat", Kind: KindLearned,
 		Does:   "reads a picture as a JSON variant that it does not know",
 		Checks: []Check{blind(plain(400, "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text` at line 1 column 1234"))}, Want: blindly,
 	},
@@ -32,7 +32,7 @@ var imagesRefused = []Row{
 		Checks: []Check{blind(vllm(400, "At most 0 image(s) may be provided in one prompt."))}, Want: blindly,
 	},
 	{
-		ID: "ollama-no-vision", Faults: []string{"H1"}, Vendor: "Ollama", Source: "ollama/ollama#10341",
+		ID: "ollama-no-vision", Faults: []string{"H1"}, Vendor: "Ollama", Source: "https://github.com/ollama/ollama/blob/main/server/prompt.go",
 		Does:   "answers 500 to a picture for a model without vision",
 		Checks: []Check{blind(ollama(500, "this model is missing data required for image input"))}, Want: Expectation{Refused: 3, Image: BlindText},
 	},

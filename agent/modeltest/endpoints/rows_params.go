@@ -27,12 +27,12 @@ var parameters = []Row{
 		Checks: []Check{without("max_tokens", invalid("max_tokens", "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."))}, Want: learns,
 	},
 	{
-		ID: "max-completion-tokens-unknown", Vendor: "Mistral", Source: "https://docs.mistral.ai/api/", Config: "maxTokens: 900",
+		ID: "max-completion-tokens-unknown", Vendor: "Mistral", Source: "editor-code-assistant/eca#231", Config: "maxTokens: 900",
 		Does:   "takes max_tokens and no parameter that it does not know",
 		Checks: []Check{without("max_completion_tokens", fastAPI("extra_forbidden", list{"body", "max_completion_tokens"}, "Extra inputs are not permitted", 900)), wants("max_tokens", detail(422, "max_tokens is missing"))}, Want: learns,
 	},
 	{
-		ID: "stream-options-extra-forbidden", Vendor: "Mistral", Source: "mistralai/client-python#240",
+		ID: "stream-options-extra-forbidden", Vendor: "Mistral", Source: "mistralai/platform-docs-public#7",
 		Does:   "answers 422 to stream_options",
 		Checks: []Check{without("stream_options", fastAPI("extra_forbidden", list{"body", "stream_options"}, "Extra inputs are not permitted", obj{"include_usage": true}))}, Want: learns,
 	},
@@ -72,7 +72,7 @@ var parameters = []Row{
 		}}, Want: learns, Wire: thinksApart,
 	},
 	{
-		ID: "claude-temperature-deprecated", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/about-claude/models/whats-new", Model: "claude-opus-4-7", Config: "temperature: 0.5",
+		ID: "claude-temperature-deprecated", API: Messages, Vendor: "Anthropic", Source: "RooCodeInc/Roo-Code#12162", Model: "claude-opus-4-7", Config: "temperature: 0.5",
 		Does:   "refuses a temperature for its newest models",
 		Checks: []Check{without("temperature", claude(400, "invalid_request_error", "`temperature` is deprecated for this model."))}, Want: learns,
 	},
@@ -108,7 +108,7 @@ var parameters = []Row{
 		Checks: []Check{systemless(llama(500, "server_error", "Value is not callable: null at row 1, column 68: {{ raise_exception('System role not supported') }}"))}, Want: Expectation{Refused: 3},
 	},
 	{
-		ID: "gemini-gemma-developer-instruction", Faults: []string{"M13"}, Vendor: "Google", Source: "google-gemini/gemini-cli#2384", Path: "/v1beta/openai", Model: "gemma-3-27b-it",
+		ID: "gemini-gemma-developer-instruction", Faults: []string{"M13"}, Vendor: "Google", Source: "google/adk-python#3900", Path: "/v1beta/openai", Model: "gemma-3-27b-it",
 		Does:   "calls the system text a developer instruction that is not enabled",
 		Checks: []Check{systemless(google(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it"))}, Want: learns,
 	},

@@ -33,7 +33,7 @@ func googleSchema(i int, _ string, word string, path []string) *Refusal {
 
 var schemas = []Row{
 	{ID: "array-without-items", Faults: []string{"H11"}, Vendor: "OpenAI", Source: "spacelift-io/spacectl#402", Does: "refuses every tool when one has an array without items", Tools: []ToolSpec{{"tags", `{"type":"object","properties":{"tags":{"type":"array"},"deep":{"type":"object","properties":{"in":{"type":"array"}}}}}`}}},
-	{ID: "array-without-items-at-gemini", Faults: []string{"H11"}, Vendor: "Google", Source: "google-gemini/gemini-cli#2654", Path: "/v1beta/openai", Model: "gemini-2.5-flash", Does: "names the property whose items are missing", Lax: true, Tools: []ToolSpec{{"tags", `{"type":"object","properties":{"tags":{"type":"array"}}}`}},
+	{ID: "array-without-items-at-gemini", Faults: []string{"H11"}, Vendor: "Google", Source: "NousResearch/hermes-agent#69924", Path: "/v1beta/openai", Model: "gemini-2.5-flash", Does: "names the property whose items are missing", Lax: true, Tools: []ToolSpec{{"tags", `{"type":"object","properties":{"tags":{"type":"array"}}}`}},
 		Checks: []Check{func(c *Call) *Refusal {
 			for i, t := range objects(c.Body["tools"]) {
 				if where := walk(function(t)["parameters"].(obj), nil, func(_ []string, s obj) bool { return s["type"] == "array" && s["items"] == nil }); where != nil {
@@ -42,11 +42,11 @@ var schemas = []Row{
 			}
 			return nil
 		}}},
-	{ID: "more-than-128-tools", Faults: []string{"H11"}, Vendor: "OpenAI", Source: "digitalocean/digitalocean-mcp#265", Does: "takes at most 128 tools", Tools: manyTools(140)},
+	{ID: "more-than-128-tools", Faults: []string{"H11"}, Vendor: "OpenAI", Source: "digitalocean-labs/mcp-digitalocean#265", Does: "takes at most 128 tools", Tools: manyTools(140)},
 	{ID: "more-than-128-tools-at-responses", Faults: []string{"H11"}, API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/function-calling", Does: "takes at most 128 tools", Tools: manyTools(140)},
 	{ID: "gemini-schema-keywords", Faults: []string{"H11"}, Vendor: "Google", Source: "NousResearch/hermes-agent#77617", Path: "/v1beta/openai", Model: "gemini-2.0-flash", Does: "does not know additionalProperties, $ref, exclusiveMinimum, propertyNames, const and others", Tools: oddTools,
 		Checks: []Check{keywords("additionalProperties exclusiveMinimum exclusiveMaximum propertyNames $ref $defs $schema const oneOf allOf patternProperties", googleSchema)}, Want: Expectation{Refused: 3}},
-	{ID: "gemini-schema-format", Faults: []string{"H11"}, Vendor: "Google", Source: "google-gemini/gemini-cli#1481", Path: "/v1beta/openai", Model: "gemini-2.0-flash", Does: "knows only the formats enum and date-time of a text", Tools: oddTools,
+	{ID: "gemini-schema-format", Faults: []string{"H11"}, Vendor: "Google", Source: "enechange/collmbo#195", Path: "/v1beta/openai", Model: "gemini-2.0-flash", Does: "knows only the formats enum and date-time of a text", Tools: oddTools,
 		Checks: []Check{func(c *Call) *Refusal {
 			for i, t := range objects(c.Body["tools"]) {
 				schema, _ := function(t)["parameters"].(obj)
@@ -67,7 +67,7 @@ var schemas = []Row{
 		Checks: []Check{keywords("propertyNames", func(i int, _, _ string, _ []string) *Refusal {
 			return claude(400, "invalid_request_error", "tools.%d.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.", i)
 		})}, Want: Expectation{Refused: 1}},
-	{ID: "llamacpp-grammar", Faults: []string{"H11"}, Vendor: "llama.cpp", Source: "ggml-org/llama.cpp#14227", Does: "cannot make a grammar of a pattern", Tools: []ToolSpec{{"pat", `{"type":"object","properties":{"id":{"type":"string","pattern":"[a-z]+"}}}`}},
+	{ID: "llamacpp-grammar", Faults: []string{"H11"}, Vendor: "llama.cpp", Source: "ggml-org/llama.cpp#26930", Does: "cannot make a grammar of a pattern", Tools: []ToolSpec{{"pat", `{"type":"object","properties":{"id":{"type":"string","pattern":"[a-z]+"}}}`}},
 		Checks: []Check{keywords("pattern", func(_ int, _, _ string, _ []string) *Refusal {
 			return llama(400, "invalid_request_error", "Unable to generate parser for this template. Automatic parser generation failed: JSON schema conversion failed:\nPattern must start with '^' and end with '$'")
 		})}, Want: Expectation{Refused: 2}},

@@ -46,7 +46,7 @@ var toolsRefused = []Row{
 		Checks: []Check{toolless(openAI(400, "invalid_request", nil, 400, "Tool calling is not supported for this model. Supported features: web search."))}, Want: noTools(1),
 	},
 	{
-		ID: "huggingface-tgi-no-tools", Faults: []string{"H2"}, Vendor: "TGI", Source: "huggingface/text-generation-inference#2461",
+		ID: "huggingface-tgi-no-tools", Faults: []string{"H2"}, Vendor: "TGI", Source: "https://huggingface.co/docs/text-generation-inference/basic_tutorials/using_guidance",
 		Does:   "answers 422 with a text of its template engine",
 		Checks: []Check{toolless(raw(422, `{"error":"Template error: tool use is not supported by this model's chat template","error_type":"template_error"}`))}, Want: noTools(1),
 	},
