@@ -50,7 +50,9 @@ func (e *endpoint) start() {
 		Adapter: config.Adapter{Kind: "fake", Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
 		Open:    func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return h.chat, nil },
 	}}
-	getenv := func(name string) string { return strings.ReplaceAll(e.row.Env[name], "{url}", e.url) }
+	getenv := func(name string) string {
+		return strings.NewReplacer("{url}", e.url, "{host}", strings.TrimPrefix(e.url, "http://")).Replace(e.row.Env[name])
+	}
 	c, _, err := config.Load(path, gateway.Table(table), getenv)
 	if err != nil {
 		h.err = err

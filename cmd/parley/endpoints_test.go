@@ -151,6 +151,9 @@ func (e *endpoint) again() {
 	defer e.stop()
 	e.turn("restart", "one", "are you there?", w.Restart)
 	e.count("second", w.Again)
+	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.host.log.String()) {
+		e.t.Errorf("%s: nothing in the log of the host matches %s", e.row.ID, w.Log)
+	}
 	if w.Fallback == endpoints.None {
 		return
 	}
@@ -161,9 +164,7 @@ func (e *endpoint) again() {
 	if w.Back != endpoints.None {
 		e.count("after a fallback", w.Again)
 	}
-	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.host.log.String()) {
-		e.t.Errorf("%s: nothing in the log of the host matches %s", e.row.ID, w.Log)
-	}
+
 }
 
 // turn has a person say something, and looks at what comes.

@@ -26,8 +26,10 @@ func alternates(no *Refusal) Check {
 			if role != "user" && role != "assistant" {
 				continue
 			}
-			_, called := m["tool_calls"]
-			if role == before && !called {
+			if _, called := m["tool_calls"]; called {
+				continue
+			}
+			if role == before {
 				return no
 			}
 			before = role
@@ -131,4 +133,40 @@ func details(no func(i int) *Refusal) Check {
 
 func position(format string, make func(message string) *Refusal) func(int) *Refusal {
 	return func(i int) *Refusal { return make(fmt.Sprintf(format, i)) }
+}
+
+// nullContent refuses an assistant message whose content is null or missing.
+func nullContent(no *Refusal) Check {
+	return func(c *Call) *Refusal {
+		return assistants(c, func(_ int, m obj) *Refusal {
+			if m["content"] == nil {
+				return no
+			}
+			return nil
+		})
+	}
+}
+
+// emptyContent refuses an assistant message whose content is an empty text.
+func emptyContent(no *Refusal) Check {
+	return func(c *Call) *Refusal {
+		return assistants(c, func(_ int, m obj) *Refusal {
+			if m["content"] == "" {
+				return no
+			}
+			return nil
+		})
+	}
+}
+
+// systemFirst refuses a system message that is not the first message.
+func systemFirst(no *Refusal) Check {
+	return func(c *Call) *Refusal {
+		for i, m := range objects(c.Body["messages"]) {
+			if role := str(m["role"]); i > 0 && (role == "system" || role == "developer") {
+				return no
+			}
+		}
+		return nil
+	}
 }

@@ -67,7 +67,11 @@ type ToolSpec struct {
 }
 
 // Page is a fixed answer of the server.
-type Page struct{ Path, Body string }
+type Page struct {
+	Path    string
+	Body    string
+	ByModel map[string]string // instead: by the model that the request names
+}
 
 // Expectation says what people in the chat see: regular expressions for the answer of each turn. Empty = the turn works as the
 // usual model answers it; None = the turn is not played.

@@ -18,5 +18,7 @@ func families() []family {
 		{"Failures that a repeat cures", retries},
 		{"OpenAI's Responses API", responses},
 		{"Anthropic's messages", anthropic},
+		{"Length of prompts and answers", limits},
+		{"Ollama found on this machine", ollamaFacts},
 	}
 }

@@ -3,7 +3,7 @@ package endpoints
 // claudeEdit is a wire of Anthropic's messages that changes each event.
 func claudeEdit(change func(c *Call, p *Piece)) Wire { return MessagesWire{Edit: change}.Wire() }
 
-// always thinks.
+// alwaysThinks is for endpoints that think whatever is asked for.
 func alwaysThinks(*Call) bool { return true }
 
 var anthropic = []Row{
@@ -47,8 +47,13 @@ var anthropic = []Row{
 	}}.Wire()},
 	{ID: "anthropic-unknown-blocks", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/docs/build-with-claude/streaming", Does: "sends blocks, deltas and events that a client does not know", Wire: MessagesWire{Last: func(_ *Call, pieces []Piece) []Piece {
 		extra := []Piece{
-			claudeEvent("content_block_start", obj{"index": 90, "content_block": obj{"type": "mood", "mood": "calm"}}), claudeEvent("content_block_delta", obj{"index": 90, "delta": obj{"type": "mood_delta", "mood": "calmer"}}),
-			claudeEvent("content_block_stop", obj{"index": 90}), claudeEvent("weather", obj{"sun": true}),
+			claudeEvent("content_block_start", obj{"index": 0, "content_block": obj{"type": "mood", "mood": "calm"}}), claudeEvent("content_block_delta", obj{"index": 0, "delta": obj{"type": "mood_delta", "mood": "calmer"}}),
+			claudeEvent("content_block_stop", obj{"index": 0}), claudeEvent("weather", obj{"sun": true}),
+		}
+		for _, p := range pieces {
+			if i, ok := p.Data["index"].(int); ok {
+				p.Data["index"] = i + 1
+			}
 		}
 		return append(append([]Piece{pieces[0]}, extra...), pieces[1:]...)
 	}}.Wire()},
@@ -102,7 +107,7 @@ var anthropic = []Row{
 			p.Data["usage"] = nil
 		}
 	})},
-	{ID: "anthropic-prompt-too-long", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 400 to a prompt that is too long", Checks: never(claude(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")), Want: dies(longWords)},
+	{ID: "anthropic-prompt-too-long", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 400 to a prompt that is too long", Checks: never(claude(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")), Want: overlong},
 	{ID: "anthropic-permission", API: Messages, Vendor: "Anthropic", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 403 to a key without permission", Checks: never(claude(403, "permission_error", "Your API key does not have permission to use the specified resource.")), Want: dies(keyWords)},
 }
 

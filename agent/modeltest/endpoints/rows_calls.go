@@ -55,11 +55,68 @@ var callForms = []Row{
 		}
 	})},
 	{ID: "arguments-encoded-twice", Vendor: "GLM", Source: "openclaw/openclaw#68418", Does: "encodes the arguments of a call twice", Wire: eachCall(func(k obj) { function(k)["arguments"] = encode(function(k)["arguments"]) })},
+	{ID: "arguments-empty-object-in-a-piece", Vendor: "a gateway of Claude", Source: "BerriAI/litellm#4537", Does: "sends {} as the first piece of the arguments", Wire: ChatWire{Last: func(_ *Call, pieces []Piece) (out []Piece) {
+		for _, p := range pieces {
+			if p.Kind == "call" {
+				f := function(p.calls()[0])
+				first := str(f["arguments"])
+				f["arguments"] = "{}"
+				out = append(out, p, Piece{Kind: "arguments", Data: obj{"id": "x", "choices": list{obj{"index": 0, "delta": obj{"tool_calls": list{obj{"index": 0, "function": obj{"arguments": first}}}}}}}})
+				continue
+			}
+			out = append(out, p)
+		}
+		return out
+	}}.Wire()},
 	{ID: "arguments-begin-with-empty-object", Vendor: "Bedrock", Source: "openai/openai-agents-js#712", Does: "sends {} in front of the arguments", Wire: edit(func(_ *Call, p *Piece) {
 		if p.Kind == "call" {
 			function(p.calls()[0])["arguments"] = "{}" + str(function(p.calls()[0])["arguments"])
 		}
 	})},
+	{ID: "name-in-a-later-piece", Faults: []string{"H5"}, Vendor: "an OpenAI-compatible server", Source: "vercel/ai#14722", Does: "sends id and arguments of a call first, and its name later", Wire: edit(func(_ *Call, p *Piece) {
+		switch p.Kind {
+		case "call":
+			delete(function(p.calls()[0]), "name")
+		case "arguments":
+			function(p.calls()[0])["name"] = "sessions_list"
+		}
+	})},
+	{ID: "name-empty-first", Vendor: "vMLX, Cohere on vLLM", Source: "jjang-ai/vmlx#244", Does: "begins a call with an empty name", Wire: edit(func(c *Call, p *Piece) {
+		switch p.Kind {
+		case "call":
+			function(p.calls()[0])["name"] = ""
+		case "arguments":
+			function(p.calls()[0])["name"], p.calls()[0]["id"] = "sessions_list", callID(c.Made())
+		}
+	})},
+	{ID: "name-empty-afterwards", Vendor: "an OpenAI-compatible gateway", Source: "A3S-Lab/Code#139", Does: "repeats the name of a call as an empty text, and adds other keys", Wire: edit(func(_ *Call, p *Piece) {
+		if p.Kind == "arguments" {
+			function(p.calls()[0])["name"], function(p.calls()[0])["parameters"] = "", nil
+		}
+	})},
+	{ID: "id-in-a-later-piece", Vendor: "Azure by LiteLLM", Source: "pipecat-ai/pipecat#5023", Does: "sends the id of a call after its name", Wire: edit(func(c *Call, p *Piece) {
+		switch p.Kind {
+		case "call":
+			delete(p.calls()[0], "id")
+		case "arguments":
+			p.calls()[0]["id"] = callID(c.Made())
+		}
+	})},
+	{ID: "call-in-two-entries-of-one-piece", Vendor: "vLLM with speculative decoding", Source: "openai/openai-python#3201", Does: "has two entries with the same index in one chunk, which belong together", Wire: ChatWire{Last: func(_ *Call, pieces []Piece) (out []Piece) {
+		for _, p := range pieces {
+			if p.Kind == "arguments" {
+				before := out[len(out)-1].delta()
+				before["tool_calls"] = append(before["tool_calls"].(list), p.calls()[0])
+				continue
+			}
+			out = append(out, p)
+		}
+		return out
+	}}.Wire()},
+	{ID: "null-content-refused", Vendor: "mistral-common, grok2api", Source: "mistralai/mistral-common#324", Does: "wants a text as content also where there are only calls", Checks: []Check{nullContent(fastAPI("string_type", list{"body", "messages", 2, "content"}, "Input should be a valid string", nil))}, Want: learns},
+	{ID: "empty-content-refused", Vendor: "Bedrock", Source: "vercel/ai#13505", Does: "refuses an empty text as content beside calls", Checks: []Check{emptyContent(openAI(400, "None", nil, "400", "litellm.BadRequestError: BedrockException - {\"message\":\"The text field in the ContentBlock object at messages.1.content.0 is blank. Add text to the text field, and try again.\"}"))}},
+	{ID: "system-only-at-the-beginning", Vendor: "vLLM", Source: "vllm-project/vllm#41114", Model: "qwen3.5-27b", Does: "takes one system message, at the beginning", Checks: []Check{systemFirst(vllm(400, "System message must be at the beginning."))}, Want: Expectation{Interrupt: true, Image: ImageText}},
+	{ID: "mistral-refuses-reasoning-content", Faults: []string{"C1"}, Vendor: "Mistral", Source: "charmbracelet/crush#1590", Model: "devstral-2512", Does: "takes no reasoning_content of other providers in the history", Wire: ided(mistralID), Checks: []Check{refusesReasoning("reasoning_content", raw(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","messages",2,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted","input":"\n"}]},"type":"invalid_request_error","param":null,"code":null}`))}},
 	{ID: "arguments-empty", Vendor: "Gemini, vLLM", Source: "Kilo-Org/cloud#4753", Does: "sends no arguments, null or an empty text for a call without parameters", Mind: func(c *Call) Say {
 		s := Usual(c)
 		for i := range s.Calls {

@@ -127,7 +127,7 @@ var responses = []Row{
 	{ID: "responses-effort-one-value", Faults: []string{"H3"}, API: Responses, Vendor: "GitHub Copilot", Source: "github/copilot-cli#2476", Model: "gpt-5.2-codex", Thinking: "low", Does: "takes one effort, and says which", Checks: []Check{among("reasoning.effort", "medium", func(v string) *Refusal {
 		return raw(400, `{"error":{"message":"Unsupported value: '`+v+`' is not supported with the 'gpt-5.2-codex' model. Supported values are: 'medium'.","code":"invalid_reasoning_effort"}}`)
 	})}, Want: Expectation{Refused: 1, Sends: []string{`"effort":"medium"`}}},
-	{ID: "responses-too-long", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/conversation-state", Does: "answers 400 with context_length_exceeded", Checks: never(invalid("input", "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again.")), Want: dies(longWords)},
+	{ID: "responses-too-long", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/conversation-state", Does: "answers 400 with context_length_exceeded", Checks: never(invalid("input", "context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again.")), Want: overlong},
 }
 
 // storesNothing wants store to be false.

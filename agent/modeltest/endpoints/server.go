@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,7 +96,7 @@ var readable = strings.NewReplacer("\\u003c", "<", "\\u003e", ">", "\\u0026", "&
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.row.Pages {
 		if r.URL.Path == p.Path {
-			send(w, "application/json", p.Body, 0)
+			p.write(w, r)
 			return
 		}
 	}
@@ -220,4 +221,19 @@ func basics(api API) []Check {
 		return claudeBasics
 	}
 	return chatBasics
+}
+
+// write answers with the page; a model that it does not know is not found.
+func (p Page) write(w http.ResponseWriter, r *http.Request) {
+	body := p.Body
+	if p.ByModel != nil {
+		var asked struct{ Model, Name string }
+		_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&asked) // an empty name is not found
+		var known bool
+		if body, known = p.ByModel[asked.Model+asked.Name]; !known {
+			http.Error(w, `{"error":"model not found"}`, http.StatusNotFound)
+			return
+		}
+	}
+	send(w, "application/json", body, 0)
 }
