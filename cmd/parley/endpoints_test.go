@@ -85,7 +85,7 @@ func endpointTools(all []endpoints.ToolSpec) http.Handler {
 			panic(err) // a row's mistake
 		}
 		s.AddTool(&sdk.Tool{Name: x.Name, InputSchema: schema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "agent:nothing"}}}, nil
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "nothing"}}}, nil
 		})
 	}
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)

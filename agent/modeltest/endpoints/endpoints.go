@@ -103,12 +103,12 @@ const None = "-"
 // What people see in a turn that works, as Usual answers.
 const (
 	PlainText  = `^echo: hello$`
-	ToolText   = `^The tool names agent:[a-z]+`
+	ToolText   = `^The tool names a session\.$`
 	FollowText = `^echo: and now\?$`
 	ImageText  = `^I see 1 picture\.$`
 	BlindText  = `^I cannot see the picture\.$`
 	BackText   = `^echo: are you there\?$`
-	SpareText  = `^spare: The tool names agent:`
+	SpareText  = `^spare: The tool names a session\.$`
 	ReturnText = `^echo: and here\?$`
 )
 

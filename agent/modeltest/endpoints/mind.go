@@ -21,7 +21,7 @@ type Mind func(*Call) Say
 // Unseen is how a host says that there is a picture which the model cannot see.
 const Unseen = "a picture that this model cannot see"
 
-// Usual echoes the last line of a person; on the word tool it calls sessions_list and says which agent the result names; on the
+// Usual echoes the last line of a person; on the word tool it calls sessions_list and says whether the result names a session; on the
 // words both tools it makes two calls; on a picture it says how many it saw.
 func Usual(c *Call) Say {
 	asked := c.Asked()
@@ -67,12 +67,8 @@ func fromResults(c *Call) string {
 			all += m.Text
 		}
 	}
-	if i := strings.Index(all, "agent:"); i >= 0 {
-		key := all[i:]
-		if end := strings.IndexFunc(key, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz:", r) }); end > 0 {
-			key = key[:end]
-		}
-		return "The tool names " + key
+	if strings.Contains(all, "sessionId") {
+		return "The tool names a session."
 	}
 	return "The tool gave nothing: " + all[:min(len(all), 200)]
 }

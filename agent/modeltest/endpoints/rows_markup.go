@@ -13,7 +13,7 @@ func markup(form func(k ToolCall) string) Mind {
 }
 
 // notRaw is what people see of a call in markup: it is made, or it is hidden; the markup is never shown.
-var notRaw = Expectation{Tool: `^(The tool names agent:|The language model)`}
+var notRaw = Expectation{Tool: `^(The tool names a session|The language model)`}
 
 var markups = []Row{
 	{ID: "think-tags", Faults: []string{"H4"}, Vendor: "LM Studio", Source: "openclaw/openclaw#69843", Model: "qwen3-8b", Kind: KindMarkup, Does: "puts reasoning in think tags at the front of the content", Wire: ChatWire{Reasoning: "tags"}.Wire()},
