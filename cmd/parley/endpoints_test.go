@@ -255,6 +255,9 @@ func (e *endpoint) replies(since int) string {
 	for _, r := range e.server.Log()[since:] {
 		all = append(all, fmt.Sprintf("%s refused %t, failed %t: %.500s", r.Path, r.Refused, r.Failed, r.Reply))
 	}
+	if n := len(all); n > 6 {
+		all = append(append(all[:3:3], fmt.Sprintf("… %d more", n-6)), all[n-3:]...)
+	}
 	return strings.Join(all, "\n\t")
 }
 

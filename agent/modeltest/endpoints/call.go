@@ -63,10 +63,10 @@ func (c *Call) LastUser() Message {
 	return Message{}
 }
 
-// Asked is the last line that a person wrote, without what the host puts around it in brackets.
+// Asked is the last line that a person wrote, without what the host puts around it in brackets of both kinds.
 func (c *Call) Asked() (asked string) {
 	for line := range strings.Lines(c.LastUser().Text) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '[' {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '[' && line[0] != '<' {
 			asked = line
 		}
 	}
