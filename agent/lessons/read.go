@@ -26,7 +26,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.asked, r.renamed, r.schema, r.stream, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -281,20 +281,26 @@ func (r reading) param() (sessions.Lesson, bool) {
 }
 
 var (
-	lists   = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
-	numbers = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	lists = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
 )
 
 // nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
 func (r reading) nearest(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
-		if n, ok := nearestNumber(r.text, sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
+		// Of the sentences only: the ids of requests have numbers in them.
+		if n, ok := nearestNumber(strings.ToLower(r.f.Text), sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""
 	}
 	if listed := r.listed(p); len(listed) > 0 {
-		return Nearest(p.Value, listed)
+		if best := Nearest(p.Value, listed); best != "" || slices.Contains(efforts, p.Value) {
+			return best
+		}
+		if i := slices.IndexFunc(p.Next, func(next string) bool { return slices.Contains(listed, next) }); i >= 0 {
+			return p.Next[i]
+		}
+		return ""
 	}
 	next := slices.DeleteFunc(slices.Clone(p.Next), func(v string) bool { return r.call.refused(p, v) })
 	for _, v := range next {

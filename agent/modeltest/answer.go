@@ -66,8 +66,11 @@ func (a *answer) send() bool {
 
 // events are the reply as events of the protocol, without its end.
 func (a *answer) events() [][]byte {
-	if a.req.Protocol == Anthropic {
+	switch a.req.Protocol {
+	case Anthropic:
 		return a.anthropicEvents()
+	case Responses:
+		return a.responsesEvents()
 	}
 	return a.openAIEvents()
 }
@@ -124,12 +127,18 @@ func (a *answer) textEvent(text string) []byte {
 	if a.req.Protocol == Anthropic {
 		return anthropicDelta(a.blocks, "text_delta", "text", text)
 	}
+	if a.req.Protocol == Responses {
+		return a.responsesText(text)
+	}
 	return a.chunk(append(quote([]byte(`{"content":`), text), '}'), "", "")
 }
 
 func (a *answer) lastEvents() []byte {
 	if a.req.Protocol == Anthropic {
 		return a.anthropicEnd()
+	}
+	if a.req.Protocol == Responses {
+		return a.responsesEnd()
 	}
 	return a.openAIEnd()
 }
@@ -154,6 +163,9 @@ func (a *answer) huge() bool {
 func (a *answer) overload() string {
 	if a.req.Protocol == Anthropic {
 		return `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
+	}
+	if a.req.Protocol == Responses {
+		return responsesOverload
 	}
 	return `{"error":{"code":503,"type":"server_error","message":"Overloaded"}}`
 }

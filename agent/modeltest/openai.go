@@ -85,6 +85,9 @@ func (a *answer) whole() []byte {
 	if a.req.Protocol == Anthropic {
 		return a.anthropicWhole()
 	}
+	if a.req.Protocol == Responses {
+		return a.responsesWhole()
+	}
 	text := ""
 	for _, t := range a.reply.Text {
 		text += t

@@ -189,6 +189,8 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 	switch {
 	case strings.HasSuffix(hr.URL.Path, "/chat/completions"):
 		req.Protocol, err = OpenAI, req.parseOpenAI()
+	case strings.HasSuffix(hr.URL.Path, "/responses"):
+		req.Protocol, err = Responses, req.parseResponses()
 	case strings.HasSuffix(hr.URL.Path, "/messages"):
 		req.Protocol, err = Anthropic, req.parseAnthropic()
 	default:

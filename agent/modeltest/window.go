@@ -52,6 +52,9 @@ func tooLong(p Protocol, n, most int) Reply {
 		return Reply{Status: http.StatusBadRequest,
 			Body: fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: %d tokens > %d maximum"}}`, n, most)}
 	}
+	if p == Responses {
+		return responsesTooLong()
+	}
 	return Reply{Status: http.StatusBadRequest,
 		Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. However, your messages resulted in %d tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, most, n)}
 }

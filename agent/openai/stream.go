@@ -235,7 +235,7 @@ func (s *stream) delta(d *delta) error {
 		s.extra = bytes.Clone(d.Extra)
 	}
 	if s.visible.TextLen() > maxText {
-		return s.t.Broken("the text of the answer is longer than %d bytes", maxText)
+		return s.t.TooLarge("the text", maxText)
 	}
 	if d.FunctionCall != nil {
 		if err := s.addCall(toolCall{Index: -1, Function: *d.FunctionCall}); err != nil {

@@ -53,7 +53,7 @@ func Run(t *testing.T, p Provider) {
 		"statuses":    testStatuses,
 		"retry after": testRetryAfter,
 		"backoff":     testBackoff,
-		"no second":   testNoSecondTryAfterText,
+		"drafts":      testDrafts,
 		"fewer tries": testFewerTries,
 		"spent":       testSpent,
 		"prefix":      testPrefix,
@@ -69,7 +69,10 @@ func Run(t *testing.T, p Provider) {
 			synctest.Test(t, func(t *testing.T) {
 				ln, client := modeltest.Pipe()
 				b := &bench{Server: modeltest.NewOn(ln), Provider: p}
-				b.model = p.New(Setup{URL: b.URL(), Client: client, Key: channels.NewSecret(key), Deadlines: deadlines})
+				b.restart = func() {
+					b.model = p.New(Setup{URL: b.URL(), Client: client, Key: channels.NewSecret(key), Deadlines: deadlines})
+				}
+				b.restart()
 				test(t, b)
 				client.CloseIdleConnections()
 				if err := b.Close(); err != nil {
@@ -83,7 +86,8 @@ func Run(t *testing.T, p Provider) {
 type bench struct {
 	*modeltest.Server
 	Provider
-	model agent.Model
+	model   agent.Model
+	restart func() // makes the provider again, as the next process does
 }
 
 // got is what a stream gave.
@@ -93,6 +97,7 @@ type got struct {
 	err             error
 	took            time.Duration
 	requests        int // made by this call
+	restarts        int // drafts that were void
 }
 
 func (b *bench) ask(ctx context.Context, p agent.Prompt) got {
@@ -102,6 +107,9 @@ func (b *bench) ask(ctx context.Context, p agent.Prompt) got {
 		if err != nil {
 			g.err = err
 			break
+		}
+		if d.Restart {
+			g.texts, g.thoughts, g.restarts = nil, nil, g.restarts+1
 		}
 		if d.Text != "" {
 			g.texts = append(g.texts, d.Text)
@@ -225,6 +233,9 @@ func testTools(t *testing.T, b *bench) {
 		t.Fatalf("answer %+v", a)
 	}
 	calls := sessions.Message{Content: a.Content}.ToolCalls()
+	for i := range calls {
+		calls[i].Opaque = nil // the provider's own
+	}
 	want := []sessions.Block{
 		{Type: sessions.ToolCallBlock, ID: "call_1", Name: "count", Arguments: json.RawMessage(`{"n":1,"s":"ä\"\n"}`)},
 		{Type: sessions.ToolCallBlock, ID: "call_2", Name: "list", Arguments: json.RawMessage(`{}`)},
@@ -357,7 +368,7 @@ func testPrompt(t *testing.T, b *bench) {
 }
 
 // testPrefix: what was sent in one call is the beginning of what is sent in the next one of the same session, byte by byte but for
-// the marks that say where a prefix ends: the provider's prompt cache fits.
+// the marks that say where a prefix ends: the provider's prompt cache fits. A restart between two calls changes nothing.
 func testPrefix(t *testing.T, b *bench) {
 	b.Script(func(r modeltest.Request) modeltest.Reply {
 		if r.N == 1 {
@@ -371,9 +382,20 @@ func testPrefix(t *testing.T, b *bench) {
 	p.Tools = []tools.Spec{{Name: "count", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "list"}}
 	for turn := range 4 {
 		a := b.ask(t.Context(), p).ok(t)
+		for i, c := range a.Content {
+			if raw, err := json.Marshal(c.Arguments); err == nil && c.Arguments != nil {
+				a.Content[i].Arguments = raw // as the loop records it
+			}
+		}
 		p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Model: "mock/mock-1", Content: a.Content})
 		for _, c := range (sessions.Message{Content: a.Content}).ToolCalls() {
 			p.Messages = append(p.Messages, sessions.Message{Role: sessions.ToolResult, ToolCallID: c.ID, Content: sessions.TextContent("one")})
+		}
+		if turn == 2 {
+			for i, m := range p.Messages {
+				p.Messages[i] = stored(t, m)
+			}
+			b.restart()
 		}
 		if turn > 0 {
 			p.Messages = append(p.Messages, message(sessions.User, fmt.Sprint("and then? ", turn)))
@@ -397,6 +419,24 @@ func testPrefix(t *testing.T, b *bench) {
 			t.Errorf("request %d:\n%s\ndoes not begin with the one before:\n%s", i, raw, before+beforeRest)
 		}
 	}
+}
+
+// stored gives a message as the next process reads it: what the provider wants back is kept beside it.
+func stored(t *testing.T, m sessions.Message) (out sessions.Message) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range m.Content {
+		if c.Opaque != nil {
+			out.Content[i].Opaque = &sessions.Opaque{From: c.Opaque.From, Data: json.RawMessage(string(c.Opaque.Data))}
+		}
+	}
+	return out
 }
 
 // testMany uses one provider from many goroutines.

@@ -1,0 +1,319 @@
+package responses
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/agent"
+	"parley/agent/lessons"
+	"parley/agent/wire"
+	"parley/sessions"
+)
+
+// history makes the input items of a request of a transcript.
+type history struct {
+	call         *lessons.Call
+	at           lessons.Endpoint
+	set          agent.ModelSettings
+	sent         *lessons.Sent
+	noTools      bool   // there are tools, but the model is offered none
+	toolPictures bool   // the server takes pictures in the results of tools
+	system       string // stands in front of the first message
+
+	b     []byte
+	omit  bool            // no reasoning, and no ids of items
+	older time.Time       // of messages up to then: no reasoning either
+	ids   map[string]bool // of items: a request must not have one twice
+	texts map[string]int  // how often a text was given an id
+	hash  hash.Hash       // of texts
+	sum   [sha256.Size]byte
+}
+
+// encode begins a body: its input, with room behind it for more bytes.
+func (h *history) encode(p agent.Prompt, more int) []byte {
+	h.hash = sha256.New()
+	h.older = until(h.call.Use(lessons.ReasoningItems))
+	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
+	msgs := agent.Repair(p.Messages, h.target())
+	size := len(h.system) + 64
+	for _, m := range msgs {
+		for _, c := range m.Content {
+			size += len(c.Text) + len(c.Data) + len(c.Arguments) + 160
+			if c.Opaque != nil {
+				size += len(c.Opaque.Data)
+			}
+		}
+	}
+	h.b = append(make([]byte, 0, size+size/8+more), `{"input":[`...)
+	for _, m := range msgs {
+		switch m.Role {
+		case sessions.User:
+			h.user(m.Content)
+		case sessions.Assistant:
+			h.assistant(m)
+		case sessions.ToolResult:
+			h.result(m)
+		}
+	}
+	return append(trimComma(h.b), ']')
+}
+
+// target says what the transcript is made fit for.
+func (h *history) target() agent.Target {
+	t := agent.Target{
+		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
+		Plain:        h.noTools || h.call.Bare() || h.call.Use(lessons.Roles) == lessons.Alternate,
+		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
+		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
+		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
+	}
+	switch {
+	case h.set.Images == "off" || h.call.Off(lessons.Images, ""):
+		t.Picture = func(sessions.Block) bool { return false }
+	case h.call.HasPictures():
+		t.Picture = func(b sessions.Block) bool { return !h.call.Off(lessons.Images, lessons.Hash(b.Data)) }
+	}
+	return t
+}
+
+// user adds a message of a person. Text alone is sent as a plain text: every server takes it.
+func (h *history) user(blocks []sessions.Block) {
+	h.b = append(h.b, `{"type":"message","role":"user","content":`...)
+	if h.system != "" {
+		blocks = slices.Insert(slices.Clone(blocks), 0, sessions.Block{Type: sessions.TextBlock, Text: h.system})
+		h.system = ""
+	}
+	if hasPictures(blocks) {
+		for _, c := range blocks {
+			if ok, _ := wire.Image(c); c.Type == sessions.ImageBlock && ok {
+				h.sent.Pictures = append(h.sent.Pictures, c.Data)
+			}
+		}
+		h.parts(blocks)
+	} else {
+		h.b = wire.Quote(h.b, wire.Text(blocks))
+	}
+	h.b = append(h.b, "},"...)
+}
+
+// parts adds text and pictures as a list.
+func (h *history) parts(blocks []sessions.Block) {
+	h.b = append(h.b, '[')
+	for _, c := range blocks {
+		switch ok, instead := wire.Image(c); {
+		case c.Type != sessions.ImageBlock:
+			h.b = wire.Quote(append(h.b, `{"type":"input_text","text":`...), c.Text)
+		case !ok:
+			h.b = wire.Quote(append(h.b, `{"type":"input_text","text":`...), instead)
+		default:
+			h.b = append(h.b, `{"type":"input_image","detail":"auto","image_url":`...)
+			h.b = wire.Quote(h.b, "data:"+c.MIME+";base64,"+c.Data)
+		}
+		h.b = append(h.b, "},"...)
+	}
+	h.b = append(trimComma(h.b), ']')
+}
+
+// result adds what a tool answered.
+func (h *history) result(m sessions.Message) {
+	h.sent.Steps = true
+	h.b = wire.Quote(append(h.b, `{"type":"function_call_output","call_id":`...), m.ToolCallID)
+	h.b = append(h.b, `,"output":`...)
+	if hasPictures(m.Content) {
+		h.sent.ToolImages = true
+		h.parts(m.Content)
+	} else {
+		h.b = wire.Quote(h.b, wire.Text(m.Content))
+	}
+	h.b = append(h.b, "},"...)
+}
+
+// assistant adds the items of an answer, in their order. Items that came together go back together: a reasoning item with what it led
+// to, and their ids only with all of the reasoning, because the provider checks that.
+func (h *history) assistant(m sessions.Message) {
+	if len(m.Content) == 1 && m.Content[0].Type == sessions.TextBlock && m.Content[0].Opaque == nil {
+		h.message(m.Content[0].Text, nil, false)
+		return
+	}
+	whole := !h.omit && (h.older.IsZero() || m.Time.After(h.older)) && h.complete(m)
+	var text []string
+	flush := func() {
+		if len(text) > 0 {
+			h.message(strings.Join(text, "\n\n"), nil, false)
+			text = nil
+		}
+	}
+	first := true
+	for _, c := range m.Content {
+		data := json.RawMessage(nil)
+		if c.Opaque != nil && !h.omit {
+			data = c.Opaque.Data
+		}
+		switch c.Type {
+		case sessions.ThinkingBlock:
+			flush()
+			h.thinking(c, data, whole)
+			continue
+		case sessions.ToolCallBlock:
+			flush()
+			h.toolCall(c, data, whole)
+		case sessions.TextBlock:
+			said := c.Text
+			if !first {
+				said = strings.TrimLeft(said, "\n") // the end of the text before
+			}
+			if data == nil {
+				text = append(text, said)
+				break
+			}
+			flush()
+			h.message(said, data, whole)
+		}
+		first = false
+	}
+	flush()
+}
+
+// complete reports whether all reasoning of a message can be sent, and none of its items was sent before.
+func (h *history) complete(m sessions.Message) bool {
+	for _, c := range m.Content {
+		if c.Opaque == nil {
+			continue
+		}
+		if c.Type == sessions.ThinkingBlock && c.Opaque.Data == nil {
+			return false
+		}
+		if id := itemID(c.Opaque.Data); id != "" && h.ids[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// thinking adds a reasoning item as it came. Where the provider asks for reasoning, one that came without is told in plain.
+func (h *history) thinking(c sessions.Block, data json.RawMessage, whole bool) {
+	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
+	case data != nil && whole:
+		h.note(itemID(data))
+		h.b = append(append(h.b, data...), ',')
+		h.sent.Reasoning = true
+	case data == nil && wanted && c.Text != "":
+		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
+		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
+		h.sent.Reasoning = true
+	}
+}
+
+// message adds a text of the model.
+func (h *history) message(text string, data json.RawMessage, whole bool) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if h.omit { // in the form that asks for nothing
+		h.b = append(wire.Quote(append(h.b, `{"type":"message","role":"assistant","content":`...), text), "},"...)
+		return
+	}
+	h.b = append(h.b, `{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":`...)
+	start := len(h.b)
+	h.b = wire.Quote(h.b, text)
+	quoted := h.b[start:]
+	h.b = append(h.b, `,"annotations":[]}]`...)
+	if !h.further(data, whole) {
+		h.textID(text, quoted)
+	}
+	h.sent.Reasoning = true // an id, which may be refused
+	h.b = append(h.b, "},"...)
+}
+
+// toolCall adds a call.
+func (h *history) toolCall(c sessions.Block, data json.RawMessage, whole bool) {
+	h.sent.Steps = true
+	h.b = wire.Quote(append(h.b, `{"type":"function_call","call_id":`...), c.ID)
+	h.b = wire.Quote(append(h.b, `,"name":`...), c.Name)
+	h.b = wire.Quote(append(h.b, `,"arguments":`...), string(c.Arguments))
+	h.further(data, whole)
+	h.b = append(h.b, "},"...)
+}
+
+// further adds the fields of an item that its provider wants back, its id only with whole, and reports whether there was an id.
+func (h *history) further(data json.RawMessage, whole bool) (id bool) {
+	if data == nil {
+		return false
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return false
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == "id" {
+			if !whole {
+				continue
+			}
+			id = true
+			h.note(itemID(data))
+		}
+		h.b = append(append(wire.Quote(append(h.b, ','), name), ':'), all[name]...)
+		h.sent.Reasoning = true
+	}
+	return id
+}
+
+func (h *history) note(id string) {
+	if id == "" {
+		return
+	}
+	if h.ids == nil {
+		h.ids = make(map[string]bool)
+	}
+	h.ids[id] = true
+}
+
+// textID adds an id for a text that has none of this provider: some want one, and all take one of this form.
+func (h *history) textID(text string, quoted []byte) {
+	if h.texts == nil {
+		h.texts = make(map[string]int)
+	}
+	h.hash.Reset()
+	_, _ = h.hash.Write(quoted) // a hash takes everything
+	n := h.texts[text]
+	h.texts[text] = n + 1
+	h.b = append(h.b, `,"id":"msg_`...)
+	h.b = hex.AppendEncode(h.b, h.hash.Sum(h.sum[:0])[:16])
+	if n > 0 {
+		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
+	}
+	h.b = append(h.b, '"')
+}
+
+// itemID gives the id of an item, "" = it has none.
+func itemID(data json.RawMessage) string {
+	if data == nil {
+		return ""
+	}
+	var item struct{ ID string }
+	_ = json.Unmarshal(data, &item) // an id of another type is none
+	return item.ID
+}
+
+// until gives the time of a lesson about reasoning items, zero = there is none.
+func until(use string) time.Time {
+	if use == "" {
+		return time.Time{}
+	}
+	t, _ := time.Parse(time.RFC3339Nano, use) // what cannot be read is no lesson
+	return t
+}
+
+func trimComma(b []byte) []byte {
+	if n := len(b); b[n-1] == ',' {
+		return b[:n-1]
+	}
+	return b
+}

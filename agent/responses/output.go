@@ -1,0 +1,458 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"parley/agent"
+	"parley/agent/wire/markup"
+	"parley/sessions"
+)
+
+// kind is what an item of an answer is to us.
+type kind int
+
+const (
+	nothing   kind = iota // of no use to us
+	message               // text
+	call                  // of a function
+	reasoning             // thoughts, and what else is encrypted
+)
+
+func kindOf(it item) kind {
+	switch it.Type {
+	case "message", "output_message":
+		return message
+	case "function_call":
+		return call
+	case "reasoning":
+		return reasoning
+	}
+	if textOf(it.Encrypted) != "" { // a summary of the conversation, for example: it goes back as it came
+		return reasoning
+	}
+	return nothing
+}
+
+// output is one item of the answer, as far as it has come.
+type output struct {
+	kind      kind
+	id        string
+	index     int  // -1 = not said
+	announced bool // the item itself came, not only pieces of it
+	done      bool // it is complete
+
+	text     strings.Builder // of a message, as the server sends it
+	reader   markup.Reader   // tells what of it is for people
+	musing   strings.Builder // the thoughts in it
+	ended    bool            // reader has it all
+	refused  bool            // all or a part of it refuses
+	answered bool            // a part of it does not
+
+	thoughts strings.Builder
+	source   string // summary or text: some servers send both
+	part     int    // of the summary
+
+	name, callID string
+	args         strings.Builder
+	begun        string // arguments that came with the beginning of the call: some servers say all of them there
+
+	raw   json.RawMessage            // of reasoning: the whole item
+	extra map[string]json.RawMessage // of others: what the provider may want back
+}
+
+// find gives the item that an event is about, made where there is none. Servers name items by an id, by their place, by both, or by
+// an id that changes with each event.
+func (s *stream) find(k kind, ev *event) *output {
+	s.content()
+	if o := s.last; o != nil && o.kind == k && !o.done && (ev.ItemID == o.id && ev.ItemID != "" || ev.ItemID == "" && (ev.Index < 0 || ev.Index == o.index)) {
+		return o
+	}
+	o := s.known(k, ev.ItemID, ev.Index)
+	if o == nil {
+		o = s.add(&output{kind: k, id: ev.ItemID, index: ev.Index})
+	}
+	s.last = o
+	return o
+}
+
+// known gives an item by its id, or else the newest one that is not complete at its place.
+func (s *stream) known(k kind, id string, index int) *output {
+	for _, o := range slices.Backward(s.outputs) {
+		if o.kind == k && id != "" && o.id == id {
+			return o
+		}
+	}
+	for _, o := range slices.Backward(s.outputs) {
+		if o.kind == k && !o.done && (id == "" || o.id == "" || index >= 0 && o.index == index) && (index < 0 || o.index < 0 || o.index == index) {
+			return o
+		}
+	}
+	return nil
+}
+
+// tool gives the schema of an offered tool.
+func (s *stream) tool(name string) (json.RawMessage, bool) {
+	schema, offered := s.tools[name]
+	return schema, offered
+}
+
+// add begins an item. One too many is read and forgotten.
+func (s *stream) add(o *output) *output {
+	o.part, o.reader.Tools = -1, s.tool
+	if len(s.outputs) < maxOutputs {
+		s.outputs = append(s.outputs, o)
+	}
+	return o
+}
+
+// added reads the beginning of an item.
+func (s *stream) added(ev *event) error {
+	it, ok := readItem(ev.Item)
+	k := kindOf(it)
+	if !ok || k == nothing {
+		if !ok {
+			s.unread("an item", ev.Item)
+		}
+		return nil
+	}
+	s.content()
+	o := s.announced(k, it, ev.Index)
+	o.announced, s.last = true, o
+	if it.ID != "" {
+		o.id = it.ID
+	}
+	if ev.Index >= 0 {
+		o.index = ev.Index
+	}
+	if k == call {
+		o.name, o.callID, o.begun = it.Name, it.CallID, arguments(it.Arguments)
+		s.keep(o, it, ev.Item)
+	}
+	return nil
+}
+
+// announced gives the item that begins: one of which pieces came before, or a new one.
+func (s *stream) announced(k kind, it item, index int) *output {
+	for _, o := range slices.Backward(s.outputs) {
+		same := it.ID != "" && o.id == it.ID || k == call && it.CallID != "" && o.callID == it.CallID
+		if o.kind == k && (same || !o.announced && !o.done && (o.id == "" || it.ID == "") && (index < 0 || o.index < 0 || o.index == index)) {
+			return o
+		}
+	}
+	return s.add(&output{kind: k, id: it.ID, index: index})
+}
+
+// done reads a complete item.
+func (s *stream) done(ev *event) error {
+	it, ok := readItem(ev.Item)
+	k := kindOf(it)
+	if !ok || k == nothing {
+		if !ok {
+			s.unread("an item", ev.Item)
+		}
+		return nil
+	}
+	s.content()
+	o := s.byCallID(k, it)
+	if o == nil {
+		id := it.ID
+		if id == "" {
+			id = ev.ItemID
+		}
+		if o = s.known(k, id, ev.Index); o != nil && k == call && o.callID != "" && it.CallID != "" && o.callID != it.CallID {
+			o = nil // another call at the same place
+		}
+	}
+	if o == nil {
+		o = s.add(&output{kind: k, id: it.ID, index: ev.Index})
+	}
+	return s.fill(o, it, ev.Item)
+}
+
+// byCallID gives a call by the id that its result will name.
+func (s *stream) byCallID(k kind, it item) *output {
+	if k != call || it.CallID == "" {
+		return nil
+	}
+	for _, o := range s.outputs {
+		if o.kind == call && o.callID == it.CallID {
+			return o
+		}
+	}
+	return nil
+}
+
+// fill completes an item with what the server says of the whole of it.
+func (s *stream) fill(o *output, it item, raw json.RawMessage) error {
+	o.announced = true
+	switch o.kind {
+	case message:
+		for _, p := range partsOf(it.Content) {
+			o.refused, o.answered = o.refused || p.refusal, o.answered || !p.refusal
+		}
+		if err := s.said(o, joined(it.Content, ""), o.refused && !o.answered); err != nil {
+			return err
+		}
+		if err := s.flush(o); err != nil {
+			return err
+		}
+	case call:
+		if it.Name != "" {
+			o.name = it.Name
+		}
+		if it.CallID != "" {
+			o.callID = it.CallID
+		}
+		if args := arguments(it.Arguments); args != "" {
+			if err := s.argued(o, args); err != nil {
+				return err
+			}
+		}
+	case reasoning:
+		if o.thoughts.Len() == 0 {
+			thought := joined(it.Summary, "\n\n")
+			if thought == "" {
+				thought = joined(it.Content, "\n\n")
+			}
+			if err := s.think(o, "", thought, -1); err != nil {
+				return err
+			}
+		}
+	}
+	o.done = true
+	if it.ID != "" {
+		o.id = it.ID
+	}
+	s.keep(o, it, raw)
+	return nil
+}
+
+// keep keeps of an item what its provider may want back: all of a reasoning item, of others the fields that are not told elsewhere. A
+// reasoning item that is not complete is none; of two forms of one item the one with its encrypted content counts, then the later one.
+func (s *stream) keep(o *output, it item, raw json.RawMessage) {
+	if o.kind != reasoning {
+		if extra := further(o.kind, raw); extra != nil {
+			o.extra = extra
+		}
+		return
+	}
+	if it.Status == "incomplete" || it.Status == "in_progress" {
+		return
+	}
+	if was, _ := readItem(o.raw); textOf(was.Encrypted) != "" && textOf(it.Encrypted) == "" {
+		return
+	}
+	if s.opaqueBytes += len(raw) - len(o.raw); s.opaqueBytes > sessions.MaxOpaque {
+		s.opaqueOver = true // none of it is kept
+		raw = nil
+	}
+	o.raw = bytes.Clone(raw)
+}
+
+// settle reads the items of a whole answer: they complete those that came in pieces, and say their order.
+func (s *stream) settle(raw json.RawMessage) error {
+	var list []json.RawMessage
+	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
+		if says(raw) {
+			s.unread("the items of an answer", raw)
+		}
+		return nil
+	}
+	seen := make(map[*output]bool, len(list))
+	order := make([]*output, 0, len(list))
+	for _, x := range list {
+		it, ok := readItem(x)
+		k := kindOf(it)
+		if !ok || k == nothing {
+			continue
+		}
+		o := s.match(k, it, seen)
+		if o == nil {
+			o = s.add(&output{kind: k, id: it.ID, index: -1})
+		}
+		seen[o] = true
+		order = append(order, o)
+		if err := s.fill(o, it, x); err != nil {
+			return err
+		}
+	}
+	if len(order) > 0 && len(order) == len(s.outputs) {
+		s.outputs, s.ordered = order, true
+	}
+	return nil
+}
+
+// match finds the item that came in pieces for one of the whole answer: by its id, its call, what it says, or its turn.
+func (s *stream) match(k kind, it item, seen map[*output]bool) *output {
+	text, args := "", ""
+	if k == message {
+		text = joined(it.Content, "")
+	} else if k == call {
+		args = arguments(it.Arguments)
+	}
+	for _, same := range []func(*output) bool{
+		func(o *output) bool { return it.ID != "" && o.id == it.ID },
+		func(o *output) bool { return k == call && it.CallID != "" && o.callID == it.CallID },
+		func(o *output) bool { return k == message && strings.HasPrefix(text, o.text.String()) },
+		func(o *output) bool { return k == message || k == reasoning },
+		func(o *output) bool {
+			return (o.callID == "" || it.CallID == "") && (o.name == it.Name || o.name == "") && (o.args.String() == args || o.args.Len() == 0)
+		},
+	} {
+		for _, o := range s.outputs {
+			if o.kind == k && !seen[o] && same(o) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// say adds a piece of a message's text and shows what of it is no thought.
+func (s *stream) say(o *output, piece string, refusal bool) error {
+	if piece == "" || o.done {
+		return nil
+	}
+	if s.textBytes += len(piece); s.textBytes > maxText {
+		return s.t.TooLarge("the text", maxText)
+	}
+	o.text.WriteString(piece)
+	o.refused, o.answered = o.refused || refusal, o.answered || !refusal
+	return s.found(o, o.reader.Add(piece))
+}
+
+// found passes on what a piece of a message turned out to be.
+func (s *stream) found(o *output, p markup.Piece) error {
+	if p.Restart {
+		_ = s.pass(agent.Delta{Restart: true})
+		s.shownIn = nil
+		for _, before := range s.outputs {
+			if before != o && before.kind == message {
+				_ = s.show(before, before.reader.Text())
+			}
+		}
+	}
+	if p.Thinking != "" {
+		o.musing.WriteString(p.Thinking)
+		_ = s.pass(agent.Delta{Thinking: p.Thinking})
+	}
+	return s.show(o, p.Text)
+}
+
+// show passes text on; texts of two messages are set apart.
+func (s *stream) show(o *output, text string) error {
+	if text == "" {
+		return nil
+	}
+	if s.shownIn != nil && s.shownIn != o {
+		text = "\n\n" + strings.TrimLeft(text, "\n")
+	}
+	s.shownIn = o
+	return s.pass(agent.Delta{Text: text})
+}
+
+// flush shows what was held back of a message because it might have become a mark.
+func (s *stream) flush(o *output) error {
+	if o.kind != message || o.ended {
+		return nil
+	}
+	o.ended = true
+	return s.found(o, o.reader.End())
+}
+
+// said takes a message's whole text in: it counts, and what was not shown of it is.
+func (s *stream) said(o *output, text string, refusal bool) error {
+	have := o.text.String()
+	switch {
+	case text == "" || text == have:
+	case !o.done && strings.HasPrefix(text, have):
+		if err := s.say(o, text[len(have):], refusal); err != nil {
+			return err
+		}
+	case !o.done || len(text) > len(have):
+		if s.textBytes += len(text) - len(have); s.textBytes > maxText {
+			return s.t.TooLarge("the text", maxText)
+		}
+		o.text.Reset()
+		o.text.WriteString(text)
+		o.answered, o.refused = o.answered || !refusal, o.refused || refusal
+		o.musing.Reset()
+		o.reader, o.ended = markup.Reader{Tools: s.tool}, true
+		first, last := o.reader.Add(text), o.reader.End()
+		o.musing.WriteString(first.Thinking + last.Thinking)
+	}
+	return nil
+}
+
+// think adds a piece of thoughts. What is over the bound is left out.
+func (s *stream) think(o *output, name, piece string, part int) error {
+	if piece == "" || o.done && name != "" {
+		return nil
+	}
+	source := "text"
+	if strings.Contains(name, "summary") {
+		source = "summary"
+	}
+	if o.source == "" || name == "" {
+		o.source = source
+	} else if o.source != source {
+		return nil // the same thoughts in other words
+	}
+	if part >= 0 && part != o.part {
+		if o.part >= 0 && o.thoughts.Len() > 0 {
+			piece = "\n\n" + piece
+		}
+		o.part = part
+	}
+	if s.thoughtBytes > maxThinking {
+		return nil
+	}
+	if s.thoughtBytes += len(piece); s.thoughtBytes > maxThinking {
+		piece = strings.ToValidUTF8(piece[:len(piece)-(s.thoughtBytes-maxThinking)], "") + thoughtsCut
+	}
+	o.thoughts.WriteString(piece)
+	return s.pass(agent.Delta{Thinking: piece})
+}
+
+// thoughtsCut stands at the end of thoughts that were longer.
+const thoughtsCut = "\n[the rest of the thoughts was left out]"
+
+// argue adds a piece of a call's arguments.
+func (s *stream) argue(o *output, piece string) error {
+	if o.done {
+		return nil
+	}
+	if s.argumentBytes += len(piece); s.argumentBytes > maxArguments {
+		return s.t.TooLarge("the arguments of tool calls", maxArguments)
+	}
+	o.args.WriteString(piece)
+	return nil
+}
+
+// argued takes a call's whole arguments in.
+func (s *stream) argued(o *output, args string) error {
+	if s.argumentBytes += len(args) - o.args.Len(); s.argumentBytes > maxArguments {
+		return s.t.TooLarge("the arguments of tool calls", maxArguments)
+	}
+	o.args.Reset()
+	o.args.WriteString(args)
+	return nil
+}
+
+// inOrder gives the items in the order of the whole answer, or else of their places where all have one, or else as they came.
+func (s *stream) inOrder() []*output {
+	places := make(map[int]bool, len(s.outputs))
+	for _, o := range s.outputs {
+		if o.index < 0 || places[o.index] {
+			return s.outputs
+		}
+		places[o.index] = true
+	}
+	if !s.ordered {
+		slices.SortStableFunc(s.outputs, func(a, b *output) int { return a.index - b.index })
+	}
+	return s.outputs
+}

@@ -1,0 +1,292 @@
+package responses
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"parley/agent"
+	"parley/agent/lessons"
+	"parley/agent/wire"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// request is one body, and what it consists of.
+type request struct {
+	body  []byte
+	sent  lessons.Sent
+	specs []tools.Spec // what was sent of the tools
+	plain bool         // with plain schemas
+}
+
+// consists gives what the request consists of.
+func (r *request) consists() lessons.Sent {
+	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return loose(wire.Schema(s)) })
+	return r.sent
+}
+
+// offered gives the schemas of the tools by name.
+func (r *request) offered() map[string]json.RawMessage {
+	if len(r.specs) == 0 {
+		return nil
+	}
+	out := make(map[string]json.RawMessage, len(r.specs))
+	for _, s := range r.specs {
+		out[s.Name] = s.Schema
+	}
+	return out
+}
+
+// minTokens is the shortest answer that OpenAI takes a limit for.
+const minTokens = 16
+
+// reserved are the fields of a body that the configuration cannot replace.
+var reserved = []string{"input", "instructions", "model", "stream", "tools"}
+
+// encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling the SDK's
+// types: encoding those takes ten times as long, in every turn.
+func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
+	r := &request{}
+	encodedTools, err := m.encodeTools(r, p, set, call)
+	if err != nil {
+		return nil, err
+	}
+	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: set.Tools == "off" || call.Off(lessons.Tools, ""), toolPictures: m.host == openAI || m.host == azure}
+	instructions := p.System
+	if set.System == "off" || call.Off(lessons.System, "") || refused(call, "instructions", "text") {
+		h.system, instructions = p.System, ""
+	}
+	b := h.encode(p, len(encodedTools)+len(instructions)+restBytes)
+	if encodedTools != nil {
+		b = append(append(b, `,"tools":`...), encodedTools...)
+	}
+	if instructions != "" {
+		r.sent.System = true
+		r.sent.Params = append(r.sent.Params, lessons.Param{Name: "instructions", Value: "text", Fixed: true})
+		b = wire.Quote(append(b, `,"instructions":`...), instructions)
+	}
+	b = wire.Quote(append(b, `,"model":`...), p.Model)
+	e := &fields{b: b, call: call, own: set.Body, sent: &r.sent}
+	m.options(e, p, set)
+	r.sent.Stream = set.Stream != "off" && !call.Off(lessons.Stream, "")
+	e.b = strconv.AppendBool(append(e.b, `,"stream":`...), r.sent.Stream)
+	if err := e.body(); err != nil {
+		return nil, err
+	}
+	r.body = append(e.b, '}')
+	return r, nil
+}
+
+// restBytes is room for what a request says besides messages and tools.
+const restBytes = 512
+
+// refused reports whether a parameter with a value is left out.
+func refused(call *lessons.Call, name, value string) bool {
+	_, send := call.Param(name, value)
+	return !send
+}
+
+// options adds the optional parameters.
+func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
+	if e.take(lessons.Param{Name: "store", Value: "false", Fixed: true}) != "" {
+		e.b = append(e.b, `,"store":false`...)
+	}
+	const encrypted = "reasoning.encrypted_content"
+	if e.take(lessons.Param{Name: "include", Value: encrypted, Words: []string{"encrypted content", "encrypted_content", encrypted}}) != "" {
+		e.b = append(e.b, `,"include":["`+encrypted+`"]`...)
+	}
+	m.reasoning(e, p, set)
+	m.limit(e, p)
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{{"temperature", set.Temperature}, {"top_p", set.TopP}} {
+		if f.value == nil {
+			continue
+		}
+		v := e.take(lessons.Param{Name: f.name, Value: strconv.FormatFloat(*f.value, 'g', -1, 64), Fixed: true})
+		if v != "" {
+			e.b = append(append(e.b, `,"`+f.name+`":`...), v...)
+		}
+	}
+	if m.host != other && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
+		sum := sha256.Sum256([]byte(p.Session))
+		if v := e.take(lessons.Param{Name: "prompt_cache_key", Value: hex.EncodeToString(sum[:16])}); v != "" {
+			e.b = wire.Quote(append(e.b, `,"prompt_cache_key":`...), v)
+		}
+	}
+}
+
+// reasoning adds how much the model is to think, and that it tells of it.
+func (m *Model) reasoning(e *fields, p agent.Prompt, set agent.ModelSettings) {
+	if _, own := set.Body["reasoning"]; own {
+		return
+	}
+	want, next, told := effort(p, set)
+	// The words for thinking in general mean the effort where one is sent, and the summary otherwise.
+	general := []string{"reasoning", "reasoning_effort", "reasoning effort", "effort", "thinking", "think value", "think"}
+	sum := lessons.Param{Name: "reasoning.summary", Words: []string{"reasoning summaries", "reasoning summary", "reasoning_summary"}, Value: "auto", Next: []string{"detailed", "concise"}}
+	lever := lessons.Param{Name: "reasoning.effort", Words: general, Value: want, Next: next, Effort: true, Fixed: set.Reasoning.Levels != nil}
+	if want == lessons.Unset {
+		lever.Words = general[1:]
+		sum.Words = append(sum.Words, general[0])
+	}
+	summary := ""
+	if told && want != "none" && (want != lessons.Unset || m.host == openAI || m.host == azure) {
+		summary = e.take(sum)
+	}
+	level := e.take(lever)
+	if level == "none" {
+		summary = ""
+	}
+	if level == "" && summary == "" {
+		return
+	}
+	e.b = append(e.b, `,"reasoning":{`...)
+	if level != "" {
+		e.b = append(wire.Quote(append(e.b, `"effort":`...), level), ',')
+	}
+	if summary != "" {
+		e.b = append(wire.Quote(append(e.b, `"summary":`...), summary), ',')
+	}
+	e.b = append(bytes.TrimSuffix(e.b, []byte{','}), '}')
+}
+
+// effort gives the effort to ask for, lessons.Unset = none; other efforts that the model takes; and whether it can be told at all.
+func effort(p agent.Prompt, set agent.ModelSettings) (want string, next []string, told bool) {
+	levels, own := p.Levels, set.Reasoning.Levels != nil
+	if own {
+		levels = set.Reasoning.Levels
+	}
+	if levels != nil && len(levels) == 0 {
+		return lessons.Unset, nil, false
+	}
+	want = p.Thinking
+	switch {
+	case want == "":
+		return lessons.Unset, levels, true
+	case want == "off":
+		want = "none"
+	}
+	if levels == nil || want == "none" && !own { // off is always asked for
+		return want, levels, true
+	}
+	if want = lessons.Nearest(want, levels); want == "" {
+		want = lessons.Unset
+	}
+	return want, levels, true
+}
+
+// limit adds the longest answer.
+func (m *Model) limit(e *fields, p agent.Prompt) {
+	n := p.MaxTokens
+	if n <= 0 {
+		n = m.maxTokens
+	}
+	if n <= 0 {
+		return
+	}
+	name := "max_output_tokens"
+	if e.call.Off(lessons.Rename, "max_tokens") {
+		name = e.call.Name("max_tokens")
+	}
+	if v := e.take(lessons.Param{Name: name, Value: strconv.Itoa(max(n, minTokens))}); v != "" {
+		e.b = append(append(e.b, `,"`+name+`":`...), v...)
+	}
+}
+
+// encodeTools gives the tools that are offered, nil = none, and notes them in r.
+func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings, call *lessons.Call) ([]byte, error) {
+	if set.Tools == "off" || len(p.Tools) == 0 || call.Off(lessons.Tools, "") {
+		return nil, nil
+	}
+	specs := p.Tools
+	if slices.ContainsFunc(specs, func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) }) {
+		specs = slices.DeleteFunc(slices.Clone(specs), func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) })
+	}
+	if most := call.MaxTools(); most > 0 && most < len(specs) {
+		specs = specs[:most]
+	}
+	r.specs, r.plain = specs, call.Off(lessons.Schema, "")
+	for _, s := range specs {
+		r.sent.Tools = append(r.sent.Tools, s.Name)
+	}
+	if r.plain {
+		return m.plainTools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, plainSchema) })
+	}
+	return m.tools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, wire.Schema) })
+}
+
+func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage) ([]byte, error) {
+	type tool struct {
+		Type        string          `json:"type"`
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+		Strict      bool            `json:"strict"` // false: OpenAI's own default is true, which most schemas do not fulfil
+	}
+	out := make([]tool, 0, len(specs))
+	for _, s := range specs {
+		out = append(out, tool{Type: "function", Name: s.Name, Description: s.Description, Parameters: schema(s)})
+	}
+	return wire.JSON(out)
+}
+
+// fields adds optional parameters to a body, as far as neither the endpoint refuses nor the configuration replaces them.
+type fields struct {
+	b    []byte
+	call *lessons.Call
+	own  map[string]any // the configuration's fields
+	sent *lessons.Sent
+}
+
+// take gives the value that a parameter is sent with, "" = it is not sent, and notes it as sent. p.Value may be lessons.Unset: an
+// error may then ask for a value.
+func (e *fields) take(p lessons.Param) string {
+	if _, own := e.own[p.Name]; own {
+		return ""
+	}
+	use, send := e.call.Param(p.Name, p.Value)
+	if !send {
+		if p.Value == lessons.Unset {
+			e.sent.Params = append(e.sent.Params, p)
+		}
+		return ""
+	}
+	p.Value = use
+	e.sent.Params = append(e.sent.Params, p)
+	return use
+}
+
+// body adds the configuration's own fields, sorted by name.
+func (e *fields) body() error {
+	for _, name := range slices.Sorted(maps.Keys(e.own)) {
+		if slices.Contains(reserved, name) {
+			continue
+		}
+		value, err := wire.JSON(e.own[name])
+		if err != nil {
+			return err
+		}
+		p := lessons.Param{Name: name, Value: string(value[:min(len(value), maxValue)]), Fixed: true}
+		if refused(e.call, p.Name, p.Value) {
+			continue
+		}
+		e.sent.Params = append(e.sent.Params, p)
+		e.b = append(append(wire.Quote(append(e.b, ','), name), ':'), value...)
+	}
+	return nil
+}
+
+// maxValue bounds what a lesson says of a configured field's value, in bytes.
+const maxValue = 100
+
+// hasPictures reports whether blocks have a picture.
+func hasPictures(blocks []sessions.Block) bool {
+	return slices.ContainsFunc(blocks, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
+}

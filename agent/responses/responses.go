@@ -1,0 +1,275 @@
+// Package responses speaks OpenAI's Responses protocol: OpenAI's own service, Azure's v1 address and what is compatible with them. It
+// is stateless: nothing is stored at the provider (store: false), each request has the whole conversation, and the reasoning of earlier
+// steps goes back encrypted, as it came.
+//
+// What a call keeps in memory is bounded by maxText, maxThinking and maxArguments of an answer, sessions.MaxOpaque of what is sent back
+// later, and the one event that wire.Events holds. How long an answer is on the wire is bounded by wire and by the deadlines.
+package responses
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"parley/agent"
+	"parley/agent/lessons"
+	"parley/agent/wire"
+	"parley/channels"
+	"parley/sessions"
+)
+
+// DefaultBaseURL is OpenAI's own service.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// Config is what a provider needs.
+type Config struct {
+	Name        string                                 // the provider's name, for errors and the log
+	BaseURL     string                                 // up to and including /v1; empty = DefaultBaseURL
+	APIKey      channels.Secret                        // zero = none is sent
+	Deadlines   agent.Deadlines                        // a zero field takes its default
+	HTTPClient  *http.Client                           // nil = one of its own, tuned for many turns at once
+	Logger      *slog.Logger                           // nil = silent
+	MaxTokens   int                                    // longest answer where the prompt names none; 0 = the server's default
+	Settings    func(model string) agent.ModelSettings // nil = none
+	Lessons     *lessons.Book                          // nil = one of its own, in memory
+	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
+}
+
+// Model is an agent.Model.
+type Model struct {
+	wire        *wire.Client
+	name        string
+	url         *url.URL // where requests go, without the query of settings
+	address     string   // as lessons and opaque data name it
+	host        host
+	key         channels.Secret
+	log         *slog.Logger
+	maxTokens   int
+	settings    func(string) agent.ModelSettings
+	book        *lessons.Book
+	fingerprint func() string
+
+	tools, plainTools wire.Tools
+
+	mu     sync.Mutex
+	warned map[string]bool // models of which something unreadable was logged
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New makes a provider. It opens no connection.
+func New(c Config) *Model {
+	base := c.BaseURL
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	if c.Settings == nil {
+		c.Settings = func(string) agent.ModelSettings { return agent.ModelSettings{} }
+	}
+	if c.Lessons == nil {
+		c.Lessons = lessons.NewBook(lessons.Config{Logger: c.Logger})
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	m := &Model{
+		wire: wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient}),
+		name: c.Name, url: endpoint(base), address: lessons.Address(base), key: c.APIKey, log: c.Logger, maxTokens: c.MaxTokens,
+		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
+	}
+	m.host = hostOf(m.url)
+	return m
+}
+
+// endpoint gives the address of requests below a base URL, whose query stays.
+func endpoint(base string) *url.URL {
+	u, err := url.Parse(base)
+	if err != nil {
+		u = &url.URL{Opaque: base} // the request fails and says why
+	}
+	u.Path, u.Fragment = strings.TrimRight(u.Path, "/")+"/responses", ""
+	if u.RawPath != "" {
+		u.RawPath = strings.TrimRight(u.RawPath, "/") + "/responses"
+	}
+	return u
+}
+
+// Stream implements agent.Model.
+func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	at := lessons.Endpoint{Provider: m.name, Address: m.address, Model: p.Model}
+	settings := m.settings(p.Model)
+	var (
+		call *lessons.Call // of all tries
+		req  *request      // the same for all tries, until a refusal changes it
+	)
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+		if call == nil {
+			call = m.book.Call(at, m.fingerprint())
+		}
+		for {
+			if req == nil {
+				made, err := m.encode(p, settings, call, at)
+				if err != nil {
+					return &agent.ModelError{Class: agent.BadRequest, Err: err}
+				}
+				req = made
+			}
+			begun, err := m.try(ctx, p, settings, call, at, req, yield)
+			if err == nil || begun || !call.Refused(err, req.consists()) {
+				return err
+			}
+			req = nil
+		}
+	}}
+	return retry.Stream(ctx)
+}
+
+// try makes one request. begun says that a part of an answer came: then an error is no refusal of the request.
+func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSettings, call *lessons.Call, at lessons.Endpoint, req *request, yield func(agent.Delta) bool) (begun bool, err error) {
+	parent := ctx
+	ctx, t := m.wire.Start(ctx)
+	defer t.Stop()
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, m.target(settings), bytes.NewReader(req.body))
+	if err != nil {
+		return false, t.Error(err)
+	}
+	m.header(post.Header, settings, req.sent.Stream)
+	t.Hide(slices.Collect(maps.Values(settings.Headers))...)
+	res, err := m.wire.HTTP().Do(post)
+	if err != nil {
+		return false, t.Error(err)
+	}
+	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
+	if res.StatusCode >= 300 {
+		if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)); err != nil { // the try keeps its beginning
+			return false, t.Error(err)
+		}
+		return false, hinted(t.Error(errors.New(res.Status + " without a reason")))
+	}
+	s := &stream{
+		t: t, yield: yield, from: at.String(), tools: req.offered(),
+		good:   func() { call.Worked(parent) },
+		unread: func(what string, raw []byte) { m.warn(parent, t, at, what, raw) },
+	}
+	err = s.read(res.Body)
+	if lost := s.usage; !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
+		p.Spent(lost)
+	}
+	return s.begun, err
+}
+
+// hinted adds what to do to the error of a server that seems to have no such API: it names neither a model nor an item.
+func hinted(err error) error {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+		return err
+	}
+	f, ok := errors.AsType[*wire.Fault](e.Err)
+	if !ok || strings.Contains(f.All, "model") || strings.Contains(f.All, "item") || strings.Contains(f.All, "deployment") {
+		return err
+	}
+	e.Err = fmt.Errorf("%w (no Responses API at this address? set api: openai-completions, or correct baseUrl)", e.Err)
+	return err
+}
+
+// maxRefusal is how much of a refusal is read, in bytes.
+const maxRefusal = 64 << 10
+
+// target gives the address of a request.
+func (m *Model) target(settings agent.ModelSettings) string {
+	if len(settings.Query) == 0 {
+		return m.url.String()
+	}
+	u := *m.url
+	q := u.Query()
+	for name, value := range settings.Query {
+		q.Set(name, value)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// header fills in the header of a request.
+func (m *Model) header(h http.Header, settings agent.ModelSettings, stream bool) {
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "parley")
+	h.Set("Accept", "application/json")
+	if stream {
+		h.Set("Accept", "text/event-stream, application/json")
+	}
+	switch {
+	case m.key.IsZero():
+	case m.host == azure:
+		h.Set("Api-Key", m.key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+m.key.Reveal())
+	}
+	for name, value := range settings.Headers {
+		h.Set(name, value.Reveal())
+	}
+}
+
+// host is what is known of a server by its address.
+type host string
+
+const (
+	openAI host = "openai" // OpenAI's own service
+	azure  host = "azure"  // OpenAI's models at Azure
+	xAI    host = "xai"
+	other  host = "other"
+)
+
+// hostOf tells the services apart that differ in what they take.
+func hostOf(u *url.URL) host {
+	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	below := func(domain string) bool { return name == domain || strings.HasSuffix(name, "."+domain) }
+	switch {
+	case below("api.openai.com"):
+		return openAI
+	case below("api.x.ai"):
+		return xAI
+	case slices.ContainsFunc(azureDomains, below):
+		return azure
+	}
+	return other
+}
+
+// azureDomains are where Azure's services for OpenAI's models are.
+var azureDomains = []string{
+	"openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com", "openai.azure.us", "cognitiveservices.azure.us", "openai.azure.cn",
+	"cognitiveservices.azure.cn",
+}
+
+// maxWarned bounds the models of which is known that something unreadable was logged.
+const maxWarned = 256
+
+// warn logs what could not be read, once for each model.
+func (m *Model) warn(ctx context.Context, t *wire.Try, at lessons.Endpoint, what string, raw []byte) {
+	m.mu.Lock()
+	known := m.warned[at.Model]
+	if !known {
+		if m.warned == nil || len(m.warned) >= maxWarned {
+			m.warned = make(map[string]bool)
+		}
+		m.warned[at.Model] = true
+	}
+	m.mu.Unlock()
+	if known {
+		return
+	}
+	m.log.LogAttrs(ctx, slog.LevelWarn, "left out an unreadable part of an answer", slog.String("model", at.Label()),
+		slog.String("what", what), slog.String("bytes", t.Text(string(raw[:min(len(raw), maxLogged)]))))
+}
+
+// maxLogged bounds what is logged of an unreadable part, in bytes.
+const maxLogged = 200

@@ -1,0 +1,317 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/sessions"
+)
+
+// stream reads one answer.
+type stream struct {
+	t      *wire.Try
+	yield  func(agent.Delta) bool
+	from   string                        // the endpoint, as opaque data names it
+	good   func()                        // is called once, when a part of an answer came
+	unread func(what string, raw []byte) // is told of what cannot be read
+	tools  map[string]json.RawMessage    // the schemas of the offered tools: models write calls into their text
+
+	ev       event
+	outputs  []*output
+	last     *output // which the newest event was about
+	model    string
+	usage    sessions.Usage
+	ending   string  // how the answer ended: completed or incomplete; empty = not yet
+	reason   string  // why it is incomplete
+	begun    bool    // a part of an answer came
+	answered bool    // the answer was handed over, with what it cost
+	stopped  bool    // the reader wants no more
+	shownIn  *output // of which text was yielded last
+	ordered  bool    // outputs are in the order of the whole answer
+
+	opaqueOver bool // there is more for the provider than is kept
+	unpaired   bool // a reasoning item cannot be sent back
+
+	textBytes, thoughtBytes, argumentBytes, opaqueBytes int // kept so far
+}
+
+// The bounds of what is kept of an answer, in bytes.
+const (
+	maxText      = 4 << 20
+	maxThinking  = 4 << 20 // the rest is left out, and said to be
+	maxArguments = 4 << 20
+	maxCalls     = 128
+	maxOutputs   = 1024
+)
+
+var errDone = errors.New("the answer is complete")
+
+// read reads an answer of any form.
+func (s *stream) read(body io.Reader) error {
+	events := wire.NewEvents(body)
+	var err error
+	marked := false // the stream says that it is at its end
+	for more := true; more && err == nil; {
+		var e wire.Event
+		if e, err = events.Next(); err != nil {
+			break
+		}
+		data := bytes.TrimSpace(e.Data)
+		switch {
+		case len(data) == 0:
+		case bytes.HasPrefix(data, []byte("[DONE]")):
+			marked, more = true, false
+		case !utf8.Valid(data):
+			err = s.t.Broken("an event is not valid UTF-8")
+		default:
+			more, err = s.take(e.Name, data)
+		}
+	}
+	switch _, known := errors.AsType[*agent.ModelError](err); {
+	case s.stopped:
+		return nil
+	case known:
+		return err
+	case s.ending != "":
+		return s.end()
+	case err != nil && !errors.Is(err, io.EOF):
+		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
+	case marked && len(s.outputs) > 0:
+		return s.end()
+	case strings.HasPrefix(strings.TrimSpace(events.Junk()), "<"):
+		return s.t.Broken("the answer is a web page, no JSON (is baseUrl right?)")
+	}
+	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// take takes one piece of the answer in. more is false when the answer is complete or the reader has stopped.
+func (s *stream) take(name string, data []byte) (more bool, err error) {
+	if data[0] == '[' {
+		var list []json.RawMessage
+		if err := json.Unmarshal(data, &list); err != nil {
+			return false, s.t.Broken("an event is not valid JSON: %w", err)
+		}
+		for _, x := range list {
+			if more, err := s.take(name, x); err != nil || !more {
+				return more, err
+			}
+		}
+		return true, nil
+	}
+	ev := &s.ev
+	if err := ev.read(data); err != nil {
+		if !json.Valid(data) {
+			return false, s.t.Broken("an event is not valid JSON: %w", err)
+		}
+		s.unread("an event", data)
+		return true, nil
+	}
+	if ev.Type == "" {
+		ev.Type = name
+	}
+	if err := s.handle(ev, data); err != nil {
+		if errors.Is(err, errDone) {
+			return false, nil
+		}
+		return false, err
+	}
+	return !s.stopped, nil
+}
+
+// handle does what an event says. errDone = it was the last one.
+func (s *stream) handle(ev *event, data []byte) error {
+	switch ev.Type {
+	case "response.output_text.delta":
+		return s.say(s.find(message, ev), ev.Delta, false)
+	case "response.function_call_arguments.delta":
+		return s.argue(s.find(call, ev), ev.Delta)
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return s.think(s.find(reasoning, ev), ev.Type, ev.Delta, ev.Part)
+	case "response.output_item.added":
+		return s.added(ev)
+	case "response.output_item.done":
+		return s.done(ev)
+	case "response.created", "response.in_progress", "response.queued":
+		s.progress(ev.Response)
+		return nil
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
+		return s.terminal(ev, strings.TrimPrefix(ev.Type, "response."), ev.Response, data)
+	case "error", "response.error":
+		return s.failed(ev.Error, data)
+	}
+	return s.others(ev, data)
+}
+
+// others handles the events that are rare, or named otherwise by some servers.
+func (s *stream) others(ev *event, data []byte) error {
+	kind, moment := ev.Type, ""
+	if i := strings.LastIndexByte(kind, '.'); i >= 0 {
+		kind, moment = kind[:i], kind[i+1:]
+	}
+	has := func(word string) bool { return strings.Contains(kind, word) }
+	switch {
+	case ev.Type == "" || ev.Type == "response":
+		return s.whole(ev, data)
+	case has("refusal") && moment == "delta":
+		return s.say(s.find(message, ev), ev.Delta, true)
+	case has("refusal") && moment == "done":
+		return s.said(s.find(message, ev), ev.Refusal, true)
+	case has("function_call") && has("arguments") && moment == "delta":
+		return s.argue(s.find(call, ev), ev.Delta)
+	case has("function_call") && has("arguments") && moment == "done":
+		if o := s.find(call, ev); arguments(ev.Arguments) != "" {
+			return s.argued(o, arguments(ev.Arguments))
+		}
+	case has("reasoning") && moment == "delta":
+		return s.think(s.find(reasoning, ev), ev.Type, ev.Delta, ev.Part)
+	case has("reasoning") && has("text") && moment == "done":
+		if o := s.find(reasoning, ev); o.thoughts.Len() == 0 {
+			return s.think(o, ev.Type, ev.Text, ev.Part)
+		}
+	case strings.HasSuffix(kind, "text") && moment == "delta":
+		return s.say(s.find(message, ev), ev.Delta, false)
+	case strings.HasSuffix(kind, "output_text") && moment == "done":
+		return s.said(s.find(message, ev), ev.Text, false)
+	case says(ev.Error):
+		return s.failed(ev.Error, data)
+	}
+	return nil
+}
+
+// content notes that a part of an answer came.
+func (s *stream) content() {
+	if !s.begun {
+		s.begun = true
+		s.good()
+	}
+}
+
+// progress reads what is said of an answer that has just begun.
+func (s *stream) progress(raw json.RawMessage) {
+	r, ok := readResponse(raw)
+	if !ok {
+		return
+	}
+	if r.Model != "" {
+		s.model = r.Model
+	}
+	if u, ok := usageOf(r.Usage); ok {
+		s.usage = u // the newest counts
+	}
+}
+
+// whole reads an answer in one piece, or an event without a name.
+func (s *stream) whole(ev *event, data []byte) error {
+	switch {
+	case says(ev.Response):
+		r, _ := readResponse(ev.Response)
+		return s.terminal(ev, r.Status, ev.Response, data)
+	case says(ev.Error) && ev.Output == nil:
+		return s.failed(ev.Error, data)
+	case ev.Object == "response" || ev.Output != nil || ev.Status != "":
+		return s.terminal(ev, ev.Status, data, data)
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) == nil && (says(all["detail"]) || says(all["message"]) || says(all["errors"])) {
+		return s.failed(nil, data)
+	}
+	s.unread("an event without a type", data)
+	return nil
+}
+
+// terminal reads the end of an answer, with all of it or without.
+func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
+	r, ok := readResponse(raw)
+	if !ok && len(raw) > 0 {
+		s.unread("the end of an answer", raw)
+	}
+	if status == "done" || status == "" {
+		status = r.Status
+	}
+	s.progress(raw)
+	switch {
+	case says(r.Error):
+		return s.failed(r.Error, nil)
+	case status == "failed":
+		if says(ev.Error) {
+			return s.failed(ev.Error, data)
+		}
+		return s.t.Broken("the server says that the answer failed")
+	case status == "cancelled", status == "in_progress", status == "queued":
+		return s.t.Broken("the server gave an answer that is not complete: %s", status)
+	}
+	s.content()
+	if err := s.settle(r.Output); err != nil {
+		return err
+	}
+	s.ending, s.reason = "completed", ""
+	if reason := r.reason(); status == "incomplete" || reason != "" {
+		s.ending, s.reason = "incomplete", reason
+	}
+	return errDone
+}
+
+// failed makes the error of an answer that says that it failed.
+func (s *stream) failed(what json.RawMessage, data []byte) error {
+	raw := data
+	if says(what) {
+		raw = append(append([]byte(`{"error":`), what...), '}')
+	}
+	err := s.t.StreamError(raw)
+	e, ok := errors.AsType[*agent.ModelError](err)
+	f, known := errors.AsType[*wire.Fault](err)
+	if !ok || !known {
+		return err
+	}
+	if e.RetryAfter == 0 && e.Class == agent.RateLimited {
+		e.RetryAfter = wished(f.All)
+	}
+	if e.Class != agent.Broken {
+		return err
+	}
+	for _, code := range f.Codes {
+		switch {
+		case strings.Contains(code, "content_policy"):
+			e.Class = agent.Refused
+		case strings.HasPrefix(code, "invalid_"), strings.HasPrefix(code, "unsupported_"), strings.Contains(code, "image"):
+			e.Class = agent.BadRequest // it says what is wrong with the request
+		default:
+			continue
+		}
+		break
+	}
+	return err
+}
+
+// inTime is what OpenAI says in an answer that has no header for it any more.
+var inTime = regexp.MustCompile(`try again in (\d+(?:\.\d+)?(?:ms|s|m))\b`)
+
+// wished gives how long a provider wants to be left alone, 0 = it does not say.
+func wished(text string) time.Duration {
+	m := inTime.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(m[1])
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// pass hands a piece to the reader.
+func (s *stream) pass(d agent.Delta) error {
+	if !s.stopped && !s.yield(d) {
+		s.stopped = true
+	}
+	return nil
+}
