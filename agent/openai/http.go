@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/channels"
+	"parley/tools"
 )
 
 // address is where a provider is.
@@ -33,7 +35,7 @@ var switchHosts = []string{"api.deepseek.com", "api.moonshot.ai", "api.moonshot.
 func addressOf(base string) address {
 	u, err := url.Parse(base)
 	if err != nil {
-		return address{bad: fmt.Errorf("baseUrl is no URL: %w", err)}
+		return address{bad: errors.New("baseUrl is no URL")} // the error has the URL in it
 	}
 	host := strings.ToLower(u.Hostname())
 	a := address{base: *u, official: host == "api.openai.com"}
@@ -65,7 +67,7 @@ func (a address) url(path string, query map[string]string) string {
 // do makes one request of a try; body nil = GET. An answer with an error status is an error. The caller closes the body.
 func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s agent.ModelSettings) (*http.Response, error) {
 	if m.at.bad != nil {
-		return nil, t.Error(m.at.bad)
+		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: m.at.bad}
 	}
 	method, read := http.MethodGet, io.Reader(nil)
 	if body != nil {
@@ -73,7 +75,7 @@ func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s
 	}
 	req, err := http.NewRequestWithContext(ctx, method, m.at.url(path, s.Query), read)
 	if err != nil {
-		return nil, t.Error(err)
+		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is no URL")} // the error has the URL in it
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("User-Agent", "parley")
@@ -91,6 +93,9 @@ func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s
 	for name, value := range s.Headers {
 		req.Header.Set(name, value.Reveal())
 		secrets = append(secrets, value)
+	}
+	if len(s.Query) > 0 {
+		secrets = append(secrets, tools.AddressSecrets(req.URL.String())...)
 	}
 	t.Hide(secrets...)
 	res, err := m.wire.HTTP().Do(req)

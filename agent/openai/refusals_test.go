@@ -348,6 +348,25 @@ func TestRoleThenError(t *testing.T) {
 	}
 }
 
+// TestSecretsAreHidden: what an endpoint repeats of headers, query and key is in no error.
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	m := against(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(r.URL.String() + r.Header.Get("X-Secret") + r.Header.Get("Authorization"))) // the client says what is missing
+	}, Config{APIKey: channels.NewSecret("sk-0123456789abcdef"), Settings: func(string) agent.ModelSettings {
+		return agent.ModelSettings{Headers: map[string]channels.Secret{"X-Secret": channels.NewSecret("hd-0123456789abcdef")}, Query: map[string]string{"key": "qu-0123456789abcdef"}}
+	}})
+	_, err := answer(t, m, agent.Prompt{Model: "m"})
+	if err == nil || strings.Contains(err.Error(), "0123456789") {
+		t.Errorf("%v", err)
+	}
+	_, err = answer(t, New(Config{Name: "mock", BaseURL: "http://me:pw-0123456789@[bad"}), agent.Prompt{Model: "m"})
+	if e, ok := errors.AsType[*agent.ModelError](err); !ok || e.Class != agent.BadRequest || strings.Contains(err.Error(), "0123456789") {
+		t.Errorf("%v", err)
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
