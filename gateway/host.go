@@ -20,7 +20,6 @@ import (
 	"parley/channels/webchat"
 	"parley/gateway/access"
 	"parley/gateway/config"
-	"parley/gateway/models"
 	"parley/router"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -85,7 +84,7 @@ type Host struct {
 	store    *sqlstore.Store
 	router   *router.Router
 	models   *modelSet
-	lessons  models.Lessons // what endpoints were seen to refuse; nil = nothing keeps it
+	lessons  keptLessons
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
@@ -118,7 +117,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 			h.close()
 		}
 	}()
-	h.models = newModels(d.Providers, d.Log)
+	h.models = newModels(d.Providers, d.Log, h.keepLessons)
 	chosen := make(chan struct{})
 	go func() {
 		defer close(chosen)
@@ -129,6 +128,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
+	h.loadLessons(ctx)
 	if err := h.listen(ctx, c); err != nil {
 		return h, err
 	}

@@ -13,17 +13,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/channels"
 	"parley/gateway/config"
 	"parley/gateway/models"
+	"parley/sessions"
 )
 
 // Provider is one row of the program's table of model protocols.
 type Provider struct {
 	API  string // models.providers.*.api
-	Open func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error)
+	Open func(name string, p agent.Provider, env ProviderEnv) (agent.Model, error)
 	// List asks a provider for its models; nil = it cannot tell.
 	List func(ctx context.Context, p agent.Provider) ([]string, error)
+}
+
+// ProviderEnv is what a provider gets from the host.
+type ProviderEnv struct {
+	Log         *slog.Logger
+	Lessons     *lessons.Book // what endpoints refuse
+	Fingerprint func() string // of the provider's configuration and its server's list of models
 }
 
 // modelSet finds models by provider/model. Providers are made when they are first used.
@@ -31,14 +40,19 @@ type modelSet struct {
 	table []Provider
 	log   *slog.Logger
 	book  *models.Book
+	learn *lessons.Book
 
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
 	opened map[string]*agent.Breaker
 }
 
-func newModels(table []Provider, log *slog.Logger) *modelSet {
-	return &modelSet{table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker)}
+// newModels makes a set without providers. save keeps lessons; nil = they are not kept.
+func newModels(table []Provider, log *slog.Logger, save func(...sessions.Lesson)) *modelSet {
+	return &modelSet{
+		table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker),
+		learn: lessons.NewBook(lessons.Config{Save: save, Same: models.SameFingerprint, Logger: log}),
+	}
 }
 
 // configure replaces the providers.
@@ -107,7 +121,7 @@ func (m *modelSet) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("model provider %s: unknown api %q", name, p.API)
 	}
-	inner, err := m.table[i].Open(name, p, m.log)
+	inner, err := m.table[i].Open(name, p, ProviderEnv{Log: m.log, Lessons: m.learn, Fingerprint: func() string { return m.book.Fingerprint(name) }})
 	if err != nil {
 		return nil, fmt.Errorf("model provider %s: %w", name, err)
 	}

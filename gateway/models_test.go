@@ -26,10 +26,10 @@ func (down) Stream(context.Context, agent.Prompt) iter.Seq2[agent.Delta, error] 
 
 // downModels has two configured providers, both down.
 func downModels(opened *[]string) *modelSet {
-	m := newModels([]Provider{{API: "openai", Open: func(name string, _ agent.Provider, _ *slog.Logger) (agent.Model, error) {
+	m := newModels([]Provider{{API: "openai", Open: func(name string, _ agent.Provider, _ ProviderEnv) (agent.Model, error) {
 		*opened = append(*opened, name)
 		return down{}, nil
-	}}}, slog.New(slog.DiscardHandler))
+	}}}, slog.New(slog.DiscardHandler), nil)
 	m.configure(map[string]agent.Provider{
 		"a": {API: "openai", ContextWindow: 32000, Models: map[string]agent.ModelFacts{"big/er": {ContextWindow: 200_000, Input: 3, NoImages: true}, "x": {Output: 1}}},
 		"b": {API: "openai"},

@@ -121,11 +121,8 @@ func (h *Host) modelNotes() (out []models.Note) {
 	return out
 }
 
-// knownLessons lists what was learned about endpoints; none where nothing keeps it.
+// knownLessons lists what was learned about endpoints.
 func (h *Host) knownLessons() []sessions.Lesson {
-	if h.lessons == nil {
-		return nil
-	}
 	return h.lessons.Known()
 }
 
@@ -133,9 +130,6 @@ func (h *Host) forgetLessons(_ context.Context, c api.ForgetCall) (api.Forgotten
 	provider, model := c.Provider, c.Model
 	if p, m, ok := strings.Cut(provider, "/"); ok && model == "" {
 		provider, model = p, m
-	}
-	if h.lessons == nil {
-		return api.Forgotten{}, nil
 	}
 	return api.Forgotten{Lessons: h.lessons.Forget(provider, model)}, nil
 }
@@ -183,7 +177,7 @@ type Models struct {
 
 // OpenModels makes the models of a configuration, as a host that is started now would.
 func OpenModels(ctx context.Context, c *config.Config, table []Provider, getenv func(string) string, log *slog.Logger) Models {
-	m := Models{newModels(table, log), Choose(ctx, c, table, getenv)}
+	m := Models{newModels(table, log, nil), Choose(ctx, c, table, getenv)}
 	m.set.configure(m.Chosen.Providers)
 	return m
 }
@@ -211,7 +205,7 @@ func (m Models) Test(ctx context.Context, name string) (models.Trial, error) {
 	if err != nil {
 		return models.Trial{}, err
 	}
-	return models.Test(ctx, who, nil), nil
+	return models.Test(ctx, who, m.set.learn), nil
 }
 
 // Load has the server of a model load it, where that is an Ollama: then the window is known. It may take a minute.

@@ -106,7 +106,7 @@ func TestToolPictures(t *testing.T) {
 		if len(m.Content) != 3 || m.Content[1].Type != sessions.ImageBlock || m.Content[1].MIME != "image/png" || m.Content[1].Data != base64.StdEncoding.EncodeToString([]byte(shot)) {
 			t.Errorf("the model is shown %+v", m.Content)
 		}
-		if repaired := agent.Repair(prompt.Messages, false); len(repaired[len(repaired)-1].Content) != 2 { // the text and the picture: the file is named in the text
+		if repaired := agent.Repair(prompt.Messages, agent.Target{}); len(repaired[len(repaired)-1].Content) != 2 { // the text and the picture: the file is named in the text
 			t.Errorf("what is sent: %+v", repaired[len(repaired)-1].Content)
 		}
 		var files []string

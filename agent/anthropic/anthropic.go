@@ -47,7 +47,7 @@ type Config struct {
 	MaxTokens   int                                    // longest answer where the prompt names none; 0 = DefaultMaxTokens
 	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = no settings
 	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
-	Fingerprint string                                 // of the configuration: lessons of another one do not hold
+	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.
@@ -62,7 +62,7 @@ type Model struct {
 	maxTokens   int // 0 = not configured
 	settings    func(model string) agent.ModelSettings
 	book        *lessons.Book
-	fingerprint string
+	fingerprint func() string
 	tools       [4]wire.Tools // plain schemas or not, with a mark or not
 
 	odd    sync.Map // models whose answers had something unreadable in them: that was logged
@@ -78,7 +78,7 @@ func New(c Config) *Model {
 	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: c.BaseURL, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
 	m := &Model{
 		wire: w, name: c.Name, base: base, query: query, own: ownHost(base), key: c.APIKey, log: c.Logger, maxTokens: max(0, c.MaxTokens),
-		settings: c.Settings, book: c.Lessons, fingerprint: c.Fingerprint,
+		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
 	}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -135,7 +135,7 @@ var errPaused = errors.New("the answer was paused")
 // answered so far when the answer was paused.
 func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta) bool) error {
 	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
-	call := m.book.Call(at, m.fingerprint)
+	call := m.book.Call(at, m.fingerprint())
 	set := m.settings(p.Model)
 	var before []*part       // of the answers that were paused
 	var spent sessions.Usage // by them

@@ -236,7 +236,7 @@ func TestLessonsEnd(t *testing.T) {
 		requests    int
 	}{{"a", 2}, {"a", 1}, {"b", 2}} {
 		e := &endpoint{answer: refuses(invalid("adaptive thinking is not supported on this model"), `"adaptive"`)}
-		m := e.at(elsewhere, func(conf *Config) { conf.Lessons, conf.Fingerprint = book, c.fingerprint })
+		m := e.at(elsewhere, func(conf *Config) { conf.Lessons, conf.Fingerprint = book, func() string { return c.fingerprint } })
 		if h := listen(t, m, agent.Prompt{Thinking: "low"}); h.err != nil || e.count() != c.requests {
 			t.Errorf("%+v: %v, %d requests", c, h.err, e.count())
 		}
