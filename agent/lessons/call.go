@@ -90,6 +90,12 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	return "", false
 }
 
+// refused reports whether a value of a parameter was just refused, or is known to be.
+func (c *Call) refused(p Param, value string) bool {
+	_, known := c.now[key{Parameter, p.Name, value}]
+	return known || value == p.Value
+}
+
 // Name gives the name that a parameter is sent by.
 func (c *Call) Name(name string) string {
 	if l, ok := c.find(key{Rename, name, ""}); ok {
