@@ -104,7 +104,7 @@ func (r reading) toolResult() (sessions.Lesson, bool) {
 // thinkingBlocks reads errors of servers that do not know thinking in the history.
 func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || !blockType.MatchString(r.text) || !r.refuses() && !r.has("input should be") ||
-		r.has("signature", "passed back", "missing", "image", "tool_result") {
+		r.has("signature", "passed back", "missing", "image", "tool_result") || len(r.sent.Pictures) > 0 && pictureWord.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
