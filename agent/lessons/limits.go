@@ -97,3 +97,17 @@ func (r reading) effort() (sessions.Lesson, bool) {
 	}
 	return sessions.Lesson{}, false
 }
+
+var manyTools = regexp.MustCompile(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+
+// manyTools reads errors about the number of tools.
+func (r reading) manyTools() (sessions.Lesson, bool) {
+	n := len(r.sent.Tools)
+	if n < 2 || !r.has("tools", "functions", "function_declarations") || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
+		return sessions.Lesson{}, false
+	}
+	if most, ok := nearestNumber(r.text, float64(n)); ok && most >= 1 && most < float64(n) {
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(int(most))}, true
+	}
+	return sessions.Lesson{}, false
+}

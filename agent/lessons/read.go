@@ -222,8 +222,8 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile("\\bimages?\\b|image_url|input_image|vision|multi-?modal|\\bpictures?\\b|mmproj|content must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only")
-	onePicture  = regexp.MustCompile("could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \\d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image")
+	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|content must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only`)
+	onePicture  = regexp.MustCompile(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
 // picture reads errors about one picture, not about pictures at all.
@@ -250,20 +250,6 @@ func (r reading) pictures() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: Images}, true
-}
-
-var manyTools = regexp.MustCompile(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
-
-// manyTools reads errors about the number of tools.
-func (r reading) manyTools() (sessions.Lesson, bool) {
-	n := len(r.sent.Tools)
-	if n < 2 || !r.has("tools", "functions", "function_declarations") || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
-		return sessions.Lesson{}, false
-	}
-	if most, ok := nearestNumber(r.text, float64(n)); ok && most >= 1 && most < float64(n) {
-		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(int(most))}, true
-	}
-	return sessions.Lesson{}, false
 }
 
 // efforts are the words for how much to think, lowest first.

@@ -52,7 +52,7 @@ func (s *stream) addCall(p toolCall) error {
 	}
 	if args := p.Function.Arguments; args != "" {
 		if s.size += len(args); s.size > maxArguments {
-			return s.t.Broken("the arguments of the tool calls are longer than %d bytes", maxArguments)
+			return s.t.TooLarge("the arguments of its tool calls", maxArguments)
 		}
 		c.grows = strings.HasPrefix(args, c.latest) && (c.grows || c.arguments.Len() == 0 || c.arguments.String() == c.latest)
 		c.latest = args

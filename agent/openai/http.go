@@ -19,11 +19,16 @@ type address struct {
 	base     url.URL
 	official bool // OpenAI's own service
 	azure    bool // the key goes into a header of its own
+	switches bool // thinking is switched off by a field of its own
 	bad      error
 }
 
 // azureHosts are the ends of the host names of Azure's services.
 var azureHosts = []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com", ".openai.azure.us", ".openai.azure.cn"}
+
+// switchHosts are the ends of the host names of services that switch thinking off with thinking: {type: disabled}.
+// source: api-docs.deepseek.com/guides/thinking_mode, platform.moonshot.ai/docs, docs.z.ai/guides/capabilities/thinking-mode, volcengine.com/docs/82379
+var switchHosts = []string{"api.deepseek.com", "api.moonshot.ai", "api.moonshot.cn", "api.z.ai", "open.bigmodel.cn", ".volces.com", ".bytepluses.com"}
 
 func addressOf(base string) address {
 	u, err := url.Parse(base)
@@ -34,6 +39,9 @@ func addressOf(base string) address {
 	a := address{base: *u, official: host == "api.openai.com"}
 	for _, end := range azureHosts {
 		a.azure = a.azure || strings.HasSuffix(host, end)
+	}
+	for _, end := range switchHosts {
+		a.switches = a.switches || strings.HasSuffix(host, end)
 	}
 	a.base.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
 	a.base.RawPath, a.base.Fragment = "", ""

@@ -108,7 +108,7 @@ func TestDialects(t *testing.T) {
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = w.Write([]byte(c.body)) // the client says what is missing
 			}, Config{})
-			a, err := answer(t, m, agent.Prompt{Model: "m"})
+			a, err := answer(t, m, agent.Prompt{Model: "m", Tries: 1})
 			if c.want == nil {
 				if e, ok := errors.AsType[*agent.ModelError](err); !ok || e.Class != agent.Broken || e.Tries != 1 {
 					t.Fatalf("got %+v, %v", a, err)

@@ -100,6 +100,10 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: name, Value: strconv.Itoa(limit)}, literal)
 	}
 	effort, next := effortOf(p, s)
+	if effort == "none" && m.at.switches {
+		add(lessons.Param{Name: "thinking", Value: "disabled"}, func(v string) []byte { return append(wire.Quote([]byte(`{"type":`), v), '}') })
+		effort, next = lessons.Unset, nil
+	}
 	add(lessons.Param{Name: "reasoning_effort", Value: effort, Words: effortWords, Next: next, Effort: true}, quoted)
 	if m.at.official && p.Session != "" { // others may not know it
 		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session)}, quoted)

@@ -323,6 +323,31 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestOffByField: some services switch thinking off by a field of its own.
+// source: api-docs.deepseek.com/guides/thinking_mode
+func TestOffByField(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{"https://api.deepseek.com": `"thinking":{"type":"disabled"}`, "https://model.test/v1": `"reasoning_effort":"none"`} {
+		var sent []byte
+		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}}})
+		if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(sent); !strings.Contains(got, want) || strings.Contains(got, "thinking") == strings.Contains(got, "reasoning_effort") {
+			t.Errorf("%s: %s", base, got)
+		}
+	}
+}
+
+// TestRoleThenError: an error behind a chunk that says nothing is a refusal as well.
+func TestRoleThenError(t *testing.T) {
+	t.Parallel()
+	e := &picky{refuse: when("reasoning_effort", 200, events(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`, `{"error":{"message":"reasoning_effort is not supported","code":400}}`))}
+	if _, err := answer(t, against(t, e.ServeHTTP, Config{}), agent.Prompt{Model: "m", Thinking: "low"}); err != nil || len(e.raw) != 2 {
+		t.Errorf("%d requests, %v", len(e.raw), err)
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

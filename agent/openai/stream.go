@@ -46,7 +46,6 @@ type stream struct {
 	calls   []*call
 	size    int // of the arguments of all calls
 	finish  string
-	failed  bool // finish came with an error's name
 	model   string
 	usage   usage
 
@@ -174,15 +173,22 @@ func (s *stream) add(data []byte, value bool) error {
 			d.Content = o.Text
 			s.whole = s.whole || value && o.Text != ""
 		}
-		if !s.started && !failing(s.finish) {
-			s.started = true
-			s.begun()
+		if !d.empty() || s.finish != "" && !failing(s.finish) {
+			s.good()
 		}
 		if err := s.delta(d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// good notes that the request was taken: an error in front of all content is a refusal.
+func (s *stream) good() {
+	if !s.started {
+		s.started = true
+		s.begun()
+	}
 }
 
 // count keeps what the provider counted: the newest counts, because some servers send a running total.
@@ -235,7 +241,7 @@ func (s *stream) delta(d *delta) error {
 		s.extra = bytes.Clone(d.Extra)
 	}
 	if s.visible.TextLen() > maxText {
-		return s.t.Broken("the text of the answer is longer than %d bytes", maxText)
+		return s.t.TooLarge("the text", maxText)
 	}
 	if d.FunctionCall != nil {
 		if err := s.addCall(toolCall{Index: -1, Function: *d.FunctionCall}); err != nil {
@@ -321,6 +327,7 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	s.good()
 	if s.stopped {
 		return nil
 	}
