@@ -50,13 +50,10 @@ func replayable(raw json.RawMessage) json.RawMessage {
 			nulls = true
 		}
 	}
-	var out []byte
-	var err error
-	if nulls {
-		out, err = json.Marshal(all)
-	} else {
-		out, err = json.Marshal(raw) // in the form that a store gives it back in
+	if !nulls {
+		return raw
 	}
+	out, err := json.Marshal(all)
 	if err != nil {
 		return nil
 	}

@@ -46,18 +46,19 @@ const commentary = `{"id":"msg_7","type":"message","status":"completed","role":"
 // source: platform.openai.com/docs/guides/reasoning (encrypted reasoning items), openrouter.ai/docs (phase), docs.x.ai (troubleshooting reasoning)
 func TestItemsGoBack(t *testing.T) {
 	t.Parallel()
-	first := `{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA<&>A==","status":null}`
+	first := `{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA<&>A=="}`
+	second := `{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"hB","status":null,"content":null}`
 	called := strings.Replace(weather, `"status"`, `"extra_content":{"google":{"thought_signature":"CpQB"}},"status"`, 1)
-	m, s := against(t, Config{}, reply{body: events(completed(first, commentary, called))}, fine)
+	m, s := against(t, Config{}, reply{body: events(completed(first, commentary, second, called))}, fine)
 	g := ask(t, m, turn(user("go")))
 	if g.err != nil || g.answer.Stop != agent.StopToolUse || g.text != "One moment." {
 		t.Fatalf("%+v", g)
 	}
 	history := []sessions.Message{user("go"), said(g), result("call_1", "rain")}
 	ask(t, m, turn(history...))
-	wantKinds(t, s.bodies[1], "message:user", "reasoning", "message:assistant", "function_call", "function_call_output")
+	wantKinds(t, s.bodies[1], "message:user", "reasoning", "message:assistant", "reasoning", "function_call", "function_call_output")
 	for _, want := range []string{
-		`{"encrypted_content":"gA\u003c\u0026\u003eA==","id":"rs_1","summary":[],"type":"reasoning"}`,
+		first, `{"encrypted_content":"hB","id":"rs_2","summary":[],"type":"reasoning"}`,
 		`"id":"msg_7","phase":"commentary"}`, `"extra_content":{"google":{"thought_signature":"CpQB"}},"id":"fc_1"}`,
 	} {
 		if !strings.Contains(s.raw[1], want) {

@@ -117,6 +117,8 @@ func TestRefusals(t *testing.T) {
 		{"reasoning in another form", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":{"code":400,"message":"item['content'] is not an array","type":"invalid_request_error"}}`, nil}, without("reasoning"), nil},
 		{"reasoning is no item", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":"input[1]: unknown input item type: \"reasoning\""}`, nil}, without("reasoning"), nil},
 		{"reasoning is no item, a list of others", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("Invalid value: 'reasoning'. Supported values are: 'message', 'function_call', and 'function_call_output'.", "input[1].type", "invalid_value"), nil}, without("reasoning"), nil},
+		// source: ggml-org/llama.cpp#26394
+		{"an item of no known form", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":{"code":400,"message":"Cannot determine type of 'item'"}}`, nil}, without("reasoning"), nil},
 		{"a field of an item", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("Unknown parameter: 'input[1].encrypted_content'.", "input[1].encrypted_content", "unknown_parameter"), nil}, without("reasoning"), nil},
 		{"the system text", agent.Prompt{System: "be kind"}, agent.ModelSettings{}, reply{400, `{"error":"Unknown parameter: 'instructions'"}`, nil},
 			func(b map[string]any) bool {
