@@ -67,7 +67,7 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	if len(c.now) == 0 && len(c.stale) == 0 {
 		return value, value != Unset
 	}
-	for range 4 { // a replacement may have been refused as well
+	for range 8 { // a replacement may have been refused as well
 		l, ok := c.find(key{Parameter, name, value})
 		if !ok && value != Unset && value != "none" {
 			l, ok = c.find(key{Parameter, name, ""})
@@ -75,10 +75,14 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 		if !ok {
 			return value, value != Unset
 		}
-		if l.Use == "" {
+		switch {
+		case l.Use != "":
+			value = l.Use
+		case value == Unset:
 			return "", false
+		default:
+			value = Unset // what is sent in its place may be known
 		}
-		value = l.Use
 	}
 	return "", false
 }
@@ -159,31 +163,47 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	if !ok || !mayTeach(e) {
 		return false
 	}
-	l, found := read(f, sent, c)
+	l, found := read(f, e.Class, sent, c)
 	if found {
-		l.Provider, l.Address, l.Model, l.Config = c.at.Provider, c.at.Address, c.at.Model, c.config
-		l.Evidence, l.At = e.Said, c.book.conf.Now()
+		l = c.lesson(l)
+		l.Evidence = e.Said
+	}
+	if !found && e.Class == agent.TooLong {
+		return false
 	}
 	c.changes++
-	if len(c.stale) > 0 && len(c.tried) > 0 { // the old lessons were right after all: they hold for this call
-		for k, old := range c.stale {
-			c.now = with(c.now, k, old)
-		}
-		c.stale = nil
-		if _, known := c.now[keyOf(l)]; found && known {
-			l = c.now[keyOf(l)]
-			l.At, l.Evidence = c.book.conf.Now(), e.Said
-		}
-		if found {
-			c.apply(l)
-		}
-		return true
+	old := c.restore(found)
+	switch {
+	case found:
+		c.apply(l)
+	case old:
+	default:
+		return e.Class == agent.BadRequest && !f.WantsResponses() && c.lastResort(sent)
+	}
+	return true
+}
+
+// restore puts old lessons in force again that this call was tried without, and reports whether there were some. The one that the error
+// speaks of is learned again by its reader. When nothing was found, all that changed the request hold for another MaxAge: which of them
+// was right cannot be told.
+func (c *Call) restore(found bool) bool {
+	if len(c.stale) == 0 || len(c.tried) == 0 {
+		return false
+	}
+	stale := c.stale
+	c.stale = nil
+	for k, old := range stale {
+		c.now = with(c.now, k, old)
 	}
 	if found {
-		c.apply(l)
 		return true
 	}
-	return e.Class == agent.BadRequest && c.lastResort(sent)
+	for _, k := range c.tried {
+		again := stale[k]
+		again.At = c.book.conf.Now()
+		c.apply(again)
+	}
+	return true
 }
 
 func (c *Call) apply(l sessions.Lesson) {
@@ -193,11 +213,14 @@ func (c *Call) apply(l sessions.Lesson) {
 
 // mayTeach reports whether an error may be about a part of the request.
 func mayTeach(e *agent.ModelError) bool {
+	if e.Status >= 300 && e.Status < 400 {
+		return false
+	}
 	switch e.Class {
-	case agent.BadRequest, agent.NoSuchModel:
+	case agent.BadRequest, agent.NoSuchModel, agent.TooLong: // too long may be the answer that was asked for
 		return true
 	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
-		return e.Status == 500 || e.Status == 501 || e.Status == 0
+		return e.Status == 500 || e.Status == 501 || e.Status == 0 || e.Status == 200
 	case agent.Broken:
 		return e.Status == 0 || e.Status == 200
 	}

@@ -34,7 +34,7 @@ const (
 	Schema     = "schema"      // tools' schemas have the plainest keywords only
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
-	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning or OmitReasoning
+	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	Content    = "content"     // a message that has tool calls only: Use is EmptyContent or FilledContent
@@ -42,12 +42,14 @@ const (
 
 // The values of Lesson.Use.
 const (
-	SendReasoning = "send"       // with the documented placeholder where there is none
-	OmitReasoning = "omit"       // never
-	AfterTool     = "after-tool" // an assistant message stands between a tool's result and a user message
-	Alternate     = "alternate"  // only user and assistant, in turns: calls and results are told as text
-	EmptyContent  = "empty"      // an empty text instead of null
-	FilledContent = "filled"     // a text that is not empty
+	SendReasoning = "send" // with the documented placeholder where there is none
+	OmitReasoning = "omit" // never
+	// SendSignatures is like the default, with the documented placeholder for the signature of calls that another model made.
+	SendSignatures = "signatures"
+	AfterTool      = "after-tool" // an assistant message stands between a tool's result and a user message
+	Alternate      = "alternate"  // only user and assistant, in turns: calls and results are told as text
+	EmptyContent   = "empty"      // an empty text instead of null
+	FilledContent  = "filled"     // a text that is not empty
 )
 
 // Unset is the Value of a parameter that was not sent.

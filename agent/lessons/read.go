@@ -7,20 +7,30 @@ import (
 	"strconv"
 	"strings"
 
+	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
 )
 
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
-func read(f *wire.Fault, sent Sent, c *Call) (sessions.Lesson, bool) {
+func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
 	r := reading{f: f, text: f.All, sent: sent, call: c}
+	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
+		if l, ok := r.asked(); ok {
+			return l, true
+		}
+		return r.effort()
+	}
+	if class == agent.TooLong {
+		return r.limit()
+	}
 	for _, reader := range []func() (sessions.Lesson, bool){
 		r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
-			return c.lesson(l), true
+			return l, true
 		}
 	}
 	return sessions.Lesson{}, false
@@ -160,6 +170,7 @@ func (r reading) stream() (sessions.Lesson, bool) {
 var (
 	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)`)
 	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	signatureWord = regexp.MustCompile(`thought_?signature`)
 	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
 
@@ -173,7 +184,9 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	switch {
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
-	case back && was != SendReasoning:
+	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
+		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
+	case back && was != SendReasoning && !signatureWord.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: SendReasoning}, true
 	}
 	return sessions.Lesson{}, false
@@ -199,8 +212,10 @@ func (r reading) roles() (sessions.Lesson, bool) {
 	switch was := r.call.Use(Roles); {
 	case was == "" && r.sent.Steps && r.has("tool"):
 		return sessions.Lesson{Kind: Roles, Use: AfterTool}, true
-	case was != Alternate:
+	case was != Alternate && r.sent.Steps:
 		return sessions.Lesson{Kind: Roles, Use: Alternate}, true
+	case r.sent.System && !r.call.Off(System, ""): // some templates count the system message as the user's
+		return sessions.Lesson{Kind: System}, true
 	}
 	return sessions.Lesson{}, false
 }
@@ -272,7 +287,7 @@ var (
 // nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
 func (r reading) nearest(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
-		if n, ok := nearestNumber(r.text, sent); ok && slices.Contains(limits, p.Name) {
+		if n, ok := nearestNumber(r.text, sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""
@@ -344,25 +359,6 @@ func Nearest(level string, listed []string) string {
 	return best
 }
 
-// nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more.
-func nearestNumber(text string, sent float64) (float64, bool) {
-	below, above := -1.0, -1.0
-	for _, word := range numbers.FindAllString(text, -1) {
-		n, err := strconv.ParseFloat(word, 64)
-		switch {
-		case err != nil || n == sent:
-		case n < sent && n > below:
-			below = n
-		case n > sent && (above < 0 || n < above):
-			above = n
-		}
-	}
-	if above > 0 && (strings.Contains(text, "at least") || strings.Contains(text, "minimum") || strings.Contains(text, "greater")) {
-		return above, true
-	}
-	return below, below >= 1
-}
-
 var toolWord = regexp.MustCompile(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
 
 func (r reading) tools() (sessions.Lesson, bool) {
@@ -375,7 +371,7 @@ func (r reading) tools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Tools}, true
 }
 
-var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|role .{0,12}system|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|role .{0,12}developer")
+var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role")
 
 func (r reading) system() (sessions.Lesson, bool) {
 	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {

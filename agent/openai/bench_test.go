@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/agent/modeltest"
 	"parley/channels"
 	"parley/sessions"
@@ -53,9 +54,9 @@ func BenchmarkEncode(b *testing.B) {
 	p := benchPrompt()
 	b.ReportAllocs()
 	for b.Loop() {
-		if tools, err := m.tools.Encode(p.Tools, encodeTools); err == nil {
-			m.encode(p, encodeMessages(p, len(tools)+restBytes), tools, quirks{})
-		} else {
+		at := lessons.Endpoint{Provider: "mock", Model: p.Model}
+		r := request{m: m, p: p, at: at, call: m.book.Call(at, "")}
+		if _, err := r.encode(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,15 +1,20 @@
 // Package openai speaks the chat completions protocol: OpenAI's own service and everything that is compatible with it.
+//
+// Reading is tolerant: any field of an answer may have another type, be missing or doubled. What cannot be read is left out and logged
+// once for each model. Writing is strict, and changes what an endpoint refuses (package lessons).
+//
+// Memory of a call is bounded by what is kept of its answer: text, reasoning and arguments of maxText, maxThinking and maxArguments, one
+// event of wire.Events, markup of markup.Reader, and sessions.MaxOpaque of what goes back. Framing is bounded by deadlines only.
 package openai
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
-	"mime"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"parley/agent"
@@ -48,10 +53,12 @@ type Model struct {
 	settings    func(model string) agent.ModelSettings
 	book        *lessons.Book
 	fingerprint string
+	address     string // the base URL without what is secret in it
 	tools       wire.Tools
+	plainTools  wire.Tools
 
-	mu      sync.Mutex
-	learned map[string]quirks // by model
+	mu     sync.Mutex
+	unread map[string]bool // models of which something that could not be read was logged
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -64,6 +71,7 @@ func New(c Config) *Model {
 	}
 	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
 	m := &Model{
+		address: lessons.Address(base), unread: make(map[string]bool),
 		wire: w, at: addressOf(base), key: c.APIKey, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
 		settings: c.Settings, book: c.Lessons, fingerprint: c.Fingerprint,
 	}
@@ -86,18 +94,11 @@ func (m *Model) settingsOf(model string) agent.ModelSettings {
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
-	var messages, encodedTools []byte // the same for all tries
+	at := lessons.Endpoint{Provider: m.name, Address: m.address, Model: p.Model}
+	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint)}
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		if messages == nil {
-			var err error
-			if encodedTools, err = m.tools.Encode(p.Tools, encodeTools); err != nil {
-				return &agent.ModelError{Class: agent.BadRequest, Err: err}
-			}
-			messages = encodeMessages(p, len(encodedTools)+restBytes)
-		}
 		for {
-			again, err := m.try(ctx, p, messages, encodedTools, yield)
-			messages = slices.Clip(messages) // the next try has a body of its own: this one may still be on its way
+			again, err := r.try(ctx, yield)
 			if !again {
 				return err
 			}
@@ -106,67 +107,84 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	return retry.Stream(ctx)
 }
 
-// try makes one request. again says that the server did not understand a part of it which can be left out.
-func (m *Model) try(ctx context.Context, p agent.Prompt, messages, encodedTools []byte, yield func(agent.Delta) bool) (again bool, err error) {
-	quirks := m.quirks(p.Model)
-	body := m.encode(p, messages, encodedTools, quirks)
+// request is a model call in the making: the same for all of its tries but for what an endpoint refuses.
+type request struct {
+	m        *Model
+	p        agent.Prompt
+	at       lessons.Endpoint
+	settings agent.ModelSettings
+	call     *lessons.Call
+	plan     plan
+	messages *written // nil = to be encoded
+	tools    []byte
+}
+
+// encode makes the body of the next try.
+func (r *request) encode() ([]byte, error) {
+	if r.messages == nil {
+		r.plan = r.m.plan(r.p, r.settings, r.call, r.at)
+		var err error
+		if r.tools, err = r.m.encodedTools(r.plan); err != nil {
+			return nil, &agent.ModelError{Class: agent.BadRequest, Provider: r.m.name, Err: fmt.Errorf("encoding the tools: %w", err)}
+		}
+		r.messages = encodeMessages(r.p, r.plan, len(r.tools)+restBytes)
+	}
+	body := encode(r.p, r.plan, r.messages.body, r.tools)
+	r.messages.body = slices.Clip(r.messages.body) // the next try has a body of its own: this one may still be on its way
+	return body, nil
+}
+
+// try makes one request. again says that the endpoint refused a part of it, and that it is worth sending without that.
+func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again bool, err error) {
+	body, err := r.encode()
+	if err != nil {
+		return false, err
+	}
+	m := r.m
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
-	res, err := m.do(ctx, t, "chat/completions", body, m.settingsOf(p.Model))
+	res, err := m.do(ctx, t, "chat/completions", body, r.settings)
 	if err != nil {
-		return m.learn(p.Model, err, quirks), err
+		return r.refused(ctx, err), err
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
-	s := &stream{t: t, res: res, yield: yield}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" {
-		err = s.readWhole()
-	} else {
-		err = s.read()
+	s := &stream{
+		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From,
+		begun: func() { r.call.Worked(ctx) }, unread: func(what []byte) { m.noteUnread(ctx, r.p.Model, what) },
 	}
-	if lost := s.usage.counted(); !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
-		p.Spent(lost)
+	err = s.read(res.Body)
+	if lost := s.usage.counted(); !s.answered && r.p.Spent != nil && lost != (sessions.Usage{}) {
+		r.p.Spent(lost)
 	}
-	return false, err
+	return err != nil && !s.yielded && !s.started && r.refused(ctx, err), err
 }
 
-// quirks are the parts of a request that a server turned out not to understand. They are learned from its errors, so that only the
-// first call pays for them.
-type quirks struct {
-	noUsage     bool // stream_options
-	noEffort    bool // reasoning_effort
-	otherTokens bool // max_tokens: it wants max_completion_tokens
+// refused learns from an error, and reports whether the request is worth sending again, changed.
+func (r *request) refused(ctx context.Context, err error) bool {
+	if r.call.Refused(err, r.plan.sent(r.p, r.messages)) {
+		r.messages = nil
+		return true
+	}
+	if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.BadRequest && lessons.WantsResponses(err) {
+		r.m.log.LogAttrs(ctx, slog.LevelWarn, "the model is not served by chat completions", slog.String("model", r.at.Label()), slog.String("said", e.Said),
+			slog.String("hint", "set api: openai-responses at the provider"))
+	}
+	return false
 }
 
-const maxLearned = 256
+// maxUnread bounds what is shown of an event that cannot be read, in bytes, and for how many models that is remembered.
+const maxUnread = 200
 
-func (m *Model) quirks(model string) quirks {
+// noteUnread logs what could not be read, once for each model.
+func (m *Model) noteUnread(ctx context.Context, model string, what []byte) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.learned[model]
-}
-
-// learn remembers what a server complains about, and reports whether the request is worth repeating without it.
-func (m *Model) learn(model string, err error, sent quirks) bool {
-	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || e.Class != agent.BadRequest {
-		return false
+	seen := m.unread[model] || len(m.unread) >= maxUnread
+	if !seen {
+		m.unread[model] = true
 	}
-	text := e.Err.Error()
-	switch {
-	case !sent.noUsage && strings.Contains(text, "stream_options"):
-		sent.noUsage = true
-	case !sent.noEffort && strings.Contains(text, "reasoning_effort"):
-		sent.noEffort = true
-	case !m.at.official && !sent.otherTokens && strings.Contains(text, "max_completion_tokens"):
-		sent.otherTokens = true
-	default:
-		return false
+	m.mu.Unlock()
+	if !seen {
+		m.log.LogAttrs(ctx, slog.LevelWarn, "left out what cannot be read of an answer", slog.String("provider", m.name), slog.String("model", model),
+			slog.String("bytes", m.wire.Text(string(what[:min(len(what), maxUnread)]))))
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.learned == nil || len(m.learned) >= maxLearned {
-		m.learned = make(map[string]quirks)
-	}
-	m.learned[model] = sent
-	return true
 }

@@ -4,74 +4,221 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
-	"strconv"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/agent/wire"
 	"parley/sessions"
 	"parley/tools"
 )
 
+// placeholder stands for the reasoning of a step that has none where an endpoint wants some. Moonshot refuses an empty text.
+const placeholder = " "
+
+// skipSignature stands for the signature of a call that another model made, as Google documents it.
+const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+
+// filledContent is the text of a message with calls only where an endpoint wants one that is not empty.
+const filledContent = "(tool call)"
+
+// written is the beginning of a request's body, and what of it an endpoint may refuse.
+type written struct {
+	body      []byte
+	pictures  []string // base64
+	reasoning bool
+	steps     bool
+}
+
 // encodeMessages begins the body of a request: a prompt's system text and messages, with room behind them for more bytes. It appends
-// to a buffer instead of filling the SDK's types: encoding those takes ten times as long, in every turn.
-func encodeMessages(p agent.Prompt, more int) []byte {
-	msgs := agent.Repair(p.Messages, agent.Target{})
+// to a buffer instead of filling types: encoding those takes ten times as long, in every turn.
+func encodeMessages(p agent.Prompt, o plan, more int) *written {
+	msgs := agent.Repair(p.Messages, o.target)
 	size := len(p.System) + 64
 	for _, m := range msgs {
 		for _, c := range m.Content {
 			size += len(c.Text) + len(c.Data) + len(c.Arguments) + 96
+			if c.Opaque != nil {
+				size += len(c.Opaque.Data)
+			}
 		}
 	}
-	b := append(make([]byte, 0, size+size/8+more), `{"messages":[`...)
-	if p.System != "" {
-		b = wire.Quote(append(b, `{"role":"system","content":`...), p.System)
-		b = append(b, "},"...)
+	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...)}
+	system := p.System
+	if system != "" && o.system {
+		w.body = wire.Quote(append(w.body, `{"role":"system","content":`...), system)
+		w.body = append(w.body, "},"...)
+		system = ""
 	}
-	for _, m := range msgs {
+	field := ownField(msgs)
+	for i, m := range msgs {
 		switch m.Role {
 		case sessions.User:
-			b = userContent(append(b, `{"role":"user","content":`...), m.Content)
+			if system != "" {
+				m.Content = slices.Insert(slices.Clone(m.Content), 0, sessions.Block{Type: sessions.TextBlock, Text: system})
+				system = ""
+			}
+			w.body = append(w.body, `{"role":"user","content":`...)
+			w.user(m.Content)
 		case sessions.Assistant:
-			b = assistant(append(b, `{"role":"assistant","content":`...), m)
+			w.body = append(w.body, `{"role":"assistant","content":`...)
+			w.assistant(m, o, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
 		case sessions.ToolResult:
-			b = wire.Quote(append(b, `{"role":"tool","tool_call_id":`...), m.ToolCallID)
-			b = wire.Quote(append(b, `,"content":`...), wire.Text(m.Content))
+			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), m.ToolCallID)
+			w.body = wire.Quote(append(w.body, `,"content":`...), wire.Text(m.Content))
 		}
-		b = append(b, "},"...)
+		w.body = append(w.body, "},"...)
 	}
-	return append(bytes.TrimSuffix(b, []byte{','}), ']')
+	w.body = append(bytes.TrimSuffix(w.body, []byte{','}), ']')
+	return w
 }
 
-// assistant appends an assistant message's text and calls.
-func assistant(b []byte, m sessions.Message) []byte {
-	if text := wire.Text(m.Content); text != "" {
-		b = wire.Quote(b, text)
-	} else {
-		b = append(b, "null"...)
+// ownField gives the field in which the endpoint sent reasoning in a history; the one that most use when nothing is known.
+func ownField(msgs []sessions.Message) string {
+	for _, m := range msgs {
+		for _, b := range m.Content {
+			if b.Type == sessions.ThinkingBlock && b.Opaque != nil && len(b.Opaque.Data) > 0 {
+				if f := readOpaque(b.Opaque.Data).Field; f != "" && f != fieldTags && f != fieldParts {
+					return f
+				}
+			}
+		}
 	}
+	return "reasoning_content"
+}
+
+// back is what of an assistant message goes back to the endpoint that made it.
+type back struct {
+	thinking string
+	data     opaque
+	own      bool // there is reasoning
+}
+
+// backOf collects it.
+func backOf(m sessions.Message) (out back) {
+	for _, b := range m.Content {
+		var data opaque
+		if b.Opaque != nil {
+			data = readOpaque(b.Opaque.Data)
+		}
+		if b.Type == sessions.ThinkingBlock && b.Text != "" {
+			if out.own {
+				out.thinking += "\n\n"
+			}
+			out.thinking, out.own = out.thinking+b.Text, true
+		}
+		if data.Field != "" {
+			out.data.Field, out.data.Open, out.data.Close = data.Field, data.Open, data.Close
+		}
+		if data.Extra != nil {
+			out.data.Extra = data.Extra
+		}
+		switch {
+		case data.Details == nil:
+		case out.data.Details == nil:
+			out.data.Details = data.Details
+		default: // two lists become one
+			out.data.Details = slices.Concat(bytes.TrimSuffix(out.data.Details, []byte{']'}), []byte{','}, bytes.TrimPrefix(data.Details, []byte{'['}))
+		}
+	}
+	return out
+}
+
+// assistant appends an assistant message's content, reasoning and calls. step says that it follows the result of a tool.
+func (w *written) assistant(m sessions.Message, o plan, field string, step bool) {
+	text := wire.Text(m.Content)
+	calls := slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock })
+	var give back
+	if o.reasoning != lessons.OmitReasoning && !o.target.Plain {
+		give = backOf(m)
+	}
+	inText := give.own && (give.data.Field == fieldTags || give.data.Field == fieldParts)
+	switch {
+	case inText && give.data.Field == fieldTags:
+		w.body = wire.Quote(w.body, give.data.Open+give.thinking+give.data.Close+text)
+	case inText:
+		w.body = wire.Quote(append(w.body, `[{"type":"thinking","thinking":[{"type":"text","text":`...), give.thinking)
+		w.body = append(w.body, `}]}`...)
+		if text != "" {
+			w.body = wire.Quote(append(w.body, `,{"type":"text","text":`...), text)
+			w.body = append(w.body, '}')
+		}
+		w.body = append(w.body, ']')
+	case text != "":
+		w.body = wire.Quote(w.body, text)
+	default:
+		w.body = append(w.body, map[string]string{lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
+		if o.content == "" {
+			w.body = append(w.body, "null"...)
+		}
+	}
+	w.reasoning = w.reasoning || inText
+	if !o.target.Plain && !inText {
+		w.reasoningField(give, o, field, calls || step)
+	}
+	if give.data.Extra != nil {
+		w.body, w.reasoning = append(append(w.body, `,"extra_content":`...), give.data.Extra...), true
+	}
+	if calls {
+		w.calls(m.Content, o)
+	}
+}
+
+// reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
+// endpoint wants all. source: api-docs.deepseek.com/guides/thinking_mode, openrouter.ai/docs/use-cases/reasoning-tokens
+func (w *written) reasoningField(give back, o plan, field string, step bool) {
+	switch {
+	case give.data.Details != nil:
+		w.body, w.reasoning = append(append(w.body, `,"reasoning_details":`...), give.data.Details...), true
+		return
+	case give.own && (step || o.all):
+		if give.data.Field != "" {
+			field = give.data.Field
+		}
+	case o.reasoning == lessons.SendReasoning && step:
+		give.thinking = placeholder
+	default:
+		return
+	}
+	w.body = append(wire.Quote(append(w.body, ','), field), ':')
+	w.body, w.reasoning = wire.Quote(w.body, give.thinking), true
+}
+
+// calls appends the tool calls of a message.
+func (w *written) calls(blocks []sessions.Block, o plan) {
+	w.steps = true
 	next := `,"tool_calls":[`
-	for _, c := range m.Content {
+	for _, c := range blocks {
 		if c.Type != sessions.ToolCallBlock {
 			continue
 		}
-		b = wire.Quote(append(append(b, next...), `{"type":"function","id":`...), c.ID)
-		b = wire.Quote(append(b, `,"function":{"name":`...), c.Name)
-		b = wire.Quote(append(b, `,"arguments":`...), string(c.Arguments))
-		b, next = append(b, "}}"...), ","
+		w.body = wire.Quote(append(append(w.body, next...), `{"type":"function","id":`...), c.ID)
+		var extra []byte
+		if c.Opaque != nil && o.reasoning != lessons.OmitReasoning {
+			extra = readOpaque(c.Opaque.Data).CallExtra
+		}
+		if extra == nil && c.Opaque == nil && next != "," && o.reasoning == lessons.SendSignatures {
+			extra = []byte(skipSignature) // of parallel calls the first has the signature
+		}
+		if extra != nil {
+			w.body, w.reasoning = append(append(w.body, `,"extra_content":`...), extra...), true
+		}
+		w.body = wire.Quote(append(w.body, `,"function":{"name":`...), c.Name)
+		w.body = wire.Quote(append(w.body, `,"arguments":`...), string(c.Arguments))
+		w.body, next = append(w.body, "}}"...), ","
 	}
-	if next == "," {
-		b = append(b, ']')
-	}
-	return b
+	w.body = append(w.body, ']')
 }
 
-// userContent appends a user message's content: a plain text where it can be, because some servers know nothing else.
-func userContent(b []byte, blocks []sessions.Block) []byte {
+// user appends a user message's content: a plain text where it can be, because some servers know nothing else.
+func (w *written) user(blocks []sessions.Block) {
 	isImage := func(c sessions.Block) bool { return c.Type == sessions.ImageBlock }
 	if !slices.ContainsFunc(blocks, isImage) {
-		return wire.Quote(b, wire.Text(blocks))
+		w.body = wire.Quote(w.body, wire.Text(blocks))
+		return
 	}
+	b := w.body
 	for i, c := range blocks {
 		b = append(b, "[,"[min(i, 1)])
 		switch ok, instead := wire.Image(c); {
@@ -80,15 +227,21 @@ func userContent(b []byte, blocks []sessions.Block) []byte {
 		case !ok:
 			b = wire.Quote(append(b, `{"type":"text","text":`...), instead)
 		default:
+			w.pictures = append(w.pictures, c.Data)
 			b = wire.Quote(append(b, `{"type":"image_url","image_url":{"url":`...), "data:"+c.MIME+";base64,"+c.Data)
 			b = append(b, '}')
 		}
 		b = append(b, '}')
 	}
-	return append(b, ']')
+	w.body = append(b, ']')
 }
 
-func encodeTools(specs []tools.Spec) ([]byte, error) {
+func encodeTools(specs []tools.Spec) ([]byte, error) { return encodeSpecs(specs, wire.Schema) }
+func encodePlainTools(specs []tools.Spec) ([]byte, error) {
+	return encodeSpecs(specs, wire.PlainSchema)
+}
+
+func encodeSpecs(specs []tools.Spec, schema func(tools.Spec) json.RawMessage) ([]byte, error) {
 	type function struct {
 		Name        string `json:"name"`
 		Description string `json:"description,omitempty"`
@@ -100,52 +253,43 @@ func encodeTools(specs []tools.Spec) ([]byte, error) {
 	}
 	out := make([]tool, 0, len(specs))
 	for _, s := range specs {
-		out = append(out, tool{"function", function{s.Name, s.Description, wire.Schema(s)}})
+		out = append(out, tool{"function", function{s.Name, s.Description, schema(s)}})
 	}
 	return wire.JSON(out)
+}
+
+// encodedTools gives the tools of a request as JSON; nil = none.
+func (m *Model) encodedTools(o plan) ([]byte, error) {
+	if o.plain {
+		return m.plainTools.Encode(o.tools, encodePlainTools)
+	}
+	return m.tools.Encode(o.tools, encodeTools)
 }
 
 // restBytes is room for what a request says besides messages and tools.
 const restBytes = 512
 
 // encode makes the body of a request: it appends the rest to its messages.
-func (m *Model) encode(p agent.Prompt, messages, encodedTools []byte, q quirks) []byte {
+func encode(p agent.Prompt, o plan, messages, encodedTools []byte) []byte {
 	b := messages
 	if encodedTools != nil {
 		b = append(append(b, `,"tools":`...), encodedTools...)
 	}
 	b = wire.Quote(append(b, `,"model":`...), p.Model)
-	limit := p.MaxTokens
-	if limit <= 0 {
-		limit = m.maxTokens
-	}
-	if limit > 0 {
-		name := `,"max_tokens":`
-		if m.at.official || q.otherTokens {
-			name = `,"max_completion_tokens":`
+	for _, q := range o.params {
+		if q.json != nil {
+			b = append(wire.Quote(append(b, ','), q.Name), ':')
+			b = append(b, q.json...)
 		}
-		b = strconv.AppendInt(append(b, name...), int64(limit), 10)
 	}
-	if effort := effort(p.Thinking); effort != "" && !q.noEffort {
-		b = wire.Quote(append(b, `,"reasoning_effort":`...), effort)
+	if o.stream {
+		return append(b, `,"stream":true}`...)
 	}
-	if m.at.official && p.Session != "" { // others may not know it; the session's name itself is nobody else's business
-		sum := sha256.Sum256([]byte(p.Session))
-		b = wire.Quote(append(b, `,"prompt_cache_key":`...), hex.EncodeToString(sum[:16]))
-	}
-	b = append(b, `,"stream":true`...)
-	if !q.noUsage {
-		b = append(b, `,"stream_options":{"include_usage":true}`...)
-	}
-	return append(b, '}')
+	return append(b, `,"stream":false}`...)
 }
 
-func effort(thinking string) string {
-	switch thinking {
-	case "off":
-		return "none"
-	case "minimal", "low", "medium", "high":
-		return thinking
-	}
-	return ""
+// cacheKey names a session to the provider's prompt cache. Its name is nobody else's business.
+func cacheKey(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(sum[:16])
 }

@@ -3,256 +3,362 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"strings"
 	"unicode/utf8"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"parley/agent"
 	"parley/agent/wire"
+	"parley/agent/wire/markup"
 	"parley/sessions"
+	"parley/tools"
 )
 
-// maxCalls bounds the tool calls of one message.
-const maxCalls = 128
+// The bounds of an answer that is kept, in bytes.
+const (
+	maxText      = 4 << 20
+	maxThinking  = 4 << 20
+	maxArguments = 4 << 20 // of all calls
+	maxCalls     = 128     // a number
+)
 
-// chunk is one event of a stream, as far as it is looked at.
-type chunk struct {
-	Model   string
-	Choices []struct {
-		Index        int
-		Delta        delta
-		Message      delta  // in an answer that is not a stream
-		FinishReason string `json:"finish_reason"`
-	}
-	Usage *usage
-	Error json.RawMessage
-}
+// thinkingCut stands at the end of reasoning that was longer.
+const thinkingCut = "\n[the rest of the reasoning was left out]"
 
-type delta struct {
-	Content   string
-	Refusal   string
-	Reasoning string // OpenRouter, Ollama
-	Thinking  string `json:"reasoning_content"` // DeepSeek, vLLM
-	ToolCalls []struct {
-		Index    int
-		ID       string
-		Function struct{ Name, Arguments string }
-	} `json:"tool_calls"`
-}
-
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-}
-
-func (u usage) counted() sessions.Usage {
-	return sessions.Usage{Input: u.Prompt, Output: u.Completion, CacheRead: u.Details.Cached}
-}
-
-// stream reads one streamed answer.
+// stream reads one answer.
 type stream struct {
-	t        *wire.Try
-	res      *http.Response
-	yield    func(agent.Delta) bool
-	text     strings.Builder
-	thinking strings.Builder
-	calls    sdk.ChatCompletionAccumulator // puts the pieces of tool calls together
-	slots    map[int]int                   // the server's index of a call → ours
-	finish   string
-	model    string
-	usage    usage
+	t       *wire.Try
+	yield   func(agent.Delta) bool
+	tools   []tools.Spec
+	from    string            // the endpoint, as sessions.Opaque.From has it
+	begun   func()            // told of the first good event
+	unread  func(what []byte) // told of what could not be read
+	chunk   chunk             // of the event at hand
+	content joiner            // content as it came
+	reason  joiner            // reasoning as it came
+	visible markup.Reader     // of the content
+	thought strings.Builder   // all reasoning
+	field   string            // where reasoning came; fieldContent and fieldParts for content
+	details details           // reasoning_details
+	extra   json.RawMessage   // extra_content of the message
+	calls   []*call
+	size    int // of the arguments of all calls
+	finish  string
+	failed  bool // finish came with an error's name
+	model   string
+	usage   usage
+
+	started  bool
+	whole    bool // a whole message was read
+	done     bool // the end mark was read
+	yielded  bool // something was handed over
+	stopped  bool // the reader has stopped
 	answered bool // the answer was handed over, with what it cost
 }
 
-func (s *stream) read() error {
-	events := ssestream.NewDecoder(s.res)
-	done := false
-	for !done && events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		switch {
-		case len(data) == 0:
-			continue
-		case bytes.HasPrefix(data, []byte("[DONE]")):
-			done = true
-			continue
-		case !utf8.Valid(data):
-			return s.t.Broken("an event is not valid UTF-8")
+// Fields in which reasoning can come that is no field of its own.
+const (
+	fieldTags  = "content"       // in tags in the text
+	fieldParts = "content.parts" // in a list of parts
+)
+
+func (s *stream) read(body io.Reader) error {
+	s.visible.Tools = s.offered
+	events := wire.NewEvents(body)
+	for !s.done && !s.stopped {
+		ev, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		var c chunk
-		if err := json.Unmarshal(data, &c); err != nil {
-			return s.t.Broken("an event is not valid JSON: %w", err)
+		if err != nil {
+			if s.finish != "" {
+				break
+			}
+			return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 		}
-		if len(c.Error) > 0 && string(c.Error) != "null" {
-			return s.t.StreamError(data)
-		}
-		if more, err := s.add(c); err != nil || !more {
+		if err := s.event(ev); err != nil {
 			return err
 		}
 	}
-	if err := events.Err(); err != nil && s.finish == "" {
-		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
+	switch {
+	case s.stopped:
+		return nil
+	case s.finish != "" || s.done || s.whole:
+		return s.end()
+	case events.Junk() != "":
+		return s.t.Broken("the answer is no event stream (is baseUrl right?): %s", s.t.Text(events.Junk()))
+	case s.chunk.Choices == nil && !s.started:
+		return s.t.Broken("the answer holds no message")
 	}
-	if s.finish == "" && !done {
-		return s.t.Broken("the stream ended before the answer was complete")
-	}
-	return s.end()
+	return s.t.Broken("the stream ended before the answer was complete")
 }
 
-// add takes one event in. more is false when the reader has stopped.
-func (s *stream) add(c chunk) (more bool, err error) {
-	if c.Model != "" {
-		s.model = c.Model
-	}
-	if c.Usage != nil && c.Usage.Prompt+c.Usage.Completion > 0 {
-		s.usage = *c.Usage // the newest counts: some servers send a running total
-	}
-	for _, choice := range c.Choices {
-		if choice.Index != 0 {
-			continue // one answer was asked for
-		}
-		d := choice.Delta
-		if choice.FinishReason != "" {
-			s.finish = choice.FinishReason
-		}
-		if thought := d.Thinking; thought != "" || d.Reasoning != "" {
-			if thought == "" {
-				thought = d.Reasoning
-			}
-			s.thinking.WriteString(thought)
-			if !s.yield(agent.Delta{Thinking: thought}) {
-				return false, nil
-			}
-		}
-		if text := d.Content + d.Refusal; text != "" {
-			s.text.WriteString(text)
-			if !s.yield(agent.Delta{Text: text}) {
-				return false, nil
-			}
-		}
-		if err := s.addCalls(d); err != nil {
-			return false, err
+// offered gives the schema of a tool that the request had.
+func (s *stream) offered(name string) (json.RawMessage, bool) {
+	for i := range s.tools {
+		if s.tools[i].Name == name {
+			return s.tools[i].Schema, true
 		}
 	}
-	return true, nil
+	return nil, false
 }
 
-// addCalls gives pieces of tool calls to the SDK's accumulator, under indexes that it can be trusted with: servers count from 1,
-// leave the index out, give every call the index 0, or repeat a call's name in every piece.
-func (s *stream) addCalls(d delta) error {
-	for _, c := range d.ToolCalls {
-		if s.slots == nil {
-			s.slots = make(map[int]int)
+// event takes one event in.
+func (s *stream) event(ev wire.Event) error {
+	data := bytes.TrimSpace(ev.Data)
+	switch {
+	case len(data) == 0:
+		return nil
+	case bytes.HasPrefix(data, []byte("[DONE]")):
+		s.done = true
+		return nil
+	case !utf8.Valid(data):
+		return s.t.Broken("an event is not valid UTF-8")
+	case strings.EqualFold(ev.Name, "error"):
+		return s.t.StreamError(data)
+	}
+	more, odd := s.chunk.decode(data)
+	if odd {
+		s.unread(data)
+	}
+	if err := s.add(data, ev.Value); err != nil {
+		return err
+	}
+	for _, c := range more {
+		s.chunk = c
+		if err := s.add(data, ev.Value); err != nil {
+			return err
 		}
-		slot, ok := s.slots[c.Index]
-		if ok {
-			have := s.call(slot)
-			switch {
-			case c.Function.Name == "":
-			case c.ID != "" && c.ID == have.ID, c.ID == "" && c.Function.Name == have.Function.Name && !json.Valid([]byte(have.Function.Arguments)):
-				c.Function.Name = "" // said before
-			case have.Function.Name != "":
-				ok = false
-			}
-		}
-		if !ok {
-			slot = len(s.calledSoFar())
-			if slot >= maxCalls {
-				return s.t.Broken("more than %d tool calls in one message", maxCalls)
-			}
-			s.slots[c.Index] = slot
-		}
-		var piece sdk.ChatCompletionChunkChoiceDeltaToolCall
-		piece.Index, piece.ID = int64(slot), c.ID
-		piece.Function.Name, piece.Function.Arguments = c.Function.Name, c.Function.Arguments
-		s.calls.AddChunk(sdk.ChatCompletionChunk{Choices: []sdk.ChatCompletionChunkChoice{{
-			Delta: sdk.ChatCompletionChunkChoiceDelta{ToolCalls: []sdk.ChatCompletionChunkChoiceDeltaToolCall{piece}},
-		}}})
 	}
 	return nil
 }
 
-func (s *stream) calledSoFar() []sdk.ChatCompletionMessageToolCallUnion {
-	if len(s.calls.Choices) == 0 {
-		return nil
+// add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
+func (s *stream) add(data []byte, value bool) error {
+	c := &s.chunk
+	if says(c.Error) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
+		return s.t.StreamError(data)
 	}
-	return s.calls.Choices[0].Message.ToolCalls
+	if c.Model != "" {
+		s.model = c.Model
+	}
+	s.count(c.Usage)
+	if c.Groq != nil {
+		s.count(c.Groq.Usage)
+	}
+	for i := range c.Choices {
+		o := &c.Choices[i]
+		if says(o.Error) {
+			return s.t.StreamError(data)
+		}
+		if o.Index != 0 {
+			continue // one answer was asked for
+		}
+		s.count(o.Usage)
+		if o.FinishReason != "" {
+			s.finish = o.FinishReason
+		}
+		if broken(o.Native) {
+			s.finish = o.Native
+		}
+		d := &o.Delta
+		if o.Message != nil && d.empty() {
+			d, s.whole = o.Message, s.whole || value
+			for n := range d.ToolCalls {
+				d.ToolCalls[n].Index = n
+			}
+		}
+		if d.Content == "" {
+			d.Content = o.Text
+			s.whole = s.whole || value && o.Text != ""
+		}
+		if !s.started && !failing(s.finish) {
+			s.started = true
+			s.begun()
+		}
+		if err := s.delta(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *stream) call(slot int) sdk.ChatCompletionMessageToolCallUnion { return s.calledSoFar()[slot] }
+// count keeps what the provider counted: the newest counts, because some servers send a running total.
+func (s *stream) count(u *usage) {
+	if u != nil && u.counted() != (sessions.Usage{}) {
+		s.usage = *u
+	}
+}
+
+// isFault reports whether an event without an answer is an error that is not called so.
+func isFault(data []byte) bool {
+	var f struct{ Object, Type, Message, Detail, Msg, Code, Status, Choices json.RawMessage }
+	if json.Unmarshal(data, &f) != nil {
+		return false
+	}
+	if string(f.Object) == `"error"` || string(f.Type) == `"error"` {
+		return true
+	}
+	return len(f.Choices) == 0 && (says(f.Message) || says(f.Detail) || says(f.Msg))
+}
+
+// delta takes a piece of the answer in: reasoning first.
+func (s *stream) delta(d *delta) error {
+	thought, field := d.thought(s.field)
+	if len(d.Details) > 0 {
+		if told := s.details.add(d.Details); thought == "" {
+			thought, field = told, s.field
+		}
+	}
+	if thought != "" {
+		if s.field == "" {
+			s.field = field
+		}
+		s.think(s.reason.add(thought, s.finish != ""))
+	}
+	for _, p := range d.parts {
+		if !p.thinking {
+			s.say(s.content.add(p.text, s.finish != ""))
+			continue
+		}
+		if s.field == "" {
+			s.field = fieldParts
+		}
+		s.think(s.reason.add(p.text, s.finish != ""))
+	}
+	if text := d.Content + d.Refusal; text != "" {
+		s.say(s.content.add(text, s.finish != ""))
+	}
+	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
+		s.extra = bytes.Clone(d.Extra)
+	}
+	if s.visible.TextLen() > maxText {
+		return s.t.Broken("the text of the answer is longer than %d bytes", maxText)
+	}
+	if d.FunctionCall != nil {
+		if err := s.addCall(toolCall{Index: -1, Function: *d.FunctionCall}); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.ToolCalls {
+		if err := s.addCall(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// say takes content in that is for people, as far as it is no markup.
+func (s *stream) say(text string) {
+	if text != "" {
+		s.show(s.visible.Add(text))
+	}
+}
+
+func (s *stream) show(p markup.Piece) {
+	if p.Restart {
+		s.give(agent.Delta{Restart: true})
+	}
+	s.think(p.Thinking)
+	if p.Text != "" {
+		s.give(agent.Delta{Text: p.Text})
+	}
+}
+
+// think takes reasoning in. What is longer than the bound is dropped.
+func (s *stream) think(text string) {
+	if text == "" || s.thought.Len() > maxThinking {
+		return
+	}
+	if s.thought.Len()+len(text) > maxThinking {
+		text = strings.ToValidUTF8(text[:maxThinking-s.thought.Len()], "") + thinkingCut
+		s.details.drop()
+	}
+	s.thought.WriteString(text)
+	s.give(agent.Delta{Thinking: text})
+}
+
+func (s *stream) give(d agent.Delta) {
+	s.yielded = true
+	s.stopped = s.stopped || !s.yield(d)
+}
 
 // end makes the answer.
 func (s *stream) end() error {
 	s.t.Drain()
+	s.think(s.reason.end())
+	s.say(s.content.end())
+	s.show(s.visible.End())
 	answer := &agent.Answer{Model: s.model, Usage: s.usage.counted()}
-	if s.thinking.Len() > 0 {
-		answer.Content = append(answer.Content, sessions.Block{Type: sessions.ThinkingBlock, Text: s.thinking.String()})
+	stop, class := ending(s.finish)
+	calls, err := s.called()
+	if err != nil {
+		return err
 	}
-	if s.text.Len() > 0 {
-		answer.Content = append(answer.Content, sessions.Block{Type: sessions.TextBlock, Text: s.text.String()})
+	text := s.visible.Text()
+	if len(calls) == 0 && class == "" {
+		calls = s.written()
 	}
-	calls := s.calledSoFar()
-	for _, c := range calls {
-		args := json.RawMessage(c.Function.Arguments)
-		switch {
-		case s.finish == "" && !json.Valid(args) && len(args) > 0:
-			return s.t.Broken("the stream ended inside a tool call")
-		case len(bytes.TrimSpace(args)) == 0 && s.finish != "length": // at the limit, arguments may have been cut off
-			args = json.RawMessage("{}")
-		}
-		id := c.ID
-		if id == "" {
-			id = agent.NewCallID()
-		}
-		answer.Content = append(answer.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: c.Function.Name, Arguments: args})
+	if len(s.visible.Calls()) > 0 || s.visible.Removed() {
+		text = strings.TrimRight(text, " \t\r\n")
 	}
 	switch {
-	case s.finish == "error":
-		return s.t.Broken("the server says that the answer failed")
-	case s.finish == "length":
-		answer.Stop = agent.StopLength
+	case class != "" && (len(calls) == 0 || class == agent.Broken):
+		e := s.t.Broken("the provider says that the answer failed: %s", s.t.Text(s.finish))
+		if m, ok := errors.AsType[*agent.ModelError](e); ok {
+			m.Class = class
+		}
+		return e
+	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
+		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
+	case stop == agent.StopLength:
+		answer.Stop = stop
 	case len(calls) > 0:
 		answer.Stop = agent.StopToolUse
-	case s.finish == "content_filter":
-		answer.Stop = agent.StopFilter
 	default:
-		answer.Stop = agent.StopEnd
+		answer.Stop = stop
+	}
+	answer.Content = s.blocks(text, calls)
+	if s.stopped {
+		return nil
 	}
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil
 }
 
-// readWhole reads the answer of a server that does not stream.
-func (s *stream) readWhole() error {
-	t := s.t
-	var c chunk
-	if err := json.NewDecoder(s.res.Body).Decode(&c); err != nil {
-		return t.Error(fmt.Errorf("reading the answer: %w", err))
+// blocks puts the answer together, with what the provider wants back.
+func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
+	var out []sessions.Block
+	opened, closed, tagged := s.visible.Tags()
+	kept := opaque{Field: s.field, Details: s.details.json()}
+	if tagged && s.field == "" {
+		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}
-	if c.Usage != nil {
-		s.usage = *c.Usage
+	if s.thought.Len() > 0 {
+		out = append(out, sessions.Block{Type: sessions.ThinkingBlock, Text: s.thought.String(), Opaque: kept.block(s.from)})
+		kept = opaque{}
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return t.StreamError(fmt.Appendf(nil, `{"error":%s}`, c.Error))
-	}
-	if len(c.Choices) == 0 || c.Choices[0].FinishReason == "" {
-		return t.Broken("the answer holds no message")
-	}
-	for i := range c.Choices {
-		c.Choices[i].Delta = c.Choices[i].Message
-		for n := range c.Choices[i].Delta.ToolCalls {
-			c.Choices[i].Delta.ToolCalls[n].Index = n
+	kept.Field, kept.Extra = "", s.extra
+	if text != "" {
+		b := sessions.Block{Type: sessions.TextBlock, Text: text}
+		if !kept.empty() {
+			b.Opaque, kept = kept.block(s.from), opaque{}
 		}
+		out = append(out, b)
 	}
-	if more, err := s.add(c); err != nil || !more {
-		return err
+	for i, c := range calls {
+		if i == 0 && !kept.empty() {
+			var own opaque
+			if c.Opaque != nil {
+				own = readOpaque(c.Opaque.Data)
+			}
+			kept.CallExtra = own.CallExtra
+			c.Opaque = kept.block(s.from)
+		}
+		out = append(out, c)
 	}
-	return s.end()
+	return bounded(out)
 }

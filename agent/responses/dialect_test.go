@@ -208,6 +208,11 @@ func TestWishedWait(t *testing.T) {
 // TestNoSuchAPI: an address without this API says what to do.
 func TestNoSuchAPI(t *testing.T) {
 	t.Parallel()
+	const elsewhere = "The requested model 'm' cannot be used with the Responses API."
+	m, _ := against(t, Config{}, reply{status: 400, body: refusal(elsewhere, "model", "")})
+	if err := ask(t, m, agent.Prompt{}).err; !strings.Contains(err.Error(), "openai-completions") {
+		t.Error(err)
+	}
 	for body, want := range map[string]bool{"404 page not found": true, `{"detail":"Not Found"}`: true, refusal("The model `m` does not exist", "model", "model_not_found"): false} {
 		m, s := against(t, Config{}, reply{status: 404, body: body})
 		if err := ask(t, m, agent.Prompt{}).err; class(err) != agent.NoSuchModel || strings.Contains(err.Error(), "openai-completions") != want || len(s.bodies) != 1 {

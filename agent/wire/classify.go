@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.TooLong
 	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords):
 		return agent.Overloaded
+	case s < 500 && f.WantsResponses():
+		return agent.BadRequest // the model exists, elsewhere
 	case f.has([]string{"model_not_found"}):
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
@@ -51,6 +54,16 @@ func inside(f *Fault) agent.ErrorClass {
 		return agent.BadRequest
 	}
 	return agent.Broken
+}
+
+var (
+	responsesWord = regexp.MustCompile(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)
+	chatWord      = regexp.MustCompile(`chat.?completions?|chat model|instead|only|not supported`)
+)
+
+// WantsResponses reports whether an error says that the model is served by the Responses API instead of chat completions.
+func (f *Fault) WantsResponses() bool {
+	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
 
 // has reports whether one of the codes was given, in lower case.

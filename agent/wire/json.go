@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"parley/sessions"
-	"parley/tools"
 )
 
 // JSON encodes v without the escapes that only web pages need.
@@ -54,14 +53,6 @@ func Quote(b []byte, s string) []byte {
 		return Quote(b[:start], strings.ToValidUTF8(s, "\uFFFD"))
 	}
 	return b
-}
-
-// Schema is the schema of a tool's arguments as providers want it: always an object. One broken schema must not cost every turn.
-func Schema(s tools.Spec) json.RawMessage {
-	if trimmed := bytes.TrimSpace(s.Schema); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
-		return trimmed
-	}
-	return json.RawMessage(`{"type":"object"}`)
 }
 
 // Text joins the text blocks of a repaired message: blocks come from different messages, or from before and after a tool call.

@@ -246,7 +246,7 @@ func testTools(t *testing.T, b *bench) {
 		t.Errorf("tools %+v", r.Tools)
 	}
 	p.Messages = append(p.Messages,
-		sessions.Message{Role: sessions.Assistant, Content: a.Content},
+		sessions.Message{Role: sessions.Assistant, Model: "mock/mock-1", Content: a.Content},
 		sessions.Message{Role: sessions.ToolResult, ToolCallID: "call_1", Content: sessions.TextContent("one")},
 		sessions.Message{Role: sessions.ToolResult, ToolCallID: "call_2", Content: sessions.TextContent("two"), IsError: true},
 		sessions.Message{Role: sessions.ToolResult, ToolCallID: "call_3", Content: nil})
@@ -281,7 +281,7 @@ func testThinking(t *testing.T, b *bench) {
 	if strings.Join(g.thoughts, "") != "let me see" || texts(a) != "calling" || a.Content[0].Type != sessions.ThinkingBlock || a.Content[0].Text != "let me see" {
 		t.Errorf("thoughts %q, answer %+v", g.thoughts, a)
 	}
-	p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Content: a.Content},
+	p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Model: "mock/mock-1", Content: a.Content},
 		sessions.Message{Role: sessions.ToolResult, ToolCallID: "c1", Content: sessions.TextContent("one")})
 	b.ask(t.Context(), p).ok(t)
 	m := b.Requests()[1].Messages[1]
@@ -383,7 +383,7 @@ func testPrefix(t *testing.T, b *bench) {
 				a.Content[i].Arguments = raw // as the loop records it
 			}
 		}
-		p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Content: a.Content})
+		p.Messages = append(p.Messages, sessions.Message{Role: sessions.Assistant, Model: "mock/mock-1", Content: a.Content})
 		for _, c := range (sessions.Message{Content: a.Content}).ToolCalls() {
 			p.Messages = append(p.Messages, sessions.Message{Role: sessions.ToolResult, ToolCallID: c.ID, Content: sessions.TextContent("one")})
 		}

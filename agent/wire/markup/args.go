@@ -15,7 +15,7 @@ var (
 )
 
 // taggedCall reads <function=NAME> or <invoke name="NAME"> with parameters in tags of their own, or JSON.
-func taggedCall(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	var name, closing string
 	s = strings.TrimLeft(s, " \t\r\n")
 	if m := functionOpen.FindStringSubmatch(s); m != nil {
@@ -25,7 +25,8 @@ func taggedCall(s string, tools map[string]json.RawMessage) (calls []Call, rest 
 	} else {
 		return nil, s, false
 	}
-	fields := arguments{schema: tools[name]}
+	schema, _ := tools(name) // without one the values say what they are
+	fields := arguments{schema: schema}
 	for {
 		rest = strings.TrimLeft(rest, " \t\r\n")
 		if after, ok := strings.CutPrefix(rest, closing); ok {
@@ -61,7 +62,7 @@ func parameterEnd(s, closing string) (at, n int) {
 }
 
 // keyedCall reads a name and its arguments as keys and values.
-func keyedCall(s string, tools map[string]json.RawMessage) (calls []Call, ok bool) {
+func keyedCall(s string, tools offers) (calls []Call, ok bool) {
 	name, rest := s, ""
 	if i := strings.IndexAny(s, "\n<"); i >= 0 {
 		name, rest = s[:i], s[i:]
@@ -70,7 +71,8 @@ func keyedCall(s string, tools map[string]json.RawMessage) (calls []Call, ok boo
 	if !validName(name) {
 		return nil, false
 	}
-	fields := arguments{schema: tools[name]}
+	schema, _ := tools(name) // without one the values say what they are
+	fields := arguments{schema: schema}
 	for strings.TrimSpace(rest) != "" {
 		m := argKey.FindStringSubmatch(rest)
 		if m == nil {

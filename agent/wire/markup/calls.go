@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
+// offers gives the schema of a tool that may be called.
+type offers func(name string) (json.RawMessage, bool)
+
 // callsOf reads the tool calls that a text begins with, and the marks of a chat template behind them. ok is false when they are not
 // whole and well formed.
-func callsOf(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+func callsOf(s string, tools offers) (calls []Call, rest string, ok bool) {
 	rest = s
 	for {
 		next := skipEnds(rest)
@@ -40,7 +43,7 @@ func skipEnds(s string) string {
 }
 
 // oneCall reads what one mark opens.
-func oneCall(s string, tools map[string]json.RawMessage) (calls []Call, rest string, ok bool) {
+func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	_, n, _ := markAt(s)
 	mark, body := strings.ToLower(s[:n]), s[n:]
 	switch mark {
@@ -89,7 +92,7 @@ func enclosed(s, closing string) (inner, rest string, ok bool) {
 }
 
 // innerCalls reads what stands between a pair of tags: JSON, tagged calls, or a name with keys and values.
-func innerCalls(inner string, tools map[string]json.RawMessage) (calls []Call, ok bool) {
+func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 	inner = strings.TrimSpace(inner)
 	switch {
 	case inner == "":

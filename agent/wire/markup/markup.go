@@ -34,7 +34,7 @@ type Call struct {
 
 // Reader reads one answer. Tools must be set before the first Add.
 type Reader struct {
-	Tools map[string]json.RawMessage // the schemas of the offered tools by name
+	Tools func(name string) (schema json.RawMessage, offered bool) // the tools that may be called; nil = none
 
 	state   state
 	pending string // held back: it may be the beginning of markup
@@ -74,6 +74,13 @@ func (r *Reader) Calls() []Call { return r.calls }
 
 // Removed reports whether a tool call was left out because no such tool was offered. It is complete after End.
 func (r *Reader) Removed() bool { return r.removed }
+
+func (r *Reader) tool(name string) (json.RawMessage, bool) {
+	if r.Tools == nil {
+		return nil, false
+	}
+	return r.Tools(name)
+}
 
 // Add takes a piece of text in, and gives what is known of it and of what was held back.
 func (r *Reader) Add(s string) Piece {
@@ -305,7 +312,7 @@ func (r *Reader) finish(p *Piece) {
 				r.release(p, r.pending)
 				return
 			}
-			calls, rest, ok := callsOf(r.pending, r.Tools)
+			calls, rest, ok := callsOf(r.pending, r.tool)
 			if ok && r.accept(calls, rest) {
 				r.pending = rest
 				continue
@@ -327,7 +334,7 @@ func (r *Reader) accept(calls []Call, rest string) bool {
 	}
 	offered := 0
 	for _, c := range calls {
-		if _, ok := r.Tools[c.Name]; ok {
+		if _, ok := r.tool(c.Name); ok {
 			offered++
 		}
 	}
@@ -335,7 +342,7 @@ func (r *Reader) accept(calls []Call, rest string) bool {
 		return false
 	}
 	for _, c := range calls {
-		if _, ok := r.Tools[c.Name]; ok {
+		if _, ok := r.tool(c.Name); ok {
 			r.calls = append(r.calls, c)
 		} else {
 			r.removed = true

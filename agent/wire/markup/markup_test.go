@@ -18,7 +18,7 @@ type reading struct{ text, thinking, calls string }
 // read reads a text in pieces of n bytes.
 func read(t *testing.T, s string, n int, tools map[string]json.RawMessage) (got reading, r *Reader) {
 	t.Helper()
-	r = &Reader{Tools: tools}
+	r = &Reader{Tools: func(name string) (json.RawMessage, bool) { s, ok := tools[name]; return s, ok }}
 	take := func(p Piece) {
 		if p.Restart {
 			got.text = ""

@@ -1,0 +1,99 @@
+package lessons
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"parley/agent/wire"
+	"parley/sessions"
+)
+
+var (
+	// digits matches numbers, also 8,192 and 8k.
+	digits = regexp.MustCompile(`\d{1,3}(?:,\d{3})+(?:\.\d+)?k?\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
+	// bounded matches numbers that are said to be a bound.
+	bounded = regexp.MustCompile(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d[\d,]*(?:\.\d+)?k?)`)
+	// bound matches texts that say where a value must lie.
+	bound = regexp.MustCompile(`at most|at least|maximum|minimum|up to|less than|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?`)
+)
+
+// nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more. Numbers that are
+// said to be a bound come before others.
+func nearestNumber(text string, sent float64) (float64, bool) {
+	var bounds []string
+	for _, m := range bounded.FindAllStringSubmatch(text, -1) {
+		bounds = append(bounds, m[1])
+	}
+	for _, words := range [][]string{bounds, digits.FindAllString(text, -1)} {
+		below, above := -1.0, -1.0
+		for _, word := range words {
+			n, ok := numberOf(word)
+			switch {
+			case !ok || n == sent:
+			case n < sent && n > below:
+				below = n
+			case n > sent && (above < 0 || n < above):
+				above = n
+			}
+		}
+		if above > 0 && asksForMore.MatchString(text) {
+			return above, true
+		}
+		if below >= 1 {
+			return below, true
+		}
+	}
+	return 0, false
+}
+
+var asksForMore = regexp.MustCompile(`at least|minimum|greater than|>=|≥|too (small|low)`)
+
+// numberOf reads 8192, 8,192, 8k and 0.5.
+func numberOf(word string) (float64, bool) {
+	word, thousands := strings.CutSuffix(strings.TrimRight(strings.ReplaceAll(word, ",", ""), "."), "k")
+	n, err := strconv.ParseFloat(word, 64)
+	if thousands {
+		n *= 1000
+	}
+	return n, err == nil
+}
+
+var answerTooLong = regexp.MustCompile(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
+
+// limit reads errors about an answer that was asked for longer than the window has room for: the endpoint's own limit is the right one.
+func (r reading) limit() (sessions.Lesson, bool) {
+	if !answerTooLong.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, p := range r.sent.Params {
+		for _, name := range limits {
+			if p.Name == name && p.Value != Unset {
+				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
+			}
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// WantsResponses reports whether an error of a model call says that the model is served by the Responses API instead of chat
+// completions.
+func WantsResponses(err error) bool {
+	f, ok := errors.AsType[*wire.Fault](err)
+	return ok && f.WantsResponses()
+}
+
+// effort reads errors of endpoints that take tools without thinking only.
+func (r reading) effort() (sessions.Lesson, bool) {
+	for _, p := range r.sent.Params {
+		if !p.Effort || p.Value == "none" || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
+			continue
+		}
+		if p.Value != Unset { // its own default may be none
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
+		}
+		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: "none"}, true
+	}
+	return sessions.Lesson{}, false
+}

@@ -1,0 +1,163 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// call is a tool call whose pieces are put together.
+type call struct {
+	index     int
+	id, name  string
+	arguments strings.Builder
+	latest    string // the last piece of them
+	grows     bool   // each piece began with the one before it
+	extra     json.RawMessage
+}
+
+// complete reports whether the arguments are a whole JSON value.
+func (c *call) complete() bool {
+	return c.arguments.Len() > 0 && json.Valid([]byte(c.arguments.String()))
+}
+
+// addCall takes a piece of a call in. Servers count from 1, leave the index out, give every call the index 0 or the same id, repeat a
+// call's name in every piece, or a whole call at the end.
+func (s *stream) addCall(p toolCall) error {
+	c, repeated := s.callOf(p)
+	if repeated {
+		return nil
+	}
+	if c == nil {
+		if len(s.calls) >= maxCalls {
+			return s.t.Broken("more than %d tool calls in one message", maxCalls)
+		}
+		c = &call{index: p.Index}
+		s.calls = append(s.calls, c)
+	}
+	if c.id == "" {
+		c.id = p.ID
+	}
+	switch name := p.Function.Name; {
+	case c.name == "":
+		c.name = name
+	case name != c.name && p.ID == "" && p.Function.Arguments == "" && c.arguments.Len() == 0:
+		c.name += name // the name itself comes in pieces
+	}
+	if says(p.Extra) {
+		c.extra = bytes.Clone(p.Extra)
+	}
+	if args := p.Function.Arguments; args != "" {
+		if s.size += len(args); s.size > maxArguments {
+			return s.t.Broken("the arguments of the tool calls are longer than %d bytes", maxArguments)
+		}
+		c.grows = strings.HasPrefix(args, c.latest) && (c.grows || c.arguments.Len() == 0 || c.arguments.String() == c.latest)
+		c.latest = args
+		c.arguments.WriteString(args)
+	}
+	return nil
+}
+
+// callOf finds the call that a piece belongs to; nil = it begins another one. repeated: the piece is a whole call again.
+func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
+	var sameID *call
+	for i := len(s.calls) - 1; i >= 0; i-- {
+		k := s.calls[i]
+		if c == nil && k.index == p.Index {
+			c = k
+		}
+		if sameID == nil && p.ID != "" && k.id == p.ID {
+			sameID = k
+		}
+	}
+	name, args := p.Function.Name, p.Function.Arguments
+	if sameID != nil && name != "" && args != "" && sameID.name == name && sameID.arguments.String() == args && sameID.complete() {
+		return sameID, true
+	}
+	if c == nil {
+		return nil, false
+	}
+	if sameID != nil && (sameID.index == p.Index || name == "") {
+		c = sameID
+	}
+	switch {
+	case name == "" || c.name == "":
+		return c, false
+	case p.ID != "" && p.ID == c.id:
+		if c.complete() && strings.HasPrefix(strings.TrimSpace(args), "{") {
+			return nil, false // another call with the same id
+		}
+		return c, false
+	case p.ID == "" && name != c.name && args == "" && c.arguments.Len() == 0 && c.id != "":
+		return c, false // a piece of the name
+	case (p.ID == "" || c.id == "") && name == c.name && !c.complete():
+		return c, false
+	}
+	return nil, false
+}
+
+// called gives the calls that came as such.
+func (s *stream) called() (out []sessions.Block, err error) {
+	for _, c := range s.calls {
+		args := c.whole()
+		switch {
+		case s.finish == "" && !json.Valid(args) && len(args) > 0:
+			return nil, s.t.Broken("the stream ended inside a tool call")
+		case len(bytes.TrimSpace(args)) == 0 && !strings.EqualFold(s.finish, "length"): // at the limit, arguments may have been cut off
+			args = json.RawMessage("{}")
+		}
+		name := c.name
+		if name == "" && c.id == "" && c.arguments.Len() == 0 {
+			continue // an empty list entry
+		}
+		if name == "" { // functions.NAME:0
+			name, _, _ = strings.Cut(strings.TrimPrefix(c.id, "functions."), ":")
+			if _, ok := s.offered(name); !ok {
+				name = c.name
+			}
+		}
+		out = append(out, s.block(c.id, name, args, c.extra))
+	}
+	return out, nil
+}
+
+// whole gives a call's arguments as JSON, or as the model wrote them when they are none.
+func (c *call) whole() json.RawMessage {
+	args := json.RawMessage(c.arguments.String())
+	if len(args) == 0 || json.Valid(args) {
+		return args
+	}
+	if c.grows && json.Valid([]byte(c.latest)) {
+		return json.RawMessage(c.latest)
+	}
+	for _, before := range []string{"{}", "null", `""`} { // servers begin with an empty value, and then send the true one
+		if rest, ok := strings.CutPrefix(c.arguments.String(), before); ok && json.Valid([]byte(rest)) {
+			return json.RawMessage(rest)
+		}
+	}
+	return args
+}
+
+// written gives the calls that the model wrote as text.
+func (s *stream) written() (out []sessions.Block) {
+	for _, c := range s.visible.Calls() {
+		if len(out) < maxCalls {
+			out = append(out, s.block(c.ID, c.Name, c.Arguments, nil))
+		}
+	}
+	return out
+}
+
+func (s *stream) block(id, name string, args, extra json.RawMessage) sessions.Block {
+	if id == "" {
+		id = agent.NewCallID()
+	}
+	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: args}
+	if extra != nil {
+		b.Opaque = opaque{CallExtra: extra}.block(s.from)
+	}
+	return b
+}

@@ -1,0 +1,160 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"parley/sessions"
+)
+
+// chunk is one event of a stream, or a whole answer, as far as it is looked at. Ordinary ones are decoded into it at once; tolerant.go
+// reads those whose fields have other types.
+type chunk struct {
+	Model   string
+	Choices []choice
+	Usage   *usage
+	Error   json.RawMessage
+	Groq    *struct {
+		Usage *usage
+		Error json.RawMessage
+	} `json:"x_groq"`
+}
+
+type choice struct {
+	Index        int
+	Delta        delta
+	Message      *delta // in an answer that is not a stream, and in the chunks of some servers
+	Text         string // legacy completions
+	FinishReason string `json:"finish_reason"`
+	Native       string `json:"native_finish_reason"` // OpenRouter
+	Usage        *usage // Moonshot
+	Error        json.RawMessage
+}
+
+type delta struct {
+	Content          string
+	Refusal          string
+	ReasoningContent string          `json:"reasoning_content"` // DeepSeek, Moonshot, GLM, Qwen, older vLLM
+	Reasoning        string          // OpenRouter, Ollama, Groq, vLLM
+	ReasoningText    string          `json:"reasoning_text"` // GitHub Copilot
+	Thinking         string          // some proxies
+	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax
+	ToolCalls        []toolCall      `json:"tool_calls"`
+	FunctionCall     *function       `json:"function_call"` // before there were tools
+	Extra            json.RawMessage `json:"extra_content"` // Gemini
+	parts            []part          // content that came as a list: the other texts are empty then
+}
+
+// part is a piece of content that came as a list.
+type part struct {
+	thinking bool
+	text     string
+}
+
+type toolCall struct {
+	Index    int
+	ID       string
+	Function function
+	Extra    json.RawMessage `json:"extra_content"` // Gemini
+}
+
+type function struct{ Name, Arguments string }
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached   int `json:"cached_tokens"`           // Moonshot
+	Input    int `json:"input_tokens"`
+	Output   int `json:"output_tokens"`
+}
+
+func (u usage) counted() sessions.Usage {
+	out := sessions.Usage{Input: max(u.Prompt, 0), Output: max(u.Completion, 0), CacheRead: max(u.Details.Cached, u.CacheHit, u.Cached, 0)}
+	if u.Prompt == 0 && u.Completion == 0 {
+		out.Input, out.Output = max(u.Input, 0), max(u.Output, 0)
+	}
+	return out
+}
+
+// empty reports whether a delta says nothing.
+func (d *delta) empty() bool {
+	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
+		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.parts) == 0
+}
+
+// thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.
+func (d *delta) thought(field string) (text, in string) {
+	fields := [...]struct{ name, text string }{
+		{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}, {"reasoning_text", d.ReasoningText}, {"thinking", d.Thinking},
+	}
+	for _, f := range fields {
+		if f.text != "" && (text == "" || f.name == field) {
+			text, in = f.text, f.name
+		}
+	}
+	return text, in
+}
+
+// decode reads one event: typed first, because nearly all are as documented. more are further events that stood in the same one.
+// odd: something of it could not be read.
+func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
+	clear(c.Choices[:cap(c.Choices)])
+	*c = chunk{Choices: c.Choices[:0]}
+	if json.Unmarshal(data, c) == nil {
+		return nil, false
+	}
+	all, odd := tolerant(data)
+	if len(all) == 0 {
+		*c = chunk{}
+		return nil, true
+	}
+	*c = all[0]
+	return all[1:], odd
+}
+
+// says reports whether a value is an error: servers send null, "" and {} in ordinary events.
+func says(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	switch string(raw) {
+	case "", "null", `""`, "{}", "[]", "false", "0":
+		return false
+	}
+	if raw[0] != '{' && raw[0] != '[' {
+		return true
+	}
+	var v any
+	return json.Unmarshal(raw, &v) != nil || filled(v)
+}
+
+// filled reports whether a value holds a text, a number or true.
+func filled(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case string:
+		return v != ""
+	case bool:
+		return v
+	case float64:
+		return v != 0
+	case []any:
+		for _, x := range v {
+			if filled(x) {
+				return true
+			}
+		}
+		return false
+	case map[string]any:
+		for _, x := range v {
+			if filled(x) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}

@@ -1,0 +1,66 @@
+package openai
+
+import (
+	"strings"
+	"unicode"
+)
+
+// The lengths from which a repeated text is no accident, in bytes.
+const (
+	minRepeated = 24 // all of the text again at the end
+	minGrown    = 4  // one piece that begins with all of the text, and no other behind it
+)
+
+// joiner puts pieces of a text together. Some servers send the whole text so far in every piece: a piece that begins with all of it is
+// held back until the next one tells.
+type joiner struct {
+	text  strings.Builder
+	held  string
+	grows bool // every piece is the whole text so far
+}
+
+// add gives what is new. last says that the answer has ended: the piece may be all of it again.
+func (j *joiner) add(piece string, last bool) (fresh string) {
+	if j.held == "" && !j.grows && len(piece) < j.text.Len() {
+		j.text.WriteString(piece) // nearly every piece
+		return piece
+	}
+	return j.compare(piece, last)
+}
+
+func (j *joiner) compare(piece string, last bool) string {
+	so := j.text.String()
+	again := so != "" && strings.HasPrefix(piece, so)
+	switch {
+	case j.held != "":
+		held := j.held
+		j.held = ""
+		if strings.HasPrefix(piece, held) {
+			j.grows = true
+			return j.keep(piece[len(so):])
+		}
+		j.text.WriteString(held)
+		return held + j.add(piece, last)
+	case again && (j.grows || last && len(so) >= minRepeated):
+		return j.keep(piece[len(so):])
+	case again && len(piece) > len(so):
+		j.held = piece
+		return ""
+	}
+	return j.keep(piece)
+}
+
+func (j *joiner) keep(fresh string) string {
+	j.text.WriteString(fresh)
+	return fresh
+}
+
+// end gives what was held back.
+func (j *joiner) end() string {
+	held, so := j.held, j.text.String()
+	j.held = ""
+	if len(so) >= minGrown && strings.ContainsFunc(so, unicode.IsLetter) {
+		held = strings.TrimPrefix(held, so)
+	}
+	return j.keep(held)
+}

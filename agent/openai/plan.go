@@ -1,0 +1,256 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"parley/agent"
+	"parley/agent/lessons"
+	"parley/agent/wire"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// plan is what a request consists of besides its texts: settings first, then what the endpoint is known to refuse.
+type plan struct {
+	target    agent.Target
+	system    bool   // there is a system message; otherwise its text is in front of the first message
+	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, OmitReasoning, or "" = where providers want it
+	all       bool   // reasoning of all own steps goes back, not only of those with tools
+	content   string // of messages with calls only: "" = null, lessons.EmptyContent or FilledContent
+	stream    bool
+	tools     []tools.Spec
+	plain     bool // the tools' schemas have the plainest keywords
+	params    []param
+}
+
+// param is an optional field of the body.
+type param struct {
+	lessons.Param
+	json []byte // nil = not sent
+}
+
+// plan says what to send at this moment of a call.
+func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) plan {
+	out := plan{system: s.System != "off" && !call.Off(lessons.System, ""), stream: s.Stream != "off" && !call.Off(lessons.Stream, ""),
+		content: call.Use(lessons.Content), plain: call.Off(lessons.Schema, "")}
+	switch s.Reasoning.SendBack {
+	case "on":
+		out.reasoning, out.all = lessons.SendReasoning, true
+	case "off":
+		out.reasoning = lessons.OmitReasoning
+	default:
+		out.reasoning = call.Use(lessons.Reasoning)
+		out.all = out.reasoning == lessons.SendReasoning
+	}
+	toolsOff := s.Tools == "off" || call.Off(lessons.Tools, "")
+	if !toolsOff {
+		out.tools = offeredTools(p.Tools, call)
+	}
+	roles := call.Use(lessons.Roles)
+	imagesOff := s.Images == "off" || call.Off(lessons.Images, "")
+	out.target = agent.Target{
+		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
+		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,
+		ShortIDs: call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
+		Picture: picture(imagesOff, call),
+	}
+	out.params = m.params(p, s, call, out)
+	return out
+}
+
+// offeredTools gives the tools that the endpoint takes, in their order.
+func offeredTools(specs []tools.Spec, call *lessons.Call) []tools.Spec {
+	refused := func(t tools.Spec) bool { return call.Off(lessons.Tool, t.Name) }
+	if slices.ContainsFunc(specs, refused) {
+		specs = slices.DeleteFunc(slices.Clone(specs), refused)
+	}
+	if most := call.MaxTools(); most > 0 && len(specs) > most {
+		specs = specs[:most]
+	}
+	return specs
+}
+
+// params gives the optional fields: what parley sets, then the user's own, which win.
+func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, so plan) (out []param) {
+	add := func(q lessons.Param, encode func(string) []byte) {
+		if inBody(s.Body, q) {
+			return
+		}
+		value, send := call.Param(q.Name, q.Value)
+		if !send {
+			value = lessons.Unset
+		}
+		r := param{Param: q}
+		if slices.Contains(q.Next, value) {
+			r.Next = slices.DeleteFunc(slices.Clone(q.Next), func(v string) bool { return v == value })
+		}
+		if r.Value = value; send {
+			r.json = encode(value)
+		}
+		out = append(out, r)
+	}
+	if limit := cmpOr(p.MaxTokens, m.maxTokens); limit > 0 {
+		name := call.Name("max_tokens")
+		if name == "max_tokens" && m.at.official {
+			name = "max_completion_tokens"
+		}
+		add(lessons.Param{Name: name, Value: strconv.Itoa(limit)}, literal)
+	}
+	effort, next := effortOf(p, s)
+	add(lessons.Param{Name: "reasoning_effort", Value: effort, Words: effortWords, Next: next, Effort: true}, quoted)
+	if m.at.official && p.Session != "" { // others may not know it
+		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session)}, quoted)
+	}
+	if s.Temperature != nil {
+		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true}, literal)
+	}
+	if s.TopP != nil {
+		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true}, literal)
+	}
+	if so.stream {
+		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })
+	}
+	return append(out, bodyParams(s.Body, call, so)...)
+}
+
+func cmpOr(a, b int) int {
+	if a > 0 {
+		return a
+	}
+	return b
+}
+
+func literal(v string) []byte { return []byte(v) }
+func quoted(v string) []byte  { return wire.Quote(nil, v) }
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// ownFields are the fields of a request that no setting replaces.
+var ownFields = []string{"messages", "model", "stream", "tools"}
+
+// limitNames are the names of the length of an answer: a request has one of them.
+var limitNames = []string{"max_tokens", "max_completion_tokens"}
+
+// inBody reports whether the user's own fields have one of parley's, perhaps in other words. Off is said in any case.
+func inBody(body map[string]any, q lessons.Param) bool {
+	names := []string{q.Name}
+	switch {
+	case slices.Contains(limitNames, q.Name):
+		names = limitNames
+	case q.Effort && q.Value != "none":
+		names = append(names, "reasoning", "thinking")
+	}
+	return slices.ContainsFunc(names, func(name string) bool { _, ok := body[name]; return ok })
+}
+
+// bodyParams gives the user's own fields, in a stable order. One is left out only when an error names it.
+func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) {
+	names := make([]string, 0, len(body))
+	for name := range body {
+		switch {
+		case slices.Contains(ownFields, name):
+		case len(so.tools) == 0 && (name == "tool_choice" || name == "parallel_tool_calls"):
+		case !so.stream && name == "stream_options":
+		default:
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		raw, err := wire.JSON(body[name])
+		if err != nil {
+			continue // the configuration was read: only NaN and the like
+		}
+		was := scalar(raw)
+		value, send := call.Param(name, was)
+		p := param{Param: lessons.Param{Name: name, Value: value, Fixed: true}}
+		switch {
+		case !send:
+			p.Value = lessons.Unset
+		case value == was:
+			p.json = raw
+		case json.Valid([]byte(value)):
+			p.json = []byte(value)
+		default:
+			p.json = quoted(value)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// scalar gives a value as lessons name it: a text without quotes, anything else as JSON.
+func scalar(raw []byte) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// effortWords are other names for how much a model thinks.
+var effortWords = []string{"reasoning.effort", "reasoningeffort", "reasoning effort", "effort", "thinking_level", "thinking level", "thinking_budget", "thinking budget", "thinking", "think", "reasoning"}
+
+// effortOf gives the effort to ask for, lessons.Unset for none, and other ones that are near.
+func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []string) {
+	level := p.Thinking
+	if level == "off" {
+		level = "none"
+	}
+	levels := s.Reasoning.Levels
+	fixed := levels != nil
+	if !fixed {
+		levels = p.Levels
+	}
+	switch {
+	case levels != nil && len(levels) == 0: // it cannot be told
+		return lessons.Unset, nil
+	case level == "":
+		return lessons.Unset, nil
+	case levels == nil:
+		levels = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+	case level == "none" && !fixed: // off is asked for until it is refused
+	default:
+		if level = lessons.Nearest(level, levels); level == "" {
+			return lessons.Unset, nil
+		}
+	}
+	for rest := levels; ; {
+		rest = slices.DeleteFunc(slices.Clone(rest), func(l string) bool { return l == level || slices.Contains(next, l) })
+		near := lessons.Nearest(level, rest)
+		if near == "" || len(next) > 8 {
+			return level, next
+		}
+		next = append(next, near)
+	}
+}
+
+// picture reports which pictures are sent.
+func picture(off bool, call *lessons.Call) func(sessions.Block) bool {
+	if off {
+		return func(sessions.Block) bool { return false }
+	}
+	if !call.HasPictures() {
+		return nil
+	}
+	return func(b sessions.Block) bool { return !call.Off(lessons.Images, lessons.Hash(b.Data)) }
+}
+
+// sent says what a request had, for whoever reads its refusal.
+func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
+	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Steps: w.steps}
+	for _, q := range o.params {
+		if q.json == nil {
+			q.Value = lessons.Unset
+		}
+		out.Params = append(out.Params, q.Param)
+	}
+	for _, t := range o.tools {
+		out.Tools = append(out.Tools, t.Name)
+		out.Loose = out.Loose || !o.plain && string(wire.PlainSchema(t)) != strings.TrimSpace(string(t.Schema))
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// tolerant reads an event whose fields have other types than documented, or several that stand one after the other. odd: something
+// could not be read and was left out.
+func tolerant(data []byte) (out []chunk, odd bool) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	for {
+		var v any
+		if dec.Decode(&v) != nil {
+			return out, odd || len(bytes.TrimSpace(data[min(int(dec.InputOffset()), len(data)):])) > 0
+		}
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		for _, x := range list {
+			fields, ok := x.(map[string]any)
+			odd = odd || !ok
+			if ok {
+				out = append(out, oddChunk(fields))
+			}
+		}
+	}
+}
+
+func oddChunk(f map[string]any) chunk {
+	c := chunk{Model: text(f["model"]), Usage: oddUsage(f["usage"]), Error: rawOf(f["error"])}
+	for _, x := range listOf(f["choices"]) {
+		if m, ok := x.(map[string]any); ok {
+			c.Choices = append(c.Choices, oddChoice(m))
+		}
+	}
+	if groq, ok := f["x_groq"].(map[string]any); ok && c.Usage == nil {
+		c.Usage = oddUsage(groq["usage"])
+	}
+	return c
+}
+
+func oddChoice(m map[string]any) choice {
+	c := choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: reason(m["finish_reason"]), Native: reason(m["native_finish_reason"]),
+		Usage: oddUsage(m["usage"]), Error: rawOf(m["error"])}
+	c.Delta = oddDelta(m["delta"])
+	if msg, ok := m["message"]; ok && msg != nil {
+		d := oddDelta(msg)
+		c.Message = &d
+	}
+	return c
+}
+
+// oddDelta reads a delta; a text alone is content.
+func oddDelta(v any) (d delta) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		d.Content = text(v)
+		return d
+	}
+	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
+		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"])}
+	switch content := m["content"].(type) {
+	case []any, map[string]any:
+		d.parts = partsOf(content, nil)
+	default:
+		d.Content = text(content)
+	}
+	for i, x := range listOf(m["tool_calls"]) {
+		if call, ok := x.(map[string]any); ok {
+			d.ToolCalls = append(d.ToolCalls, oddCall(call, i))
+		}
+	}
+	if f, ok := m["function_call"].(map[string]any); ok {
+		d.FunctionCall = &function{text(f["name"]), argumentsOf(f["arguments"])}
+	}
+	return d
+}
+
+func oddCall(m map[string]any, i int) toolCall {
+	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"])}
+	f, ok := m["function"].(map[string]any)
+	if !ok { // name and arguments beside the id
+		f = m
+		if name := text(m["function"]); name != "" {
+			c.Function.Name = name
+		}
+	}
+	if name := text(f["name"]); name != "" {
+		c.Function.Name = name
+	}
+	for _, key := range []string{"arguments", "parameters", "args", "input"} {
+		if c.Function.Arguments == "" {
+			c.Function.Arguments = argumentsOf(f[key])
+		}
+	}
+	if _, ok := m["index"]; !ok && i > 0 {
+		c.Index = i
+	}
+	return c
+}
+
+// argumentsOf gives arguments as JSON text: a text is a piece of it, anything else is whole.
+func argumentsOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	return string(rawOf(v))
+}
+
+// textKeys are the fields in which objects carry text.
+var textKeys = []string{"text", "thinking", "reasoning", "reasoning_content", "reasoning_text", "content", "summary", "value", "message", "parts", "output_text", "refusal"}
+
+// partsOf reads content that is a list, or an object in one.
+func partsOf(v any, out []part) []part {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			out = partsOf(x, out)
+		}
+	case map[string]any:
+		kind := strings.ToLower(text(v["type"]))
+		thinking := strings.Contains(kind, "think") || strings.Contains(kind, "reason")
+		if kind == "" {
+			_, thinking = v["thinking"]
+		}
+		if kind == "image_url" || kind == "reference" || kind == "tool_use" {
+			break
+		}
+		if s := text(v); s != "" {
+			out = append(out, part{thinking, s})
+		}
+	default:
+		if s := text(v); s != "" {
+			out = append(out, part{text: s})
+		}
+	}
+	return out
+}
+
+// text gives the text of a value: as it is, of an object in its known fields, of a list one after the other.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case []any:
+		var b strings.Builder
+		for _, x := range v {
+			b.WriteString(text(x))
+		}
+		return b.String()
+	case map[string]any:
+		for _, key := range textKeys {
+			if s := text(v[key]); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// reason gives a word, also of an object that names it.
+func reason(v any) string {
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range []string{"type", "reason", "finish_reason", "name", "value"} {
+			if s := text(m[key]); s != "" {
+				return s
+			}
+		}
+	}
+	return text(v)
+}
+
+// number gives a whole number, also of a text; 0 = none.
+func number(v any) int {
+	f, err := strconv.ParseFloat(text(v), 64)
+	if err != nil || f < -1e9 || f > 1e9 || f != f {
+		return 0
+	}
+	return int(f)
+}
+
+func listOf(v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	}
+	return []any{v}
+}
+
+// rawOf gives a value as JSON; nil for none.
+func rawOf(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil { // what was decoded can be encoded
+		return nil
+	}
+	return raw
+}
+
+func oddUsage(v any) *usage {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	u := &usage{Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
+		Cached: number(m["cached_tokens"]), Input: number(m["input_tokens"]), Output: number(m["output_tokens"])}
+	if d, ok := m["prompt_tokens_details"].(map[string]any); ok {
+		u.Details.Cached = number(d["cached_tokens"])
+	}
+	return u
+}
