@@ -94,6 +94,21 @@ func TestItemsOfOthers(t *testing.T) {
 	}
 }
 
+// TestItemsOfChatCompletions: what another protocol kept at the same address is no item.
+func TestItemsOfChatCompletions(t *testing.T) {
+	t.Parallel()
+	m, s := against(t, Config{}, fine)
+	from := lessons.Endpoint{Provider: "mock", Address: m.address, Model: "m"}.String()
+	a := assistant(thoughtBlock("hm"), callBlock("call_1", "weather", "{}"))
+	a.Content[0].Opaque = &sessions.Opaque{From: from, Data: json.RawMessage(`{"field":"reasoning_content"}`)}
+	a.Content[1].Opaque = &sessions.Opaque{From: from, Data: json.RawMessage(`{"call_extra_content":{}}`)}
+	ask(t, m, turn(user("go"), a, result("call_1", "rain")))
+	wantKinds(t, s.bodies[0], "message:user", "function_call", "function_call_output")
+	if strings.Contains(s.raw[0], "extra_content") || strings.Contains(s.raw[0], "reasoning_content") || itemAt(s.bodies[0], 1)["call_id"] != "call_1" {
+		t.Error(s.raw[0])
+	}
+}
+
 // TestNothingIsCut: what is too much is dropped whole, and what is left is valid.
 func TestNothingIsCut(t *testing.T) {
 	t.Parallel()

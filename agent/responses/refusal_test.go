@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		from := sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAAA"}`)}
 		thought, call := thoughtBlock("hm"), callBlock("call_1", "weather", `{}`)
 		thought.Opaque = &from
-		call.Opaque = &sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"fc_1"}`)}
+		call.Opaque = &sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"fc_1","type":"function_call"}`)}
 		a := assistant(thought, call)
 		a.Time = time.Now().Add(-time.Hour)
 		return []sessions.Message{user("go"), a, result("call_1", "rain"), user("and?")}
