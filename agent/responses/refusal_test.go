@@ -69,6 +69,10 @@ func TestRefusals(t *testing.T) {
 			is("reasoning.effort", "minimal"), is("reasoning.effort", "none")},
 		{"thinking at all", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning.effort", "unsupported_parameter"), nil},
 			gone("reasoning.effort"), is("reasoning.effort", "high")},
+		// source: BerriAI/litellm#16265, ollama/ollama#12561, zed-industries/zed#64424 (the cause inside of a text)
+		{"thinking, xAI's words", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, `{"code":"Client specified an invalid argument","error":"Model grok-4-latest does not support parameter reasoningEffort."}`, nil}, gone("reasoning.effort"), nil},
+		{"thinking, Ollama's words", agent.Prompt{Thinking: "low"}, agent.ModelSettings{}, reply{400, `{"error":"think value \"low\" is not supported for this model"}`, nil}, gone("reasoning.effort"), nil},
+		{"thinking, in a text", agent.Prompt{Thinking: "low"}, agent.ModelSettings{}, reply{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"Unknown parameter: 'reasoning.effort'.\"}}"}}}`, nil}, gone("reasoning.effort"), nil},
 		// source: ollama/ollama openai/responses.go
 		{"an effort, Ollama's words", agent.Prompt{Thinking: "minimal"}, agent.ModelSettings{}, reply{400, `{"error":{"message":"invalid reasoning value: \"minimal\" (must be \"high\", \"medium\", \"low\", \"max\", or \"none\")"}}`, nil},
 			is("reasoning.effort", "low"), is("reasoning.effort", "minimal")},
