@@ -1,5 +1,12 @@
 package agent
 
+import (
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
 // The values of Answer.Stop and of a message's stop reason.
 const (
 	StopEnd     = "stop"    // the model was done
@@ -7,3 +14,10 @@ const (
 	StopToolUse = "toolUse" // it asks for tools
 	StopFilter  = "filter"  // the model or a filter of its provider refused
 )
+
+// empty reports whether a model that was done said nothing and asks for nothing.
+func (a *Answer) empty() bool {
+	return a.Stop != StopFilter && a.Stop != StopLength && !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {
+		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && strings.TrimSpace(b.Text) != ""
+	})
+}

@@ -23,38 +23,80 @@ import (
 // MaxToolResult is how much of a tool result is kept and shown to the model, in bytes.
 const MaxToolResult = 80 << 10
 
-// call executes one tool call. What the model did wrong becomes a result that tells it what to do; an error is the host's fault.
-func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (res tools.Result, err error) {
-	tool, ok := r.tools[c.Name]
+// call executes one tool call, and cuts its result to what is kept. What the model did wrong becomes a result that tells it what to do;
+// an error is the host's fault.
+func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tools.Result, error) {
+	tool, ok := r.tool(c.Name)
 	if !ok {
 		return wrong("There is no tool %q. The tools are: %s. Nothing was done; use one of these or answer without a tool.",
 			capText(c.Name, 200), r.toolNames()), nil
 	}
 	spec := tool.Spec()
+	if many, ok := tool.(tools.Indirect); ok {
+		name, args, problem := many.Inner(objectArguments(c.Arguments))
+		if problem != nil {
+			return *problem, nil
+		}
+		if tool, ok = many.Find(name); !ok {
+			return wrong("%s knows no tool %q. Nothing was done; find_tool says which tools there are.", c.Name, capText(name, 200)), nil
+		}
+		c.Arguments, spec = args, tool.Spec()
+	}
+	res, err := r.execute(ctx, tool, spec, c, stop)
+	res.Text = capText(cleanText(res.Text), resultLimit(spec))
+	return res, err
+}
+
+// tool returns the tool of a name: one that the model was told of, or one of those behind them, which a model may call by its name as well.
+func (r *turnRun) tool(name string) (tools.Tool, bool) {
+	if t, ok := r.tools[name]; ok {
+		return t, true
+	}
+	for _, t := range r.tools {
+		if many, ok := t.(tools.Indirect); ok {
+			if inner, ok := many.Find(name); ok {
+				return inner, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// execute checks the arguments of a call against the tool's schema and makes the call.
+func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec, c sessions.Block, stop string) (res tools.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.log.LogAttrs(ctx, slog.LevelError, "where the tool panicked", slog.String("tool", c.Name), slog.String("stack", string(debug.Stack())))
-			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", c.Name, capText(fmt.Sprint(p), 500))
+			r.log.LogAttrs(ctx, slog.LevelError, "where the tool panicked", slog.String("tool", spec.Name), slog.String("stack", string(debug.Stack())))
+			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", spec.Name, capText(fmt.Sprint(p), 500))
 		}
 	}()
 	args, raw, err := decodeArguments(c.Arguments)
 	if err != nil {
 		if stop == StopLength {
 			return wrong("The call of %s was cut off by the length limit of the answer before its arguments were complete. "+
-				"Nothing was done; call it again with shorter arguments.", c.Name), nil
+				"Nothing was done; call it again with shorter arguments.", spec.Name), nil
 		}
-		return wrong("The arguments of %s are not a JSON object: %v. Nothing was done; call it again with valid JSON.", c.Name, err), nil
+		return wrong("The arguments of %s are not a JSON object: %v. Nothing was done; call it again with valid JSON.", spec.Name, err), nil
 	}
 	schema, err := r.schemas.get(spec.Schema)
 	if err != nil {
-		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", c.Name), slog.Any("err", err))
-		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", c.Name), nil
+		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", spec.Name), slog.Any("err", err))
+		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", spec.Name), nil
 	}
 	if err := schema.Validate(args); err != nil {
 		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",
-			c.Name, capText(plainValidation(err), 2000)), nil
+			spec.Name, capText(tools.SchemaProblem(err), 2000)), nil
 	}
 	return r.within(ctx, tool, spec, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+}
+
+// objectArguments returns what a model wrote as arguments, decoded where it is an object that was encoded twice.
+func objectArguments(raw json.RawMessage) json.RawMessage {
+	raw = objectOrEmpty(raw)
+	if text, ok := unquoteArguments(raw); ok {
+		return json.RawMessage(strings.TrimSpace(text))
+	}
+	return raw
 }
 
 // within executes a call inside its tool's time limit. It returns when the tool does, so that nothing of the call is still at work
@@ -87,11 +129,9 @@ func (r *turnRun) within(ctx context.Context, tool tools.Tool, spec tools.Spec, 
 }
 
 // resultLimit is how many bytes of a tool's result are kept.
-func (r *turnRun) resultLimit(name string) int {
-	if tool, ok := r.tools[name]; ok {
-		if most := tool.Spec().MaxResult; most > 0 {
-			return min(most, MaxToolResult)
-		}
+func resultLimit(spec tools.Spec) int {
+	if spec.MaxResult > 0 {
+		return min(spec.MaxResult, MaxToolResult)
 	}
 	return MaxToolResult
 }
@@ -112,19 +152,11 @@ func (r *turnRun) toolNames() string {
 	return capText(strings.Join(names, ", "), 4000)
 }
 
-// plainValidation strips the library's "validating root: " lead from an error.
-func plainValidation(err error) string {
-	return strings.TrimPrefix(err.Error(), "validating root: ")
-}
-
 // decodeArguments reads what a model wrote as arguments. Nothing at all and null count as an empty object: models write them for
 // tools that need no arguments. A JSON string is looked into: it is either an object that was encoded twice, or what storable
 // made of arguments that were no JSON.
 func decodeArguments(raw json.RawMessage) (map[string]any, json.RawMessage, error) {
-	raw = objectOrEmpty(raw)
-	if text, ok := unquoteArguments(raw); ok {
-		raw = json.RawMessage(strings.TrimSpace(text))
-	}
+	raw = objectArguments(raw)
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		var syntax *json.SyntaxError

@@ -11,16 +11,20 @@ import (
 	"parley/sessions"
 )
 
-// ModelCall is one model call: it goes over the models that may answer until one does, with at most MaxTries requests in all.
+// ModelCall is one model call: it goes over the models that may answer until one does. It makes at most MaxTries requests in all, or one
+// for each model where there are more.
 type ModelCall struct {
 	Candidates []Candidate // first choice first; one at least
 	Prompt     Prompt      // Model, Tries and Spent are set for each candidate
 	OnDelta    func(Delta) // told of each piece of the answer, in order; may be nil
-	// OnBegin is told that an answer begins. It begins anew with the next candidate when one broke off. May be nil.
+	// OnBegin is told that an answer begins: with each candidate, and when one that broke off begins again. May be nil.
 	OnBegin func()
 	Spent   func(model string, u sessions.Usage) // told of tries that broke off after they were counted; may be nil
 	// Estimated is told of models whose provider counted no tokens for an answer: they are estimated. May be nil.
 	Estimated func(model string)
+	// Compacted says that the prompt cannot be made shorter: one that is too long for a model is then shown to those behind it that
+	// have a larger window. Otherwise the call ends there, so that the prompt is made shorter first.
+	Compacted bool
 	Logger    *slog.Logger // nil = silent
 }
 
@@ -29,16 +33,17 @@ type ModelCall struct {
 // wrong with the first one that was asked, with the requests of all of them in Tries.
 //
 // Each candidate may use up the requests that are left but one for each candidate behind it; one that is not asked, because its
-// provider is left alone for a while, uses none. What is wrong with the request itself ends the call: no other model would take it.
+// provider is left alone for a while, uses none. Only content that a filter refused ends the call: nobody else is asked to say it.
 func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	var first *ModelError
-	used := 0
+	used, most := 0, max(MaxTries, len(c.Candidates))
+	tooSmall := -1 // a window that the prompt does not fit into
 	for i, who := range c.Candidates {
-		if used >= MaxTries {
-			break
-		}
 		behind := len(c.Candidates) - i - 1
-		answer, err := c.ask(ctx, who, max(1, MaxTries-used-behind))
+		if who.Facts.ContextWindow <= tooSmall {
+			continue
+		}
+		answer, err := c.ask(ctx, who, min(MaxTries, max(1, most-used-behind)))
 		if err == nil || ctx.Err() != nil {
 			return answer, who, firstError(ctx.Err(), err)
 		}
@@ -48,10 +53,14 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
 			first = e
 		}
-		if tooLong || e.Class == BadRequest {
+		if tooLong && c.Compacted {
+			tooSmall = max(tooSmall, who.Facts.ContextWindow)
+		}
+		if tooLong && !c.Compacted || e.Class == Refused {
+			first = e
 			break
 		}
-		if behind > 0 && used < MaxTries && c.Logger != nil {
+		if behind > 0 && c.Logger != nil {
 			c.Logger.LogAttrs(ctx, slog.LevelWarn, "the model failed, asking the next one", slog.String("model", who.Label),
 				slog.String("next", c.Candidates[i+1].Label), slog.Any("err", e))
 		}
@@ -69,7 +78,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 // ask has one candidate answer.
 func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, error) {
 	p := c.Prompt
-	p.Model, p.Tries = who.Name, tries
+	p.Model, p.Tries, p.Levels = who.Name, tries, who.Facts.Levels
 	if who.Facts.NoImages {
 		p.Messages = withoutImages(p.Messages)
 	}
@@ -86,7 +95,10 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 		if err != nil {
 			return nil, err
 		}
-		if c.OnDelta != nil {
+		switch {
+		case d.Restart && c.OnBegin != nil:
+			c.OnBegin()
+		case c.OnDelta != nil:
 			c.OnDelta(d)
 		}
 		if d.Final != nil {
@@ -162,11 +174,11 @@ func withoutImages(msgs []sessions.Message) []sessions.Message {
 }
 
 // stream has a turn's models answer, and passes the text on as it grows.
-func (r *turnRun) stream(ctx context.Context, p Prompt) (*Answer, Candidate, error) {
+func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer, Candidate, error) {
 	var text strings.Builder
 	call := ModelCall{
 		Candidates: append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...),
-		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset,
+		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {
 				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))

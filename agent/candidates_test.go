@@ -40,7 +40,7 @@ func (m *failingModel) Stream(_ context.Context, p Prompt) iter.Seq2[Delta, erro
 	}
 }
 
-// Each candidate gets its share of the three requests; what is wrong with the request itself, or ends the turn, is not handed on.
+// Each candidate gets its share of the three requests; only content that a filter refused, and what is too long, is not handed on.
 func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	const good = ErrorClass("good")
@@ -55,7 +55,7 @@ func TestFallbacks(t *testing.T) {
 		{"one behind", []ErrorClass{Overloaded, good}, "[2 1]", good, 0},
 		{"one behind, both fail", []ErrorClass{Overloaded, BadKey}, "[2 1]", Overloaded, 3},
 		{"two behind", []ErrorClass{RateLimited, Unreachable, good}, "[1 1 1]", good, 0},
-		{"more than there are tries", []ErrorClass{Unreachable, Unreachable, Unreachable, good}, "[1 1 1]", Unreachable, 3},
+		{"more than there are tries", []ErrorClass{Unreachable, Unreachable, Unreachable, good}, "[1 1 1 1]", good, 0},
 		{"what one does not use", []ErrorClass{BadKey, Unreachable}, "[2 2]", BadKey, 3},
 		{"no such model", []ErrorClass{NoSuchModel, good}, "[2 2]", good, 0},
 		{"broke off", []ErrorClass{Broken, good}, "[2 2]", good, 0},
@@ -63,8 +63,11 @@ func TestFallbacks(t *testing.T) {
 		{"left alone", []ErrorClass{Tripped, good}, "[2 3]", good, 0},
 		{"left alone, the other fails", []ErrorClass{Tripped, Unreachable}, "[2 3]", Unreachable, 3},
 		{"all left alone", []ErrorClass{Tripped, Tripped}, "[2 3]", Tripped, 0},
-		{"many left alone", []ErrorClass{Tripped, Tripped, Tripped, Tripped, good}, "[1 1 1 2 3]", good, 0},
-		{"a bad request", []ErrorClass{BadRequest, good}, "[2]", BadRequest, 1},
+		{"many left alone", []ErrorClass{Tripped, Tripped, Tripped, Tripped, good}, "[1 2 3 3 3]", good, 0},
+		{"a bad request", []ErrorClass{BadRequest, good}, "[2 2]", good, 0}, // source: anthropics/claude-code#4684
+		{"no credit", []ErrorClass{NoCredit, good}, "[2 2]", good, 0},       // source: openclaw/openclaw#64840
+		{"a bad key", []ErrorClass{BadKey, good}, "[2 2]", good, 0},
+		{"refused content", []ErrorClass{Refused, good}, "[2]", Refused, 1},
 		{"too long", []ErrorClass{TooLong, good}, "[2]", TooLong, 1},
 		{"too long for the second", []ErrorClass{Overloaded, TooLong}, "[2 1]", TooLong, 3},
 	} {

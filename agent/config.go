@@ -2,6 +2,7 @@ package agent
 
 import (
 	"maps"
+	"net/textproto"
 	"time"
 
 	"parley/channels"
@@ -99,8 +100,8 @@ type Models struct {
 
 // ModelFacts is models.providers.*.models.*: what parley should know about a model.
 type ModelFacts struct {
-	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that it takes, prompt and answer; 0 = the provider's contextWindow."`
-	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt."`
+	ContextWindow int     `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that it takes, prompt and answer; 0 = the provider's contextWindow, else what the server or the catalogue says."`
+	Input         float64 `yaml:"input" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt. Without input and output: what the server or the catalogue says."`
 	Output        float64 `yaml:"output" min:"0" max:"100000" doc:"Dollars for a million tokens of answer."`
 	CacheRead     float64 `yaml:"cacheRead" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that were cached; 0 = like input."`
 	CacheWrite    float64 `yaml:"cacheWrite" min:"0" max:"100000" doc:"Dollars for a million tokens of prompt that are put into the cache; 0 = like input."`
@@ -119,10 +120,10 @@ type ModelSettings struct {
 	Body        map[string]any             `yaml:"body" doc:"Further fields of each request, sent as they are: chat_template_kwargs, provider, thinking, …"`
 	Temperature *float64                   `yaml:"temperature" min:"0" max:"2" doc:"Randomness of answers; without it the provider's default."`
 	TopP        *float64                   `yaml:"topP" min:"0" max:"1" doc:"Part of the likely words that answers are made of; without it the provider's default."`
-	Tools       string                     `yaml:"tools" enum:"off" doc:"off: the model is offered no tools."`
-	Images      string                     `yaml:"images" enum:"off" doc:"off: pictures are replaced by a line of text, like noImages."`
-	Stream      string                     `yaml:"stream" enum:"off" doc:"off: answers are asked for in one piece."`
-	System      string                     `yaml:"system" enum:"off" doc:"off: instructions are put in front of the first message instead of into a system message."`
+	Tools       string                     `yaml:"tools" enum:"on,off" doc:"off: the model is offered no tools. on: it takes them, whatever was found out."`
+	Images      string                     `yaml:"images" enum:"on,off" doc:"off: pictures are replaced by a line of text, like noImages. on: it looks at them, whatever was found out."`
+	Stream      string                     `yaml:"stream" enum:"on,off" doc:"off: answers are asked for in one piece. on: piece by piece, whatever was found out."`
+	System      string                     `yaml:"system" enum:"on,off" doc:"off: instructions are put in front of the first message instead of into a system message. on: into a system message, whatever was found out."`
 	Reasoning   Reasoning                  `yaml:"reasoning" doc:"How the model thinks."`
 }
 
@@ -139,12 +140,12 @@ func (f ModelFacts) Priced() bool {
 
 // Provider is one model provider.
 type Provider struct {
-	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"The protocol: openai (OpenAI and Azure by the Responses API, everything compatible with OpenAI by chat completions), openai-completions and openai-responses (one of the two, always), anthropic, or offline (built in)."`
-	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address."`
+	API            string                `yaml:"api" enum:"openai,openai-completions,openai-responses,anthropic,offline" required:"true" doc:"The protocol: openai (and everything compatible with it), openai-completions, openai-responses, anthropic, or offline (built in)."`
+	BaseURL        string                `yaml:"baseUrl" doc:"Where it is; empty = the provider's own address. A query, as in ?api-version=…, is sent with each request."`
 	APIKey         channels.Secret       `yaml:"apiKey" doc:"Key; write ${NAME} to take it from the environment."`
 	MaxTokens      int                   `yaml:"maxTokens" min:"0" max:"10000000" doc:"Longest answer in tokens; 0 = the provider's default."`
-	ContextWindow  int                   `yaml:"contextWindow" default:"128000" min:"1000" max:"100000000" doc:"Tokens that its models take, prompt and answer; of Ollama what OLLAMA_CONTEXT_LENGTH says: it cuts off the beginning of longer prompts."`
-	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices."`
+	ContextWindow  int                   `yaml:"contextWindow" min:"0" max:"100000000" doc:"Tokens that its models take, prompt and answer; 0 = what the server says, else what the catalogue says, else 128000."`
+	Models         map[string]ModelFacts `yaml:"models" doc:"What differs by model: window, prices, settings."`
 	ConnectTimeout Seconds               `yaml:"connectTimeoutSeconds" default:"10" doc:"Seconds to connect."`
 	FirstByte      Seconds               `yaml:"firstByteTimeoutSeconds" default:"120" doc:"Seconds until the first byte of an answer."`
 	Idle           Seconds               `yaml:"idleTimeoutSeconds" default:"60" doc:"Seconds between two pieces of an answer."`
@@ -154,10 +155,10 @@ type Provider struct {
 }
 
 // Settings gives how one of the provider's models is spoken to: its own settings over the provider's. Headers, query and body are
-// merged by name.
+// merged by name; the query of baseUrl comes below both.
 func (p Provider) Settings(model string) ModelSettings {
 	s, own := p.ModelSettings, p.Models[model].ModelSettings
-	s.Headers, s.Query, s.Body = merged(s.Headers, own.Headers), merged(s.Query, own.Query), merged(s.Body, own.Body)
+	s.Headers, s.Query, s.Body = canonical(s.Headers, own.Headers), merged(merged(p.addressQuery(), s.Query), own.Query), merged(s.Body, own.Body)
 	if own.Temperature != nil {
 		s.Temperature = own.Temperature
 	}
@@ -178,6 +179,20 @@ func (p Provider) Settings(model string) ModelSettings {
 	return s
 }
 
+// canonical is merged for headers, whose names are compared without regard to case.
+func canonical(base, over map[string]channels.Secret) map[string]channels.Secret {
+	if len(base)+len(over) == 0 {
+		return nil
+	}
+	out := make(map[string]channels.Secret, len(base)+len(over))
+	for _, m := range []map[string]channels.Secret{base, over} {
+		for name, v := range m {
+			out[textproto.CanonicalMIMEHeaderKey(name)] = v
+		}
+	}
+	return out
+}
+
 // merged gives both maps' entries; those of over win. Neither map is changed.
 func merged[V any](base, over map[string]V) map[string]V {
 	if len(over) == 0 {
@@ -189,17 +204,15 @@ func merged[V any](base, over map[string]V) map[string]V {
 	return out
 }
 
-// DefaultContextWindow is taken where nothing is configured.
+// DefaultContextWindow is taken where nothing is known: it is a guess.
 const DefaultContextWindow = 128_000
 
-// Facts gives what is known about one of the provider's models.
+// Facts gives what the configuration says about one of the provider's models. A window of 0 is not set.
 func (p Provider) Facts(model string) ModelFacts {
 	f := p.Models[model]
-	f.free = p.API == "offline"
-	for _, window := range []int{p.ContextWindow, DefaultContextWindow} {
-		if f.ContextWindow <= 0 {
-			f.ContextWindow = window
-		}
+	f.free = p.API == OfflineAPI
+	if f.ContextWindow <= 0 {
+		f.ContextWindow = p.ContextWindow
 	}
 	return f
 }

@@ -47,7 +47,7 @@ func (t Target) made(m sessions.Message) bool {
 //   - has Opaque in blocks only that the target made;
 //   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it, in what
 //     tools have read neither;
-//   - has a line for each file that came with a message;
+//   - has a line for each file that came with a message, and for each of a tool's result that its text does not name;
 //   - has what was overheard before a message in front of it, framed and quoted line by line, and nothing else that looks like it.
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
@@ -179,6 +179,9 @@ func (r *repair) sound(m sessions.Message) []sessions.Block {
 	out := make([]sessions.Block, 0, len(m.Content))
 	for _, b := range m.Content {
 		if b.Type == sessions.FileBlock {
+			if m.Role == sessions.ToolResult && strings.Contains(m.Text(), b.ID) {
+				continue // the tool's own text names it
+			}
 			b = sessions.Block{Type: sessions.TextBlock, Text: FileLine(b)}
 		}
 		b.Text = cleanText(b.Text)

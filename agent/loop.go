@@ -188,14 +188,21 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		}
 	}
 	r.steps++
-	answer, by, err := r.paid(ctx)
+	answer, by, err := r.paid(ctx, false)
 	if e, ok := errors.AsType[*ModelError](err); ok && e.Class == TooLong && r.Compact != nil {
 		r.log.LogAttrs(ctx, slog.LevelWarn, "the prompt was too long for the model", slog.String("run", string(r.Caller.Run.ID)),
 			slog.String("model", r.Label), slog.Int("estimated", r.tokens()))
 		if err := r.compact(ctx); err != nil {
 			return sessions.Message{}, err
 		}
-		answer, by, err = r.paid(ctx)
+		answer, by, err = r.paid(ctx, true)
+	}
+	if err == nil && answer.empty() { // once more: most often the next one is not
+		if r.Spent != nil { // it gets into no transcript, and is settled already
+			r.Spent(by.Label, answer.Usage)
+		}
+		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)), slog.String("model", by.Label))
+		answer, by, err = r.paid(ctx, true)
 	}
 	if err != nil {
 		return sessions.Message{}, err
@@ -214,7 +221,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 
 // paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any
 // more is paid for all the same.
-func (r *turnRun) paid(ctx context.Context) (*Answer, Candidate, error) {
+func (r *turnRun) paid(ctx context.Context, compacted bool) (*Answer, Candidate, error) {
 	r.spent = sessions.Usage{}
 	if r.Afford != nil {
 		settle, err := r.Afford(ctx, r.tokens())
@@ -223,7 +230,7 @@ func (r *turnRun) paid(ctx context.Context) (*Answer, Candidate, error) {
 		}
 		defer func() { settle(r.spent) }()
 	}
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking})
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking}, compacted)
 	if ctx.Err() != nil {
 		if answer != nil {
 			r.spend(by.Label, answer.Usage)
@@ -248,12 +255,14 @@ func (r *turnRun) spend(model string, u sessions.Usage) {
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
 func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Block {
 	out := slices.Clone(blocks)
+	dropOpaque(out)
 	for i := range out {
 		b := &out[i]
 		b.Text = cleanText(b.Text)
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}
+		b.Name = r.toolName(b.Name)
 		if b.ID == "" || r.callIDs[b.ID] {
 			b.ID = NewCallID()
 		}
@@ -269,6 +278,38 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		out = []sessions.Block{}
 	}
 	return out
+}
+
+// toolName gives the name of a tool as it is known: models put white space around it, or a name space in front of it.
+func (r *turnRun) toolName(name string) string {
+	if _, ok := r.tools[name]; ok {
+		return name
+	}
+	bare := strings.TrimSpace(name)
+	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
+		if _, ok := r.tools[n]; ok {
+			return n
+		}
+	}
+	return name
+}
+
+// dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.
+func dropOpaque(blocks []sessions.Block) {
+	size := 0
+	for _, b := range blocks {
+		if b.Opaque != nil {
+			size += len(b.Opaque.Data)
+		}
+	}
+	if size <= sessions.MaxOpaque {
+		return
+	}
+	for i, b := range blocks {
+		if b.Opaque != nil {
+			blocks[i].Opaque = &sessions.Opaque{From: b.Opaque.From}
+		}
+	}
 }
 
 // callTools executes the calls of m that have no result in done, in order, and records each result before the next call starts.
@@ -289,9 +330,8 @@ func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[st
 		if err != nil {
 			return false, err
 		}
-		res.Text = capText(cleanText(res.Text), r.resultLimit(c.Name))
 		out := sessions.Message{
-			ID: newID(), Role: sessions.ToolResult, Content: sessions.TextContent(res.Text), Time: time.Now(), Run: r.Caller.Run.ID,
+			ID: newID(), Role: sessions.ToolResult, Content: append(sessions.TextContent(res.Text), res.Blocks...), Time: time.Now(), Run: r.Caller.Run.ID,
 			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,
 		}
 		if res.Yield {

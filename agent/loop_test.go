@@ -310,7 +310,7 @@ func TestLoopControl(t *testing.T) {
 		{" text ", Speak, "text"},
 	} {
 		var seen []string
-		m := &script{answers: []any{say(c.answer)}, pieces: strings.SplitAfter(c.answer, "_")}
+		m := &script{answers: []any{say(c.answer), say(c.answer)}, pieces: strings.SplitAfter(c.answer, "_")}
 		out, err := new(Loop).Run(t.Context(), Turn{Model: m, History: []sessions.Message{user("go")}, OnText: func(s string) { seen = append(seen, s) }})
 		if err != nil || out.Control != c.control || out.Text != c.text {
 			t.Errorf("%q: %q %q %v", c.answer, out.Control, out.Text, err)

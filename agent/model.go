@@ -16,8 +16,9 @@ import (
 // Model is one language model behind one provider.
 type Model interface {
 	// Stream asks for the next assistant message. It yields text and thinking as they arrive and, last, one Delta with Final set.
-	// An error ends the stream; it is a *ModelError. The provider retries by itself as long as nothing was yielded: at most three
-	// tries, obeying Retry-After, inside ctx and its own deadlines. Breaking out of the iteration ends the request.
+	// An error ends the stream; it is a *ModelError. The provider tries again what a repeat may cure: at most three tries, obeying
+	// Retry-After, inside ctx and its own deadlines. What an answer that broke off had yielded is void with the Delta that has Restart
+	// set. Breaking out of the iteration ends the request.
 	Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error]
 }
 
@@ -112,6 +113,16 @@ func (e *ModelError) Notice() string {
 		return "I cannot use the model " + e.Provider + ": this model has no price configured, and a budget in dollars is set. `/model` lists others."
 	case TooLong:
 		return "This conversation has become too long for the language model. /compact sums it up, /new starts over."
+	case Refused:
+		return "The language model refused to answer this. I leave the message out of what it is shown from now on."
+	case BadRequest:
+		return "The language model could not take this message, so I leave it out of what it is shown from now on. Please put it differently; if that does not help, /new starts over."
+	case NoCredit:
+		return "I cannot use my language model: its provider wants to be paid first. The details are in the log."
+	case BadKey:
+		return "I cannot use my language model: its provider does not accept my key. The details are in the log."
+	case NoSuchModel:
+		return "I cannot use my language model: its provider does not have this model. `/model` lists others."
 	default:
 		return "I cannot use my language model: it is not set up correctly. The details are in the log."
 	}

@@ -11,8 +11,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// ErrNoByte is wrapped by a ModelError of class Timeout when no byte of an answer had come: only then is a timeout tried again.
-var ErrNoByte = errors.New("no byte of an answer came in time")
+// ErrTooLarge is wrapped by a ModelError of class Broken whose answer was larger than what is kept: the next one would be as well.
+var ErrTooLarge = errors.New("the answer is larger than what is kept")
+
+// ErrNoByte is wrapped by a ModelError of class Timeout when no byte of an answer had come, ErrStalled when an answer that had begun
+// stopped coming: only such timeouts are tried again.
+var (
+	ErrNoByte  = errors.New("no byte of an answer came in time")
+	ErrStalled = errors.New("the answer stopped coming")
+)
 
 // MaxRetryAfter is the longest wait that a provider may ask for. A longer one ends the call at once.
 const MaxRetryAfter = 60 * time.Second
@@ -26,9 +33,10 @@ type Retry struct {
 	Try      func(ctx context.Context, yield func(Delta) bool) error
 }
 
-// Stream runs Try at most Tries times: again only while nothing was yielded, and only when the provider could not be reached,
-// sent nothing in time, or was busy. It waits as long as the provider asked for, to the letter, when that is at most
-// MaxRetryAfter and ends before ctx does; otherwise it gives up at once. Without such a wish it waits about 0.5 s, then about 1 s.
+// Stream runs Try at most Tries times: again only when the provider could not be reached, sent nothing in time, was busy, or its answer
+// broke off. What a try had yielded was a draft: no tool of it has run, as calls come with Final. The next try begins with a Delta that
+// has Restart set. Stream waits as long as the provider asked for, to the letter, when that is at most MaxRetryAfter and ends before ctx
+// does; otherwise it gives up at once. Without such a wish it waits about 0.5 s, then about 1 s.
 func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 	tries := r.Tries
 	if tries <= 0 {
@@ -36,10 +44,17 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 	}
 	return func(yield func(Delta, error) bool) {
 		var pause *backoff.ExponentialBackOff
+		yielded, final, stopped := false, false, false
 		for try := 1; ; try++ {
-			yielded, stopped := false, false
+			fresh := try > 1 && yielded // the draft is replaced once something comes in its place
 			err := r.Try(ctx, func(d Delta) bool {
-				yielded = true
+				if fresh {
+					fresh = false
+					if stopped = !yield(Delta{Restart: true}, nil); stopped {
+						return false
+					}
+				}
+				yielded, final = true, final || d.Final != nil
 				stopped = !yield(d, nil)
 				return !stopped
 			})
@@ -47,7 +62,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 				return
 			}
 			e, wait := r.modelError(ctx, err, try)
-			if yielded || try >= tries || !again(e) || ctx.Err() != nil {
+			if final || try >= tries || !again(e) || ctx.Err() != nil {
 				yield(Delta{}, e)
 				return
 			}
@@ -100,8 +115,10 @@ func again(e *ModelError) bool {
 	switch e.Class {
 	case Unreachable, RateLimited, Overloaded:
 		return true
+	case Broken:
+		return !errors.Is(e.Err, ErrTooLarge)
 	case Timeout:
-		return errors.Is(e.Err, ErrNoByte)
+		return errors.Is(e.Err, ErrNoByte) || errors.Is(e.Err, ErrStalled)
 	default:
 		return false
 	}

@@ -59,10 +59,13 @@ var changes = map[string]struct {
 
 // programs are what others' programs call.
 var programs = map[string]door{
-	"GET /v1/models":            {need: api.Read},
-	"GET /v1/models/{model...}": {need: api.Read, path: "/v1/models/parley"},
-	"POST /v1/chat/completions": {need: api.Write, body: talked, most: 20 << 20, repeat: `"id":"[^"]+"`},
-	"POST /v1/responses":        {need: api.Write, body: `{"model": "parley", "input": "hello"}`, most: 20 << 20, repeat: `"id":"[^"]+"`},
+	"GET /v1/models":                     {need: api.Read},
+	"GET /v1/models/{model...}":          {need: api.Read, path: "/v1/models/parley"},
+	"POST /v1/chat/completions":          {need: api.Write, body: talked, most: 20 << 20, repeat: `"id":"[^"]+"`},
+	"POST /v1/responses":                 {need: api.Write, body: `{"model": "parley", "input": "hello"}`, most: 20 << 20, repeat: `"id":"[^"]+"`},
+	"GET /v1/responses/{id}":             {need: api.Read},
+	"GET /v1/responses/{id}/input_items": {need: api.Read},
+	"POST /v1/responses/{id}/cancel":     {need: api.Write},
 }
 
 // mounted are the other mounts. The API's operations are rows of TestEveryOperation and TestReplay.

@@ -83,7 +83,8 @@ type Host struct {
 	log      *slog.Logger
 	store    *sqlstore.Store
 	router   *router.Router
-	models   *models
+	models   *modelSet
+	lessons  keptLessons
 	servers  *mcp.Servers
 	choice   atomic.Pointer[choice]
 	token    atomic.Pointer[channels.Secret]
@@ -116,7 +117,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 			h.close()
 		}
 	}()
-	h.models = newModels(d.Providers, d.Log)
+	h.models = newModels(d.Providers, d.Log, h.keepLessons)
 	chosen := make(chan struct{})
 	go func() {
 		defer close(chosen)
@@ -127,6 +128,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
+	h.loadLessons(ctx)
 	if err := h.listen(ctx, c); err != nil {
 		return h, err
 	}
@@ -149,12 +151,20 @@ func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
 	providers, ch := choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, h.deps.Providers, h.deps.Getenv)
 	h.models.configure(providers)
 	h.choice.Store(&ch)
+	h.models.glance(ctx, ch.name)
 }
 
 // Run works until ctx ends, then hands everything over to the store, within stopWithin.
 func (h *Host) Run(ctx context.Context) error {
 	defer h.close()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	asking := make(chan struct{})
+	go func() {
+		defer close(asking)
+		h.models.book.Run(work)
+	}()
+	defer func() { <-asking }()
+	h.models.warm(h.choice.Load().name)
 	h.servers.Start(work, mcpSettings(h.deps.Config.Config())) // before the router: what it takes up needs their tools
 	defer h.servers.Wait()
 	defer stopWork()

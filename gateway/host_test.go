@@ -79,7 +79,7 @@ func newHostOf(t *testing.T, model agent.Model) *host {
 	g, err := gateway.Open(t.Context(), gateway.Deps{
 		Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(),
 		Log:       slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return model, nil }}},
+		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return model, nil }}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	servers, accounts := h.servers.Status(), h.statuses()
 	for i := range servers {
-		servers[i].Detail = "" // may be a server's own words: they are for owners (/api/status)
+		servers[i].Detail, servers[i].LeftOut = "", nil // may be a server's own words: they are for owners (/api/status)
 	}
 	for i := range accounts {
 		accounts[i].Name = "" // of a person, perhaps

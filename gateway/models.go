@@ -13,42 +13,59 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/models"
+	"parley/sessions"
 )
 
 // Provider is one row of the program's table of model protocols.
 type Provider struct {
 	API  string // models.providers.*.api
-	Open func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error)
+	Open func(name string, p agent.Provider, env ProviderEnv) (agent.Model, error)
 	// List asks a provider for its models; nil = it cannot tell.
 	List func(ctx context.Context, p agent.Provider) ([]string, error)
 }
 
-// models finds models by provider/model. Providers are made when they are first used.
-type models struct {
+// ProviderEnv is what a provider gets from the host.
+type ProviderEnv struct {
+	Log         *slog.Logger
+	Lessons     *lessons.Book // what endpoints refuse
+	Fingerprint func() string // of the provider's configuration and its server's list of models
+}
+
+// modelSet finds models by provider/model. Providers are made when they are first used.
+type modelSet struct {
 	table []Provider
 	log   *slog.Logger
+	book  *models.Book
+	learn *lessons.Book
 
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
 	opened map[string]*agent.Breaker
 }
 
-func newModels(table []Provider, log *slog.Logger) *models {
-	return &models{table: table, log: log, opened: make(map[string]*agent.Breaker)}
+// newModels makes a set without providers. save keeps lessons; nil = they are not kept.
+func newModels(table []Provider, log *slog.Logger, save func(...sessions.Lesson)) *modelSet {
+	return &modelSet{
+		table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker),
+		learn: lessons.NewBook(lessons.Config{Save: save, Same: models.SameFingerprint, Logger: log}),
+	}
 }
 
 // configure replaces the providers.
-func (m *models) configure(conf map[string]agent.Provider) {
+func (m *modelSet) configure(conf map[string]agent.Provider) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conf = conf
+	m.book.Configure(conf)
 	clear(m.opened)
 }
 
 // find is router.Deps.Model.
-func (m *models) find(name string) (agent.Candidate, error) {
+func (m *modelSet) find(name string) (agent.Candidate, error) {
 	provider, model, ok := strings.Cut(name, "/")
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,11 +77,43 @@ func (m *models) find(name string) (agent.Candidate, error) {
 	if err != nil {
 		return agent.Candidate{}, err
 	}
-	return agent.Candidate{Model: x, Name: model, Label: name, Facts: p.Facts(model)}, nil
+	facts, _ := m.book.Facts(provider, p, model)
+	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
+}
+
+// glanceTimeout is how long a start may wait for what a server nearby says of its model.
+const glanceTimeout = 300 * time.Millisecond
+
+// glance asks the server of a model at once where it is nearby, for the first screen and the first turn. What does not come in time is
+// asked for in the background.
+func (m *modelSet) glance(ctx context.Context, name string) {
+	provider, model, _ := strings.Cut(name, "/")
+	p, known := m.providers()[provider]
+	if !known || !models.Near(p) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	_, _ = m.book.AskNow(ctx, provider, p, model) // the host starts without
+}
+
+// unknown is the error for a model that cannot be named.
+func (m *modelSet) unknown(name string) error {
+	_, err := m.find(name)
+	return err
+}
+
+// warm has the server of a model asked what the model can, before the first turn needs it.
+func (m *modelSet) warm(name string) {
+	if provider, model, ok := strings.Cut(name, "/"); ok {
+		if p, known := m.providers()[provider]; known {
+			m.book.Facts(provider, p, model)
+		}
+	}
 }
 
 // open makes a provider, or gives the one that was made before. m.mu is held.
-func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
+func (m *modelSet) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	if x := m.opened[name]; x != nil {
 		return x, nil
 	}
@@ -72,7 +121,7 @@ func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("model provider %s: unknown api %q", name, p.API)
 	}
-	inner, err := m.table[i].Open(name, p, m.log)
+	inner, err := m.table[i].Open(name, p, ProviderEnv{Log: m.log, Lessons: m.learn, Fingerprint: func() string { return m.book.Fingerprint(name) }})
 	if err != nil {
 		return nil, fmt.Errorf("model provider %s: %w", name, err)
 	}
@@ -81,7 +130,7 @@ func (m *models) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	return x, nil
 }
 
-func (m *models) names() []string {
+func (m *modelSet) names() []string {
 	var out []string
 	for n := range m.conf {
 		out = append(out, n)
@@ -91,7 +140,7 @@ func (m *models) names() []string {
 }
 
 // listed is router.Deps.Models: what the configuration names, and what was found at start.
-func (m *models) listed(c agent.Config, chosen string) []string {
+func (m *modelSet) listed(c agent.Config, chosen string) []string {
 	names := append([]string{chosen, c.Defaults.Model, c.Defaults.Subagents.Model}, c.Defaults.Fallbacks...)
 	for _, e := range c.List {
 		names = append(append(names, e.Model), e.Fallbacks...)
@@ -112,7 +161,7 @@ func (m *models) listed(c agent.Config, chosen string) []string {
 }
 
 // troubles is router.Deps.Troubles.
-func (m *models) troubles() (out []string) {
+func (m *modelSet) troubles() (out []string) {
 	for name, state := range m.states() {
 		if state != "closed" {
 			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
@@ -123,7 +172,7 @@ func (m *models) troubles() (out []string) {
 }
 
 // states gives the breakers' states by provider.
-func (m *models) states() map[string]string {
+func (m *modelSet) states() map[string]string {
 	m.mu.Lock()
 	opened := maps.Clone(m.opened)
 	m.mu.Unlock()
@@ -137,10 +186,10 @@ func (m *models) states() map[string]string {
 var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider's breaker is in.", []string{"provider", "state"}, nil)
 
 // Describe implements prometheus.Collector.
-func (m *models) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
+func (m *modelSet) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
 
 // Collect implements prometheus.Collector.
-func (m *models) Collect(ch chan<- prometheus.Metric) {
+func (m *modelSet) Collect(ch chan<- prometheus.Metric) {
 	for name, state := range m.states() {
 		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, state)
 	}
@@ -158,11 +207,11 @@ type choice struct {
 // offline reports whether it is the built-in one.
 func (c choice) offline() bool { return strings.HasPrefix(c.name, offline+"/") }
 
-// The models that a key in the environment stands for, where the configuration names none.
+// The models that a key in the environment stands for, where the configuration names none: the catalogue's usual ones, unless they cost
+// more than the ones before.
 const (
 	openAIModel    = "gpt-5.1"
-	anthropicModel = "claude-sonnet-4-5"
-	ollamaURL      = "http://127.0.0.1:11434/v1"
+	anthropicModel = "claude-sonnet-4-6"
 )
 
 // choose looks for a model: what the configuration says, a key in the environment, the only provider that the configuration names
@@ -194,20 +243,18 @@ func choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	if only := config.OnlyModel(conf); only != "" {
 		return all, choice{only, "models.providers names no other"}
 	}
-	ollama := agent.Provider{API: "openai", BaseURL: firstOf(ollamaBase(getenv("OLLAMA_HOST")), ollamaURL), APIKey: channels.NewSecret("ollama")}
-	for _, t := range table {
-		if t.API != "openai" || t.List == nil {
-			continue
+	local := "no Ollama on this machine"
+	if slices.ContainsFunc(table, func(t Provider) bool { return t.API == "openai" && t.List != nil }) {
+		l, why, ok := models.Asker{}.FindLocal(ctx, getenv)
+		if ok {
+			if _, taken := all[l.Name]; !taken {
+				all[l.Name] = l.Provider
+			}
+			return all, choice{l.Name + "/" + l.Model.Name, article(l.Program) + " answers on this machine"}
 		}
-		ask, cancel := context.WithTimeout(ctx, 150*time.Millisecond)
-		names, err := t.List(ask, ollama)
-		cancel()
-		if err == nil && len(names) > 0 {
-			found("ollama", ollama)
-			return all, choice{"ollama/" + names[0], "an Ollama answers on this machine"}
-		}
+		local = firstOf(why, local)
 	}
-	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, no Ollama on this machine"
+	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, " + local
 	if slices.ContainsFunc(slices.Collect(maps.Values(conf)), func(p agent.Provider) bool { return p.API != offline }) {
 		why = "agents.defaults.model names none of models.providers, " + why
 	}
@@ -222,15 +269,13 @@ func isSet(getenv func(string) string, key, base string) string {
 	return key + " is set"
 }
 
-// ollamaBase turns OLLAMA_HOST into the address of its OpenAI-compatible API.
-func ollamaBase(host string) string {
-	if host == "" {
-		return ""
+// article puts an article before the name of a program.
+func article(program string) string {
+	switch program {
+	case models.Ollama, models.LMStudio, models.LlamaCPP:
+		return "an " + program
 	}
-	if !strings.Contains(host, "://") {
-		host = "http://" + host
-	}
-	return strings.TrimSuffix(host, "/") + "/v1"
+	return "a " + program
 }
 
 func firstOf(s ...string) string {
@@ -243,7 +288,7 @@ func firstOf(s ...string) string {
 }
 
 // providers gives the providers in force.
-func (m *models) providers() map[string]agent.Provider {
+func (m *modelSet) providers() map[string]agent.Provider {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.conf)

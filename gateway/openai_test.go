@@ -298,7 +298,7 @@ func TestOpenAIEnds(t *testing.T) {
 	c := o.client(annsToken)
 	o.model.does(func(context.Context, agent.Prompt, func(string)) error { return errors.New("out of order") })
 	_, err := c.Chat.Completions.New(t.Context(), talk("parley", "", "x"))
-	if e := refused(t, err); e.StatusCode != http.StatusInternalServerError || e.Code != "run_failed" || e.Response.Header.Get("X-Should-Retry") != "false" || strings.Contains(e.Message, "out of order") {
+	if e := refused(t, err); e.StatusCode != http.StatusNotAcceptable || e.Code != "run_failed" || e.Response.Header.Get("X-Should-Retry") != "false" || strings.Contains(e.Message, "out of order") {
 		t.Errorf("a failed run is answered with %d %s %q", e.StatusCode, e.Code, e.Message)
 	}
 	s := c.Chat.Completions.NewStreaming(t.Context(), talk("parley", "", "x"))
@@ -315,8 +315,8 @@ func TestOpenAIEnds(t *testing.T) {
 	for r.Next() {
 		last = r.Current().Type
 	}
-	if last != "response.failed" {
-		t.Errorf("the response of a failed run ends with %s", last)
+	if last != "response.failed" || r.Err() == nil {
+		t.Errorf("the response of a failed run ends with %s, %v", last, r.Err())
 	}
 
 	for _, user := range []string{"", "kept"} {
@@ -386,7 +386,7 @@ func TestOpenAIStopped(t *testing.T) {
 	if got := o.status("POST", "/api/sessions/agent:main:openai:ann%2Fu1/abort", ownersToken, "{}"); got != http.StatusOK {
 		t.Fatalf("chat.abort is answered with %d", got)
 	}
-	if e := refused(t, <-ended); e.Code != "run_stopped" || e.StatusCode != http.StatusConflict {
+	if e := refused(t, <-ended); e.Code != "run_stopped" || e.StatusCode != http.StatusNotAcceptable {
 		t.Errorf("a stopped run is answered with %d %s", e.StatusCode, e.Code)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // operations is the whole API of a host: the command line, the page and outside programs use nothing else.
 func (h *Host) operations() api.Table {
-	return slices.Concat(h.hostOperations(), h.factOperations(), h.sessionOperations(), h.runOperations(), h.eventOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations(), h.pageOperations())
+	return slices.Concat(h.hostOperations(), h.factOperations(), h.modelOperations(), h.sessionOperations(), h.runOperations(), h.eventOperations(), h.deliveryOperations(), h.peopleOperations(), h.accountOperations(), h.jobOperations(), h.policyOperations(), h.careOperations(), h.pageOperations())
 }
 
 func (h *Host) hostOperations() api.Table {
@@ -42,7 +42,7 @@ func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error
 	}
 	why := h.notReady(ctx)
 	return api.HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
-		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, ModelAt: h.modelAt(h.choice.Load().name), ModelNotes: h.modelNotes(), Address: h.URL(), Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
 		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
 }
 

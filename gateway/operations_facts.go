@@ -2,13 +2,10 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"parley/agent"
 	"parley/gateway/api"
 	"parley/sessions"
 )
@@ -17,7 +14,6 @@ func (h *Host) factOperations() api.Table {
 	return api.Table{
 		api.Op("health", "GET /api/health", api.Read, "Whether the host does its work, for monitors with a token.", h.health),
 		api.Op("agents.list", "GET /api/agents", api.Read, "The agents, as configured.", h.listAgents),
-		api.Op("models.list", "GET /api/models", api.Read, "The language models that can be named.", h.listModels),
 		api.Op("usage", "GET /api/usage", api.Read, "What model calls cost, by day, agent and model.", h.usage),
 	}
 }
@@ -74,27 +70,6 @@ func (h *Host) agentRows(totals sessions.Totals) []api.Agent {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-func (h *Host) listModels(_ context.Context, _ api.None) ([]api.Model, error) {
-	set := h.router.Settings()
-	_, def := set.Agents.IDs()
-	used, states := set.ModelOf(sessions.Session{Agent: def}), h.models.states()
-	rows := []api.Model{}
-	for _, name := range h.models.listed(set.Agents, h.choice.Load().name) {
-		row := api.Model{Name: name, Default: name == used}
-		if m, err := h.models.find(name); err != nil {
-			row.Trouble = err.Error()
-		} else {
-			row.Window, row.Images = m.Facts.ContextWindow, !m.Facts.NoImages
-		}
-		provider, _, _ := strings.Cut(name, "/")
-		if s := states[provider]; s != "" && s != "closed" {
-			row.Trouble = fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 func (h *Host) usage(ctx context.Context, q api.UsageQuery) (x api.Usage, err error) {

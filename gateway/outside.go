@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"parley/gateway/config"
 	"parley/gateway/mcpserver"
 	"parley/gateway/openai"
 	"parley/sessions"
@@ -10,8 +11,9 @@ import (
 // configuration, as it is at that moment, says that it is on.
 func (h *Host) outside() []mount {
 	return []mount{{"/v1/", openai.Handler(openai.Deps{Host: h.router, Store: h.store, Log: h.log, Done: h.done, Since: h.deps.Began,
-		On:     func() bool { return h.deps.Config.Config().Gateway.OpenAI.Enabled },
-		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() }})},
+		On:          func() bool { return h.deps.Config.Config().Gateway.OpenAI.Enabled },
+		IgnoreTools: func() bool { return h.deps.Config.Config().Gateway.OpenAI.Tools == config.OpenAIToolsIgnore },
+		Agents:      func() ([]sessions.AgentID, sessions.AgentID) { return h.deps.Config.Config().Agents.IDs() }})},
 		{"/mcp", mcpserver.Handler(mcpserver.Deps{Router: h.router, Log: h.log, Version: h.deps.Version, Done: h.done,
 			On: func() bool { return h.deps.Config.Config().Gateway.MCP.Enabled }})}}
 }

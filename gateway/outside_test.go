@@ -169,7 +169,7 @@ tools: {sessions: {visibility: agent}}
 		t.Fatal(err)
 	}
 	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(requests{slog.DiscardHandler, o.ended}),
-		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return o.model, nil }}}})
+		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return o.model, nil }}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (h *Host) secrets() []channels.Secret {
 		all = append(all, m.Signature.Secret)
 	}
 	for _, p := range h.models.providers() {
-		all = append(append(all, tools.AddressSecrets(p.BaseURL)...), p.APIKey)
+		all = append(append(all, tools.AddressSecrets(p.BaseURL)...), p.Secrets()...)
 	}
 	for _, m := range c.Tools.MCP.Servers {
 		all = append(all, m.Secrets()...)

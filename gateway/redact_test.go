@@ -39,7 +39,7 @@ func TestRedactHooks(t *testing.T) {
 	t.Parallel()
 	c := &config.Config{Hooks: hooks.Config{Token: channels.NewSecret("token-of-hooks"),
 		Mappings: []hooks.Mapping{{Signature: hooks.Signature{Secret: channels.NewSecret("secret-that-signs")}}}}}
-	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler))}
+	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler), nil)}
 	if got := h.redact("a token-of-hooks b secret-that-signs c"); got != "a [secret] b [secret] c" {
 		t.Error(got)
 	}
@@ -78,7 +78,7 @@ func TestRedactKnowsEverySecret(t *testing.T) {
 		}
 	}
 	fill(reflect.ValueOf(c).Elem(), 0)
-	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler))}
+	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler), nil)}
 	h.models.conf = c.Models.Providers
 	for range 2 { // the second time it is known already
 		for _, text := range texts {

@@ -40,6 +40,16 @@ func (h *Host) Screen(took time.Duration, link bool) string {
 	if h.choice.Load().offline() {
 		line("", "Built in, understands a few phrases. For a real one set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or run parley init.")
 	}
+	if at := h.modelAt(h.choice.Load().name); at != "" {
+		line("", "at %s", at)
+	}
+	if p, f, _, ok := h.models.facts(h.choice.Load().name, nil); ok {
+		for _, n := range f.Notes(h.choice.Load().name, p, promptSize()) {
+			if !n.Minor {
+				line("", "! %s", n)
+			}
+		}
+	}
 	line("store", "%s, %s", h.storeName(), c.State)
 	if c.Path != "" {
 		line("config", "%s", c.Path)

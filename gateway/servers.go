@@ -35,14 +35,15 @@ func (h *Host) openServers(c *config.Config, log *slog.Logger) {
 		Redact: h.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
 }
 
-// troubles says what is not as it should be, one line each: model providers that are left alone, MCP servers that do not run, and what
-// of the sandbox is missing.
+// troubles says what is not as it should be, one line each: model providers that are left alone, MCP servers that do not run, tools of theirs that
+// agents have not got, and what of the sandbox is missing.
 func (h *Host) troubles() []string {
 	out := h.models.troubles()
 	for _, s := range h.servers.Status() {
 		if s.State != mcp.Running {
 			out = append(out, s.String())
 		}
+		out = append(out, s.Notes()...)
 	}
 	for _, m := range h.servers.Lacks(mcpSettings(h.deps.Config.Config())) {
 		out = append(out, "MCP servers of sandboxed sessions run "+m)

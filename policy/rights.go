@@ -40,10 +40,13 @@ var toolGroups = map[string][]string{
 // ungrouped are the tools that come with parley and are in no group.
 var ungrouped = []string{"agents_list", "message", "cron"}
 
+// indirect are the tools through which those are called that a request has no room for: the rights of the tool that is called decide.
+var indirect = []string{"find_tool", "call_tool"}
+
 // BuiltInTool reports whether a tool of this name comes with parley.
 func BuiltInTool(name string) bool {
 	name = strings.ToLower(name)
-	if slices.Contains(ungrouped, name) {
+	if slices.Contains(ungrouped, name) || slices.Contains(indirect, name) {
 		return true
 	}
 	for _, g := range toolGroups {

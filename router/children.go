@@ -16,6 +16,9 @@ import (
 func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
 	c.Latest = firstOf(out.Text, out.Newest)
+	if slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal) {
+		c.Request = refusedRequest
+	}
 	began := run.Started
 	if run.Attempt > 1 { // a restart began it again
 		began = run.Created

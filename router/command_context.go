@@ -77,6 +77,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
+	x.msgs, _ = acceptable(x.msgs)
 	files := make(map[string]*share)
 	system, own, kit := agent.TextTokens(t.System), 0, 0
 	for _, f := range r.promptFiles(c.session.Agent, !isSubagent(c.session.Key)) {

@@ -147,10 +147,10 @@ func (c *compaction) summary(ctx context.Context, id string, x history, cut int,
 	if w := who.Facts.ContextWindow; w > 0 {
 		room.Chunk = min(room.Chunk, agent.Divide(w, 0).Chunk)
 	}
-	old := x.msgs[:cut]
-	covered := agent.Tokens(old...) + agent.TextTokens(x.sum.Text)
+	old, before := acceptableOf(x, cut)
+	covered := agent.Tokens(old...) + agent.TextTokens(before)
 	for n := 0; ; room.Chunk /= 2 {
-		text = x.sum.Text
+		text = before
 		for _, lines := range agent.Chunks(old, room.Chunk) {
 			n++
 			if text, err = c.write(ctx, fmt.Sprintf("%s-%d", id, n), who, promptFacts{Before: text, Look: look, Lines: lines}); err != nil {

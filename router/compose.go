@@ -95,7 +95,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
-		Tools: r.watched(kit), Caller: caller,
+		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
 		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {

@@ -2,10 +2,12 @@ package router
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -35,6 +37,28 @@ func wordless(stop string) string {
 		return "The language model refused to answer this."
 	}
 	return "The language model gave an empty answer."
+}
+
+// maxProviderWords bounds what a notice quotes of a provider, in characters.
+const maxProviderWords = 300
+
+// providerWords returns what the provider said about a failed call, as a paragraph behind the notice; "" where somebody may read the
+// notice who is no owner. steps has the messages that the run has taken up.
+func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || strings.TrimSpace(e.Said) == "" || run.Reply.Type != channels.Direct {
+		return ""
+	}
+	for _, m := range append([]sessions.Message{run.Input}, steps...) {
+		if m.Role == sessions.User && (m.Provenance == nil || !m.Provenance.Owner) {
+			return ""
+		}
+	}
+	said := e.Said
+	if r.kit.Redact != nil {
+		said = r.kit.Redact(said)
+	}
+	return "\n\nThe provider says: " + code(said, maxProviderWords)
 }
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.

@@ -108,6 +108,9 @@ func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 		if m.Error != "" {
 			b.WriteString("\nError: " + code(m.Error, lineMost) + "\n")
 		}
+		if m.IsRefusal() {
+			b.WriteString("\nRefused: " + sessions.RefusedMark + ".\n")
+		}
 	}
 	return b.String()
 }

@@ -14,10 +14,10 @@ import (
 
 // Attachment implements tools.Host.
 func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
-	if with.Provenance == nil {
+	from, ok := origin(&with)
+	if !ok {
 		return nil, errors.New("it is not known where it came from")
 	}
-	from := with.Provenance.Address
 	return r.media.get(ctx, from, m, most, r.gate.fetcher)
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	historyBytes  = 8 << 20
 	historyItself = 512     // bytes that one takes besides its messages
+	opaqueItself  = 64      // the same of what a provider wants back with a block
 	messageItself = 1 << 10 // bytes that a message takes besides its text: its ids, times, origin, and the room that lists leave for more
 )
 
@@ -78,6 +79,7 @@ func (h *histories) add(id sessions.ID, most int, msgs ...sessions.Message) {
 	added := 0
 	for _, m := range msgs {
 		if !x.has(m.ID) {
+			m, _ = m.BoundOpaque() // as the store keeps it
 			x.msgs = append(x.msgs, m)
 			added += sizeOf([]sessions.Message{m})
 		}
@@ -148,6 +150,9 @@ func sizeOf(msgs []sessions.Message) int {
 		n += messageItself
 		for _, b := range m.Content {
 			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.Signature)
+			if b.Opaque != nil {
+				n += opaqueItself + len(b.Opaque.From) + len(b.Opaque.Data)
+			}
 		}
 	}
 	return n
@@ -173,7 +178,7 @@ func (r *Router) stored(ctx context.Context, id sessions.ID) (history, error) {
 	if err != nil {
 		return history{}, fmt.Errorf("reading the summary: %w", err)
 	}
-	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: sum.Upto, IncludeTool: true})
+	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: sum.Upto, IncludeTool: true, Opaque: true})
 	if err != nil {
 		return history{}, fmt.Errorf("reading the transcript: %w", err)
 	}
@@ -183,13 +188,14 @@ func (r *Router) stored(ctx context.Context, id sessions.ID) (history, error) {
 // readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
 func (r *Router) readMost() int { return 2*r.historyLimit() + 1000 }
 
-// view is what a run's turn is shown before its own steps: the summary of the older part of the transcript, what came after that,
+// view is what a run's turn is shown before its own steps: the summary of the older part of the transcript, what came after that and was acceptable,
 // and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
 // summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
 // summed up. covered says how many of the run's own steps need not be shown any more.
 func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
-	msgs = upToInput(x.msgs, run)
-	if x.sum.ID == "" {
+	shown, bare := acceptable(x.msgs)
+	msgs = upToInput(shown, run)
+	if x.sum.ID == "" || bare && len(steps) == 0 {
 		return msgs, 0, nil
 	}
 	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.sum.Upto {

@@ -119,6 +119,6 @@ func TestWoken(t *testing.T) {
 func newest(g *rig) string {
 	g.model.mu.Lock()
 	defer g.model.mu.Unlock()
-	msgs := agent.Repair(g.model.asked[len(g.model.asked)-1].Messages, true)
+	msgs := agent.Repair(g.model.asked[len(g.model.asked)-1].Messages, agent.Target{Thinking: true})
 	return msgs[len(msgs)-1].Text()
 }

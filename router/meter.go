@@ -143,7 +143,7 @@ func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run
 		return r.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
 	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(r.steps(ctx, run)...)}
-	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: "parley/notice", Stop: "error", Error: e.Error()}
+	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: e.Error()}
 	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to
 	if c := run.Chain; c != nil {

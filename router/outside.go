@@ -85,7 +85,7 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 		args = json.RawMessage("{}")
 	}
 	if err := fits(spec.Schema, args); err != nil {
-		return tools.Result{IsError: true, Text: fmt.Sprintf("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, err)}, nil
+		return tools.Result{IsError: true, Text: fmt.Sprintf("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err))}, nil
 	}
 	caller, err := r.outsider(ctx, c.By, c.Conn)
 	if err != nil {

@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // The bounds of pictures that are shown to a model.
@@ -39,7 +39,7 @@ func mediaBlocks(in channels.Inbound) (out []sessions.Block) {
 		if m.Ref == "" {
 			continue
 		}
-		b := sessions.Block{Type: sessions.FileBlock, ID: blockID(), Media: &m}
+		b := sessions.Block{Type: sessions.FileBlock, ID: tools.NewFileID(), Media: &m}
 		if m.Kind == channels.Image || m.Kind == channels.Document && picture(m.MIME) {
 			b.Type, b.MIME = sessions.ImageBlock, m.MIME
 		}
@@ -65,17 +65,33 @@ func (r *Router) keepPictures(all [][]byte) (out []sessions.Block, err error) {
 		case r.media.dir == "":
 			return nil, fmt.Errorf("%w: this host has no folder for pictures", ErrWords)
 		}
-		m := &channels.Media{Kind: channels.Image, Ref: fmt.Sprintf("sha256:%x", sha256.Sum256(data)), MIME: mime, Size: int64(len(data))}
-		if err := r.media.keep(r.media.path(channels.Address{}, *m), data); err != nil {
+		m := channels.Media{Kind: channels.Image, MIME: mime}
+		if err := r.media.keepBytes(&m, data); err != nil {
 			return nil, err
 		}
-		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: blockID(), MIME: mime, Media: m})
+		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: tools.NewFileID(), MIME: mime, Media: &m})
 	}
 	return out, nil
 }
 
-// blockID is a new name of a file in a message, short enough for a model to repeat.
-func blockID() string { return strings.ToLower(rand.Text()[:8]) }
+// keepBytes keeps a file that no platform has, under the hash of its bytes, and says in m where it is. It is on disk when keepBytes
+// returns.
+func (x *media) keepBytes(m *channels.Media, data []byte) error {
+	m.Ref, m.Size = fmt.Sprintf("sha256:%x", sha256.Sum256(data)), int64(len(data))
+	return x.keep(x.path(channels.Address{}, *m), data)
+}
+
+// origin returns the address that a message's files came from; ok is false when it is not known. Files of tools have none: they are kept
+// by what is in them.
+func origin(m *sessions.Message) (from channels.Address, ok bool) {
+	switch {
+	case m.Provenance != nil:
+		return m.Provenance.Address, true
+	case m.Role == sessions.ToolResult:
+		return channels.Address{}, true
+	}
+	return from, false
+}
 
 // picture reports whether models can look at files of this type.
 func picture(mime string) bool {
@@ -97,7 +113,7 @@ func (s seeing) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 // withPictures gives the messages with the bytes of their newest pictures, which are fetched side by side; a picture that cannot be had
 // is a line that says so.
 func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []sessions.Message {
-	out, shown := msgs, 0
+	out, shown, most := msgs, 0, picturesShown(msgs)
 	var fetching sync.WaitGroup
 	ctx, cancel := context.WithTimeout(ctx, pictureWait)
 	defer cancel()
@@ -114,7 +130,7 @@ func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []se
 			if !unfetched(b) {
 				continue
 			}
-			if shown++; shown > PicturesMost {
+			if shown++; shown > most {
 				content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that was shown earlier]"}
 				continue
 			}
@@ -126,9 +142,32 @@ func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []se
 	return out
 }
 
+// picturesStep is how many pictures are no longer shown at once where tools give some: a step of a turn that brings one changes what stands
+// before it in the prompt, which costs the provider's prompt cache, only each so many times.
+const picturesStep = 4
+
+// picturesShown returns how many of the newest pictures of a prompt are shown.
+func picturesShown(msgs []sessions.Message) int {
+	n, ofTools := 0, false
+	for _, m := range msgs {
+		for _, b := range m.Content {
+			if unfetched(b) {
+				n++
+				ofTools = ofTools || m.Role == sessions.ToolResult
+			}
+		}
+	}
+	hidden := n - PicturesMost
+	if hidden <= 0 || !ofTools {
+		return PicturesMost
+	}
+	hidden = (hidden + picturesStep - 1) / picturesStep * picturesStep
+	return max(n-hidden, 1)
+}
+
 // shownPicture gives a picture's block with its bytes, or the line that stands for it.
 func (r *Router) shownPicture(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
-	data, mime, err := r.picture(ctx, m.Provenance, *b.Media)
+	data, mime, err := r.picture(ctx, m, *b.Media)
 	if err != nil {
 		r.log.Warn("a picture is not shown to the model", keyMessage, m.ID, keyErr, err)
 		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that could not be loaded]"}
@@ -142,15 +181,16 @@ func unfetched(b sessions.Block) bool {
 }
 
 // picture gives a picture that a model can look at.
-func (r *Router) picture(ctx context.Context, from *sessions.Provenance, m channels.Media) (data []byte, mime string, err error) {
-	if from == nil {
+func (r *Router) picture(ctx context.Context, with *sessions.Message, m channels.Media) (data []byte, mime string, err error) {
+	from, ok := origin(with)
+	if !ok {
 		return nil, "", errors.New("it is not known where it came from")
 	}
-	id := mediaID(from.Address, m)
+	id := mediaID(from, m)
 	if err = r.missing.get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.get(ctx, from.Address, m, PictureMost, r.gate.fetcher); err == nil {
+	if data, err = r.media.get(ctx, from, m, PictureMost, r.gate.fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !picture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}

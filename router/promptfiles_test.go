@@ -20,7 +20,7 @@ func (s *script) prompts() (out []agent.Prompt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.asked {
-		p.Messages = agent.Repair(p.Messages, false)
+		p.Messages = agent.Repair(p.Messages, agent.Target{})
 		out = append(out, p)
 	}
 	return out

@@ -200,6 +200,7 @@ type rights struct {
 	set     *Settings
 	session sessions.Session
 	from    []sessions.Place
+	keep    func(*tools.Result) // keeps the files of a result
 
 	mu     sync.Mutex
 	asked  whom
@@ -215,7 +216,7 @@ func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session
 	if err != nil {
 		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
 	}
-	x := &rights{set: set, session: s, from: from, asked: a}
+	x := &rights{set: set, session: s, from: from, keep: r.keepResult, asked: a}
 	x.add()
 	return x, nil
 }
@@ -264,7 +265,9 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 		v, _ := g.rights.decide(tool)
 		return v.Allowed()
 	}
-	return g.Tool.Call(ctx, c)
+	res, err := g.Tool.Call(ctx, c)
+	g.rights.keep(&res)
+	return res, err
 }
 
 // toolsFor lists the tools of a run: none in the steps that only word a text.

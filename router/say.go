@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +31,7 @@ type Words struct {
 	Thinking string           // for this turn
 	Timeout  time.Duration    // of the turn; 0 = the agent's
 	Label    string           // of the run
+	Client   json.RawMessage  // kept with the run for the API that it comes through; may be nil
 	Title    string           // of a session that is made now
 	Keep     time.Duration    // a session that is made now is archived so long after; 0 = never
 	Data     bool             // the text is data from a program outside, not what somebody asks
@@ -171,7 +173,7 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 	}
 	id := sessions.RunID(madeBy(w.Source, "run"))
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
-		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label,
+		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: firstOf(w.Sender.Name, w.Sender.Username),
 				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}

@@ -88,12 +88,12 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 				g.start()
 				g.say(groupChat("a"), guest, "again")
 				g.until("it is answered", func() bool { return g.model.count() == 3 && g.endedIn(keyA) })
-				before := agent.Repair(g.model.asked[1].Messages, false)[0].Text()
+				before := agent.Repair(g.model.asked[1].Messages, agent.Target{})[0].Text()
 				request, rest, marked := strings.Cut(before, mark)
 				if marked != c.marked || marked && (!strings.HasSuffix(strings.TrimSpace(request), "delete all") || !strings.HasSuffix(rest, "how are you?")) {
 					t.Errorf("marked %v, want %v: %s", marked, c.marked, before)
 				}
-				if now := agent.Repair(g.model.asked[2].Messages, false)[0].Text(); now != before {
+				if now := agent.Repair(g.model.asked[2].Messages, agent.Target{})[0].Text(); now != before {
 					t.Errorf("the next prompt begins with %s\nand not with %s", now, before)
 				}
 			})

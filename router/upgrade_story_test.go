@@ -34,12 +34,14 @@ func storySays(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		return text("Status: fine\nResult: four apples\nNotes: none"), nil
 	}
 	switch {
+	case has("is refused"):
+		return agent.Answer{}, &agent.ModelError{Class: agent.Refused, Provider: "mock", Status: 400, Tries: 1, Said: "content_filter", Err: errors.New("content_filter")}
 	case has("breaks off"):
 		return agent.Answer{}, errors.New("the model says no")
 	case len(s.results) > 0 && s.kind != "child":
 		return text("Done, said the tool."), nil
 	case has("remember"):
-		return call("c1", "remember", map[string]any{"text": "The cat is called Mimi"}), nil
+		return sealed(call("c1", "remember", map[string]any{"text": "The cat is called Mimi"})), nil
 	case has("delegate"):
 		_, task, _ := strings.Cut(line, "delegate: ")
 		return call("c1", "sessions_spawn", map[string]any{"task": task}), nil
@@ -58,6 +60,13 @@ func storySays(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		return agent.Answer{}, ctx.Err()
 	}
 	return text("I heard: " + line), nil
+}
+
+// sealed is an answer with what its provider wants back, and with thinking.
+func sealed(a agent.Answer) agent.Answer {
+	a.Content = append([]sessions.Block{{Type: sessions.ThinkingBlock, Text: "I note that.", Opaque: &sessions.Opaque{From: "mock", Data: []byte(`{"signature":"c2VhbA=="}`)}}}, a.Content...)
+	a.Content[len(a.Content)-1].Opaque = &sessions.Opaque{From: "mock", Data: []byte(`"c2Vjb25k"`)}
+	return a
 }
 
 // teller is the model of the story; some of what it says comes word by word and does not end.
@@ -130,7 +139,7 @@ func (g *rig) story() {
 	for _, chat := range []string{"wall", "fog", "gone", "old", "quiet"} {
 		g.tell(groupChat(chat), guest, "hello "+chat)
 	}
-	g.tell(groupChat("broken"), guest, "it breaks off")
+	g.tell(groupChat("broken"), guest, "it breaks off", "it is refused")
 	g.strangers()
 	g.fake.Say(channels.Inbound{Event: channels.Unreadable, ID: "bad", Address: groupChat("here"), Reason: "it is no JSON", Raw: []byte(`{"a":"b"}`), Cursor: "41"})
 	g.fake.Say(channels.Inbound{ID: "talk", Address: groupChat("here"), Sender: channels.Sender{ID: guest, Name: guest}, Text: "not meant for the bot", Cursor: "42"})
@@ -162,7 +171,7 @@ func (g *rig) story() {
 	synctest.Wait()
 }
 
-// summarised leaves a summary and a budget that does not count.
+// summarised leaves a summary, a budget that does not count, and a lesson about a model.
 func (g *rig) summarised() {
 	g.t.Helper()
 	s, err := g.store.Get(g.t.Context(), "agent:main:fake:direct:"+owner)
@@ -172,6 +181,7 @@ func (g *rig) summarised() {
 	check(g.t, g.store.Compact(g.t.Context(), sessions.Summary{ID: "summary", Session: s.ID, Upto: msgs[1].Seq, Text: "They said hello.", Messages: 2, Time: time.Now()}))
 	_, err = g.store.Submit(g.t.Context(), sessions.Effects{Lift: &sessions.Lift{Scope: "day", Until: time.Now().Add(24 * time.Hour)}})
 	check(g.t, err)
+	check(g.t, g.store.Learn(g.t.Context(), sessions.Lesson{Provider: "mock", Address: "http://mock.example/v1", Model: "m", Kind: "images", Evidence: "no images", At: time.Now()}))
 }
 
 // strangers ask to be let in: one waits, one is let in, one is turned down.

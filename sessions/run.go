@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"encoding/json"
 	"time"
 
 	"parley/channels"
@@ -72,6 +73,7 @@ type Run struct {
 	Result   string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
 	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
 	Usage    Usage              `json:"usage,omitzero"`
+	Client   json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
 	Batch    RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 

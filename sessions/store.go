@@ -32,6 +32,7 @@ type Store interface {
 	Chats
 	Ledger
 	Jobs
+	Lessons
 	// Close waits for commits under way and closes. Later calls fail.
 	Close() error
 }
@@ -130,7 +131,7 @@ type Runs interface {
 	// Record appends messages to the transcript of the run's session as they happen. A message id that is there already is
 	// left alone, so a resumed run may record again.
 	Record(ctx context.Context, run RunID, msgs ...Message) error
-	// Steps gives the messages that a run has recorded, oldest first: where a resumed run goes on.
+	// Steps gives the messages that a run has recorded, oldest first, with Block.Opaque: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
 	// Absorb lets the running run take up the user messages that wait in its session: those queued runs that q selects end as
 	// Done with no turn of their own and with the running one as their Batch, their inputs go into the transcript as steps of the

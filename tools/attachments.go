@@ -69,7 +69,7 @@ type attachmentsResult struct {
 
 type attachments struct{ deps Deps }
 
-// AttachmentsTool is the tool attachments: the files that came with messages of the caller's own session.
+// AttachmentsTool is the tool attachments: the files that came with messages, and with results of tools, of the caller's own session.
 func AttachmentsTool(d Deps) Tool { return attachments{d} }
 
 func (attachments) Spec() Spec {
@@ -96,13 +96,13 @@ func (t attachments) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	case a == nil:
 		short, _ := clip(args.ID, 40)
-		return mistake("no file %s came with the messages of this session; list shows those that did", short).result(), nil
+		return mistake("no file %s came with the messages or tool results of this session; list shows those that did", short).result(), nil
 	}
 	if args.Action == attachmentSave && !c.Caller.may("files") {
 		return forbidden("this turn may not use the tool files, so nothing can be saved").result(), nil
 	}
 	c.tell("fetching " + a.describe(t.deps).Name)
-	data, err := t.deps.Host.Attachment(ctx, a.message, *a.block.Media, int64(orElse(t.deps.config().Attachments.MaxBytes, attachmentsDefault)))
+	data, err := t.bytes(ctx, a)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
@@ -114,6 +114,11 @@ func (t attachments) Call(ctx context.Context, c Call) (Result, error) {
 		return t.save(c, a, args.Path, data)
 	}
 	return t.read(a, args.Offset.or(0), data), nil
+}
+
+// bytes returns the bytes of a file, from where the host keeps it or from the platform that has it.
+func (t attachments) bytes(ctx context.Context, a *attachment) ([]byte, error) {
+	return t.deps.Host.Attachment(ctx, a.message, *a.block.Media, int64(orElse(t.deps.config().Attachments.MaxBytes, attachmentsDefault)))
 }
 
 // attachment is a file and the message that it came with.
@@ -132,6 +137,8 @@ func (a *attachment) describe(d Deps) attachmentResult {
 	}
 	if p := a.message.Provenance; p != nil {
 		r.From = show.text(p.Name)
+	} else if a.message.ToolName != "" {
+		r.From = show.text("tool " + a.message.ToolName)
 	}
 	if !a.message.Time.IsZero() {
 		r.Time = a.message.Time.UTC().Format(time.RFC3339)
@@ -142,7 +149,7 @@ func (a *attachment) describe(d Deps) attachmentResult {
 // walk goes through the files of a session's own transcript, newest first, until f says that it has seen enough.
 func (t attachments) walk(ctx context.Context, c Caller, f func(*attachment) bool) error {
 	for skip := 0; skip < attachmentsBack; skip += attachmentsPage {
-		msgs, err := t.deps.Store.Tail(ctx, c.Session.ID, sessions.TailQuery{Limit: attachmentsPage, Offset: skip})
+		msgs, err := t.deps.Store.Tail(ctx, c.Session.ID, sessions.TailQuery{Limit: attachmentsPage, Offset: skip, IncludeTool: true})
 		if errors.Is(err, sessions.ErrNotFound) {
 			return nil
 		}
@@ -151,7 +158,7 @@ func (t attachments) walk(ctx context.Context, c Caller, f func(*attachment) boo
 		}
 		for i := len(msgs) - 1; i >= 0; i-- {
 			for _, b := range msgs[i].Content {
-				if msgs[i].Role == sessions.User && b.ID != "" && b.Media != nil && b.Media.Ref != "" && (b.Type == sessions.FileBlock || b.Type == sessions.ImageBlock) &&
+				if msgs[i].Role != sessions.Assistant && b.ID != "" && b.Media != nil && b.Media.Ref != "" && (b.Type == sessions.FileBlock || b.Type == sessions.ImageBlock) &&
 					f(&attachment{msgs[i], b}) {
 					return nil
 				}
@@ -164,6 +171,7 @@ func (t attachments) walk(ctx context.Context, c Caller, f func(*attachment) boo
 	return nil
 }
 
+// find returns the file of that id; nil when there is none.
 func (t attachments) find(ctx context.Context, c Caller, id string) (found *attachment, err error) {
 	err = t.walk(ctx, c, func(a *attachment) bool {
 		if a.block.ID == id {

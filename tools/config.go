@@ -70,10 +70,11 @@ type MCPServer struct {
 	Args           []string                   `yaml:"args" doc:"Its arguments."`
 	Env            map[string]channels.Secret `yaml:"env" doc:"Its environment, besides PATH, HOME, LANG and TMPDIR; write ${NAME} for secrets."`
 	Cwd            string                     `yaml:"cwd" doc:"Folder that it runs in; empty = a folder of its own in the state folder."`
-	URL            string                     `yaml:"url" doc:"Address of a server that speaks streamable HTTP."`
+	URL            string                     `yaml:"url" doc:"Address of a server that speaks streamable HTTP, or the older HTTP with SSE."`
 	Headers        map[string]channels.Secret `yaml:"headers" doc:"Headers of each request, for example Authorization."`
 	Enabled        bool                       `yaml:"enabled" default:"true" doc:"false: it is not started."`
 	TimeoutSeconds int                        `yaml:"timeoutSeconds" default:"60" min:"1" max:"3600" doc:"Longest call, in seconds."`
+	StartSeconds   int                        `yaml:"startSeconds" default:"60" min:"1" max:"600" doc:"Longest start, up to its list of tools, in seconds; a first start may download the server."`
 	Allow          []string                   `yaml:"allow" doc:"Only these of its tools, by its own names."`
 	Deny           []string                   `yaml:"deny" doc:"Never these of its tools."`
 	Read           []string                   `yaml:"read" doc:"Further folders that it may read while it is confined."`

@@ -333,7 +333,7 @@ func (w *world) Post(_ context.Context, q PostRequest) (PostResult, error) {
 
 func (w *world) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
 	w.fetched = append(w.fetched, m.Ref)
-	if with.Provenance == nil || int64(len(w.files[m.Ref])) > most {
+	if with.Provenance == nil && with.Role != sessions.ToolResult || int64(len(w.files[m.Ref])) > most {
 		return nil, fmt.Errorf("%d bytes are allowed", most)
 	}
 	data, ok := w.files[m.Ref]

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -20,7 +21,8 @@ type messageArgs struct {
 	To   string `json:"to" jsonschema:"current, a session key or id, or an address channel/account/type/chat[/thread]"`
 	Text string `json:"text,omitempty" jsonschema:"what to post, Markdown"`
 
-	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to post along"`
+	Files       []string `json:"files,omitempty" jsonschema:"files of your workspace to post along"`
+	Attachments []string `json:"attachments,omitempty" jsonschema:"ids of attachments to post along"`
 }
 
 type messageResult struct {
@@ -51,12 +53,14 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	switch {
 	case strings.TrimSpace(args.To) == "":
 		return mistake("to is required: current, a session key or id, or an address").result(), nil
-	case strings.TrimSpace(args.Text) == "" && len(args.Files) == 0:
-		return mistake("text is required: what to post; or files").result(), nil
-	case len(args.Files) > postedMost:
-		return mistake("%d files; one message takes %d", len(args.Files), postedMost).result(), nil
+	case strings.TrimSpace(args.Text) == "" && len(args.Files)+len(args.Attachments) == 0:
+		return mistake("text is required: what to post; or files, or attachments").result(), nil
+	case len(args.Files)+len(args.Attachments) > postedMost:
+		return mistake("%d files; one message takes %d", len(args.Files)+len(args.Attachments), postedMost).result(), nil
 	case len(args.Files) > 0 && !c.Caller.may("files"):
 		return forbidden("this turn may not use the tool files, so it can post none").result(), nil
+	case len(args.Attachments) > 0 && !c.Caller.may("attachments"):
+		return forbidden("this turn may not use the tool attachments, so it can post none").result(), nil
 	case len(args.Text) > textMost:
 		return mistake("text has %d bytes; %d are allowed", len(args.Text), textMost).result(), nil
 	}
@@ -68,6 +72,11 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	if q.Files, bad = t.files(c.Caller, args.Files); bad != nil {
 		return bad.result(), nil
 	}
+	more, bad, err := t.attached(ctx, c.Caller, args.Attachments)
+	if err != nil || bad != nil {
+		return bad.orError(err)
+	}
+	q.Files = append(q.Files, more...)
 	made, err := t.deps.Host.Post(ctx, q)
 	if p, ok := errors.AsType[*unreadableError](err); ok {
 		return fileProblem("post", p.name, p.err).result(), nil
@@ -125,6 +134,59 @@ func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) 
 		}})
 	}
 	return out, nil
+}
+
+// attached gives the files of the session that are meant. Their bytes are fetched when they are read, not before.
+func (t message) attached(ctx context.Context, c Caller, ids []string) (out []PostFile, bad *problem, err error) {
+	files := attachments(t)
+	for _, id := range ids {
+		id = strings.ToLower(strings.TrimSpace(id))
+		a, err := files.find(ctx, c, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if a == nil {
+			short, _ := clip(id, 40)
+			return nil, mistake("no file %s came with the messages or tool results of this session; the tool attachments lists those that did", short), nil
+		}
+		out = append(out, PostFile{Name: a.fileName(), Open: func() (io.ReadCloser, error) {
+			data, err := files.bytes(ctx, a)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
+				why, _ := clip(err.Error(), 300)
+				return nil, &unreadableError{id, noFile("the file could not be had: %s", why)}
+			}
+			return io.NopCloser(bytes.NewReader(data)), nil
+		}})
+	}
+	return out, nil, nil
+}
+
+// fileName returns a plain name of a file with an ending that says what it is.
+func (a *attachment) fileName() string {
+	m := a.block.Media
+	name := a.block.ID
+	if m.Name != "" {
+		name = sessions.FileName(m.Name)
+	}
+	if path.Ext(name) == "" {
+		name += FileEnding(m.MIME)
+	}
+	return name
+}
+
+// endings are those of types that agents often pass on; the system's own list differs from machine to machine.
+var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
+	"audio/mpeg": ".mp3", "audio/wav": ".wav", "audio/wave": ".wav", "audio/x-wav": ".wav", "audio/ogg": ".ogg", "application/ogg": ".ogg",
+	"video/mp4": ".mp4", "application/pdf": ".pdf", "text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "text/markdown": ".md",
+	"application/json": ".json", "application/zip": ".zip"}
+
+// FileEnding returns the usual ending of files of a type, with its dot; "" when none is known.
+func FileEnding(mime string) string {
+	mime, _, _ = strings.Cut(mime, ";")
+	return endings[strings.ToLower(strings.TrimSpace(mime))]
 }
 
 // chat finds the chat that is meant, and the session whose chat it is.

@@ -16,7 +16,8 @@ var sessionsHistoryText string
 const (
 	historyDefault = 200
 	historyMost    = 1000
-	// historyMargin is how much more is read on both ends, so that a pair that straddles an end is seen as one.
+	// historyMargin is how much more is read on both ends, so that a pair that straddles an end is seen as one, and a notice that marks what
+	// stands before it is seen.
 	historyMargin = 64
 )
 
@@ -81,12 +82,12 @@ func (d Deps) history(ctx context.Context, c Caller, s sessions.Session, want re
 	if want.tools {
 		margin = historyMargin
 	}
-	skip := max(want.offset-margin, 0) // where the read starts, counted from the newest
+	skip := max(want.offset-historyMargin, 0) // where the read starts, counted from the newest
 	msgs, err := d.Store.Tail(ctx, s.ID, sessions.TailQuery{Limit: (want.offset - skip) + want.limit + 1 + margin, Offset: skip, IncludeTool: want.tools})
 	if err != nil {
 		return historyResult{}, err
 	}
-	p := page{msgs: msgs, skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: shown{redact: d.Redact, block: maxBlock}}
+	p := page{msgs: withoutRefused(msgs), skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: shown{redact: d.Redact, block: maxBlock}}
 	r := historyResult{SessionKey: d.display(c, s), SessionID: s.ID}
 	p.fill(&r, want.offset)
 	return r, nil

@@ -344,7 +344,7 @@ func (l *listing) row(ctx context.Context, s sessions.Session) (Row, error) {
 		return r, err
 	}
 	r.Messages = make([]sessions.Message, len(msgs))
-	for i, m := range msgs {
+	for i, m := range withoutRefused(msgs) {
 		r.Messages[i] = show.message(m)
 	}
 	return r, nil

@@ -4,8 +4,10 @@ package tools
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
+	"strings"
 	"time"
 
 	"parley/channels"
@@ -51,7 +53,13 @@ type Result struct {
 	Text    string // usually JSON
 	IsError bool
 	Yield   bool // the turn ends here: no further model call
+	// Blocks are the pictures (image) and other files (file) of the result, each with an ID of NewFileID. A tool gives the bytes in Data,
+	// base64; the host keeps them and leaves Media in their place, before the result is recorded.
+	Blocks []sessions.Block
 }
+
+// NewFileID returns a new name of a file in a session, short enough for a model to repeat.
+func NewFileID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // Tool is one thing that a model can do. Call may block for as long as its ctx allows. An error is a fault of the host (the store
 // failed): the run fails and is tried again. What the model did wrong, or may not do, is a Result that tells it what to do next.
@@ -74,7 +82,7 @@ type Host interface {
 	// Post sends a text, and files, into a session's chat, or to another address that has written to that session, under its send policy, and
 	// puts it into its transcript. A repeated source posts once.
 	Post(ctx context.Context, q PostRequest) (PostResult, error)
-	// Attachment gives the bytes of a file that came with a message. More than most of them are an error, and so is whatever else is in
+	// Attachment gives the bytes of a file that came with a message, or with the result of a tool. More than most of them are an error, and so is whatever else is in
 	// the way; it says so in words for the model.
 	Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error)
 	// Idle blocks until something waits for the caller's own turn, no child of it is at work any more, or ctx ends (then ctx's

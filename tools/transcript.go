@@ -27,6 +27,27 @@ type shown struct {
 	redacted bool // a secret was taken out
 }
 
+// withoutRefused puts a mark in the place of what a provider has refused: a model that read it there would be refused as well. Calls go, and
+// their results with them. msgs stays as it is.
+func withoutRefused(msgs []sessions.Message) []sessions.Message {
+	refused := sessions.RefusedRuns(msgs)
+	if refused == nil {
+		return msgs
+	}
+	msgs = slices.Clone(msgs)
+	for i := range msgs {
+		m := &msgs[i]
+		switch {
+		case m.IsRefusal():
+			m.Refused = true
+			m.Content = append(slices.Clip(m.Content), sessions.Block{Type: sessions.TextBlock, Text: " (" + sessions.RefusedMark + ")"})
+		case refused[m.Run]:
+			m.Content, m.Error = sessions.TextContent("["+sessions.RefusedMark+"]"), ""
+		}
+	}
+	return msgs
+}
+
 // message gives a copy of m that is fit to be shown; m itself stays as it is.
 func (s *shown) message(m sessions.Message) sessions.Message {
 	m.Content = slices.Clone(m.Content)
@@ -34,7 +55,10 @@ func (s *shown) message(m sessions.Message) sessions.Message {
 		b := &m.Content[i]
 		b.Text = s.text(b.Text)
 		b.ID, b.Name = s.text(b.ID), s.text(b.Name)
-		b.Signature = "" // the provider's own state: nothing to read
+		b.Signature, b.Opaque = "", nil // the provider's own state: nothing to read
+		if b.Type == sessions.ThinkingBlock {
+			b.Data = ""
+		}
 		if b.Data != "" {
 			b.Text, b.Data = fmt.Sprintf("[image left out: %d KiB]", len(b.Data)*3/4/1024), ""
 			s.cut = true

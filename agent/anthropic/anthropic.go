@@ -1,4 +1,12 @@
-// Package anthropic speaks Anthropic's messages protocol.
+// Package anthropic speaks Anthropic's Messages API, with Anthropic and with every server that is compatible with it.
+//
+// Requests are strict: what an endpoint refuses is learned by package lessons and left out, and everything else obeys the strictest
+// reading of the API. Answers are read tolerantly: a field may have another type, be missing or doubled, and what cannot be read is
+// left out and logged once per model.
+//
+// Memory: of one answer at most 4 MiB of text, 4 MiB of thinking, 4 MiB of arguments and sessions.MaxOpaque of signatures and the like
+// are kept, and one event of at most 8 MiB at a time, or a whole answer of at most 32 MiB. The framing of a stream is bounded by the
+// deadlines alone.
 package anthropic
 
 import (
@@ -7,13 +15,12 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/agent/wire"
 	"parley/channels"
 	"parley/sessions"
@@ -22,127 +29,179 @@ import (
 // DefaultBaseURL is Anthropic's own service.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-// DefaultMaxTokens is the longest answer where neither prompt nor configuration names one: the protocol wants a number.
+// DefaultMaxTokens is the longest answer where neither prompt nor configuration names one: the protocol wants a number. What a model
+// may think comes on top.
 const DefaultMaxTokens = 8192
+
+// maxPauses bounds how often a paused answer is continued.
+const maxPauses = 8
 
 // Config is what a provider needs.
 type Config struct {
-	Name       string          // the provider's name, for errors and the log
-	BaseURL    string          // empty = DefaultBaseURL; a /v1 at its end is accepted
-	APIKey     channels.Secret // zero = none is sent
-	Deadlines  agent.Deadlines // a zero field takes its default
-	HTTPClient *http.Client    // nil = one of its own, tuned for many turns at once
-	Logger     *slog.Logger    // nil = silent
-	MaxTokens  int             // longest answer where the prompt names none; 0 = DefaultMaxTokens
+	Name        string                                 // the provider's name, for errors and the log
+	BaseURL     string                                 // empty = DefaultBaseURL; a /v1 or /v1/messages at its end is accepted, a query is kept
+	APIKey      channels.Secret                        // zero = none is sent
+	Deadlines   agent.Deadlines                        // a zero field takes its default
+	HTTPClient  *http.Client                           // nil = one of its own, tuned for many turns at once
+	Logger      *slog.Logger                           // nil = silent
+	MaxTokens   int                                    // longest answer where the prompt names none; 0 = DefaultMaxTokens
+	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = no settings
+	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
+	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.
 type Model struct {
-	client    sdk.Client
-	wire      *wire.Client
-	name      string
-	log       *slog.Logger
-	maxTokens int
-	tools     wire.Tools
+	wire        *wire.Client
+	name        string
+	base        string // without /v1
+	query       url.Values
+	own         bool // Anthropic's own service, which takes signed thinking only
+	key         channels.Secret
+	log         *slog.Logger
+	maxTokens   int // 0 = not configured
+	settings    func(model string) agent.ModelSettings
+	book        *lessons.Book
+	fingerprint func() string
+	tools       [4]wire.Tools // plain schemas or not, with a mark or not
 
-	mu      sync.Mutex
-	learned map[string]thinkingMode // by model
+	odd    sync.Map // models whose answers had something unreadable in them: that was logged
+	logged int      // how many; guarded by mu
+	mu     sync.Mutex
 }
 
 var _ agent.Model = (*Model)(nil)
 
 // New makes a provider. It opens no connection.
 func New(c Config) *Model {
-	base := c.BaseURL
+	base, query := splitBase(c.BaseURL)
+	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: c.BaseURL, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
+	m := &Model{
+		wire: w, name: c.Name, base: base, query: query, own: ownHost(base), key: c.APIKey, log: c.Logger, maxTokens: max(0, c.MaxTokens),
+		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	if m.settings == nil {
+		m.settings = func(string) agent.ModelSettings { return agent.ModelSettings{} }
+	}
+	if m.book == nil {
+		m.book = lessons.NewBook(lessons.Config{Logger: c.Logger})
+	}
+	return m
+}
+
+// splitBase gives the address in front of /v1, and the query that the address has.
+func splitBase(base string) (string, url.Values) {
 	if base == "" {
-		base = DefaultBaseURL
+		return DefaultBaseURL, nil
 	}
-	base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
-	if c.MaxTokens <= 0 {
-		c.MaxTokens = DefaultMaxTokens
+	var query url.Values
+	if u, err := url.Parse(base); err == nil && (u.RawQuery != "" || u.Fragment != "") {
+		query = u.Query()
+		u.RawQuery, u.Fragment = "", ""
+		base = u.String()
 	}
-	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
-	options := []option.RequestOption{
-		option.WithBaseURL(base), option.WithHTTPClient(w.HTTP()), option.WithMaxRetries(0), option.WithoutOpenTelemetry(),
+	base = strings.TrimRight(base, "/")
+	for _, tail := range []string{"/messages", "/v1"} {
+		base = strings.TrimRight(strings.TrimSuffix(base, tail), "/")
 	}
-	if !c.APIKey.IsZero() {
-		options = append(options, option.WithAPIKey(c.APIKey.Reveal()))
+	return base, query
+}
+
+// ownHost reports whether an address is Anthropic's own service.
+func ownHost(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
 	}
-	return &Model{
-		client: sdk.Client{Options: options}, // not NewClient: that would mix in the environment and profile files
-		wire:   w, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
-	}
+	host := strings.ToLower(u.Hostname())
+	return host == "anthropic.com" || strings.HasSuffix(host, ".anthropic.com")
 }
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		for {
-			again, err := m.try(ctx, p, yield)
-			if !again {
-				return err
-			}
-		}
+		return m.try(ctx, p, yield)
 	}}
 	return retry.Stream(ctx)
 }
 
-// try makes one request. again says that the model did not understand the way in which it was told how much to think.
-func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta) bool) (again bool, err error) {
-	mode := m.mode(p.Model)
-	body, err := m.encode(p, mode)
-	if err != nil {
-		return false, &agent.ModelError{Class: agent.BadRequest, Err: err}
+// errPaused says that an answer is to be continued by another request.
+var errPaused = errors.New("the answer was paused")
+
+// try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was
+// answered so far when the answer was paused.
+func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta) bool) error {
+	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
+	call := m.book.Call(at, m.fingerprint())
+	set := m.settings(p.Model)
+	var before []*part       // of the answers that were paused
+	var spent sessions.Usage // by them
+	lose := func(u sessions.Usage) {
+		if u != (sessions.Usage{}) && p.Spent != nil {
+			p.Spent(u)
+		}
 	}
-	ctx, t := m.wire.Start(ctx)
-	defer t.Stop()
-	var res *http.Response
-	if err := m.client.Post(ctx, "v1/messages", body, &res); err != nil {
-		err = t.Error(err)
-		return p.Thinking != "" && m.learn(p.Model, err, mode), err
+	for pauses := 0; ; {
+		req, err := m.encode(p, at, set, call, before)
+		if err != nil {
+			lose(spent)
+			return &agent.ModelError{Class: agent.BadRequest, Err: err}
+		}
+		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
+		err = m.send(ctx, req.body, set, s)
+		switch {
+		case errors.Is(err, errPaused):
+			pauses++
+			before, spent = append(before, s.parts...), spent.Add(s.usage.counted())
+			continue
+		case err == nil:
+			if !s.answered { // the reader stopped
+				lose(spent.Add(s.usage.counted()))
+			}
+			return nil
+		case s.started:
+		case len(before) > 0 && refusal(err): // it does not continue answers: this one ends where it is
+			last := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, stop: stopEndTurn}
+			return last.deliver()
+		case len(before) == 0 && call.Refused(err, req.refusable()):
+			lose(s.usage.counted())
+			continue
+		}
+		lose(spent.Add(s.usage.counted()))
+		return err
 	}
-	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
-	s := &stream{t: t, yield: yield}
-	err = s.read(res)
-	if lost := usage(s.message.Usage); !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
-		p.Spent(lost)
-	}
-	return false, err
 }
 
-// thinkingMode is how a model wants to be told how much to think. It is learned from its errors, so that only the first call
-// pays for it.
-type thinkingMode int
-
-const (
-	adaptive thinkingMode = iota // thinking.type adaptive, with an effort
-	budget                       // thinking.type enabled, with a number of tokens
-	untold                       // it takes neither
-)
-
-const maxLearned = 256
-
-func (m *Model) mode(model string) thinkingMode {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.learned[model]
-}
-
-// learn remembers that a model does not understand mode, and reports whether there is another one to try.
-func (m *Model) learn(model string, err error, mode thinkingMode) bool {
+// refusal reports whether an error is an answer to what a request says.
+func refusal(err error) bool {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || e.Class != agent.BadRequest || mode == untold {
-		return false
-	}
-	text := e.Err.Error()
-	if !strings.Contains(text, "thinking") && !strings.Contains(text, "effort") && !strings.Contains(text, "output_config") {
-		return false
+	return ok && (e.Class == agent.BadRequest || e.Class == agent.TooLong || e.Class == agent.NoSuchModel)
+}
+
+// maxLogged bounds how many models are remembered whose answers had something unreadable in them.
+const maxLogged = 256
+
+// maxSample bounds how much of it is logged, in bytes.
+const maxSample = 200
+
+// unreadable logs, once for each model, that something of an answer was left out.
+func (m *Model) unreadable(model, what string, raw []byte) {
+	if _, known := m.odd.Load(model); known {
+		return
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.learned == nil || len(m.learned) >= maxLearned {
-		m.learned = make(map[string]thinkingMode)
+	if m.logged >= maxLogged {
+		m.odd.Clear()
+		m.logged = 0
 	}
-	m.learned[model] = max(m.learned[model], mode+1)
-	return true
+	m.logged++
+	m.mu.Unlock()
+	if _, known := m.odd.LoadOrStore(model, true); known {
+		return
+	}
+	sample := m.wire.Text(string(raw[:min(len(raw), maxSample)]))
+	m.log.Warn("left out a part of an answer", slog.String("model", m.name+"/"+model), slog.String("what", what), slog.String("sample", sample))
 }

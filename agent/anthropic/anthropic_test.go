@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/agent/modeltest"
 	"parley/agent/modeltest/conform"
 	"parley/channels"
@@ -59,7 +61,7 @@ func TestCacheMarks(t *testing.T) {
 	call := sessions.Block{Type: sessions.ToolCallBlock, ID: "a", Name: "x", Arguments: json.RawMessage(`{}`)}
 	if _, err := answer(t, m, agent.Prompt{Model: "m", System: "<sys> & \"quotes\"", Tools: []tools.Spec{{Name: "x"}, {Name: "y"}}, Messages: []sessions.Message{
 		{Role: sessions.User, Content: sessions.TextContent("hi")},
-		{Role: sessions.Assistant, Content: []sessions.Block{call}},
+		{Role: sessions.Assistant, Model: "mock/m", Content: []sessions.Block{call}},
 		{Role: sessions.ToolResult, ToolCallID: "a", Content: sessions.TextContent("r"), IsError: true},
 		{Role: sessions.User, Content: sessions.TextContent("and?")},
 	}}); err != nil {
@@ -132,8 +134,9 @@ func TestThinkingModes(t *testing.T) {
 		{"new", "low", nil, 1, `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"},"max_tokens":1000`},
 		{"older", "medium", []string{"adaptive"}, 2, `"thinking":{"type":"enabled","budget_tokens":8192},"max_tokens":9192`},
 		{"older", "high", []string{"adaptive"}, 1, `"budget_tokens":16384`},
-		{"oldest", "high", []string{"adaptive", "enabled"}, 3, `"messages"`},
-		{"always", "off", []string{"disabled"}, 3, `"messages"`},
+		{"oldest", "high", []string{"adaptive", "enabled"}, 3, `]}],"max_tokens":1000`},
+		{"oldest", "high", []string{"adaptive", "enabled"}, 1, `]}],"max_tokens":1000`},
+		{"always", "off", []string{"disabled"}, 2, `]}],"max_tokens":1000`},
 		{"new", "off", nil, 1, `"thinking":{"type":"disabled"}`},
 		{"new", "", nil, 1, `"max_tokens":1000`},
 	} {
@@ -156,19 +159,24 @@ func TestBudgetInAToolLoop(t *testing.T) {
 	call := sessions.Block{Type: sessions.ToolCallBlock, ID: "a", Name: "x", Arguments: json.RawMessage(`{}`)}
 	thought := sessions.Block{Type: sessions.ThinkingBlock, Text: "hm", Signature: "s"}
 	said := func(role sessions.Role, blocks ...sessions.Block) sessions.Message {
-		return sessions.Message{Role: role, Content: blocks}
+		return sessions.Message{Role: role, Content: blocks, Model: "mock/m"}
 	}
 	result := sessions.Message{Role: sessions.ToolResult, ToolCallID: "a", Content: sessions.TextContent("r")}
 	hi := said(sessions.User, sessions.TextContent("hi")...)
-	m := New(Config{Name: "mock"})
+	srv, c := server(t)
+	book := lessons.NewBook(lessons.Config{})
+	book.Load([]sessions.Lesson{{Provider: "mock", Address: srv.URL(), Model: "m", Kind: lessons.Parameter, Name: "thinking", Value: "adaptive", Use: "enabled", At: time.Now()}})
+	m := New(Config{Name: "mock", BaseURL: srv.URL(), HTTPClient: c, Lessons: book})
 	for want, cases := range map[bool][][]sessions.Message{
 		true:  {{hi}, {hi, said(sessions.Assistant, thought, call), result}, {hi, said(sessions.Assistant, call), result, hi}},
 		false: {{hi, said(sessions.Assistant, call), result}},
 	} {
 		for i, msgs := range cases {
-			b, err := m.encode(agent.Prompt{Model: "m", Thinking: "low", Messages: msgs}, budget)
-			if err != nil || strings.Contains(string(b), `"budget_tokens":2048`) != want {
-				t.Errorf("case %t %d: %s, %v", want, i, b, err)
+			if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "low", Messages: msgs}); err != nil {
+				t.Fatal(err)
+			}
+			if raw := string(srv.Requests()[srv.Count()-1].Raw); strings.Contains(raw, `"budget_tokens":2048`) != want {
+				t.Errorf("case %t %d: %s", want, i, raw)
 			}
 		}
 	}

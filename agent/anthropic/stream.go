@@ -1,125 +1,271 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"unicode/utf8"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
+	"parley/tools"
 )
 
-const stopContextFull sdk.StopReason = "model_context_window_exceeded"
+// The bounds of one answer.
+const (
+	maxParts     = 512
+	maxText      = 4 << 20 // bytes of text
+	maxThinking  = 4 << 20 // bytes of thinking; more is left out
+	maxArguments = 4 << 20 // bytes of the arguments of all calls
+)
 
-// maxBlocks bounds the blocks of one answer.
-const maxBlocks = 512
+// stopEndTurn is the API's word for an answer that is complete.
+const stopEndTurn = "end_turn"
 
-// stream reads one streamed answer.
+// stream reads one answer.
 type stream struct {
+	m        *Model
 	t        *wire.Try
+	model    string
+	from     string // as sessions.Opaque names the endpoint
 	yield    func(agent.Delta) bool
-	message  sdk.Message
-	answered bool             // the answer was handed over, with what it cost
-	input    map[int64][]byte // arguments as they were written: the SDK turns those that are no JSON into {}, which would be executed
+	good     func()         // called once, when the first piece of the answer has come
+	before   []*part        // of the answers that this one continues
+	spent    sessions.Usage // by them
+	mayPause bool
+	specs    []tools.Spec // the tools that may be called: models write calls into their text
+
+	parts    []*part
+	usage    usage
+	by       string // the model that answers, as the server names it
+	stop     string // why the answer ended; empty = not said yet
+	started  bool   // a piece was handed on: the request cannot be made again without a word
+	accepted bool   // good was called
+	stopped  bool   // the reader wants no more
+	answered bool   // the answer was handed over, with what it cost
+
+	text, thinking, arguments, opaque int // bytes kept
+	isJSON                            bool
 }
 
-func (s *stream) read(res *http.Response) error {
-	events := ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(res), nil)
-	for events.Next() {
-		e := events.Current()
-		if !utf8.ValidString(e.RawJSON()) {
+// event is one event, as far as it is looked at. A whole answer has the fields of a message in it.
+type event struct {
+	Type    string          `json:"type"`
+	Index   *int            `json:"index"`
+	Delta   delta           `json:"delta"`
+	Block   json.RawMessage `json:"content_block"`
+	Message json.RawMessage `json:"message"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+
+	Content    json.RawMessage `json:"content"`
+	Model      string          `json:"model"`
+	StopReason string          `json:"stop_reason"`
+}
+
+type delta struct {
+	Type        string `json:"type"`
+	Text        string `json:"text"`
+	Thinking    string `json:"thinking"`
+	Signature   string `json:"signature"`
+	PartialJSON string `json:"partial_json"`
+	StopReason  string `json:"stop_reason"`
+}
+
+// usage is what was counted so far. Fields that a server leaves out or sets to 0 keep what was said before.
+type usage struct {
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	Prompt     int `json:"prompt_tokens"`     // servers that translate another API and forget to rename
+	Completion int `json:"completion_tokens"` // them
+}
+
+func (u *usage) add(n usage) {
+	for _, f := range []struct {
+		to  *int
+		was [2]int
+	}{{&u.Input, [2]int{n.Input, n.Prompt}}, {&u.Output, [2]int{n.Output, n.Completion}}, {&u.CacheRead, [2]int{n.CacheRead}}, {&u.CacheWrite, [2]int{n.CacheWrite}}} {
+		for _, v := range f.was {
+			if v > 0 {
+				*f.to = v
+				break
+			}
+		}
+	}
+}
+
+// counted counts the whole prompt as input, as other providers do: what came from the cache or went into it is a part of it.
+func (u usage) counted() sessions.Usage {
+	return sessions.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+}
+
+// read reads an answer to its end. nil = it was handed over, or the reader wants no more.
+func (s *stream) read(body io.Reader) error {
+	in := wire.NewEvents(body)
+	for {
+		e, err := in.Next()
+		if err != nil {
+			return s.ended(err, in.Junk())
+		}
+		name, data := e.Name, bytes.TrimSpace(e.Data)
+		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			return s.ended(io.EOF, "")
+		}
+		s.isJSON = s.isJSON || e.Value
+		if !utf8.Valid(data) {
 			return s.t.Broken("an event is not valid UTF-8")
 		}
-		if len(s.message.Content) > maxBlocks {
-			return s.t.Broken("more than %d blocks in one answer", maxBlocks)
+		done, err := s.event(name, data)
+		if err != nil || s.stopped {
+			return err
 		}
-		if err := s.message.Accumulate(e); err != nil {
-			return s.t.Error(err)
-		}
-		if e.Type == "message_stop" {
+		if done {
 			return s.end()
 		}
-		if !s.pass(e) {
-			return nil
-		}
 	}
-	err := events.Err()
-	if fault, ok := errors.AsType[*sdk.Error](err); ok {
-		return s.t.StreamError([]byte(fault.RawJSON()))
-	}
-	if err != nil {
+}
+
+// ended judges an answer that came to an end without saying so. junk is what came and is no event.
+func (s *stream) ended(err error, junk string) error {
+	switch {
+	case s.stop != "":
+		return s.end() // all of it has come
+	case !errors.Is(err, io.EOF):
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
+	case s.isJSON && len(s.parts) > 0:
+		return s.end()
+	case junk != "" && !s.accepted:
+		return s.t.Broken("the answer is no event stream (is baseUrl right?): %s", junk)
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }
 
-// pass hands a piece of text or thinking on and reports whether the reader wants more.
-func (s *stream) pass(e sdk.MessageStreamEventUnion) bool {
-	switch {
-	case e.Type != "content_block_delta":
-	case e.Delta.Text != "":
-		return s.yield(agent.Delta{Text: e.Delta.Text})
-	case e.Delta.Thinking != "":
-		return s.yield(agent.Delta{Thinking: e.Delta.Thinking})
-	case e.Delta.PartialJSON != "":
-		if s.input == nil {
-			s.input = make(map[int64][]byte)
+// event takes one event in. done: the answer is complete.
+func (s *stream) event(name string, data []byte) (done bool, err error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		if !e.loosely(data) {
+			s.m.unreadable(s.model, "an event that is no JSON object", data)
+			return false, nil
 		}
-		s.input[e.Index] = append(s.input[e.Index], e.Delta.PartialJSON...)
+		s.m.unreadable(s.model, "a field of an unexpected type", data)
+	}
+	if e.Type == "" {
+		e.Type = name
+	}
+	if e.Type == "error" || hasError(e.Error) {
+		return false, s.t.StreamError(data)
+	}
+	if e.Usage != nil {
+		s.usage.add(*e.Usage)
+	}
+	switch e.Type {
+	case "content_block_delta":
+		return false, s.delta(e.Index, &e.Delta, data)
+	case "content_block_start":
+		return false, s.startBlock(e.Index, e.Block)
+	case "message_start":
+		s.message(e.Message)
+	case "message_delta":
+		s.accept()
+		s.setStop(e.Delta.StopReason)
+		s.setStop(e.StopReason)
+	case "message_stop":
+		s.accept()
+		return true, nil
+	case "ping", "content_block_stop":
+	default:
+		if e.Type == "message" || len(e.Content) > 0 && !isNull(e.Content) {
+			return true, s.whole(&e)
+		}
+	}
+	return false, nil
+}
+
+// hasError reports whether a field says that something went wrong: empty texts and objects do not.
+func hasError(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "{}", "[]", "false", "0":
+		return false
 	}
 	return true
 }
 
-// end makes the answer.
-func (s *stream) end() error {
-	s.t.Drain()
-	answer := &agent.Answer{Model: s.message.Model, Stop: agent.StopEnd, Usage: usage(s.message.Usage)}
-	cut := s.message.StopReason == sdk.StopReasonMaxTokens || s.message.StopReason == stopContextFull
-	for i, b := range s.message.Content {
-		switch b.Type {
-		case "text":
-			answer.Content = append(answer.Content, sessions.Block{Type: sessions.TextBlock, Text: b.Text})
-		case "thinking":
-			answer.Content = append(answer.Content, sessions.Block{Type: sessions.ThinkingBlock, Text: b.Thinking, Signature: b.Signature})
-		case "redacted_thinking":
-			answer.Content = append(answer.Content, sessions.Block{Type: sessions.ThinkingBlock, Data: b.Data})
-		case "tool_use":
-			args := json.RawMessage(s.input[int64(i)])
-			if len(args) == 0 && !cut { // servers that do not stream arguments give them at the start of the block
-				args = b.Input
-			}
-			id := b.ID
-			if id == "" {
-				id = agent.NewCallID()
-			}
-			answer.Content = append(answer.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: b.Name, Arguments: args})
-			answer.Stop = agent.StopToolUse
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+func (s *stream) setStop(reason string) {
+	if reason != "" {
+		s.stop = reason
+	}
+}
+
+// accept says that the endpoint took the request.
+func (s *stream) accept() {
+	if !s.accepted && s.good != nil {
+		s.good()
+	}
+	s.accepted = true
+}
+
+// message reads what a stream begins with: some servers put content there.
+func (s *stream) message(raw json.RawMessage) {
+	var e event
+	if len(raw) == 0 {
+		return
+	}
+	if json.Unmarshal(raw, &e) != nil && !e.loosely(raw) {
+		return
+	}
+	s.by = e.Model
+	if e.Usage != nil {
+		s.usage.add(*e.Usage)
+	}
+}
+
+// whole reads an answer that came in one piece.
+func (s *stream) whole(e *event) error {
+	s.accept()
+	s.by = e.Model
+	s.setStop(e.StopReason)
+	for _, raw := range listOf(e.Content) {
+		if err := s.startBlock(nil, raw); err != nil || s.stopped {
+			return err
 		}
 	}
-	switch {
-	case cut:
-		answer.Stop = agent.StopLength
-	case s.message.StopReason == sdk.StopReasonRefusal && answer.Stop == agent.StopEnd:
-		answer.Stop = agent.StopFilter
+	if s.stop == "" && len(s.parts) > 0 {
+		s.stop = stopEndTurn
 	}
-	if s.message.StopReason == "" {
-		return s.t.Broken("the answer ended without a reason")
-	}
-	s.answered = true
-	s.yield(agent.Delta{Final: answer})
 	return nil
 }
 
-// usage counts the whole prompt as input, as other providers do: what came from the cache or went into it is a part of it.
-func usage(u sdk.Usage) sessions.Usage {
-	return sessions.Usage{
-		Input:  int(u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens),
-		Output: int(u.OutputTokens), CacheRead: int(u.CacheReadInputTokens), CacheWrite: int(u.CacheCreationInputTokens),
+// listOf gives the values of a list; another value is a list of itself.
+func listOf(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		return list
 	}
+	return []json.RawMessage{raw}
+}
+
+// end ends an answer, or says that it was paused.
+func (s *stream) end() error {
+	if err := s.flush(); err != nil || s.stopped {
+		return err
+	}
+	if s.stop == "" {
+		if len(s.parts) == 0 {
+			return s.t.Broken("the answer ended without a reason")
+		}
+		s.stop = stopEndTurn // some servers leave it out
+	}
+	s.t.Drain()
+	if s.stop == "pause_turn" && s.mayPause && len(s.parts) > 0 && !s.hasCalls() {
+		return errPaused
+	}
+	return s.deliver()
 }

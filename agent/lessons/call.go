@@ -47,8 +47,11 @@ type Call struct {
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not known to help yet
 	changes int
-	images  bool // pictures are left out of this call
-	bare    bool // the history is told as text in this call
+	said    string            // by the last refusal
+	last    key               // what was changed after it
+	applied []sessions.Lesson // in this call
+	images  bool              // pictures are left out of this call
+	bare    bool              // the history is told as text in this call
 }
 
 // find gives the lesson in force for a key.
@@ -85,6 +88,12 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 		}
 	}
 	return "", false
+}
+
+// refused reports whether a value of a parameter was just refused, or is known to be.
+func (c *Call) refused(p Param, value string) bool {
+	_, known := c.now[key{Parameter, p.Name, value}]
+	return known || value == p.Value
 }
 
 // Name gives the name that a parameter is sent by.
@@ -163,7 +172,12 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	if !ok || !mayTeach(e) {
 		return false
 	}
+	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
+		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == c.last })
+	}
+	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
+	found = found && !c.wasApplied(l) // it would go round in circles
 	if found {
 		l = c.lesson(l)
 		l.Evidence = e.Said
@@ -206,7 +220,14 @@ func (c *Call) restore(found bool) bool {
 	return true
 }
 
+// wasApplied reports whether this call has been changed in the same way before.
+func (c *Call) wasApplied(l sessions.Lesson) bool {
+	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) && a.Use == l.Use })
+}
+
 func (c *Call) apply(l sessions.Lesson) {
+	c.last = keyOf(l)
+	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
 	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
 }

@@ -87,6 +87,7 @@ func Address(base string) string {
 // Config is what a Book needs.
 type Config struct {
 	Save   func(...sessions.Lesson) // keeps lessons over a restart; called by the goroutine of a model call, must not block for long; nil = they are not kept
+	Same   func(a, b string) bool   // reports whether two fingerprints are of one configuration; nil = when they are equal
 	Now    func() time.Time         // nil = time.Now
 	Logger *slog.Logger             // nil = silent
 }
@@ -107,10 +108,21 @@ func keyOf(l sessions.Lesson) key { return key{l.Kind, l.Name, l.Value} }
 
 func endpointOf(l sessions.Lesson) Endpoint { return Endpoint{l.Provider, l.Address, l.Model} }
 
+// Fingerprint gives f, or one that is always empty.
+func Fingerprint(f func() string) func() string {
+	if f == nil {
+		return func() string { return "" }
+	}
+	return f
+}
+
 // NewBook makes an empty book.
 func NewBook(c Config) *Book {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Same == nil {
+		c.Same = func(a, b string) bool { return a == b }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -186,7 +198,7 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 	now := b.conf.Now()
 	for k, l := range known {
 		switch {
-		case l.Config != config:
+		case !b.conf.Same(l.Config, config):
 		case now.Sub(l.At) > MaxAge:
 			c.stale = with(c.stale, k, l)
 		default:

@@ -12,9 +12,9 @@ import (
 
 var (
 	// digits matches numbers, also 8,192 and 8k.
-	digits = regexp.MustCompile(`\d{1,3}(?:,\d{3})+(?:\.\d+)?k?\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
+	digits = regexp.MustCompile(`\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
 	// bounded matches numbers that are said to be a bound.
-	bounded = regexp.MustCompile(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d[\d,]*(?:\.\d+)?k?)`)
+	bounded = regexp.MustCompile(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?)`)
 	// bound matches texts that say where a value must lie.
 	bound = regexp.MustCompile(`at most|at least|maximum|minimum|up to|less than|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?`)
 )

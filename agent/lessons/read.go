@@ -26,7 +26,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -97,7 +97,7 @@ var (
 func (r reading) asked() (sessions.Lesson, bool) {
 	for _, m := range setTo.FindAllStringSubmatch(r.text, -1) {
 		for _, p := range r.sent.Params {
-			if (strings.EqualFold(p.Name, m[1]) || slices.Contains(p.Words, m[1])) && p.Value != m[2] && slices.Contains(append(p.Next, efforts...), m[2]) {
+			if (strings.EqualFold(p.Name, m[1]) || slices.Contains(p.Words, m[1])) && !r.call.refused(p, m[2]) && slices.Contains(append(slices.Clone(p.Next), efforts...), m[2]) {
 				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: m[2]}, true
 			}
 		}
@@ -124,14 +124,15 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = regexp.MustCompile(`schema|function_declarations|functiondeclaration|input_schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
+	schemaWords = regexp.MustCompile(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
 	toolIndex   = regexp.MustCompile(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
 	quoted      = regexp.MustCompile("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
 // schema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
 func (r reading) schema() (sessions.Lesson, bool) {
-	if len(r.sent.Tools) == 0 || !schemaWords.MatchString(r.text) || r.has("response_format", "json_schema is") {
+	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
+	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) || r.has("response_format", "json_schema is") {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.Loose && !r.call.Off(Schema, "") {
@@ -195,7 +196,7 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 var (
 	idWord  = regexp.MustCompile(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
 	idForm  = regexp.MustCompile(`length of|must be|a-z|pattern|too long|maximum length|characters|regex|invalid|match`)
-	roleErr = regexp.MustCompile(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|not the same number of function calls|consecutive`)
+	roleErr = regexp.MustCompile(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
 )
 
 func (r reading) callIDs() (sessions.Lesson, bool) {
@@ -206,7 +207,7 @@ func (r reading) callIDs() (sessions.Lesson, bool) {
 }
 
 func (r reading) roles() (sessions.Lesson, bool) {
-	if !roleErr.MatchString(r.text) {
+	if !roleErr.MatchString(r.text) || r.has("only user") && r.sent.System {
 		return sessions.Lesson{}, false
 	}
 	switch was := r.call.Use(Roles); {
@@ -221,13 +222,13 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile("\\bimages?\\b|image_url|input_image|vision|multi-?modal|\\bpictures?\\b|mmproj|content must be a string|expected a string|unknown variant|content type|inline_?data|non-text")
+	pictureWord = regexp.MustCompile("\\bimages?\\b|image_url|input_image|vision|multi-?modal|\\bpictures?\\b|mmproj|content must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only")
 	onePicture  = regexp.MustCompile("could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \\d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image")
 )
 
 // picture reads errors about one picture, not about pictures at all.
 func (r reading) picture() (sessions.Lesson, bool) {
-	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant") {
+	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant", "at most 0 ", "valid string") {
 		return sessions.Lesson{}, false
 	}
 	for _, data := range slices.Backward(r.sent.Pictures) {
@@ -239,7 +240,7 @@ func (r reading) picture() (sessions.Lesson, bool) {
 }
 
 func (r reading) pictures() (sessions.Lesson, bool) {
-	if !pictureWord.MatchString(r.text) || !r.refuses() && !r.has("content must be a string", "unknown variant", "expected a string", "mmproj") {
+	if !pictureWord.MatchString(r.text) || !r.refuses() && (r.f.Status < 400 || r.f.Status >= 500) {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.ToolImages && !r.call.Off(ToolImages, "") {
@@ -280,29 +281,35 @@ func (r reading) param() (sessions.Lesson, bool) {
 }
 
 var (
-	lists   = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
-	numbers = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	lists = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
 )
 
 // nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
 func (r reading) nearest(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
-		if n, ok := nearestNumber(r.text, sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
+		// Of the sentences only: the ids of requests have numbers in them.
+		if n, ok := nearestNumber(strings.ToLower(r.f.Text), sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""
 	}
-	listed := r.listed(p)
-	if len(listed) > 0 {
-		return Nearest(p.Value, listed)
+	if listed := r.listed(p); len(listed) > 0 {
+		if best := Nearest(p.Value, listed); best != "" || slices.Contains(efforts, p.Value) {
+			return best
+		}
+		if i := slices.IndexFunc(p.Next, func(next string) bool { return slices.Contains(listed, next) }); i >= 0 {
+			return p.Next[i]
+		}
+		return ""
 	}
-	for _, next := range p.Next {
-		if word(r.text, next) && !refusedWord(r.text, next) {
-			return next
+	next := slices.DeleteFunc(slices.Clone(p.Next), func(v string) bool { return r.call.refused(p, v) })
+	for _, v := range next {
+		if word(r.text, v) && !refusedWord(r.text, v) {
+			return v
 		}
 	}
-	if len(p.Next) > 0 && word(r.text, strings.ToLower(p.Value)) {
-		return p.Next[0]
+	if len(next) > 0 && word(r.text, strings.ToLower(p.Value)) {
+		return next[0]
 	}
 	return ""
 }
@@ -322,7 +329,7 @@ func (r reading) listed(p Param) (out []string) {
 	}
 	rest := r.text[where[1]:]
 	for _, e := range append(slices.Clone(efforts), p.Next...) {
-		if e != p.Value && !slices.Contains(out, e) && word(rest, e) {
+		if !r.call.refused(p, e) && !slices.Contains(out, e) && word(rest, e) {
 			out = append(out, e)
 		}
 	}
@@ -371,7 +378,7 @@ func (r reading) tools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Tools}, true
 }
 
-var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role")
+var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|\\bsystem\\b[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
 
 func (r reading) system() (sessions.Lesson, bool) {
 	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {
@@ -380,7 +387,7 @@ func (r reading) system() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: System}, true
 }
 
-var emptyWord = regexp.MustCompile(`content.{0,60}(null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing).{0,40}content`)
+var emptyWord = regexp.MustCompile(`(?s)content.{0,60}(null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing).{0,80}content`)
 
 func (r reading) content() (sessions.Lesson, bool) {
 	if !r.sent.Steps || !emptyWord.MatchString(r.text) {

@@ -39,7 +39,7 @@ type Config struct {
 
 	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = like any other
 	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
-	Fingerprint string                                 // of the configuration: lessons of another one do not hold
+	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.
@@ -52,7 +52,7 @@ type Model struct {
 	maxTokens   int
 	settings    func(model string) agent.ModelSettings
 	book        *lessons.Book
-	fingerprint string
+	fingerprint func() string
 	address     string // the base URL without what is secret in it
 	tools       wire.Tools
 	plainTools  wire.Tools
@@ -73,7 +73,7 @@ func New(c Config) *Model {
 	m := &Model{
 		address: lessons.Address(base), unread: make(map[string]bool),
 		wire: w, at: addressOf(base), key: c.APIKey, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
-		settings: c.Settings, book: c.Lessons, fingerprint: c.Fingerprint,
+		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
 	}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -95,7 +95,7 @@ func (m *Model) settingsOf(model string) agent.ModelSettings {
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: m.address, Model: p.Model}
-	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint)}
+	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint())}
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		for {
 			again, err := r.try(ctx, yield)

@@ -13,7 +13,7 @@ func (s *stream) say(o *output, piece string, refusal bool) error {
 		return nil
 	}
 	if s.textBytes += len(piece); s.textBytes > maxText {
-		return s.t.Broken("the answer's text is longer than %d bytes", maxText)
+		return s.t.TooLarge("the text", maxText)
 	}
 	o.text.WriteString(piece)
 	o.refused, o.answered = o.refused || refusal, o.answered || !refusal
@@ -70,7 +70,7 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		}
 	case !o.done || len(text) > len(have):
 		if s.textBytes += len(text) - len(have); s.textBytes > maxText {
-			return s.t.Broken("the answer's text is longer than %d bytes", maxText)
+			return s.t.TooLarge("the text", maxText)
 		}
 		o.text.Reset()
 		o.text.WriteString(text)
@@ -122,7 +122,7 @@ func (s *stream) argue(o *output, piece string) error {
 		return nil
 	}
 	if s.argumentBytes += len(piece); s.argumentBytes > maxArguments {
-		return s.t.Broken("the arguments of tool calls are longer than %d bytes", maxArguments)
+		return s.t.TooLarge("the arguments of tool calls", maxArguments)
 	}
 	o.args.WriteString(piece)
 	return nil
@@ -131,7 +131,7 @@ func (s *stream) argue(o *output, piece string) error {
 // argued takes a call's whole arguments in.
 func (s *stream) argued(o *output, args string) error {
 	if s.argumentBytes += len(args) - o.args.Len(); s.argumentBytes > maxArguments {
-		return s.t.Broken("the arguments of tool calls are longer than %d bytes", maxArguments)
+		return s.t.TooLarge("the arguments of tool calls", maxArguments)
 	}
 	o.args.Reset()
 	o.args.WriteString(args)

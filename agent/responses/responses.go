@@ -42,7 +42,7 @@ type Config struct {
 	MaxTokens   int                                    // longest answer where the prompt names none; 0 = the server's default
 	Settings    func(model string) agent.ModelSettings // nil = none
 	Lessons     *lessons.Book                          // nil = one of its own, in memory
-	Fingerprint string                                 // of the configuration: lessons of another one do not hold
+	Fingerprint func() string                          // of the configuration and the server's list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.
@@ -57,7 +57,7 @@ type Model struct {
 	maxTokens   int
 	settings    func(string) agent.ModelSettings
 	book        *lessons.Book
-	fingerprint string
+	fingerprint func() string
 
 	tools, plainTools wire.Tools
 
@@ -85,7 +85,7 @@ func New(c Config) *Model {
 	m := &Model{
 		wire: wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient}),
 		name: c.Name, url: endpoint(base), address: lessons.Address(base), key: c.APIKey, log: c.Logger, maxTokens: c.MaxTokens,
-		settings: c.Settings, book: c.Lessons, fingerprint: c.Fingerprint,
+		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
 	}
 	m.host = hostOf(m.url)
 	return m
@@ -114,7 +114,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	)
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if call == nil {
-			call = m.book.Call(at, m.fingerprint)
+			call = m.book.Call(at, m.fingerprint())
 		}
 		for {
 			if req == nil {
@@ -242,16 +242,10 @@ func hostOf(u *url.URL) host {
 		return openAI
 	case below("api.x.ai"):
 		return xAI
-	case slices.ContainsFunc(azureDomains, below):
+	case agent.AzureHost(name):
 		return azure
 	}
 	return other
-}
-
-// azureDomains are where Azure's services for OpenAI's models are.
-var azureDomains = []string{
-	"openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com", "openai.azure.us", "cognitiveservices.azure.us", "openai.azure.cn",
-	"cognitiveservices.azure.cn",
 }
 
 // maxWarned bounds the models of which is known that something unreadable was logged.

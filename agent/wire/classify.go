@@ -156,6 +156,7 @@ var tooLongWords = []string{
 	"reduce the length of the messages",      // Groq
 	"input is too long for requested model",  // Bedrock
 	"tokens` + `max_new_tokens` must be <=",  // TGI, Together
+	"tokens + `max_new_tokens` must be <=",   // TGI
 	"context window exceeds limit",           // MiniMax
 	"exceeded model token limit",             // Kimi
 	"number of tokens in the prompt exceeds", // Cohere

@@ -49,6 +49,11 @@ func (t *Try) modelError(err error) *agent.ModelError {
 // Broken makes the error of an answer that made no sense.
 func (t *Try) Broken(format string, args ...any) error { return t.Error(fmt.Errorf(format, args...)) }
 
+// TooLarge makes the error of an answer of which a part, named by what, is larger than what is kept, in bytes. It is not tried again.
+func (t *Try) TooLarge(what string, most int) error {
+	return t.Error(fmt.Errorf("%w: %s is larger than %d bytes", agent.ErrTooLarge, what, most))
+}
+
 // refused fills in what a provider said: its class, its words for people, and all of them for whoever learns from it.
 func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	f := ReadFault(raw)
@@ -75,6 +80,9 @@ func (t *Try) StreamError(raw []byte) error {
 func (t *Try) broken(err error) error {
 	if t.read.Load() == 0 {
 		return errors.New("the answer was empty")
+	}
+	if errors.Is(err, agent.ErrTooLarge) {
+		return err // the host's own words
 	}
 	return errors.New(t.text(plain(err)))
 }

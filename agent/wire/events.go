@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"parley/agent"
 )
 
 // The bounds of one event, in bytes.
@@ -35,6 +36,7 @@ type Events struct {
 	data    []byte
 	line    []byte // one that was longer than the buffer
 	junk    []byte
+	next    []byte // a line that belongs to the next event
 	last    error
 }
 
@@ -115,9 +117,13 @@ func unended(err error) error {
 // event gives the next event of a stream. A line that is a JSON object counts as one: servers write errors like that.
 func (e *Events) event() (Event, error) {
 	e.name, e.data = "", e.data[:0]
-	for e.last == nil {
+	for e.last == nil || len(e.next) > 0 {
 		var line []byte
-		line, e.last = e.readLine()
+		if len(e.next) > 0 {
+			line, e.next = e.next, nil
+		} else {
+			line, e.last = e.readLine()
+		}
 		if errors.Is(e.last, errLongLine) {
 			return Event{}, e.last
 		}
@@ -133,6 +139,10 @@ func (e *Events) event() (Event, error) {
 		case string(field) == "data":
 			if len(e.data) > maxLine {
 				return Event{}, errLongLine
+			}
+			if len(e.data) > 0 && json.Valid(e.data) { // a server that leaves out the empty line between events
+				e.next = append(e.next[:0], line...)
+				return Event{Name: e.name, Data: e.data}, nil
 			}
 			if len(e.data) > 0 {
 				e.data = append(e.data, '\n')
@@ -154,7 +164,7 @@ func (e *Events) event() (Event, error) {
 	return Event{}, e.last
 }
 
-var errLongLine = fmt.Errorf("a line of the answer is longer than %d bytes", maxLine)
+var errLongLine = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
 
 // readLine gives a line without its end. At the end of the answer there may be both a line and an error.
 func (e *Events) readLine() ([]byte, error) {

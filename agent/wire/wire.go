@@ -110,9 +110,9 @@ type tryKey struct{}
 
 var (
 	errFirstByte = fmt.Errorf("first byte deadline: %w", agent.ErrNoByte)
-	errIdle      = errors.New("idle deadline: the answer stopped coming")
+	errIdle      = fmt.Errorf("idle deadline: %w", agent.ErrStalled)
 	errTotal     = errors.New("total deadline of one try")
-	errTooBig    = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
+	errTooBig    = fmt.Errorf("%w: more than %d bytes came", agent.ErrTooLarge, maxAnswer)
 	errStopped   = errors.New("the reader stopped")
 )
 

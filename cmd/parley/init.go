@@ -15,10 +15,12 @@ import (
 
 	"golang.org/x/term"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/gateway/models"
 	"parley/gateway/questions"
 )
 
@@ -42,6 +44,8 @@ type initialised struct {
 	Env    string   `json:"env,omitempty"` // the file of secrets; "" = there are none in it
 	Kept   []string `json:"kept"`          // copies of what was there
 	Login  []string `json:"login"`         // channels that are linked later
+
+	Notes []models.Note `json:"notes,omitempty"` // what may surprise about the model
 }
 
 // Run writes a configuration, by questions or by flags.
@@ -227,6 +231,13 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	if len(vars) > 0 {
 		out.Env = envPath
 	}
+	if m := a.Model; m.API != "" {
+		key := m.Key
+		if m.Var != "" {
+			key = channels.NewSecret(os.Getenv(m.Var))
+		}
+		out.Notes = gateway.ModelNotes(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})
+	}
 	for _, ch := range a.Channels {
 		if ch.Token.IsZero() {
 			out.Login = append(out.Login, string(ch.Kind))
@@ -244,6 +255,11 @@ func initWords(p *page, out initialised) {
 	p.printf(".\n")
 	if len(out.Kept) > 0 {
 		p.printf("What was there is kept as %s.\n", strings.Join(out.Kept, " and "))
+	}
+	for _, n := range out.Notes {
+		if !n.Minor {
+			p.printf("Note: %s\n", n)
+		}
 	}
 	name := "parley"
 	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, out.Config) {

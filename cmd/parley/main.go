@@ -51,7 +51,7 @@ type cli struct {
 	Sessions   sessionsCmd   `cmd:"" help:"List, read, search, change, delete sessions."`
 	Runs       runsCmd       `cmd:"" help:"What agents work on and have worked on."`
 	Agents     agentsCmd     `cmd:"" help:"List the agents."`
-	Models     modelsCmd     `cmd:"" help:"List the language models."`
+	Models     modelsCmd     `cmd:"" help:"List, test the language models, and forget what was learned about them."`
 	Usage      usageCmd      `cmd:"" help:"What model calls cost, by day, agent and model."`
 	Channels   channelsCmd   `cmd:"" help:"How the accounts are connected."`
 	Login      loginCmd      `cmd:"" help:"Link an account with a phone."`

@@ -144,6 +144,8 @@ type checked struct {
 	File     string `json:"file"` // "" = there is none
 	Accounts int    `json:"accounts"`
 	Agents   int    `json:"agents"`
+
+	Prices []config.CataloguePrice `json:"prices,omitempty"` // that count into budgets in dollars, and are not in the file
 }
 
 // Run reports everything that is wrong with the configuration; exit code 2 when it cannot be used.
@@ -154,6 +156,9 @@ func (c checkCmd) Run(e *env) error {
 			return
 		}
 		p.printf("%s is good: %d accounts, %d agents.\n", v.File, v.Accounts, v.Agents)
+		for _, m := range v.Prices {
+			p.printf("%s counts into budgets in dollars at the catalogue's price: $%v in, $%v out for a million tokens. Set input and output in models.providers.*.models.* for another.\n", m.Model, m.Input, m.Output)
+		}
 	}
 	path, ok := config.Find(e.config, os.Getenv)
 	if !ok {
@@ -170,7 +175,7 @@ func (c checkCmd) Run(e *env) error {
 	for _, p := range problems {
 		fmt.Fprintln(os.Stderr, p)
 	}
-	return tell(e, c.asJSON, checked{path, len(conf.Channels), max(len(conf.Agents.List), 1)}, words)
+	return tell(e, c.asJSON, checked{path, len(conf.Channels), max(len(conf.Agents.List), 1), conf.CataloguePrices()}, words)
 }
 
 type configCmd struct {

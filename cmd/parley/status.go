@@ -61,12 +61,22 @@ func printStatus(p *page, s api.HostStatus) {
 		ready = p.paint(red, "not ready: "+oneLine(s.Why))
 	}
 	_, _ = fmt.Fprintf(p.out, "parley %s, up %s, %s\n", oneLine(s.Version), p.now.Sub(s.Started).Round(time.Second), ready) // cleaned word by word
-	p.printf("model %s (%s)\nstore %s, %s\nconfiguration %s\n", s.Model, s.ModelWhy, s.Store, s.State, firstOf(s.Config, "none (the defaults)"))
+	p.printf("model %s (%s)%s\n", s.Model, s.ModelWhy, mark(s.ModelAt != "", " at "+s.ModelAt))
+	for _, n := range s.ModelNotes {
+		p.painted(yellow, "! "+oneLine(n.String()))
+	}
+	p.printf("store %s, %s\nconfiguration %s\n", s.Store, s.State, firstOf(s.Config, "none (the defaults)"))
+	if s.Address != "" {
+		p.printf("address %s\n", s.Address)
+	}
 	for _, a := range s.Accounts {
 		p.printf("%s\n", oneLine(a.Line()))
 	}
 	for _, m := range s.Servers {
 		p.printf("%s, %d tools\n", oneLine(fmt.Sprint(m)), m.Tools)
+		for _, note := range m.Notes() {
+			p.printf("%s\n", oneLine(note))
+		}
 	}
 	for _, m := range s.Sandbox {
 		p.printf("MCP servers of sandboxed sessions run %s\n", m)
@@ -112,28 +122,6 @@ func mark(on bool, word string) string {
 		return word
 	}
 	return ""
-}
-
-type modelsCmd struct {
-	asJSON
-}
-
-func (c modelsCmd) Run(e *env) error {
-	list, err := request[[]api.Model](e, "GET /api/models", api.None{})
-	if err != nil {
-		return err
-	}
-	return tell(e, c.asJSON, list, func(p *page, list []api.Model) {
-		g := p.grid("MODEL", "WINDOW", "PICTURES", "~TROUBLE")
-		for _, m := range list {
-			window := ""
-			if m.Window > 0 {
-				window = short(m.Window)
-			}
-			g.row(m.Name+mark(m.Default, " (default)"), window, mark(m.Images, "yes"), m.Trouble)
-		}
-		g.print("There are no models.")
-	})
 }
 
 type skippedCmd struct {

@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"log/slog"
 
 	"parley/agent"
 	"parley/agent/anthropic"
 	"parley/agent/offline"
 	"parley/agent/openai"
+	"parley/agent/responses"
 	"parley/channels"
 	"parley/channels/discord"
 	"parley/channels/telegram"
@@ -68,23 +68,41 @@ func adapters() []gateway.Adapter {
 func providers() []gateway.Provider {
 	return []gateway.Provider{
 		{
-			API: "openai",
-			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
-				return openai.New(openai.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
-			},
-			List: func(ctx context.Context, p agent.Provider) ([]string, error) {
-				return openai.List(ctx, openai.Config{Name: cmp.Or(p.BaseURL, "openai"), BaseURL: p.BaseURL, APIKey: p.APIKey})
+			API:  "openai",
+			Open: openOpenAI, List: listOpenAI,
+		},
+		{
+			API:  agent.CompletionsAPI,
+			Open: openOpenAI, List: listOpenAI,
+		},
+		{
+			API:  agent.ResponsesAPI,
+			Open: openOpenAI, List: listOpenAI,
+		},
+		{
+			API: agent.AnthropicAPI,
+			Open: func(name string, p agent.Provider, env gateway.ProviderEnv) (agent.Model, error) {
+				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(),
+					Settings: p.Settings, Logger: env.Log, Lessons: env.Lessons, Fingerprint: env.Fingerprint}), nil
 			},
 		},
 		{
-			API: "anthropic",
-			Open: func(name string, p agent.Provider, log *slog.Logger) (agent.Model, error) {
-				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.BaseURL, APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(), Logger: log}), nil
-			},
-		},
-		{
-			API:  "offline",
-			Open: func(string, agent.Provider, *slog.Logger) (agent.Model, error) { return offline.New(), nil },
+			API:  agent.OfflineAPI,
+			Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return offline.New(), nil },
 		},
 	}
+}
+
+// openOpenAI makes a provider of OpenAI's two protocols: Provider.Protocol says which one an address speaks.
+func openOpenAI(name string, p agent.Provider, env gateway.ProviderEnv) (agent.Model, error) {
+	if p.Protocol() == agent.ResponsesAPI {
+		return responses.New(responses.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(),
+			Settings: p.Settings, Logger: env.Log, Lessons: env.Lessons, Fingerprint: env.Fingerprint}), nil
+	}
+	return openai.New(openai.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(),
+		Settings: p.Settings, Logger: env.Log, Lessons: env.Lessons, Fingerprint: env.Fingerprint}), nil
+}
+
+func listOpenAI(ctx context.Context, p agent.Provider) ([]string, error) {
+	return openai.List(ctx, openai.Config{Name: cmp.Or(p.Address(), "openai"), BaseURL: p.Address(), APIKey: p.APIKey})
 }

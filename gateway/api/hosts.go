@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/gateway/models"
 	"parley/policy"
 	"parley/sessions"
 	"parley/tools/mcp"
@@ -25,6 +26,9 @@ type HostStatus struct {
 	Config     string                         `json:"config,omitempty"`
 	Model      string                         `json:"model"`
 	ModelWhy   string                         `json:"modelWhy"`
+	ModelAt    string                         `json:"modelAt,omitempty"`    // address of its server; "" = the provider's own
+	ModelNotes []models.Note                  `json:"modelNotes,omitempty"` // what may surprise about the models in use: a window that is a guess, no tools
+	Address    string                         `json:"address,omitempty"`    // of the host itself
 	Accounts   []Account                      `json:"accounts"`
 	Working    []sessions.Key                 `json:"working"`
 	Waiting    int                            `json:"waiting"` // sessions that have work and wait for their turn

@@ -114,15 +114,6 @@ type Agent struct {
 	Spawns   []string         `json:"allowAgents,omitempty"`
 }
 
-// Model is one row of models.list.
-type Model struct {
-	Name    string `json:"name"` // provider/model
-	Default bool   `json:"default,omitempty"`
-	Window  int    `json:"window,omitempty"`
-	Images  bool   `json:"images,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // why its provider is left alone at the moment
-}
-
 // UsageQuery sums up what model calls cost.
 type UsageQuery struct {
 	Days  int    `query:"days" default:"30" min:"1" max:"400"`

@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/agent"
+	"parley/gateway/models/catalogue"
 )
 
 // prices warns where a budget is in dollars and no price is known: such models are refused.
@@ -13,13 +15,7 @@ func (k *checker) prices() {
 	if len(bounds) == 0 {
 		return
 	}
-	some := false
-	for _, p := range k.config.Models.Providers {
-		for _, f := range p.Models {
-			some = some || f.Priced()
-		}
-	}
-	if !some {
+	if !k.somePrice() {
 		for _, at := range bounds {
 			k.report(Warning, at, "no model has a price, so every model but the offline one will be refused", "set input and output in models.providers.*.models.*")
 		}
@@ -79,11 +75,86 @@ func (k *checker) pricesOf(path string, names []string) {
 // price looks at one model that the file names.
 func (k *checker) price(path, name string) {
 	provider, model, ok := strings.Cut(name, "/")
-	p, configured := k.config.Models.Providers[provider]
-	if !configured && provider == "offline" {
-		p.API = provider
-	}
-	if ok && !p.Facts(model).Priced() {
+	if ok && !k.config.priced(provider, model) {
 		k.report(Warning, path, "has no price, and a budget in dollars is set: it will be refused", "set input and output in models.providers.*.models.*")
 	}
+}
+
+// somePrice reports whether any model has a price that the file names, that the catalogue knows, or that a key in the environment brings.
+func (k *checker) somePrice() bool {
+	for _, name := range k.config.modelNames() {
+		if provider, model, ok := strings.Cut(name, "/"); ok && provider != agent.OfflineAPI && k.config.priced(provider, model) {
+			return true
+		}
+	}
+	return len(implied(k.decoder.getenv)) > 1
+}
+
+// modelNames lists the models that the configuration names, each once, as provider/model.
+func (c *Config) modelNames() (out []string) {
+	d := c.Agents.Defaults
+	names := append([]string{d.Model, d.Subagents.Model, d.Compaction.Model}, d.Fallbacks...)
+	for _, e := range c.Agents.List {
+		names = append(append(names, e.Model), e.Fallbacks...)
+	}
+	for _, p := range sortedKeys(c.Models.Providers) {
+		for _, model := range sortedKeys(c.Models.Providers[p].Models) {
+			names = append(names, p+"/"+model)
+		}
+	}
+	for _, n := range names {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// providerOf gives a provider as it is configured, or as it is without being configured.
+func (c *Config) providerOf(name string) (agent.Provider, bool) {
+	if p, ok := c.Models.Providers[name]; ok {
+		return p, true
+	}
+	switch name {
+	case agent.OfflineAPI, "openai", agent.AnthropicAPI:
+		return agent.Provider{API: name}, true
+	}
+	return agent.Provider{}, false
+}
+
+// priced reports whether a model's price is configured or in the catalogue.
+func (c *Config) priced(provider, model string) bool {
+	p, ok := c.providerOf(provider)
+	if ok && p.Facts(model).Priced() {
+		return true
+	}
+	known, found := catalogue.Find(provider, p, model)
+	return ok && found && known.Input+known.Output > 0
+}
+
+// CataloguePrice is the price of a model that the configuration names without one.
+type CataloguePrice struct {
+	Model  string  `json:"model"` // provider/model
+	Input  float64 `json:"input"` // dollars for a million tokens
+	Output float64 `json:"output"`
+}
+
+// CataloguePrices lists the prices that count into a budget in dollars although the configuration does not have them; none where there is
+// no such budget.
+func (c *Config) CataloguePrices() (out []CataloguePrice) {
+	k := &checker{config: c}
+	if len(k.dollars()) == 0 {
+		return nil
+	}
+	for _, name := range c.modelNames() {
+		provider, model, _ := strings.Cut(name, "/")
+		p, ok := c.providerOf(provider)
+		if !ok || p.Facts(model).Priced() {
+			continue
+		}
+		if known, found := catalogue.Find(provider, p, model); found && known.Input+known.Output > 0 {
+			out = append(out, CataloguePrice{name, known.Input, known.Output})
+		}
+	}
+	return out
 }

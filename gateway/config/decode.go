@@ -89,6 +89,10 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, f field, at spot) bool {
 		d.mapping(n, v, f, at)
 	case t.Kind() == reflect.Slice:
 		d.list(n, v, f, at)
+	case t.Kind() == reflect.Interface:
+		if x, ok := d.free(n, at); ok {
+			v.Set(reflect.ValueOf(&x).Elem())
+		}
 	default:
 		d.scalar(n, v, f, at)
 	}
@@ -270,9 +274,11 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field, at spot) {
 		to := at.key(nameText(p.key), p.line)
 		e := d.element(t.Elem())
 		if !d.value(p.node, e, f, to) {
-			if e.Kind() != reflect.Struct {
+			switch {
+			case e.Kind() == reflect.Interface && p.node.Value != "": // null is written out
+			case e.Kind() != reflect.Struct:
 				d.wrong(to, "has no value", "")
-			} else {
+			default:
 				d.complete(nil, to, e)
 			}
 		}

@@ -132,6 +132,10 @@ func typeOf(t reflect.Type, f field) string {
 		return "list of " + typeOf(t.Elem(), field{enum: f.enum})
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice:
 		return "lists by name"
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
+		return "values by name"
+	case t.Kind() == reflect.Map && (t.Elem() == secretType || t.Elem().Kind() == reflect.String):
+		return "texts by name"
 	case t.Kind() == reflect.Map:
 		return "groups by id"
 	case t.Kind() == reflect.Struct:

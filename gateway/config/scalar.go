@@ -36,12 +36,23 @@ func (d *decoder) text(n *yaml.Node, f field, at spot) (string, bool) {
 	}
 	switch tag := n.ShortTag(); {
 	case tag == "!!str", tag == "!!timestamp", whole.MatchString(n.Value):
+	case tag == "!!bool" && slices.Contains(f.enum, switchWord(n.Value)):
+		d.wrong(at, "must be text, is "+kindOf(n), "write "+switchWord(n.Value))
+		return "", false
 	default:
 		d.wrong(at, "must be text, is "+kindOf(n), "put it in quotes")
 		return "", false
 	}
 	e, ok := d.expand(n, f, at)
 	return e.text, ok
+}
+
+// switchWord gives the word that a switch has for a truth value.
+func switchWord(text string) string {
+	if strings.EqualFold(text, "true") {
+		return "on"
+	}
+	return "off"
 }
 
 // expand fills in the environment variables of a scalar.

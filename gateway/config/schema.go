@@ -79,8 +79,12 @@ func (g *schemas) value(v reflect.Value, f field) *jsonschema.Schema {
 		return g.channels()
 	case t == secretType:
 		return text(f)
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() != reflect.Struct:
+		return g.element(t.Elem(), f)
 	case t.Kind() == reflect.Pointer:
 		return g.element(t.Elem(), field{})
+	case t.Kind() == reflect.Interface:
+		return &jsonschema.Schema{}
 	case t.Kind() == reflect.Struct:
 		return g.object(v)
 	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:

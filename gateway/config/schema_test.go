@@ -44,6 +44,8 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		{"log: {level: loud}", false},
 		{"log: {level: '${LEVEL}'}", true},
 		{"zebra: 1", false},
+		{"gateway: {openai: {enabled: true, tools: ignore}}", true},
+		{"gateway: {openai: {tools: call}}", false},
 		{"log: {zebra: 1}", false},
 		{"channels: {zebra: {}}", false},
 		{"channels: {telegram: {token: x, zebra: 1}}", false},

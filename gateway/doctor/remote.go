@@ -19,6 +19,7 @@ import (
 	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/config"
+	"parley/gateway/models"
 )
 
 // most is how far the clock may be off before something is said.
@@ -109,7 +110,8 @@ func (x *exam) account(ctx context.Context, check string, a config.Account, row 
 // models gives a group for each provider.
 func (x *exam) models() (out []group) {
 	return []group{{"model", func(ctx context.Context) []Finding {
-		chosen := gateway.Choose(ctx, x.Config, x.Providers, x.Getenv)
+		m := gateway.OpenModels(ctx, x.Config, x.Providers, x.Getenv, slog.New(slog.DiscardHandler))
+		chosen := m.Chosen
 		if chosen.Offline {
 			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider with its model under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
 		}
@@ -119,9 +121,44 @@ func (x *exam) models() (out []group) {
 				found = append(found, x.provider(ctx, name, p, chosen.Model)...)
 			}
 		}
-		return found
+		found = append(found, x.facts(ctx, m)...)
+		return append(found, fine("model", "parley models test %s makes real calls: a plain, a tool, an image and a thinking turn", chosen.Model))
 	}}}
 }
+
+// facts says what is known of the model that answers, and what may surprise. A running host knows more: it is asked instead.
+func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
+	const check = "model"
+	row := m.Facts(ctx, m.Chosen.Model)
+	if row.Program == models.Ollama && row.From.Window == models.Guessed && x.host == nil {
+		if load, cancel := context.WithTimeout(ctx, loadTimeout); m.Load(load, m.Chosen.Model) == nil {
+			cancel()
+			row = m.Facts(ctx, m.Chosen.Model)
+		} else {
+			cancel()
+		}
+	}
+	at := ""
+	if row.Address != "" {
+		at = " at " + row.Address
+	}
+	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d", row.Name, at, row.Window, row.From.Window, gateway.PromptSize())}
+	notes := row.Notes
+	if x.host != nil {
+		notes = x.host.ModelNotes
+	}
+	for _, n := range notes {
+		f := warn(check, n.Fix, "%s", n.Text)
+		if n.Minor {
+			f.Level = Fine
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// loadTimeout is how long Ollama may take to load a model, so that it knows the model's window.
+const loadTimeout = 5 * time.Second
 
 // provider lists the models of a provider: that needs its key, and costs nothing.
 func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chosen string) []Finding {

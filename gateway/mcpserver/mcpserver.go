@@ -85,7 +85,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins anew
 	default:
 		call, err := h.marked(w, r, p)
-		if err != nil {
+		if wrong, ok := errors.AsType[*badMessage](err); ok {
+			wrong.write(w)
+			return
+		} else if err != nil {
 			api.WriteError(w, err)
 			return
 		}
@@ -121,6 +124,9 @@ func (h *handler) marked(w http.ResponseWriter, r *http.Request, p api.Principal
 		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", bodyMost)
 	} else if err != nil {
 		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive in time")
+	}
+	if err := checkMessage(body); err != nil {
+		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if id := callID(body); id != "" {

@@ -52,9 +52,10 @@ func decode(text []byte, v any) error {
 
 // message is one message of a conversation as the client has it.
 type message struct {
-	Role string `json:"role"`
-	Type string `json:"type"` // responses: message, …
-	Text words  `json:"content"`
+	Role string          `json:"role"`
+	Type string          `json:"type"` // responses: message, …
+	Text words           `json:"content"`
+	ID   json.RawMessage `json:"id"` // responses: of an item_reference, the message of an earlier response
 }
 
 // words are what a message says: a string, or a list of parts.

@@ -32,11 +32,12 @@ func decodes(t *testing.T, tk talk, err error) {
 func FuzzChat(f *testing.F) {
 	for _, s := range []string{`{"model":"parley","messages":[{"role":"user","content":"hi"}]}`, `{"model":"m","messages":[{"role":"system","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":null},{"role":"user","content":[{"type":"text","text":"b"}]}],"n":1,"tools":[],"user":"u"}`,
 		`{"model":"m","messages":[{"role":"user","content":"a\n\nb"},{"role":"user","content":"c"}]}`, `{"messages":null}`, `[]`, `{"model":"m","messages":[{"role":"user","content":{}}]}`,
-		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlh"}}]},{"role":"user","content":"and now"}]}`, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://x"}]}]}`} {
-		f.Add([]byte(s))
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlh"}}]},{"role":"user","content":"and now"}]}`, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://x"}]}]}`,
+		`{"model":"m","tools":[{}],"functions":[{}],"function_call":{"name":"f"},"messages":[{"role":"assistant","content":null,"tool_calls":[{}]},{"role":"tool","content":"o"},{"role":"user","content":"x"}]}`} {
+		f.Add([]byte(s), strings.Contains(s, "tools"))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		_, o, err := readChat(body)
+	f.Fuzz(func(t *testing.T, body []byte, ignore bool) {
+		_, o, err := readChat(body, ignore)
 		decodes(t, o.talk, err)
 	})
 }
@@ -44,11 +45,12 @@ func FuzzChat(f *testing.F) {
 // FuzzResponse reads bodies of responses.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{`{"model":"parley","input":"hi"}`, `{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]},{"type":"reasoning"}],"reasoning":{"effort":"low"}}`,
-		`{"model":"m","input":[{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]},{"role":"user","content":"x"}],"text":{"format":{"type":"text"}}}`, `{"input":5}`, `{"model":"m","input":[5]}`, `{"model":"m","conversation":null,"prompt":{}}`, `{"model":"m","input":[{"role":"user","content":[{"type":"input_image","image_url":"data:;base64,R0lGODlh"}]}]}`} {
-		f.Add([]byte(s))
+		`{"model":"m","input":[{"role":"assistant","content":[{"type":"refusal","refusal":"no"}]},{"role":"user","content":"x"}],"text":{"format":{"type":"text"}}}`, `{"input":5}`, `{"model":"m","input":[5]}`, `{"model":"m","conversation":null,"prompt":{}}`, `{"model":"m","input":[{"role":"user","content":[{"type":"input_image","image_url":"data:;base64,R0lGODlh"}]}]}`,
+		`{"model":"m","tools":[{}],"input":[{"type":"function_call","name":"f","arguments":"{}"},{"type":"function_call_output","output":"o"},{"role":"user","content":"x"}]}`, `{"model":"m","tools":5,"input":[{"type":"function_call_output","output":[]}],"metadata":{"a":"b"}}`} {
+		f.Add([]byte(s), strings.Contains(s, "tools"))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		_, o, err := readResponse(body)
+	f.Fuzz(func(t *testing.T, body []byte, ignore bool) {
+		_, o, err := readResponse(body, ignore)
 		decodes(t, o.talk, err)
 	})
 }

@@ -20,16 +20,17 @@ type chatRequest struct {
 	User   string `json:"user"`
 	N      *int   `json:"n"`
 	Effort string `json:"reasoning_effort"`
-	refused
-	Functions  []json.RawMessage `json:"functions"`
-	Modalities []string          `json:"modalities"`
-	Format     *format           `json:"response_format"`
+	clientTools
+	Modalities []string `json:"modalities"`
+	Format     *format  `json:"response_format"`
 }
 
-// refused is what both endpoints have and parley has not.
-type refused struct {
-	Tools  []json.RawMessage `json:"tools"`
-	Choice json.RawMessage   `json:"tool_choice"`
+// clientTools are the tools that a client offers, in all forms of both endpoints. An agent never calls them.
+type clientTools struct {
+	Tools     json.RawMessage `json:"tools"`
+	Choice    json.RawMessage `json:"tool_choice"`
+	Functions json.RawMessage `json:"functions"`
+	Function  json.RawMessage `json:"function_call"`
 }
 
 type format struct {
@@ -43,12 +44,27 @@ func (f *format) check(param string) error {
 	return nil
 }
 
-// check refuses what would have to change the answer.
-func (q refused) check() error {
-	if len(q.Tools) > 0 && string(q.Choice) != `"none"` {
-		return unsupported("tools", "tools: the client's tools are not called; an agent of parley has tools of its own. Leave tools out, or set tool_choice to none")
+// check refuses tools that the client expects to be called, unless the configuration says that they are ignored.
+func (q clientTools) check(ignore bool) error {
+	if ignore {
+		return nil
+	}
+	for _, x := range []struct {
+		param, choiceName string
+		tools, choice     json.RawMessage
+	}{{"tools", "tool_choice", q.Tools, q.Choice}, {"functions", "function_call", q.Functions, q.Function}} {
+		if isEmptyJSON(x.tools) || string(x.choice) == `"none"` {
+			continue
+		}
+		return unsupported(x.param, "%[1]s: an agent of parley calls tools of its own, not the client's. Leave %[1]s out, set %[2]s to none, or set gateway.openai.tools to ignore in parley's configuration for clients that always send %[1]s", x.param, x.choiceName)
 	}
 	return nil
+}
+
+// isEmptyJSON reports whether a value is missing, null or an empty list.
+func isEmptyJSON(v json.RawMessage) bool {
+	var list []json.RawMessage
+	return len(v) == 0 || string(v) == "null" || json.Unmarshal(v, &list) == nil && len(list) == 0
 }
 
 // efforts are the words of the API for how long a model thinks, as parley has them.
@@ -63,7 +79,7 @@ func thinking(param, effort string) (string, error) {
 }
 
 // readChat decodes the body of a chat completion.
-func readChat(text []byte) (q chatRequest, o order, err error) {
+func readChat(text []byte, ignoreTools bool) (q chatRequest, o order, err error) {
 	if err = decode(text, &q); err != nil {
 		return q, o, err
 	}
@@ -73,15 +89,13 @@ func readChat(text []byte) (q chatRequest, o order, err error) {
 		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")
 	case q.N != nil && *q.N != 1:
 		return q, o, unsupported("n", "n: an agent gives one answer")
-	case len(q.Functions) > 0:
-		return q, o, unsupported("functions", "functions: the client's functions are not called; an agent of parley has tools of its own")
 	}
 	for _, m := range q.Modalities {
 		if m != "text" {
 			return q, o, unsupported("modalities", "modalities: text only")
 		}
 	}
-	if err = q.check(); err != nil {
+	if err = q.check(ignoreTools); err != nil {
 		return q, o, err
 	}
 	if err = q.Format.check("response_format"); err != nil {
@@ -109,10 +123,10 @@ func (h *handler) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	ans, err := turn.wait(r.Context(), nil, nil)
 	if err != nil {
-		Fail(w, err)
+		Fail(w, turn.problem(w, err))
 		return
 	}
-	c.Choices = []choice{{Message: &said{Role: "assistant", Content: &ans.text}, Finish: &ans.finish}}
+	c.Choices = []choice{{Message: &said{Role: "assistant", Content: &ans.text, Refusal: ans.refusal}, Finish: &ans.finish}}
 	c.Usage = chatUsageOf(ans.usage)
 	api.WriteJSON(w, http.StatusOK, c)
 }
@@ -177,10 +191,10 @@ func (t *turn) chatStream(w http.ResponseWriter, r *http.Request, c completion, 
 	var g grow
 	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, s.ping)
 	if err != nil {
-		_ = s.data("", map[string]*problem{"error": problemOf(w, err)}) // a client that went away needs none
+		_ = s.data("", map[string]*problem{"error": t.problem(w, err)}) // a client that went away needs none
 		return
 	}
-	if text(g.last(ans.text)) != nil || chunk(said{}, &ans.finish) != nil {
+	if text(g.last(ans.text)) != nil || ans.refusal != nil && chunk(said{Refusal: ans.refusal}, nil) != nil || chunk(said{}, &ans.finish) != nil {
 		return
 	}
 	if usage {

@@ -29,6 +29,18 @@ func (e *events) part(name string, f fields) error {
 	return e.send(name, all)
 }
 
+// fail ends the events with an error. Some clients look for response.failed, others for an event named error, with its fields beside the
+// type, as documented, or in an object, as OpenAI sends it. A client that went away needs neither.
+func (e *events) fail(p *problem) {
+	if p.ended {
+		e.x.fail(p)
+		if e.send("response.failed", fields{"response": e.x}) != nil {
+			return
+		}
+	}
+	_ = e.send("error", fields{"message": p.Message, "code": p.Code, "param": p.Param, "error": p})
+}
+
 // all sends events until one cannot be sent.
 func all(steps ...func() error) error {
 	for _, do := range steps {
@@ -64,9 +76,7 @@ func (t *turn) responseStream(w http.ResponseWriter, r *http.Request, x *respons
 	}
 	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, e.s.ping)
 	if err != nil {
-		p := problemOf(w, err)
-		x.Status, x.Error = "failed", &responseError{Code: "server_error", Message: p.Message}
-		_ = e.send("response.failed", fields{"response": x}) // a client that went away needs none
+		e.fail(t.problem(w, err))
 		return
 	}
 	if text(g.last(ans.text)) != nil {

@@ -34,10 +34,12 @@ type Deps struct {
 	Host   Host
 	Store  Store
 	Agents func() (all []sessions.AgentID, def sessions.AgentID)
-	On     func() bool     // gateway.openai.enabled, asked at each request
-	Done   <-chan struct{} // closed when the host begins to stop
-	Log    *slog.Logger
-	Since  time.Time // of the host: when the models were "created"
+	On     func() bool // gateway.openai.enabled, asked at each request
+	// IgnoreTools reports whether gateway.openai.tools is ignore, asked at each request.
+	IgnoreTools func() bool
+	Done        <-chan struct{} // closed when the host begins to stop
+	Log         *slog.Logger
+	Since       time.Time // of the host: when the models were "created"
 }
 
 type handler struct{ Deps }
@@ -61,6 +63,9 @@ var routes = []route{
 	{http.MethodGet, "/v1/models/{model...}", api.Read, (*handler).model},
 	{http.MethodPost, "/v1/chat/completions", api.Write, (*handler).chat},
 	{http.MethodPost, "/v1/responses", api.Write, (*handler).responses},
+	{http.MethodGet, "/v1/responses/{id}", api.Read, (*handler).storedResponse},
+	{http.MethodGet, "/v1/responses/{id}/input_items", api.Read, (*handler).storedInput},
+	{http.MethodPost, "/v1/responses/{id}/cancel", api.Write, (*handler).cancelResponse},
 }
 
 // Routes are the patterns of all endpoints, as http.ServeMux has them.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"parley/gateway/api"
 	"parley/sessions"
@@ -13,30 +12,33 @@ import (
 
 // responseRequest is what matters of a request for a response.
 type responseRequest struct {
-	Model        string `json:"model"`
-	Input        input  `json:"input"`
-	Instructions string `json:"instructions"`
-	Stream       bool   `json:"stream"`
-	User         string `json:"user"`
-	Previous     string `json:"previous_response_id"`
-	Store        *bool  `json:"store"`
-	Background   bool   `json:"background"`
-	Reasoning    *struct {
-		Effort string `json:"effort"`
-	} `json:"reasoning"`
+	Model        string          `json:"model"`
+	Input        input           `json:"input"`
+	Instructions string          `json:"instructions"`
+	Stream       bool            `json:"stream"`
+	User         string          `json:"user"`
+	Previous     string          `json:"previous_response_id"`
+	Store        *bool           `json:"store"`
+	Background   bool            `json:"background"`
+	Reasoning    *reasoning      `json:"reasoning"`
 	Conversation json.RawMessage `json:"conversation"`
 	Prompt       json.RawMessage `json:"prompt"`
 	Text         *struct {
 		Format *format `json:"format"`
 	} `json:"text"`
 	Metadata map[string]string `json:"metadata"`
-	refused
+	clientTools
 }
 
-// input is a text, or a list of messages.
+// reasoning is how long the model thinks.
+type reasoning struct {
+	Effort string `json:"effort"`
+}
+
+// input is a text, or a list of items.
 type input []message
 
-// UnmarshalJSON refuses items that are no messages.
+// UnmarshalJSON takes both forms.
 func (in *input) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		m := message{Role: "user"}
@@ -53,20 +55,52 @@ func (in *input) UnmarshalJSON(text []byte) error {
 		}
 		return bad("input", "input is a text or a list of messages")
 	}
-	for _, m := range list {
-		if m.Type == "reasoning" { // of another model, given back
-			continue
+	*in = list
+	return nil
+}
+
+// messages gives the items that are messages. A call of a tool, and its result, which another model or server made, is refused or left
+// out; a result at the end stays, as what is no message of the user.
+func (in input) messages(ignoreTools bool) (msgs []message, err error) {
+	for i, m := range in {
+		isResult := strings.HasSuffix(m.Type, "_call_output")
+		switch {
+		case m.Type == itemReference, m.Type == "" && m.Role == "" && m.ID != nil: // the API lets clients leave its type out
+			msgs = append(msgs, message{Role: "assistant", Type: itemReference, ID: m.ID})
+		case m.Type == "", m.Type == "message":
+			msgs = append(msgs, m)
+		case m.Type == "reasoning": // of another model, given back
+		case ignoreTools && isResult && i == len(in)-1:
+			msgs = append(msgs, message{Role: "tool"})
+		case ignoreTools && (isResult || strings.HasSuffix(m.Type, "_call")):
+		default:
+			return nil, unsupported("input", "input: an item of the type %.50q is not taken: messages only", m.Type)
 		}
-		if m.Type != "" && m.Type != "message" {
-			return unsupported("input", "input: an item of the type %.50q is not taken: messages only", m.Type)
+	}
+	return msgs, nil
+}
+
+// The bounds of metadata, which is kept with a response, as OpenAI has them. In bytes.
+const (
+	maxMetadata      = 16
+	maxMetadataKey   = 64 * 4
+	maxMetadataValue = 512 * 4
+)
+
+func checkMetadata(all map[string]string) error {
+	if len(all) > maxMetadata {
+		return bad("metadata", "metadata: at most %d pairs", maxMetadata)
+	}
+	for k, v := range all {
+		if len(k) > maxMetadataKey || len(v) > maxMetadataValue {
+			return bad("metadata", "metadata: the pair %.64q is too long: a key takes 64 characters, a value 512", k)
 		}
-		*in = append(*in, m)
 	}
 	return nil
 }
 
 // readResponse decodes the body of a request for a response.
-func readResponse(text []byte) (q responseRequest, o order, err error) {
+func readResponse(text []byte, ignoreTools bool) (q responseRequest, o order, err error) {
 	if err = decode(text, &q); err != nil {
 		return q, o, err
 	}
@@ -85,7 +119,10 @@ func readResponse(text []byte) (q responseRequest, o order, err error) {
 	case given(q.Prompt):
 		return q, o, unsupported("prompt", "prompt: there are no stored prompts here; use instructions")
 	}
-	if err = q.check(); err != nil {
+	if err = q.check(ignoreTools); err != nil {
+		return q, o, err
+	}
+	if err = checkMetadata(q.Metadata); err != nil {
 		return q, o, err
 	}
 	if q.Text != nil {
@@ -98,28 +135,48 @@ func readResponse(text []byte) (q responseRequest, o order, err error) {
 			return q, o, err
 		}
 	}
-	if o.talk, err = listen("input", q.Input); err != nil {
+	msgs, err := q.Input.messages(ignoreTools)
+	if err != nil {
+		return q, o, err
+	}
+	if o.talk, err = listen("input", msgs); err != nil {
 		return q, o, err
 	}
 	o.talk.system = strings.TrimSpace(q.Instructions + "\n\n" + o.talk.system)
-	return q, o, nil
+	o.record, err = recordOf(q)
+	return q, o, err
 }
 
-const responsePrefix = "resp_"
+// The beginnings of the ids of a response and of the message in it; the id of the run follows.
+const (
+	responsePrefix = "resp_"
+	itemPrefix     = "msg_"
+)
+
+// runOf finds the run of a response, when there is one that the caller may see.
+func (h *handler) runOf(r *http.Request, response string) (run sessions.Run, found bool, err error) {
+	id, ok := strings.CutPrefix(response, responsePrefix)
+	if !ok || id == "" {
+		return run, false, nil
+	}
+	p := api.Caller(r.Context())
+	switch run, err = h.Store.GetRun(r.Context(), sessions.RunID(id)); {
+	case errors.Is(err, sessions.ErrNotFound):
+		return run, false, nil
+	case err != nil:
+		return run, false, err
+	}
+	return run, mine(run.Key, p) || p.Scope.Allows(api.Admin), nil
+}
 
 // goOn finds the session that an earlier response was given in.
 func (h *handler) goOn(r *http.Request, a sessions.AgentID, previous string) (place, error) {
-	p := api.Caller(r.Context())
 	none := refuse(http.StatusNotFound, "previous_response_id", "previous_response_not_found", "previous_response_id: there is no response %.100q, or its session has ended", previous)
-	id, ok := strings.CutPrefix(previous, responsePrefix)
-	if !ok || id == "" {
-		return place{}, none
-	}
-	run, err := h.Store.GetRun(r.Context(), sessions.RunID(id))
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && !mine(run.Key, p) && !p.Scope.Allows(api.Admin) {
-		return place{}, none
-	} else if err != nil {
+	run, found, err := h.runOf(r, previous)
+	if err != nil {
 		return place{}, err
+	} else if !found {
+		return place{}, none
 	}
 	s, err := h.Store.Get(r.Context(), run.Key)
 	switch {
@@ -147,7 +204,7 @@ func (h *handler) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	ans, err := turn.wait(r.Context(), nil, nil)
 	if err != nil {
-		Fail(w, err)
+		Fail(w, turn.problem(w, err))
 		return
 	}
 	x.done(ans)
@@ -245,7 +302,7 @@ func newResponse(run sessions.Run, q responseRequest) *response {
 
 // message is the response's one item, with the text so far.
 func (x *response) message(status, words string) item {
-	m := item{ID: "msg_" + strings.TrimPrefix(x.ID, responsePrefix), Type: "message", Status: status, Role: "assistant", Content: []text{}}
+	m := item{ID: itemPrefix + strings.TrimPrefix(x.ID, responsePrefix), Type: "message", Status: status, Role: "assistant", Content: []text{}}
 	if status != "in_progress" {
 		m.Content = append(m.Content, textOf(words))
 	}
@@ -254,8 +311,8 @@ func (x *response) message(status, words string) item {
 
 // done fills in how it ended well.
 func (x *response) done(a answer) {
-	now := time.Now().Unix()
-	x.Status, x.Completed = "completed", &now
+	at := a.ended.Unix()
+	x.Status, x.Completed = "completed", &at
 	switch a.finish {
 	case "length":
 		x.Status, x.Completed, x.Incomplete = "incomplete", nil, &incomplete{"max_output_tokens"}
@@ -264,4 +321,9 @@ func (x *response) done(a answer) {
 	}
 	x.Output = []item{x.message(x.Status, a.text)}
 	x.Usage = &responseUsage{Input: a.usage.Input, InputDetails: promptDetails{a.usage.CacheRead}, Output: a.usage.Output, Total: a.usage.Total()}
+}
+
+// fail fills in that it ended badly.
+func (x *response) fail(p *problem) {
+	x.Status, x.Error = "failed", &responseError{Code: "server_error", Message: p.Message}
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -85,6 +86,7 @@ type ask struct {
 	system   string
 	thinking string
 	source   string
+	record   json.RawMessage // kept with the run
 }
 
 // source is the dedupe key of a request; "" without an idempotency key.
@@ -107,15 +109,21 @@ type order struct {
 	keep     time.Duration
 	talk     talk
 	thinking string
+	record   json.RawMessage // what the endpoint keeps with the run
 }
 
 // begin reads a request and begins its run. Call close at the end.
-func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func([]byte) (Q, order, error)) (q Q, t *turn, err error) {
+func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func(body []byte, ignoreTools bool) (Q, order, error)) (q Q, t *turn, err error) {
+	select {
+	case <-h.Done:
+		return q, nil, notBegun(http.StatusServiceUnavailable, codeStopping, "parley is stopping, nothing was begun: try again when it is back")
+	default:
+	}
 	body, err := read(w, r)
 	if err != nil {
 		return q, nil, err
 	}
-	q, o, err := parse(body)
+	q, o, err := parse(body, h.IgnoreTools())
 	if err != nil {
 		return q, nil, err
 	}
@@ -132,15 +140,30 @@ func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint s
 	if err != nil {
 		return q, nil, err
 	}
-	say := ask{place: at, words: o.talk.newest, system: o.talk.system, thinking: o.thinking}
+	say := ask{place: at, words: o.talk.newest, system: o.talk.system, thinking: o.thinking, record: o.record}
 	if at.lone || o.previous != "" { // there everything in the request is new
+		if err = h.resolve(r, o.talk.before); err != nil {
+			return q, nil, err
+		}
 		say.words = o.talk.alone()
 	}
 	if say.source, err = source(r, endpoint); err != nil {
 		return q, nil, err
 	}
-	t, err = h.say(r.Context(), say)
-	return q, t, err
+	if t, err = h.say(r.Context(), say); err != nil {
+		return q, nil, sayProblem(w, err, say.source != "")
+	}
+	return q, t, nil
+}
+
+// sayProblem is the error of a request whose run could not be begun. After a fault of the store nobody knows whether it was.
+func sayProblem(w http.ResponseWriter, err error, keyed bool) *problem {
+	p := problemOf(w, err)
+	if !keyed && (p.status == http.StatusInternalServerError || p.status == http.StatusGatewayTimeout) {
+		p.setStatus(statusRunFailed)
+		p.final = true
+	}
+	return p
 }
 
 // turn is a run under way, and what is heard of it.
@@ -148,6 +171,8 @@ type turn struct {
 	h      *handler
 	run    sessions.Run
 	ours   bool // nobody else waits for its answer, nor asks for it again
+	keyed  bool // the request has an idempotency key: when it comes again it gets this run's answer
+	stored bool // GET /v1/responses/{id} has its answer
 	events <-chan router.Event
 	close  func()
 }
@@ -157,7 +182,7 @@ func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
 	p := api.Caller(ctx)
 	events, stop := h.Host.Watch(router.Watching{Session: q.place.key, Kinds: []string{router.EventText}})
 	heard, err := h.Host.Say(ctx, router.Words{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
-		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep})
+		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep, Client: q.record})
 	if err != nil {
 		stop()
 		return nil, err
@@ -166,7 +191,7 @@ func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
 		stop()
 		events, stop = h.Host.Watch(router.Watching{Run: heard.Run.ID, Kinds: []string{router.EventText}})
 	}
-	return &turn{h: h, run: heard.Run, ours: q.place.lone && q.source == "", events: events, close: stop}, nil
+	return &turn{h: h, run: heard.Run, ours: q.place.lone && q.source == "", keyed: q.source != "", stored: q.record != nil, events: events, close: stop}, nil
 }
 
 // answer is how a run ended well.
@@ -174,6 +199,9 @@ type answer struct {
 	text   string
 	finish string // stop, length, content_filter
 	usage  sessions.Usage
+	ended  time.Time
+	// refusal is the host's notice of a refused answer without words; nil otherwise.
+	refusal *string
 }
 
 // wait follows the run to its end and gives what it says to hear, which may be nil. When the client hangs up, the run of a session of
@@ -212,9 +240,7 @@ func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle fun
 			}
 			err = x.err
 		case <-t.h.Done:
-			p := refuse(http.StatusServiceUnavailable, "", "stopping", "parley stops; the run %s is taken up when it starts again", t.run.ID)
-			p.final = true
-			return answer{}, p
+			return answer{}, t.stopping()
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -223,6 +249,28 @@ func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle fun
 			return answer{}, err
 		}
 	}
+}
+
+// stopping is the error of a run that the host takes up again after it has stopped.
+func (t *turn) stopping() *problem {
+	if t.keyed {
+		return notBegun(http.StatusServiceUnavailable, codeStopping, "parley stops; the run %s continues when it starts again: the same request with the same %s then gets its answer", t.run.ID, keyHeader)
+	}
+	where := "its answer is then in the session " + string(t.run.Key)
+	if t.stored {
+		where = "GET /v1/responses/" + responsePrefix + string(t.run.ID) + " then has its answer"
+	}
+	return runProblem(codeStopping, "parley stops; the run %s continues when it starts again: %s", t.run.ID, where)
+}
+
+// problem is the error of a request whose run was begun. Without an idempotency key its status is one that clients do not repeat.
+func (t *turn) problem(w http.ResponseWriter, err error) *problem {
+	p := problemOf(w, err)
+	if !t.keyed && isRepeated(p.status) {
+		p.setStatus(statusRunFailed)
+		p.final = true
+	}
+	return p
 }
 
 // left does what follows when nobody waits for the answer any more.
@@ -243,41 +291,57 @@ func (h *handler) answer(ctx context.Context, run sessions.Run) (answer, error) 
 	if err != nil {
 		return answer{}, err
 	}
+	return answerOf(run, steps)
+}
+
+// yieldedStop is Message.Stop of a tool's result that ended the turn: no words follow it.
+const yieldedStop = "yield"
+
+// answerOf words how a run with these steps ended. An answer of silence, which the agent chose, is an empty text; a model that gave an
+// empty text has failed.
+func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 	var last sessions.Message
+	yielded := false
 	for _, m := range steps {
 		if m.Role == sessions.Assistant {
 			last = m
 		}
+		yielded = yielded || m.Stop == yieldedStop
 	}
 	if run.Status != sessions.Done {
 		return answer{}, ended(run, strings.TrimSpace(last.Text()))
 	}
-	a := answer{finish: "stop", usage: run.Usage}
+	a := answer{finish: "stop", usage: run.Usage, ended: run.Ended}
 	switch last.Stop {
 	case agent.StopLength:
 		a.finish = "length"
 	case agent.StopFilter:
 		a.finish = "content_filter"
 	}
-	if router.Silence(run) == agent.Speak {
-		a.text = strings.TrimSpace(run.Result)
+	if router.Silence(run) != agent.Speak {
+		return a, nil
+	}
+	a.text = strings.TrimSpace(run.Result)
+	switch {
+	case a.text != "" || yielded:
+	case a.finish == "content_filter":
+		refusal := "The language model refused to answer this."
+		a.refusal = &refusal
+	case a.finish == "stop":
+		return a, endedProblem(codeEmptyAnswer, "The language model gave an empty answer.")
 	}
 	return a, nil
 }
 
 // ended is the error of a run that did not end well. notice is what its session was told.
 func ended(run sessions.Run, notice string) *problem {
-	var p *problem
 	switch run.Status {
 	case sessions.TimedOut:
-		p = refuse(http.StatusGatewayTimeout, "", "run_timeout", "%s", first(notice, "the run took too long and was ended"))
+		return endedProblem(codeRunTimeout, "%s", first(notice, "the run took too long and was ended"))
 	case sessions.Stopped:
-		p = refuse(http.StatusConflict, "", "run_stopped", "the run was stopped before it had an answer")
-	default:
-		p = refuse(http.StatusInternalServerError, "", "run_failed", "%s", first(notice, "the run failed; parley's log says why"))
+		return endedProblem(codeRunStopped, "the run was stopped before it had an answer")
 	}
-	p.final = true
-	return p
+	return endedProblem(codeRunFailed, "%s", first(notice, "the run failed; parley's log says why"))
 }
 
 func first(a, b string) string {

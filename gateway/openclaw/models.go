@@ -31,7 +31,8 @@ var known = map[string]struct{ api, baseURL, key string }{
 }
 
 // protocols are the ways to ask a provider that parley has as well.
-var protocols = map[string]string{"": "openai", "openai-completions": "openai", "openai-responses": "openai", "ollama": "openai", "anthropic-messages": "anthropic"}
+var protocols = map[string]string{"": "openai", "openai-completions": "openai-completions", "openai-responses": "openai-responses",
+	"azure-openai-responses": "openai-responses", "ollama": "openai", "anthropic-messages": "anthropic"}
 
 // models are the providers of a configuration, and what its models are called.
 type models struct {
@@ -173,12 +174,8 @@ func (c *conversion) providers(v any) {
 		if key := c.key(name, set, base); key != "" {
 			out["apiKey"] = key
 		}
-		c.facts(what, set, out)
+		c.facts(what, name, set, out)
 		put(c.out, []string{"models", "providers", name}, out)
-		if text(set["api"]) == "openai-responses" {
-			c.Report.different(what, "it is asked over chat completions")
-			continue
-		}
 		c.Report.carried(what, "")
 	}
 }
@@ -232,7 +229,7 @@ func (c *conversion) key(name string, set map[string]any, base string) string {
 }
 
 // facts carries over what is said about a provider and its models.
-func (c *conversion) facts(what string, set, out map[string]any) {
+func (c *conversion) facts(what, name string, set, out map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		switch k {
 		case "api", "apiKey", "baseUrl", "models":
@@ -240,6 +237,10 @@ func (c *conversion) facts(what string, set, out map[string]any) {
 			out[k] = set[k]
 		case "timeoutSeconds":
 			out["totalTimeoutSeconds"] = set[k]
+		case "headers":
+			c.headers(what, name, object(set[k]), out)
+		case "compat":
+			c.compat(what, object(set[k]), out)
 		default:
 			c.Report.left(what+"."+k, "parley has no such setting")
 		}
@@ -263,7 +264,11 @@ func (c *conversion) facts(what string, set, out map[string]any) {
 		if in, ok := m["input"].([]any); ok && !slices.Contains(in, any("image")) {
 			f["noImages"] = true
 		}
-		if id := text(m["id"]); id != "" && len(f) > 0 {
+		id := text(m["id"])
+		c.headers(what+".models."+id, name, object(m["headers"]), f)
+		c.compat(what+".models."+id, object(m["compat"]), f)
+		levels(object(m["thinkingLevelMap"]), f)
+		if id != "" && len(f) > 0 {
 			all[id] = f
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -220,7 +221,8 @@ func TestModels(t *testing.T) {
 	if l := c.Agents.List; l[0].Model != "box/tiny" || l[1].Model != "" || !strings.HasSuffix(l[0].Workspace, "openclaw-workspace") || l[1].Workspace != "/nowhere" {
 		t.Errorf("agents: %+v", l)
 	}
-	if h := ps["house"]; h.API != "openai" || h.BaseURL != "https://models.example/v1" || h.APIKey.Reveal() != "house-made-up-secret" || h.Models["small"] != (agent.ModelFacts{ContextWindow: 32000, Input: 1.5, Output: 3, NoImages: true}) {
+	if h := ps["house"]; h.API != "openai-responses" || h.BaseURL != "https://models.example/v1" || h.APIKey.Reveal() != "house-made-up-secret" || !reflect.DeepEqual(h.Models["small"], agent.ModelFacts{ContextWindow: 32000, Input: 1.5, Output: 3, NoImages: true,
+		ModelSettings: agent.ModelSettings{Tools: "off", Reasoning: agent.Reasoning{Levels: []string{"none", "high"}, SendBack: "on"}}}) || h.Headers["X-Team"].Reveal() != "bees" || h.Headers["X-Auth-Token"].Reveal() != "header-made-up-secret" {
 		t.Errorf("house: %+v", h)
 	}
 	if len(ps) != 4 || ps["anthropic"].API != "anthropic" || ps["anthropic"].APIKey.Reveal() != "key of ANTHROPIC_API_KEY" || ps["openrouter"].BaseURL == "" || !ps["box"].APIKey.IsZero() {
@@ -251,7 +253,8 @@ func TestReport(t *testing.T) {
 	has(r.Report.Different, "credentials/telegram-allowFrom.json: 2 people", "allowFrom")
 	has(r.Report.Carried, "agents.defaults.model.fallbacks[0] → openrouter/bees/b-1", "")
 	has(r.Report.Different, "agents.list.Helper Two.workspace", "no such folder")
-	has(r.Report.Different, "models.providers.house", "chat completions")
+	has(r.Report.Carried, "models.providers.house", "")
+	has(r.Report.Left, "models.providers.house.models.small.compat.supportsStore", "finds out")
 	has(r.Report.Different, "1 summaries", "messages")
 	has(r.Report.Different, "1 tool calls without", "")
 	for what, why := range map[string]string{
@@ -259,7 +262,7 @@ func TestReport(t *testing.T) {
 		"session agent:main:acp:y": "ACP", "session telegram:slash:77": "slash", "session unknown": "nobody", "session global": "not global", "session broken row": "cannot be read", "session agent:main:something": "no key",
 		"3 lines of its transcript": "keep the file", "00000063-0000-4000-8000-000000000000.jsonl": "reset or deleted", "cron/jobs.json": "cron add", "model lonely-model": "no provider",
 		"agents.defaults.model.fallbacks[1] openai-codex/gpt": "subscription", "agents.defaults.model.fallbacks[2] lonely": "no provider", "agents.list.Helper Two.model vertex/gem": "google-generative-ai",
-		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.providers.house.headers": "", "models.mode": "", "messages.queue.byProvider": "",
+		"models.providers.lost": "address", "models.providers.spare": "no model of it", "models.mode": "", "messages.queue.byProvider": "",
 	} {
 		has(r.Report.Left, what, why)
 	}

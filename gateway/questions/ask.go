@@ -18,6 +18,7 @@ import (
 	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/config"
+	"parley/gateway/models"
 )
 
 // Dialog asks a person.
@@ -253,14 +254,14 @@ func (d Dialog) Detect(ctx context.Context) (m Model, why string, ok bool) {
 	provider, _, _ := strings.Cut(chosen.Model, "/")
 	p := chosen.Providers[provider]
 	m = Model{Name: chosen.Model, API: p.API, BaseURL: p.BaseURL, Key: p.APIKey}
-	if name := variable(provider) + "_API_KEY"; d.Getenv(name) == p.APIKey.Reveal() {
+	if name := variable(provider) + "_API_KEY"; !p.APIKey.IsZero() && d.Getenv(name) == p.APIKey.Reveal() {
 		m.Key, m.Var = channels.Secret{}, name
 	}
 	return m, chosen.Why, true
 }
 
 // known are the protocols that a person may choose, with the model that is proposed.
-var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-5"}}
+var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-6"}}
 
 func (d Dialog) model(ctx context.Context, a *Answers) error {
 	m, why, ok := d.Detect(ctx)
@@ -319,8 +320,8 @@ func (d Dialog) key(ctx context.Context, a *Answers) (err error) {
 			break
 		}
 		d.say("  It has %d models: %s\n", len(names), strings.Join(names[:min(len(names), 8)], ", "))
-		if len(names) > 0 && !slices.Contains(names, model) {
-			model = names[0]
+		if i := slices.IndexFunc(names, func(n string) bool { return models.Served{Name: n}.CanChat() }); i >= 0 && !slices.Contains(names, model) {
+			model = names[i]
 		}
 	}
 	for {

@@ -89,7 +89,7 @@ func TestModelQuestions(t *testing.T) {
 		in   string
 		want Model
 	}{
-		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n", Model{Name: "anthropic/claude-sonnet-4-5", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
+		"found":     {map[string]string{"ANTHROPIC_API_KEY": "k"}, "\n", Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}},
 		"not liked": {map[string]string{"ANTHROPIC_API_KEY": "k"}, "n\nnone\n", Model{}},
 		"a server":  {nil, "ftp://x\nhttp://127.0.0.1:1/v1\nsecret\n\n", Model{Name: "local/small", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("secret")}},
 		"openai":    {nil, "openai\nk\n\n", Model{Name: "openai/gpt-5.1", API: "openai", Key: channels.NewSecret("k")}},

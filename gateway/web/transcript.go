@@ -32,6 +32,7 @@ type utterance struct {
 	Model    string
 	Usage    *sessions.Usage
 	Trouble  string // the model's answer broke off
+	Refused  string // the model is not shown it any more, and why
 }
 
 // toolCall is a tool's call with what came of it.
@@ -53,9 +54,13 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 			calls[c.ID] = true
 		}
 	}
+	refused := sessions.RefusedRuns(ms)
 	var out []utterance
 	for i, m := range ms {
 		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
+		if refused[m.Run] && m.Role != sessions.ToolResult {
+			u.Refused = sessions.RefusedMark
+		}
 		switch m.Role {
 		case sessions.User:
 			u.spoken(m)

@@ -47,6 +47,9 @@ func (s site) status(r *http.Request) (any, error) {
 	return v, nil
 }
 
+// notesShown is how many tools of one MCP server that are left out the page names.
+const notesShown = 5
+
 // warnings are what does not work, what to do about it first.
 func warnings(v statusView) (out []warning) {
 	for _, a := range v.Accounts {
@@ -76,6 +79,13 @@ func warnings(v statusView) (out []warning) {
 	for _, m := range v.Servers {
 		if m.State != mcp.Running {
 			out = append(out, warning{Tone: "warn", Text: m.String()})
+		}
+		notes := m.Notes()
+		for _, note := range notes[:min(len(notes), notesShown)] {
+			out = append(out, warning{Tone: "warn", Text: note})
+		}
+		if n := len(notes) - notesShown; n > 0 {
+			out = append(out, warning{Tone: "warn", Text: fmt.Sprintf("MCP server %s: %d more tools are left out (parley status names them)", m.Name, n)})
 		}
 	}
 	for _, lack := range v.Sandbox {

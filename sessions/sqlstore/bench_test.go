@@ -165,7 +165,7 @@ func large(b *testing.B) string {
 					}
 					msgs[m] = sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now()}
 				}
-				w, err := writeAll("", msgs)
+				w, err := s.writeAll("", msgs)
 				if err != nil {
 					return err
 				}

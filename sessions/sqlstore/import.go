@@ -9,7 +9,7 @@ import (
 // Import commits a session of another program with its transcript, all at once: no work comes with it, nothing is sent, and what its
 // turns cost is not charged. The session's ID and Updated are kept. ErrConflict when there is a session with its key or its ID.
 func (s *Store) Import(ctx context.Context, x sessions.Session, msgs []sessions.Message) error {
-	bodies, err := writeAll("", msgs)
+	bodies, err := s.writeAll("", msgs)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ func (t *tx) begin(run sessions.Run, at runRow) error {
 	if run.Input.ID == "" || run.Kind == sessions.CompactRun {
 		return nil
 	}
-	w, err := encodeMessage(run.Input, run.ID)
+	w, err := t.s.encodeMessage(run.Input, run.ID)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 			if q.Full > 0 && q.Short != nil && i < len(queued)-q.Full {
 				x.Input.Content = q.Short(x.Input)
 			}
-			w, err := encodeMessage(x.Input, id)
+			w, err := s.encodeMessage(x.Input, id)
 			if err != nil {
 				return err
 			}

@@ -331,8 +331,9 @@ func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (
 			n = 0
 			b.Reset()
 			err := c.each(ctx, "SELECT seq, body FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT ?", []any{num, last, page}, func(r row) error {
-				msgs = append(msgs, message{r.int(0), messageLine(r.int(0), r.str(1))})
-				return nil
+				text, err := messageLine(r.int(0), r.str(1))
+				msgs = append(msgs, message{r.int(0), text})
+				return err
 			})
 			if err != nil || len(msgs) == 0 {
 				return err

@@ -27,6 +27,7 @@ type request struct {
 	Label   string             `json:"label,omitempty"`
 	Timeout time.Duration      `json:"timeout,omitempty"` // ns
 	Chain   *sessions.Chain    `json:"chain,omitempty"`
+	Client  json.RawMessage    `json:"client,omitempty"`
 }
 
 func requestOf(r sessions.Run) request {
@@ -36,7 +37,7 @@ func requestOf(r sessions.Run) request {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain}
+		Think: r.Thinking, System: r.System, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client}
 }
 
 // outcome is how a run ended.
@@ -67,7 +68,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
@@ -159,7 +160,7 @@ func (t *tx) shelf(run sessions.Run, at runRow) shelf {
 
 // Record appends messages to the transcript of a run as they happen.
 func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.Message) error {
-	list, err := writeAll(id, msgs)
+	list, err := s.writeAll(id, msgs)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -193,8 +194,8 @@ func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Me
 }
 
 func steps(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	err = c.each(ctx, "SELECT "+messageColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r row) error {
-		m, err := scanMessage(r)
+	err = c.each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r row) error {
+		m, err := scanForPrompt(r)
 		if m.ID != run.Input.ID {
 			out = append(out, m)
 		}
@@ -232,7 +233,7 @@ func (s *Store) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error
 	}
 	f := &ending{Outcome: o}
 	var err error
-	if f.msgs, err = writeAll(id, o.Messages); err != nil {
+	if f.msgs, err = s.writeAll(id, o.Messages); err != nil {
 		return nil, err
 	}
 	if o.Summary != nil {

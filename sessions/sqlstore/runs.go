@@ -78,7 +78,7 @@ func (t *tx) noteStopped() error {
 		return err
 	}
 	for _, x := range all {
-		note, err := writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.now)})
+		note, err := t.s.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.now)})
 		if err == nil {
 			err = t.append(t.shelf(x.run, x.at), note, map[string]int64{})
 		}

@@ -79,6 +79,7 @@ type Store struct {
 	readers    readers
 	mirror     *mirror
 	damaged    chan error
+	dropped    dropLog
 	displaced  error // the writer's: its files are not where they were
 	background sync.WaitGroup
 	cancel     context.CancelFunc

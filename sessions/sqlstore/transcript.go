@@ -16,6 +16,7 @@ import (
 type written struct {
 	id, role string
 	body     string   // the message in JSON, without what the store fills in
+	opaque   string   // what its provider wants back, in JSON; "" = nothing
 	words    []string // nil for tool results
 
 	// Of an assistant message that was paid for.
@@ -25,19 +26,23 @@ type written struct {
 }
 
 // encodeMessage encodes a message. Its run is filled in where it has none.
-func encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
+func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
 	if m.ID == "" {
 		return written{}, fmt.Errorf("run %s: a message without an id", run)
 	}
 	if m.Run == "" {
 		m.Run = run
 	}
+	m = s.bounded(m, m.Run)
 	m.Seq, m.Deliveries = 0, nil
 	body, err := json.Marshal(m)
 	if err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
 	w := written{id: m.ID, role: string(m.Role), body: string(body)}
+	if w.opaque, err = encodeOpaque(m); err != nil {
+		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
+	}
 	if m.Role == sessions.User || m.Role == sessions.Assistant {
 		w.words = words(m.Text())
 	}
@@ -47,11 +52,11 @@ func encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
 	return w, nil
 }
 
-func writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
+func (s *Store) writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
 	out := make([]written, len(msgs))
 	for i, m := range msgs {
 		var err error
-		if out[i], err = encodeMessage(m, run); err != nil {
+		if out[i], err = s.encodeMessage(m, run); err != nil {
 			return nil, err
 		}
 	}
@@ -75,11 +80,11 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 		var err error
 		seq := t.n.message + 1
 		if t.d.postgres {
-			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, words) VALUES (?, ?, ?, ?, ?, ?, array_to_tsvector(?)) ON CONFLICT (id) DO NOTHING",
-				seq, m.id, to.transcript, to.run, m.role, m.body, indexed(m.words, to))
+			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque, words) VALUES (?, ?, ?, ?, ?, ?, ?, array_to_tsvector(?)) ON CONFLICT (id) DO NOTHING",
+				seq, m.id, to.transcript, to.run, m.role, m.body, m.opaque, indexed(m.words, to))
 		} else {
-			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-				seq, m.id, to.transcript, to.run, m.role, m.body)
+			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+				seq, m.id, to.transcript, to.run, m.role, m.body, m.opaque)
 		}
 		if err != nil {
 			return err
@@ -99,19 +104,46 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 		if !t.d.postgres && len(m.words) > 0 {
 			t.index = append(t.index, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
 		}
-		t.mirror = append(t.mirror, line{transcript: to.transcript, path: t.s.TranscriptPath(to.agent, to.session), seq: seq, text: messageLine(seq, m.body)})
+		text, err := messageLine(seq, m.body)
+		if err != nil {
+			return fmt.Errorf("message %s: %w", m.id, err)
+		}
+		t.mirror = append(t.mirror, line{transcript: to.transcript, path: t.s.TranscriptPath(to.agent, to.session), seq: seq, text: text})
 	}
 	return nil
 }
 
 // messageLine is the line of a message in the mirror: its raw transcript format with its type and number in front.
-func messageLine(seq int64, body string) string {
-	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:])
+func messageLine(seq int64, body string) (string, error) {
+	body, err := readableBody(body)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:]), nil
 }
 
-const messageColumns = "seq, body"
+// The columns of scanMessage, and of scanForPrompt.
+const (
+	messageColumns = "seq, body"
+	promptColumns  = "seq, body, opaque"
+)
 
-func scanMessage(r row) (m sessions.Message, err error) {
+// scanMessage reads a message as everybody but its provider does.
+func scanMessage(r row) (sessions.Message, error) {
+	m, err := scanBody(r)
+	return m.Readable(), err
+}
+
+// scanForPrompt reads a message with what its provider wants back.
+func scanForPrompt(r row) (sessions.Message, error) {
+	m, err := scanBody(r)
+	if err == nil {
+		decodeOpaque(r.str(2), &m)
+	}
+	return m, err
+}
+
+func scanBody(r row) (m sessions.Message, err error) {
 	if err = decode(r.str(1), &m); err != nil {
 		return m, fmt.Errorf("message %d: %w", r.int(0), err)
 	}
@@ -122,7 +154,11 @@ func scanMessage(r row) (m sessions.Message, err error) {
 // Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
-	query := "SELECT " + messageColumns + " FROM messages WHERE transcript = ? AND seq > ? AND seq < ? "
+	columns, scan := messageColumns, scanMessage
+	if q.Opaque {
+		columns, scan = promptColumns, scanForPrompt
+	}
+	query := "SELECT " + columns + " FROM messages WHERE transcript = ? AND seq > ? AND seq < ? "
 	if !q.IncludeTool {
 		query += "AND role <> 'toolResult' "
 	}
@@ -143,7 +179,7 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 			return missing("session", id)
 		}
 		err = c.each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
-			m, err := scanMessage(r)
+			m, err := scan(r)
 			out = append(out, m)
 			return err
 		})

@@ -290,7 +290,7 @@ func values(_ *testing.T, f *fixture) {
 	in := user(odd)
 	in.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Sender: "9", Name: odd[:20], Address: to, Message: "m", Source: "agent:x:main", Channel: "discord", Tool: "sessions_send"}
 	in.Content = append(in.Content, sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "AAAA"})
-	run := sessions.Run{ID: sessions.RunID(id()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond,
+	run := sessions.Run{ID: sessions.RunID(id()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond, Client: json.RawMessage(`{"model":"m"}`),
 		Chain: &sessions.Chain{Kind: "ask", Root: "r", Requester: "agent:main:main", Target: k, From: to, Request: odd, Round1: "1", Latest: "2", Turn: 3, Hops: []sessions.Key{"a", "b"}, Origin: to, Waited: true, Usage: sessions.Usage{Input: 1}}}
 	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Title: "ti%tle", Last: to}, Run: &run})
 	f.equal(f.get(k).Last, to)
@@ -301,7 +301,7 @@ func values(_ *testing.T, f *fixture) {
 	f.equal(got, want)
 	call := sessions.Message{ID: id(), Role: sessions.Assistant, Time: time.UnixMilli(5).UTC(), Run: run.ID, Stop: "toolUse", Error: "e", Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: "sig"}, {Type: sessions.ToolCallBlock, ID: "c1", Name: "t", Arguments: json.RawMessage(`{"a":[1,2,{"b":null}]}`)}}}
 	f.ok(f.Record(f.ctx, run.ID, call))
-	msgs := f.tail(acc.Session.ID, sessions.TailQuery{})
+	msgs := f.tail(acc.Session.ID, sessions.TailQuery{Opaque: true})
 	want.Input.Seq, call.Seq = msgs[0].Seq, msgs[1].Seq
 	f.equal(msgs, []sessions.Message{want.Input, call})
 	granted := allowed

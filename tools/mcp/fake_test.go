@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 var fakes = map[string]func(){
 	"good": good,
 	"junk": func() {
-		_, _ = os.Stdout.WriteString("Welcome to the server!\n[1,2]\n{\"half\":\n")
+		_, _ = os.Stdout.WriteString("Welcome to the server!\n[1,2]\n{\"half\":\n\x1b[32mListening {stdio}… ")
 		good()
 	},
 	"exit": func() {
@@ -100,6 +100,24 @@ func good() {
 				os.Exit(1)
 			}
 		}
+	})
+	add("noise", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		_, _ = os.Stdout.WriteString(strings.Repeat("working…\n", 1000) + `{"level":"info"} `)
+		return text("after the noise"), nil
+	})
+	add("picture", func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var a struct{ Bytes int }
+		_ = json.Unmarshal(r.Params.Arguments, &a)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: make([]byte, a.Bytes)}}}, nil
+	})
+	released := make(chan struct{})
+	add("wait", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		<-released
+		return text("waited"), nil
+	})
+	add("release", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		close(released)
+		return text("ok"), nil
 	})
 	add("try", try)
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})

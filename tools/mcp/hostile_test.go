@@ -40,7 +40,7 @@ func silent(method string) func(*peer, json.RawMessage, string, json.RawMessage)
 // turns never wait for longer.
 func TestNeverAnswers(t *testing.T) {
 	t.Parallel()
-	for method, within := range map[string]time.Duration{"initialize": startWithin, "tools/list": startWithin, "ping": pingEvery + pingWithin} {
+	for method, within := range map[string]time.Duration{"initialize": startDefault, "tools/list": startDefault, "ping": pingEvery + pingWithin} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			in(t, silent(method), func(t *testing.T, r *rig) {
@@ -307,7 +307,7 @@ func TestDoesNotRead(t *testing.T) {
 			t.Errorf("the second call took %s", time.Since(began))
 		}
 		r.until("down", func(s Status) bool { return s.State == Down })
-		if took := time.Since(began); took > writeWithin+time.Second {
+		if took := time.Since(began); took > writeTimeout+time.Second {
 			t.Errorf("given up after %s", took)
 		}
 		time.Sleep(time.Hour) // virtual: for the server's own goroutine

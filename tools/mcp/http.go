@@ -1,14 +1,19 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,11 +21,8 @@ import (
 	"parley/channels"
 )
 
-// The bounds of what is read over HTTP.
-const (
-	mostAnswer = 4 << 20  // bytes of the answer to a request, and of one event
-	mostStream = 64 << 20 // bytes of a stream of events; a new one is opened then
-)
+// maxStream is how many bytes of a stream of events are read; a new one is opened then.
+const maxStream = 256 << 20
 
 // dialHTTP makes a connection to a server that is reached by its URL. No I/O.
 func (s *server) dialHTTP(context.Context) (*dialed, error) {
@@ -32,7 +34,8 @@ func (s *server) dialHTTP(context.Context) (*dialed, error) {
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
-	client := &http.Client{Transport: &messenger{base: base, to: u, headers: s.conf.Headers}, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+	m := &messenger{base: base, to: u, headers: s.conf.Headers}
+	client := &http.Client{Transport: m, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameHost(r.URL, u):
 			return errors.New("it redirects to another host, which is not followed")
@@ -41,56 +44,132 @@ func (s *server) dialHTTP(context.Context) (*dialed, error) {
 		}
 		return nil
 	}}
-	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: mostAnswer}
-	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections}, nil
+	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: -1} // events are bounded by the messenger
+	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections, legacy: m.legacy(s.conf.URL, client)}, nil
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// messenger adds the configured headers to requests to the server, to no other host, and bounds the answers.
+// messenger adds the configured headers to requests to the server, to no other host, and makes the answers fit to be read.
 type messenger struct {
 	base    http.RoundTripper
 	to      *url.URL
 	headers map[string]channels.Secret
+	first   atomic.Int64 // status of the first answer
+	old     atomic.Bool  // the transport of 2024-11-05 is spoken
 }
+
+// unreachedError says that a request did not get to the server.
+type unreachedError struct{ cause error }
+
+func (e *unreachedError) Error() string { return "it was not reached: " + e.cause.Error() }
+func (e *unreachedError) Unwrap() error { return e.cause }
+
+// attempt is what became of the request of one call.
+type attempt struct {
+	unreached atomic.Pointer[unreachedError]
+	status    atomic.Int64 // of an answer that is an error of HTTP
+}
+
+type attemptKey struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameHost(r.URL, m.to) {
 		return nil, errors.New("a request to another host is not sent")
 	}
-	r = r.Clone(r.Context())
+	id := requestID(r)
+	connected := false
+	try, _ := r.Context().Value(attemptKey{}).(*attempt)
+	r = r.Clone(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}))
 	for name, v := range m.headers {
 		r.Header.Set(name, v.Reveal())
 	}
 	resp, err := m.base.RoundTrip(r)
 	if err != nil {
+		if !connected && r.Context().Err() == nil {
+			gone := &unreachedError{err}
+			if try != nil {
+				try.unreached.Store(gone)
+			}
+			err = gone
+		}
 		return nil, err
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	stream := kind == "text/event-stream"
-	most := int64(mostAnswer)
-	if stream {
-		most = mostStream
+	m.first.CompareAndSwap(0, int64(resp.StatusCode))
+	if try != nil && resp.StatusCode >= http.StatusBadRequest {
+		try.status.Store(int64(resp.StatusCode))
 	}
-	resp.Body = &lean{ReadCloser: &bounded{resp.Body, most, most}, stream: stream}
+	resp.Body = m.body(r, resp, id)
+	resp.ContentLength = -1
+	resp.Header.Del("Content-Length")
 	return resp, nil
 }
 
-// bounded is a body that ends with an error after so many bytes.
-type bounded struct {
-	io.ReadCloser
-	most, left int64
+// body gives the body of an answer as it is read.
+func (m *messenger) body(r *http.Request, resp *http.Response, id json.RawMessage) io.ReadCloser {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case kind == "text/event-stream" && m.old.Load() && r.Method == http.MethodGet: // there is one for all messages
+		return newEventBody(resp.Body, math.MaxInt64, true)
+	case kind == "text/event-stream":
+		return newEventBody(resp.Body, maxStream, false)
+	case kind == "application/json" && resp.StatusCode < http.StatusMultipleChoices:
+		return &answerBody{ReadCloser: resp.Body, id: id}
+	}
+	return &bounded{resp.Body, maxPage, maxPage}
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("it sent more than %d MiB", b.most>>20)
+// requestID returns the id of the JSON-RPC request that an HTTP request carries; nil when it carries none.
+func requestID(r *http.Request) json.RawMessage {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return nil
 	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
 	}
-	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
-	return n, err
+	defer func() { _ = body.Close() }()
+	var e envelope
+	if _, err := io.Copy(&e, body); err != nil || !e.asks || len(e.id) == 0 || len(e.id) == maxID {
+		return nil
+	}
+	return bytes.Clone(e.id)
+}
+
+// legacy returns how the server is reached over the transport of 2024-11-05 (HTTP with a stream of events), which the protocol wants
+// tried when the first request of the newer one is answered with 400, 404 or 405; nil when it was not.
+func (m *messenger) legacy(address string, client *http.Client) func(life context.Context) sdk.Transport {
+	return func(life context.Context) sdk.Transport {
+		switch m.first.Load() {
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		default:
+			return nil
+		}
+		m.old.Store(true)
+		return &legacyTransport{sdk.SSEClientTransport{Endpoint: address, HTTPClient: client, MaxEventSize: -1}, life}
+	}
+}
+
+// legacyTransport has the SDK's stream of events live as long as the connection, not only as long as the handshake may take.
+type legacyTransport struct {
+	sdk.SSEClientTransport
+	life context.Context //nolint:containedctx // ends the stream with the connection
+}
+
+// Connect implements sdk.Transport.
+func (t *legacyTransport) Connect(ctx context.Context) (sdk.Connection, error) {
+	life, cancel := context.WithCancel(t.life)
+	stop := context.AfterFunc(ctx, cancel)
+	c, err := t.SSEClientTransport.Connect(life) //nolint:contextcheck // ctx ends it until it is connected
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("the older transport (SSE, 2024-11-05) failed as well: %w", err)
+	}
+	if !stop() {
+		cancel()
+		_ = c.Close()
+		return nil, ctx.Err()
+	}
+	return c, nil
 }

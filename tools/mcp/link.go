@@ -26,6 +26,8 @@ type dialed struct {
 	transport sdk.Transport
 	end       func() (how string) // ends what is behind it, and says how it ended if it had by itself
 	free      func()              // called when all is over; may be nil
+	// legacy returns the transport that is tried when the first one failed; nil = none is. life is that of the connection.
+	legacy func(life context.Context) sdk.Transport
 }
 
 // link is one connection to a server, from its start to its end.
@@ -61,7 +63,9 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 		Logger:         slog.New(slog.DiscardHandler), // its words are the server's: what matters is an error
 	})
 	client.AddReceivingMiddleware(l.receive)
-	l.session, err = client.Connect(ctx, d.transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	if l.session, err = client.Connect(ctx, d.transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol}); err != nil {
+		err = l.retryLegacy(ctx, client, err)
+	}
 	if err != nil {
 		l.cancel()
 		return nil, because(fmt.Errorf("the handshake failed: %w", err), l.over())
@@ -75,6 +79,24 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 		close(l.closed)
 	}()
 	return l, nil
+}
+
+// retryLegacy shakes hands over the older transport, where the server may speak it. The error is that of the first try, with what the
+// second one said.
+func (l *link) retryLegacy(ctx context.Context, client *sdk.Client, first error) error {
+	if l.dialed.legacy == nil || ctx.Err() != nil {
+		return first
+	}
+	t := l.dialed.legacy(l.life) //nolint:contextcheck // the stream of events lives as long as the connection
+	if t == nil {
+		return first
+	}
+	session, err := client.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	if err != nil {
+		return fmt.Errorf("%w; %w", first, err)
+	}
+	l.session = session
+	return nil
 }
 
 // described says what the server calls itself.

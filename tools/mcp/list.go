@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,7 +21,7 @@ import (
 
 // The bounds of a list of tools.
 const (
-	mostTools       = 128
+	mostTools       = 512 // of one server; a request holds fewer (tools.MaxInRequest)
 	mostPages       = 20
 	mostDescription = 8 << 10  // bytes
 	mostSchema      = 64 << 10 // bytes
@@ -28,17 +29,25 @@ const (
 	mostOwnName     = 1 << 10  // bytes of a name as the server has it
 )
 
-// list asks a server for its tools, and gives those that can be used. What is left out is logged.
-func (s *server) list(ctx context.Context, l *link) ([]*tool, error) {
+// maxLeftOut is how many of the tools that are left out are named.
+const maxLeftOut = 20
+
+// LeftOut is a tool of a server that agents have not got.
+type LeftOut struct {
+	Tool   string `json:"tool"` // the server's own name of it
+	Reason string `json:"reason"`
+}
+
+// list asks a server for its tools, and gives those that can be used and those that cannot. What is left out is logged.
+func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 	if r := l.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
-		return nil, nil
+		return found, nil
 	}
-	var found usable
 	p := &sdk.ListToolsParams{}
 	for range mostPages {
 		page, err := within(ctx, func() (*sdk.ListToolsResult, error) { return l.session.ListTools(ctx, p) })
 		if err != nil {
-			return nil, fmt.Errorf("its tools cannot be listed: %w", err)
+			return found, fmt.Errorf("its tools cannot be listed: %w", err)
 		}
 		s.reduce(&found, page.Tools) // at once: a page is large, what is kept of it is not
 		if page.NextCursor == "" {
@@ -49,14 +58,27 @@ func (s *server) list(ctx context.Context, l *link) ([]*tool, error) {
 	if found.more > 0 {
 		s.log.Warn("the MCP server has too many tools: some are left out", "most", mostTools, "listed", found.more+len(found.tools))
 	}
-	return found.tools, nil
+	return found, nil
 }
 
 // usable are the tools of a list that can be used, sorted by name.
 type usable struct {
 	tools []*tool
-	left  int // left out because of what they are
-	more  int // left out because there are too many
+	named []LeftOut // left out because of what they are: the first ones
+	left  int       // how many those are
+	more  int       // left out because there are too many
+}
+
+// all names what is left out, and says how many more there are.
+func (u *usable) all() []LeftOut {
+	out := slices.Clip(u.named)
+	if n := u.left - len(u.named); n > 0 {
+		out = append(out, LeftOut{fmt.Sprintf("(%d more)", n), "the log names the first ones of a list"})
+	}
+	if u.more > 0 {
+		out = append(out, LeftOut{fmt.Sprintf("(%d more)", u.more), fmt.Sprintf("a server may have %d tools: choose with allow and deny", mostTools)})
+	}
+	return out
 }
 
 // reduce adds what can be used of a page. The same list gives the same tools, whatever its order and its pages.
@@ -66,21 +88,27 @@ func (s *server) reduce(u *usable, page []*sdk.Tool) {
 		if x == nil || !policy.Permits(x.Name, rules).Allowed() {
 			continue
 		}
-		schema, err := schemaOf(x.InputSchema)
-		switch {
-		case err != nil:
+		schema, names, err := schemaOf(x.InputSchema)
+		switch task, _ := x.Meta[metaTask].(string); {
 		case x.Name == "":
 			err = errors.New("it has no name")
 		case len(x.Name) > mostOwnName:
 			err = errors.New("its name is too long")
+		case task == "required":
+			err = errors.New("it can only be called as a task of MCP (taskSupport: required), which parley does not do")
 		}
 		if err != nil {
-			if u.left++; u.left <= 10 { // the log is not the server's
-				s.log.Warn("a tool of the MCP server is left out", keyTool, line(x.Name, 100), keyErr, err)
+			out := LeftOut{cmp.Or(line(s.secretless(x.Name), 100), "(no name)"), line(s.secretless(err.Error()), 300)}
+			if u.left++; len(u.named) < maxLeftOut { // neither log nor status are the server's
+				u.named = append(u.named, out)
+				s.log.Warn("a tool of the MCP server is left out", keyTool, out.Tool, keyErr, out.Reason)
 			}
 			continue
 		}
-		u.tools = append(u.tools, &tool{server: s, name: strings.Clone(x.Name), spec: s.spec(x, schema)})
+		if len(names) > 0 {
+			s.log.Info("MCP tool has arguments under other names", keyTool, line(x.Name, 100), "arguments", line(fmt.Sprint(map[string]string(names)), 300))
+		}
+		u.tools = append(u.tools, &tool{server: s, name: strings.Clone(x.Name), spec: s.spec(x, schema), arguments: names})
 	}
 	slices.SortStableFunc(u.tools, func(a, b *tool) int { return strings.Compare(a.name, b.name) })
 	if n := len(u.tools) - mostTools; n > 0 {

@@ -126,40 +126,66 @@ func TestSchemas(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 400) + "{}" + strings.Repeat("}}", 400)
 	for name, schema := range map[string]string{
-		"no object":        `7`,
-		"null":             `null`,
-		"a list":           `[]`,
-		"another type":     `{"type":"string"}`,
-		"wrong keyword":    `{"type":"object","properties":{"a":{"type":7}}}`,
-		"wrong properties": `{"type":"object","properties":[]}`,
-		"odd argument":     `{"type":"object","properties":{"a b":{}}}`,
-		"long argument":    `{"type":"object","properties":{"` + strings.Repeat("a", 65) + `":{}}}`,
-		"huge":             `{"type":"object","description":"` + strings.Repeat("x", mostSchema) + `"}`,
-		"itself":           `{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}`,
-		"itself by turns":  `{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"not":{"$ref":"#/properties/a"}}}}`,
-		"multiplies":       bomb + "}}",
-		"outside":          `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1/x"}}}`,
-		"nowhere":          `{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`,
-		"another base":     `{"type":"object","properties":{"a":{"$id":"http://x/","$ref":"#"}}}`,
-		"dynamic":          `{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
-		"deep":             deep,
-		"bad pattern":      `{"type":"object","properties":{"a":{"pattern":"("}}}`,
+		"no object":       `7`,
+		"null":            `null`,
+		"a list":          `[1]`,
+		"another type":    `{"type":"string"}`,
+		"huge":            `{"type":"object","description":"` + strings.Repeat("x", mostSchema) + `"}`,
+		"itself":          `{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}`,
+		"itself by turns": `{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"not":{"$ref":"#/properties/a"}}}}`,
+		"multiplies":      bomb + "}}",
+		"outside":         `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1/x"}}}`,
+		"nowhere":         `{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`,
+		"another base":    `{"type":"object","properties":{"a":{"$id":"http://x/","$ref":"#"}}}`,
+		"dynamic":         `{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
+		"deep":            deep,
 	} {
 		specs, log := listed(t, `[{"name":"bad","inputSchema":`+schema+`},{"name":"good","inputSchema":{"type":"object"}}]`)
 		if got := named(specs); got != "x_good" || !strings.Contains(log, "tool=bad") {
 			t.Errorf("%s: %s\n%s", name, got, log)
 		}
 	}
+}
+
+// A schema is told in a form that all models take: no keyword that is unknown or of a wrong type, no reference that can be followed,
+// arrays that say what they hold, one type in each place, arguments whose names are letters, digits, _, . and -.
+func TestSchemaForms(t *testing.T) {
+	t.Parallel()
+	at := func(schema string) string { return `{"type":"object","properties":{"a":` + schema + `}}` }
+	told := func(schema string) string { return `{"properties":{"a":` + schema + `},"type":"object"}` }
+	long := strings.Repeat("a", 65)
 	for name, c := range map[string][2]string{
 		"none":      {`{}`, `{"properties":{},"type":"object"}`},
+		"PHP":       {`[]`, `{"properties":{},"type":"object"}`},
 		"top level": {`{"type":"object","oneOf":[{"required":["a"]}],"$schema":"http://json-schema.org/draft-07/schema#","$id":"x"}`, `{"properties":{},"type":"object"}`},
 		"recursive": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"properties":{"a":{"$ref":"#"}},"type":"object"}`},
 		"tree": {`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}}}}}`,
 			`{"$defs":{"n":{"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"type":"object"}},"properties":{"n":{"$ref":"#/$defs/n"}},"type":"object"}`},
+		"referred": {`{"type":"object","properties":{"a":{"$ref":"#/definitions/x","description":"mine"},"b":{"allOf":[{"$ref":"#/definitions/x"}],"default":"u"}},"definitions":{"x":{"type":"string","enum":["u","v"],"description":"its own"}}}`,
+			`{"properties":{"a":{"description":"mine","enum":["u","v"],"type":"string"},"b":{"default":"u","description":"its own","enum":["u","v"],"type":"string"}},"type":"object"}`},
+		"top types":          {`{"type":["object","null"]}`, `{"properties":{},"type":"object"}`},
+		"properties of PHP":  {`{"type":"object","properties":[]}`, `{"properties":{},"type":"object"}`},
+		"wrong keyword":      {at(`{"type":7,"minLength":"x","description":5,"enum":[],"required":true}`), `{"properties":{"a":{}},"required":["a"],"type":"object"}`},
+		"unknown keyword":    {at(`{"type":"string","x-order":1,"markdownDescription":"x","examples":["e"],"$comment":"c"}`), told(`{"examples":["e"],"type":"string"}`)},
+		"pattern of JS":      {at(`{"type":"string","pattern":"^(?!x)"}`), told(`{"type":"string"}`)},
+		"no items":           {at(`{"type":"array"}`), told(`{"items":{},"type":"array"}`)}, // source: hermes-agent#77617
+		"no items, deep":     {at(`{"anyOf":[{"type":["array","null"]},{"type":"object","additionalProperties":{"type":"array"}}]}`), told(`{"anyOf":[{"anyOf":[{"items":{},"type":"array"},{"type":"null"}]},{"additionalProperties":{"items":{},"type":"array"},"type":"object"}]}`)},
+		"a tuple":            {at(`{"type":"array","items":[{"type":"string"},{"type":"integer"}],"additionalItems":false}`), told(`{"items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"type":"array"}`)},
+		"types":              {at(`{"type":["string","integer","null"],"minLength":2,"minimum":3,"description":"d"}`), told(`{"anyOf":[{"minLength":2,"type":"string"},{"minimum":3,"type":"integer"},{"type":"null"}],"description":"d"}`)},
+		"types and values":   {at(`{"type":["string","null"],"enum":["x"]}`), told(`{"enum":["x"],"type":"string"}`)},
+		"nullable":           {at(`{"type":"string","nullable":true}`), told(`{"anyOf":[{"type":"string"},{"type":"null"}]}`)},
+		"other names":        {at(`{"type":"int"}`), told(`{"type":"integer"}`)},
+		"draft 4":            {at(`{"type":"number","minimum":1,"exclusiveMinimum":true}`), told(`{"exclusiveMinimum":1,"type":"number"}`)},
+		"a constant":         {at(`{"const":"x"}`), told(`{"enum":["x"]}`)},
+		"booleans":           {`{"type":"object","properties":{"a":true,"b":null}}`, `{"properties":{"a":{},"b":{}},"type":"object"}`},
+		"required by nobody": {`{"type":"object","properties":{"a":{}},"required":["a","b","a",7]}`, `{"properties":{"a":{}},"required":["a"],"type":"object"}`},
+		"names":              {`{"type":"object","properties":{"$filter":{},"a b":{},"ü":{}},"required":["$filter"]}`, `{"properties":{"_":{},"_filter":{},"a_b":{}},"required":["_filter"],"type":"object"}`},
+		"a long name":        {at(`{}`)[:0] + `{"type":"object","properties":{"` + long + `":{}}}`, `{"properties":{"` + long[:55] + `_635361c4":{}},"type":"object"}`},
+		"the same name":      {`{"type":"object","properties":{"$a":{},"_a":{},"@a":{}}}`, `{"properties":{"_a":{},"_a_5e75a6ff":{},"_a_7a0eec4b":{}},"type":"object"}`},
 	} {
 		specs, log := listed(t, `[{"name":"t","inputSchema":`+c[0]+`}]`)
 		if len(specs) != 1 || string(specs[0].Schema) != c[1] {
-			t.Errorf("%s: %v\n%s", name, specs, log)
+			t.Errorf("%s: %s\nwant %s\n%s", name, specs[0].Schema, c[1], log)
 		}
 	}
 }

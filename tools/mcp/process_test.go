@@ -102,7 +102,8 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// Lines on standard output that are no messages harm nothing; output without an end is not kept, the server is replaced.
+// Output that is no message harms nothing: lines, a thousand of them, a banner without a line end. What a server prints without an end is not
+// kept, and the server is replaced.
 func TestOutputThatIsNoMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, one(fake("junk")))
@@ -110,14 +111,43 @@ func TestOutputThatIsNoMessage(t *testing.T) {
 	if got := r.call("x_echo", `{"a":1}`); got.Text != `{"a":1}` {
 		t.Errorf("echo: %+v", got)
 	}
+	if got := r.call("x_noise", "{}"); got.Text != "after the noise" {
+		t.Errorf("noise: %+v", got)
+	}
+	if !strings.Contains(r.log.String(), "writes noise to its output") {
+		t.Error("the log does not say so")
+	}
 	if got := r.call("x_flood", "{}"); !got.IsError {
 		t.Errorf("flood: %+v", got)
 	}
 	s := r.until("replaced", func(s Status) bool { return s.Restarts == 1 })
-	if s.State == Down && !strings.Contains(s.Detail, "a line of more than 4 MiB") {
+	if s.State == Down && !strings.Contains(s.Detail, "a line of more than 256 MiB") {
 		t.Errorf("why: %s", s.Detail)
 	}
 	r.running()
+}
+
+// A message that is too large costs the call that it answers, which says so; the other calls and the server go on.
+func TestMessageThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, one(fake("good")))
+	r.running()
+	if got := r.call("x_picture", `{"bytes":6000000}`); got.IsError || len(got.Blocks) != 1 || got.Blocks[0].Media.Size != 6_000_000 {
+		t.Errorf("a picture of 6 MB: %.300s", got.Text)
+	}
+	other := make(chan tools.Result)
+	go func() { other <- r.call("x_wait", "{}") }()
+	got := r.call("x_picture", `{"bytes":30000000}`)
+	if !got.IsError || !strings.Contains(got.Text, "answered the call, and its answer is dropped: its message has 38.1 MiB; at most 32 MiB are read") {
+		t.Errorf("one of 30 MB: %.300s", got.Text)
+	}
+	r.call("x_release", "{}")
+	if got := <-other; got.Text != "waited" {
+		t.Errorf("another call: %+v", got)
+	}
+	if s := r.Status()[0]; s.State != Running || s.Restarts != 0 {
+		t.Errorf("the server: %+v", s)
+	}
 }
 
 // A server's own children end with it, also one that takes no notice of anything and holds its output open.

@@ -26,7 +26,7 @@ func TestRichMessages(t *testing.T) {
 	t.Parallel()
 	var pages, lists atomic.Int64
 	most := atomic.Uint64{}
-	rich := "[" + strings.Repeat(`{"":0},`, mostMarks/2-100) + "0]"
+	rich := "[" + strings.Repeat(`{"":0},`, maxMarks/2-100) + "0]"
 	in(t, func(p *peer, id json.RawMessage, m string, params json.RawMessage) (string, bool) {
 		switch m {
 		case "tools/list":
@@ -39,10 +39,10 @@ func TestRichMessages(t *testing.T) {
 				pages.Add(1), "0", rich, pages.Load()), true
 		case "tools/call":
 			if strings.Contains(string(params), "words") {
-				return `{"content":[{"type":"text","text":"` + strings.Repeat(`[,{\"`, mostMarks) + `"}]}`, true
+				return `{"content":[{"type":"text","text":"` + strings.Repeat(`[,{\"`, maxMarks) + `"}]}`, true
 			}
-			p.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":` + parts(mostMarks) + `}}`)
-			return `{"content":[],"structuredContent":{"x":` + parts(mostMarks) + `}}`, true
+			p.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":` + parts(maxMarks) + `}}`)
+			return `{"content":[],"structuredContent":{"x":` + parts(maxMarks) + `}}`, true
 		}
 		return listing("[]")(p, id, m, params)
 	}, func(t *testing.T, r *rig) {
@@ -64,28 +64,42 @@ func TestRichMessages(t *testing.T) {
 	})
 }
 
-// Over HTTP it is the same, for an answer and for an event; quotation marks beside the data of a stream hide nothing, and an event more
-// is a new one.
+// Over HTTP it is the same, for an answer and for an event: the call ends with an error in its place. Quotation marks beside the data of a
+// stream hide nothing, an event more is a new one, and what is no message is left out.
 func TestRichBodies(t *testing.T) {
 	t.Parallel()
-	half := "data: " + parts(mostMarks/4) + "\n"
+	half := "data: " + parts(maxMarks/4) + "\n"
+	begin := `data: {"jsonrpc":"2.0","id":7,"result":[` + "\n"
 	for name, c := range map[string]struct {
-		body          string
-		stream, fails bool
+		body    string
+		stream  bool
+		dropped int // answers that are replaced
+		whole   int // messages that stay
 	}{
-		"answer":           {body: parts(mostMarks), fails: true},
-		"small answer":     {body: parts(mostMarks/2 - 1)},
-		"text":             {body: `["` + strings.Repeat(`,\"`, mostMarks) + `"]`},
-		"after a text":     {body: `["\\",` + parts(mostMarks) + `]`, fails: true},
-		"event":            {body: half + half + half, stream: true, fails: true},
-		"events":           {body: half + "\r\n" + half + "\n" + half + "\n", stream: true},
-		"behind a comment": {body: ": \"\n" + half + "event: \"\n" + half + half, stream: true, fails: true},
-		"no data":          {body: ":" + parts(mostMarks) + "\n\ndat:\n", stream: true},
+		"answer":           {body: parts(maxMarks), dropped: 1},
+		"small answer":     {body: parts(maxMarks/2 - 1), whole: 1},
+		"text":             {body: `["` + strings.Repeat(`,\"`, maxMarks) + `"]`, whole: 1},
+		"after a text":     {body: `["\\",` + parts(maxMarks) + `]`, dropped: 1},
+		"event":            {body: begin + half + "data:,\n" + half + "data:,\n" + half + "data:]}\n\n", stream: true, dropped: 1},
+		"events":           {body: begin + half + "data:]}\r\n\r\n" + begin + half + "data:]}\n\n", stream: true, whole: 2},
+		"behind a comment": {body: ": \"\n" + begin + half + "event: message\n: \"\ndata:,\n" + half + "data:,\n" + half + "data:]}\n\n", stream: true, dropped: 1},
+		"no data":          {body: ":" + parts(maxMarks) + "\n\ndat:\nno colon\n\nevent: ping\ndata: {}\n\ndata: words\n\n" + begin + "data: 1]}\n\n", stream: true, whole: 1},
+		"no JSON":          {body: begin + "data: ]]]\n\n", stream: true, whole: 1}, // an error in its place
+		"a batch":          {body: `data: [{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]` + "\n\n", stream: true, whole: 2},
 	} {
 		for _, pieces := range []func(io.Reader) io.Reader{iotest.HalfReader, iotest.OneByteReader} {
-			_, err := io.ReadAll(&lean{ReadCloser: io.NopCloser(pieces(strings.NewReader(c.body))), stream: c.stream})
-			if (err != nil) != c.fails {
-				t.Errorf("%s: %v", name, err)
+			var body io.Reader = &answerBody{ReadCloser: io.NopCloser(pieces(strings.NewReader(c.body))), id: json.RawMessage("7")}
+			if c.stream {
+				body = newEventBody(io.NopCloser(pieces(strings.NewReader(c.body))), maxStream, false)
+			}
+			got, err := io.ReadAll(body)
+			dropped := strings.Count(string(got), tooRich)
+			whole := strings.Count(string(got), "data: ") - dropped
+			if !c.stream {
+				whole = 1 - dropped
+			}
+			if err != nil || dropped != c.dropped || whole != c.whole || dropped > 0 && !strings.Contains(string(got), `"id":7`) {
+				t.Errorf("%s: %d dropped, %d whole, %v: %.300s", name, dropped, whole, err, got)
 			}
 		}
 	}
@@ -99,7 +113,7 @@ func TestRichBodies(t *testing.T) {
 				before, after = "data: ", "\n\n"
 			}
 			_, _ = fmt.Fprintf(w, `%s{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"},"x":%s}}%s`,
-				before, m.ID, parts(mostMarks), after)
+				before, m.ID, parts(maxMarks), after)
 		}))
 		r := newRig(t, one(remote(s.URL)))
 		if got := r.until("settled", func(s Status) bool { return s.State != Starting }); got.State != Down {

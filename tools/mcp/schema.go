@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -16,8 +17,6 @@ const (
 	schemaUnfold = 2000 // schemas that one value may be checked against, references followed
 )
 
-var propertyName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
 // atTop are keywords that providers refuse at the top of the schema of a tool, or that mean nothing there. The server checks its
 // arguments itself.
 var atTop = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const", "$schema", "$id", "$ref", "$dynamicRef"}
@@ -28,42 +27,54 @@ var elsewhere = []string{"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$re
 // inPlace are the keywords whose schemas are for the same value as the one that they stand in.
 var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
 
-// schemaOf checks the schema of a tool's arguments and gives it in one form. The error says why it cannot be used.
-func schemaOf(v any) (json.RawMessage, error) {
+// schemaOf checks the schema of a tool's arguments and gives it in the form that all models take (see writer), with the arguments that
+// are called otherwise there. The error says why it cannot be used.
+func schemaOf(v any) (json.RawMessage, renames, error) {
 	top, ok := v.(map[string]any)
+	if list, isList := v.([]any); isList && len(list) == 0 { // as some languages write an empty object
+		top, ok = map[string]any{}, true
+	}
 	if !ok {
-		return nil, errors.New("its schema is no object")
+		return nil, nil, errors.New("its schema is no object")
 	}
-	if t, given := top["type"]; given && t != "object" {
-		return nil, errors.New("its arguments are no object")
+	if types := typesOf(top); len(types) > 0 && !slices.Contains(types, "object") {
+		return nil, nil, errors.New("its arguments are no object")
 	}
-	top["type"] = "object"
+	top = maps.Clone(top)
 	for _, k := range atTop {
 		delete(top, k)
 	}
-	if properties, given := top["properties"]; given {
-		m, ok := properties.(map[string]any)
-		if !ok {
-			return nil, errors.New("its properties are no object")
-		}
-		for name := range m {
-			if !propertyName.MatchString(name) {
-				return nil, fmt.Errorf("the name of its argument %q is not one that all models take", line(name, 100))
-			}
-		}
-	} else {
-		top["properties"] = map[string]any{} // some providers insist
+	delete(top, "nullable")
+	top["type"] = "object"
+	b, err := encodeJSON(top)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(b) > mostSchema:
+		return nil, nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)
 	}
-	b, err := json.Marshal(top)
+	u := unfolding{root: top, left: schemaUnfold}
+	if err := u.walk(top, 0); err != nil {
+		return nil, nil, err
+	}
+	properties, _ := top["properties"].(map[string]any)
+	names := renamed(properties)
+	for _, inline := range []bool{true, false} {
+		if b, err = written(top, names, inline); err == nil {
+			break
+		}
+	}
+	return b, names, err
+}
+
+// written gives a schema in the form that all models take, and checks it.
+func written(top map[string]any, names renames, inline bool) (json.RawMessage, error) {
+	b, err := encodeJSON(newWriter(top, names, inline).top())
 	switch {
 	case err != nil:
 		return nil, err
 	case len(b) > mostSchema:
 		return nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)
-	}
-	u := unfolding{root: top, left: schemaUnfold}
-	if err := u.walk(top, 0); err != nil {
-		return nil, err
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -154,18 +165,20 @@ func (u *unfolding) same(v any, depth int) error {
 	return nil
 }
 
-// find follows a reference inside the schema.
-func (u *unfolding) find(ref string) (any, error) {
+func (u *unfolding) find(ref string) (any, error) { return findReference(u.root, ref) }
+
+// findReference follows a reference inside a schema.
+func findReference(root map[string]any, ref string) (any, error) {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok || rest != "" && rest[0] != '/' {
 		return nil, fmt.Errorf("its schema refers to %q, which is not inside it", line(ref, 100))
 	}
-	var at any = u.root
+	var at any = root
 	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
 		if rest == "" || rest == "/" {
 			break
 		}
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		part = unescapePointer(part)
 		m, ok := at.(map[string]any)
 		if !ok || m[part] == nil {
 			return nil, fmt.Errorf("its schema refers to %q, which is not in it", line(ref, 100))
@@ -173,4 +186,8 @@ func (u *unfolding) find(ref string) (any, error) {
 		at = m[part]
 	}
 	return at, nil
+}
+
+func unescapePointer(part string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 }

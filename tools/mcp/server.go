@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,21 @@ type Status struct {
 	Detail   string `json:"detail,omitempty"` // why it is not running
 	Tools    int    `json:"tools"`
 	Restarts int    `json:"restarts,omitempty"`
+
+	Hidden  int       `json:"hidden,omitempty"`  // tools that a request has no room for: agents find them with find_tool
+	LeftOut []LeftOut `json:"leftOut,omitempty"` // tools that agents have not got; at most maxLeftOut and what else there is
+}
+
+// Notes says what is noteworthy about its tools, one line each.
+func (s Status) Notes() (out []string) {
+	if s.Hidden > 0 {
+		out = append(out, fmt.Sprintf("MCP server %s: %d of its %d tools are found with find_tool: a request to a model takes %d tools in all",
+			s.Name, s.Hidden, s.Tools, tools.MaxInRequest))
+	}
+	for _, l := range s.LeftOut {
+		out = append(out, fmt.Sprintf("MCP server %s: the tool %s is left out: %s", s.Name, l.Tool, l.Reason))
+	}
+	return out
 }
 
 // String words it as one line.
@@ -52,7 +68,7 @@ const mostCalls = 16
 
 // The times of a server's life.
 const (
-	startWithin  = time.Minute      // from its start to its list of tools: it may have to be downloaded
+	startDefault = time.Minute      // from its start to its list of tools, where startSeconds is not set: it may have to be downloaded
 	firstPause   = time.Second      // before it is started again
 	longestPause = time.Minute      //
 	steady       = time.Minute      // a run of this length was a good one: the next pause is short again
@@ -81,6 +97,9 @@ type server struct {
 	restarts int
 	link     *link // nil while it is away
 	tools    []*tool
+	left     []LeftOut // because of what they are
+	lost     []LeftOut // because of their names
+	hidden   int       // how many of tools a request has no room for
 }
 
 func newServer(all *Servers, at slot, conf tools.MCPServer) *server {
@@ -98,7 +117,8 @@ func (s *server) serves(sandboxed bool) bool { return s.conf.URL != "" || s.sand
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Status{Name: s.name, Sandbox: s.sandbox, State: s.state, Detail: s.detail, Tools: len(s.tools), Restarts: s.restarts}
+	return Status{Name: s.name, Sandbox: s.sandbox, State: s.state, Detail: s.detail, Tools: len(s.tools), Restarts: s.restarts, Hidden: s.hidden,
+		LeftOut: slices.Concat(s.left, s.lost)}
 }
 
 func (s *server) listed() []*tool {
@@ -152,16 +172,17 @@ func (s *server) supervise(ctx context.Context) {
 
 // run starts the server once and serves it until it ends; the error says why.
 func (s *server) run(ctx context.Context, settle func()) error {
-	begin, cancel := context.WithTimeout(ctx, startWithin)
+	begin, cancel := context.WithTimeout(ctx, s.startTimeout())
 	defer cancel()
 	l, err := s.connect(begin)
 	if err != nil {
-		return err
+		return s.late(ctx, begin, err)
 	}
 	list, err := s.list(begin, l)
+	err = s.late(ctx, begin, err)
 	if err == nil {
 		s.set(l, list)
-		s.log.Info("the MCP server runs", "tools", len(list), "is", l.described())
+		s.log.Info("the MCP server runs", "tools", len(list.tools), "is", l.described())
 		settle()
 		err = s.serve(ctx, l)
 		s.mu.Lock()
@@ -169,6 +190,23 @@ func (s *server) run(ctx context.Context, settle func()) error {
 		s.mu.Unlock()
 	}
 	return because(err, l.close())
+}
+
+// startTimeout is how long it may take from its start to its list of tools.
+func (s *server) startTimeout() time.Duration {
+	if s.conf.StartSeconds > 0 {
+		return time.Duration(s.conf.StartSeconds) * time.Second
+	}
+	return startDefault
+}
+
+// late words an error of a start that ran out of its time.
+func (s *server) late(ctx, begin context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || !errors.Is(begin.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return &misbehaved{fmt.Sprintf("it did not start within %s; if it needs longer, for example for a download, set tools.mcp.servers.%s.startSeconds (at most 600)",
+		s.startTimeout(), s.name)}
 }
 
 // because joins why a connection ended with how the process did, when that was by itself.
@@ -180,9 +218,9 @@ func because(err error, how string) error {
 }
 
 // set makes a connection the one that is used.
-func (s *server) set(l *link, list []*tool) {
+func (s *server) set(l *link, list usable) {
 	s.mu.Lock()
-	s.state, s.detail, s.link, s.tools = Running, "", l, list
+	s.state, s.detail, s.link, s.tools, s.left = Running, "", l, list.tools, list.all()
 	s.mu.Unlock()
 	s.all.rebuild()
 }
@@ -236,9 +274,9 @@ func (s *server) relist(ctx context.Context, l *link) {
 		return
 	}
 	s.mu.Lock()
-	s.tools = list
+	s.tools, s.left = list.tools, list.all()
 	s.mu.Unlock()
-	s.log.Info("the tools of the MCP server have changed", "tools", len(list))
+	s.log.Info("the tools of the MCP server have changed", "tools", len(list.tools))
 	s.all.rebuild()
 }
 

@@ -5,6 +5,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"reflect"
@@ -57,7 +58,10 @@ type Servers struct {
 	tools   map[bool][]tools.Tool // by sandboxed; sorted by name
 	left    map[string]bool       // what was left out, to log it once; at most mostLeft
 	changed chan struct{}         // closed and replaced at every change
-	wg      sync.WaitGroup
+
+	hiddenTold string // the counts of tools that requests have no room for, as they were logged last
+
+	wg sync.WaitGroup
 }
 
 // mostLeft bounds the tools of which it is remembered that they were left out.
@@ -217,11 +221,12 @@ func compareBool(a, b bool) int {
 // is left out and logged; so is one that is called as if it were another server's.
 func (s *Servers) rebuild() {
 	all := s.list()
-	var lost []*tool
+	lost := map[*server][]*tool{}
 	joined := map[bool][]tools.Tool{}
+	hidden := map[*server]int{}
 	for _, sandboxed := range []bool{false, true} {
 		taken := map[string]bool{}
-		for _, name := range s.deps.Taken {
+		for _, name := range slices.Concat(s.deps.Taken, tools.ReservedNames) {
 			taken[name] = true
 		}
 		for _, srv := range all {
@@ -230,7 +235,9 @@ func (s *Servers) rebuild() {
 			}
 			for _, t := range srv.listed() {
 				if taken[t.spec.Name] || confused(t, all) {
-					lost = append(lost, t)
+					if !slices.Contains(lost[srv], t) {
+						lost[srv] = append(lost[srv], t)
+					}
 					continue
 				}
 				taken[t.spec.Name] = true
@@ -238,23 +245,71 @@ func (s *Servers) rebuild() {
 			}
 		}
 		slices.SortFunc(joined[sandboxed], func(a, b tools.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
+		shown := max(0, tools.ShownInRequest(len(s.deps.Taken)+len(joined[sandboxed]))-len(s.deps.Taken))
+		count := map[*server]int{}
+		for _, t := range joined[sandboxed][shown:] {
+			srv := t.(*tool).server
+			count[srv]++
+			hidden[srv] = max(hidden[srv], count[srv])
+		}
+	}
+	for _, srv := range all {
+		srv.note(lost[srv], hidden[srv])
 	}
 	s.mu.Lock()
 	s.tools = joined
 	close(s.changed)
 	s.changed = make(chan struct{})
-	lost = slices.DeleteFunc(lost, func(t *tool) bool {
-		id := t.server.name + "\x00" + t.name
-		known := s.left[id]
-		if len(s.left) < mostLeft {
-			s.left[id] = true
+	var news []*tool
+	for _, srv := range all {
+		for _, t := range lost[srv] {
+			id := srv.name + "\x00" + t.name
+			if !s.left[id] {
+				news = append(news, t)
+			}
+			if len(s.left) < mostLeft {
+				s.left[id] = true
+			}
 		}
-		return known
-	})
+	}
 	s.mu.Unlock()
-	for _, t := range lost {
+	for _, t := range news {
 		s.deps.Log.Warn("a tool of an MCP server is left out: its name is taken", keyServer, t.server.name, keyTool, t.name, "name", t.spec.Name)
 	}
+	s.tellHidden(all, hidden)
+}
+
+// tellHidden says in the log, once for each set of counts, that requests have no room for some tools.
+func (s *Servers) tellHidden(all []*server, hidden map[*server]int) {
+	var counts []string
+	for _, srv := range all {
+		if n := hidden[srv]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d of %d", srv.name, n, len(srv.listed())))
+		}
+	}
+	text := strings.Join(slices.Compact(counts), ", ")
+	s.mu.Lock()
+	known := s.hiddenTold == text
+	s.hiddenTold = text
+	s.mu.Unlock()
+	if text != "" && !known {
+		s.deps.Log.Warn("requests have no room for all tools", "most", tools.MaxInRequest, "hidden", text,
+			"hint", "agents find them with find_tool; allow and deny of a server, or of an agent, choose")
+	}
+}
+
+// note keeps for the status what became of a server's tools.
+func (s *server) note(lost []*tool, hidden int) {
+	var left []LeftOut
+	for _, t := range lost[:min(len(lost), maxLeftOut)] {
+		left = append(left, LeftOut{line(s.secretless(t.name), 100), "its name " + t.spec.Name + " is taken"})
+	}
+	if n := len(lost) - maxLeftOut; n > 0 {
+		left = append(left, LeftOut{fmt.Sprintf("(%d more)", n), "their names are taken"})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost, s.hidden = left, hidden
 }
 
 // confused reports whether a tool is called as one of another server could be: hub_create of git like create of git_hub. The

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,9 +38,18 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
+// leads are words of the SDK that say nothing to people.
+var leads = []string{"rejected by transport: ", ": rejected by transport", "jsonrpc2: ", "mcp: "}
+
 // plain words an error for people and models: one line, without secrets and without the address, which may hold some.
 func (s *server) plain(err error) string {
 	text := err.Error()
+	if gone, ok := errors.AsType[*unreachedError](err); ok {
+		text = gone.Error()
+	}
+	for _, lead := range leads {
+		text = strings.ReplaceAll(text, lead, "")
+	}
 	if s.conf.URL != "" {
 		text = strings.ReplaceAll(text, s.conf.URL, "its address")
 	}

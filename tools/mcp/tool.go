@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -18,6 +19,8 @@ type tool struct {
 	server *server
 	name   string // the server's own
 	spec   tools.Spec
+
+	arguments renames // of its arguments
 }
 
 // Spec implements tools.Tool.
@@ -48,32 +51,44 @@ func (t *tool) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 		}
 		return failed("The MCP server %s did not get to the call. Nothing was done; try again later.", s.name), nil
 	}
-	p := &sdk.CallToolParams{Name: t.name, Arguments: c.Args}
+	p := &sdk.CallToolParams{Name: t.name, Arguments: t.arguments.restore(c.Args)}
 	if c.Progress != nil {
 		token, unfollow := l.follow(c.Progress)
 		defer unfollow()
 		p.SetProgressToken(token)
 	}
+	var try attempt
+	tried := context.WithValue(call, attemptKey{}, &try)
 	res, err := within(call, func() (*sdk.CallToolResult, error) {
 		defer func() { <-s.slots }()
-		return l.session.CallTool(call, p)
+		return l.session.CallTool(tried, p)
 	})
 	if err == nil {
-		return resultOf(res, s.secretless), nil
+		return resultOf(res, t.name, s.secretless), nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return tools.Result{}, ctx.Err()
 	}
-	return t.failure(call, l, limit, err), nil
+	return t.failure(call, l, limit, &try, err), nil
 }
 
 // failure words why a call gave no result.
-func (t *tool) failure(call context.Context, l *link, limit time.Duration, err error) tools.Result {
+func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *attempt, err error) tools.Result {
 	s := t.server
 	refused, answered := errors.AsType[*jsonrpc.Error](err)
 	_, ended := errors.AsType[*misbehaved](err)
+	gone, status := try.unreached.Load(), int(try.status.Load())
 	switch {
-	case answered:
+	case gone != nil:
+		l.suspect()
+		return failed("The MCP server %s was not reached: %s. Nothing was done; try again later, or go on without it.", s.name, s.plain(gone.cause))
+	case answered && refused.Code == codeDropped:
+		return failed("The MCP server %s answered the call, and its answer is dropped: %s. The call was probably done; ask for less, or for a part.",
+			s.name, s.plain(refused))
+	case status != 0 && (!answered || refused.Code == codeRejected):
+		l.suspect()
+		return failed("The MCP server %s answered the call with %d %s. %s", s.name, status, http.StatusText(status), afterStatus(status))
+	case answered && refused.Code != codeRejected:
 		return failed("The MCP server %s refused the call: %s", s.name, s.plain(refused))
 	case ended || l.life.Err() != nil || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF):
 		return failed("The MCP server %s stopped while the call was at work. Whether it was done is not known.", s.name)
@@ -83,6 +98,23 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, err e
 	}
 	l.suspect()
 	return failed("The call of the MCP server %s failed: %s. Whether it was done is not known.", s.name, s.plain(err))
+}
+
+// codeRejected is the code of the SDK's error for a request that its transport did not deliver.
+const codeRejected = -32005
+
+// afterStatus says what an answer with an error of HTTP means for the call.
+func afterStatus(status int) string {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "Nothing was done: the owner of this host must check the headers of that server."
+	case http.StatusTooManyRequests:
+		return "Nothing was done; try again later."
+	}
+	if status < http.StatusInternalServerError {
+		return "Nothing was done."
+	}
+	return "Whether it was done is not known."
 }
 
 func failed(format string, a ...any) tools.Result {

@@ -53,7 +53,7 @@ func Run(t *testing.T, p Provider) {
 		"statuses":    testStatuses,
 		"retry after": testRetryAfter,
 		"backoff":     testBackoff,
-		"no second":   testNoSecondTryAfterText,
+		"drafts":      testDrafts,
 		"fewer tries": testFewerTries,
 		"spent":       testSpent,
 		"prefix":      testPrefix,
@@ -97,6 +97,7 @@ type got struct {
 	err             error
 	took            time.Duration
 	requests        int // made by this call
+	restarts        int // drafts that were void
 }
 
 func (b *bench) ask(ctx context.Context, p agent.Prompt) got {
@@ -106,6 +107,9 @@ func (b *bench) ask(ctx context.Context, p agent.Prompt) got {
 		if err != nil {
 			g.err = err
 			break
+		}
+		if d.Restart {
+			g.texts, g.thoughts, g.restarts = nil, nil, g.restarts+1
 		}
 		if d.Text != "" {
 			g.texts = append(g.texts, d.Text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,19 +23,19 @@ func testFaults(t *testing.T, b *bench) {
 	}{
 		{modeltest.Reply{Fault: modeltest.Refuse}, agent.Unreachable, 3},
 		{modeltest.Reply{Fault: modeltest.Silent}, agent.Timeout, 3},
-		{modeltest.Reply{Fault: modeltest.Cut, Text: []string{"x"}}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.Cut, ToolCalls: call}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.End}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.End, ToolCalls: call}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.HalfCall, ToolCalls: call}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.Stall}, agent.Timeout, 1},
-		{modeltest.Reply{Fault: modeltest.Stall, Text: []string{"x"}, Between: time.Second}, agent.Timeout, 1},
-		{modeltest.Reply{Fault: modeltest.Garbage, Text: []string{"x"}}, agent.Broken, 1},
-		{modeltest.Reply{Fault: modeltest.InvalidUTF8}, agent.Broken, 1},
+		{modeltest.Reply{Fault: modeltest.Cut, Text: []string{"x"}}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.Cut, ToolCalls: call}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.End}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.End, ToolCalls: call}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.HalfCall, ToolCalls: call}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.Stall}, agent.Timeout, 3},
+		{modeltest.Reply{Fault: modeltest.Stall, Text: []string{"x"}, Between: time.Second}, agent.Timeout, 3},
+		{modeltest.Reply{Fault: modeltest.Garbage, Text: []string{"x"}}, agent.Broken, 3},
+		{modeltest.Reply{Fault: modeltest.InvalidUTF8}, agent.Broken, 3},
 		{modeltest.Reply{Fault: modeltest.Huge}, agent.Broken, 1},
 		{modeltest.Reply{Fault: modeltest.HugeLine}, agent.Broken, 1},
 		{modeltest.Reply{Fault: modeltest.ErrorEvent}, agent.Overloaded, 3},
-		{modeltest.Reply{Fault: modeltest.ErrorEvent, Text: []string{"x"}}, agent.Overloaded, 1},
+		{modeltest.Reply{Fault: modeltest.ErrorEvent, Text: []string{"x"}}, agent.Overloaded, 3},
 	} {
 		b.Script(func(modeltest.Request) modeltest.Reply { return c.reply })
 		g := b.say(t, "hi")
@@ -170,14 +169,29 @@ func testBackoff(t *testing.T, b *bench) {
 	}
 }
 
-func testNoSecondTryAfterText(t *testing.T, b *bench) {
+// testDrafts: an answer that breaks off is asked for again, as no tool of it has run, and what had come of it is void.
+// source: anthropics/claude-code overloaded_error inside of a stream, OpenRouter's errors after the first word
+func testDrafts(t *testing.T, b *bench) {
+	for _, fault := range []modeltest.Fault{modeltest.Cut, modeltest.End, modeltest.ErrorEvent, modeltest.Stall} {
+		first := b.Count() + 1
+		b.Script(func(r modeltest.Request) modeltest.Reply {
+			if r.N == first {
+				return modeltest.Reply{Text: []string{"a dra", "ft"}, Between: time.Second, Fault: fault}
+			}
+			return modeltest.Reply{Text: []string{"whole"}}
+		})
+		g := b.say(t, "hi")
+		if got := texts(g.ok(t)); got != "whole" || strings.Join(g.texts, "") != "whole" || g.restarts != 1 || g.requests != 2 {
+			t.Errorf("%s: %q of %q, %d restarts in %d requests", fault, got, g.texts, g.restarts, g.requests)
+		}
+	}
 	b.Script(func(modeltest.Request) modeltest.Reply {
-		return modeltest.Reply{Text: []string{"once"}, Between: time.Second, Fault: modeltest.Cut}
+		return modeltest.Reply{Text: []string{"never"}, Fault: modeltest.Cut}
 	})
 	g := b.say(t, "hi")
-	g.fails(t, agent.Broken, 1)
-	if !slices.Equal(g.texts, []string{"once"}) || g.requests != 1 {
-		t.Errorf("%q in %d requests", g.texts, g.requests)
+	g.fails(t, agent.Broken, 3)
+	if g.requests != 3 || g.restarts != 2 {
+		t.Errorf("%d requests, %d restarts", g.requests, g.restarts)
 	}
 }
 
@@ -195,7 +209,7 @@ func testFewerTries(t *testing.T, b *bench) {
 	}
 }
 
-// testSpent: what the provider has counted for an answer that broke off is told, once; a whole answer has it in itself.
+// testSpent: what the provider has counted for an answer that broke off is told, once for each try; a whole answer has it in itself.
 func testSpent(t *testing.T, b *bench) {
 	used := modeltest.Usage{Input: 100, Output: 9, CacheRead: 40}
 	for _, c := range []struct {
@@ -203,9 +217,9 @@ func testSpent(t *testing.T, b *bench) {
 		want  int // how often something is told
 	}{
 		{modeltest.Reply{Text: []string{"x"}}, 0},
-		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Cut}, 1},
-		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.End}, 1},
-		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Stall}, 1},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Cut}, 3},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.End}, 3},
+		{modeltest.Reply{Text: []string{"x"}, Fault: modeltest.Stall}, 3},
 		{modeltest.Reply{Fault: modeltest.ErrorEvent}, 3}, // once for each try
 		{modeltest.Reply{Fault: modeltest.Refuse}, 0},
 		{modeltest.Reply{Status: http.StatusInternalServerError}, 0},
@@ -245,7 +259,7 @@ func testDeadlines(t *testing.T, b *bench) {
 	}{
 		{"first byte", modeltest.Reply{Fault: modeltest.Silent}, 3, 60 * time.Second, 63 * time.Second},
 		{"slow headers", modeltest.Reply{Delay: 21 * time.Second}, 3, 60 * time.Second, 63 * time.Second},
-		{"idle", modeltest.Reply{Fault: modeltest.Stall, Text: []string{"x"}}, 1, 5 * time.Second, 5 * time.Second},
+		{"idle", modeltest.Reply{Fault: modeltest.Stall, Text: []string{"x"}}, 3, 15 * time.Second, 18 * time.Second},
 		{"total", modeltest.Reply{Text: drip, Between: 4 * time.Second}, 1, time.Minute, time.Minute},
 	} {
 		b.Script(func(modeltest.Request) modeltest.Reply { return c.reply })

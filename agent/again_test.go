@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// TestEmptyAnswerOnceMore: an empty answer, or one of nothing but thinking, is asked for once more, and paid for.
+// source: Gemini's empty candidates and MALFORMED_FUNCTION_CALL (googleapis/python-genai#1120)
+func TestEmptyAnswerOnceMore(t *testing.T) {
+	t.Parallel()
+	nothing := Answer{Stop: StopEnd, Usage: sessions.Usage{Input: 7}}
+	thought := Answer{Stop: StopEnd, Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm"}}, Usage: sessions.Usage{Input: 7}}
+	refused := Answer{Stop: StopFilter, Usage: sessions.Usage{Input: 7}}
+	for _, c := range []struct {
+		name    string
+		answers []any
+		text    string
+		asked   int
+	}{
+		{"nothing, then words", []any{nothing, say("hello")}, "hello", 2},
+		{"thinking, then words", []any{thought, say("hello")}, "hello", 2},
+		{"nothing twice", []any{nothing, nothing}, "", 2},
+		{"refused", []any{refused}, "", 1},
+	} {
+		m := &script{answers: c.answers}
+		var lost sessions.Usage
+		out, err := new(Loop).Run(t.Context(), Turn{Model: m, History: []sessions.Message{user("hi")}, Spent: func(_ string, u sessions.Usage) { lost = lost.Add(u) }})
+		if err != nil || out.Text != c.text || len(m.prompts) != c.asked {
+			t.Errorf("%s: %q in %d calls, %v", c.name, out.Text, len(m.prompts), err)
+		}
+		if want := 7 * (c.asked - 1); lost.Input != want {
+			t.Errorf("%s: %d tokens are counted apart, want %d", c.name, lost.Input, want)
+		}
+	}
+}
+
+// TestTooLongGoesOn: a prompt that is too long is made shorter first; then only a model with a larger window is asked.
+func TestTooLongGoesOn(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	model := func(name string, window int, good bool) Candidate {
+		return Candidate{Label: name, Name: name, Facts: ModelFacts{ContextWindow: window}, Model: asking(func(Prompt) Model {
+			asked = append(asked, name)
+			if good {
+				return &script{answers: []any{say("hello")}}
+			}
+			return &failingModel{class: TooLong}
+		})}
+	}
+	first, same, larger := model("first", 1000, false), model("same", 1000, true), model("larger", 9000, true)
+	compacted := 0
+	turn := Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts, Fallbacks: []Candidate{same, larger}, History: []sessions.Message{user("hi")},
+		Compact: func(_ context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+			compacted++
+			return msgs, nil
+		}}
+	out, err := new(Loop).Run(t.Context(), turn)
+	if err != nil || out.Text != "hello" || compacted != 1 || !slices.Equal(asked, []string{"first", "first", "larger"}) {
+		t.Errorf("%q, asked %q, summed up %d times: %v", out.Text, asked, compacted, err)
+	}
+}
+
+// draftModel yields a draft that breaks off, then the whole answer.
+type draftModel struct{ draft, whole []string }
+
+func (m draftModel) Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error] {
+	try := 0
+	return Retry{Provider: "mock", Tries: p.Tries, Try: func(_ context.Context, yield func(Delta) bool) error {
+		pieces := m.whole
+		if try++; try == 1 {
+			pieces = m.draft
+		}
+		for _, s := range pieces {
+			if !yield(Delta{Text: s}) {
+				return nil
+			}
+		}
+		if try == 1 {
+			return &ModelError{Class: Broken, Err: errors.New("cut")}
+		}
+		a := say("whole answer")
+		yield(Delta{Final: &a})
+		return nil
+	}}.Stream(ctx)
+}
+
+// TestDraftIsReplaced: the text shown of an answer that broke off is replaced by that of the next try, from its beginning.
+func TestDraftIsReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // the second try waits a moment
+		var shown []string
+		out, err := new(Loop).Run(t.Context(), Turn{Model: draftModel{[]string{"a long draft ", "that ends"}, []string{"whole ", "answer"}},
+			History: []sessions.Message{user("hi")}, OnText: func(s string) { shown = append(shown, s) }})
+		want := []string{"a long draft ", "a long draft that ends", "whole ", "whole answer"}
+		if err != nil || out.Text != "whole answer" || !slices.Equal(shown, want) {
+			t.Errorf("%q, shown %q: %v", out.Text, shown, err)
+		}
+	})
+}
+
+// TestToolNames: a tool is found by its name with white space around it, or a name space in front of it.
+// source: openclaw/openclaw#45000, vllm-project/vllm#32768
+func TestToolNames(t *testing.T) {
+	t.Parallel()
+	r := &turnRun{tools: map[string]tools.Tool{"list": &fakeTool{name: "list"}, "a.list": &fakeTool{name: "a.list"}}, callIDs: map[string]bool{}}
+	for name, want := range map[string]string{"list": "list", " list\n": "list", "functions.list": "list", "default_api:list": "list", "a.list": "a.list", "lists": "lists", "": ""} {
+		if got := r.storable([]sessions.Block{callBlock("c", name, "{}")}, StopToolUse)[0].Name; got != want {
+			t.Errorf("%q became %q", name, got)
+		}
+	}
+}

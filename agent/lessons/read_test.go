@@ -1,0 +1,99 @@
+package lessons
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestReaders: the same refusal comes in many words.
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	everything := Sent{
+		Params: []Param{
+			{Name: "reasoning_effort", Words: []string{"reasoningeffort", "thinking", "think"}, Value: "high", Next: []string{"medium", "low"}, Effort: true},
+			{Name: "stream_options", Value: "include_usage"}, {Name: "max_tokens", Value: "32000"}, {Name: "temperature", Value: "0.5", Fixed: true},
+		},
+		Tools: []string{"look", "list", "send"}, Pictures: []string{"aGk="}, System: true, Stream: true, Reasoning: true, Steps: true, Loose: true,
+	}
+	for _, c := range []struct {
+		status int
+		text   string
+		want   string // kind, name, use
+	}{
+		{400, "This model does not support image inputs", "images"},
+		{400, "image_url is only supported by certain models.", "images"},
+		{400, "At most 0 image(s) may be provided in one request.", "images"},                                          // source: vLLM
+		{422, `{"detail":[{"loc":["body","messages",1,"content"],"msg":"Input should be a valid string"}]}`, "images"}, // source: pydantic servers
+		{400, "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string", "images"},
+		{400, "The model is not multimodal.", "images"},
+		{415, "Unsupported content type: image/png", "images"},
+		{400, "Could not process image", "images " + Hash("aGk=")},
+		{400, "messages.3.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels", "images " + Hash("aGk=")},
+		{400, "Tool calling is not supported for this model", "tools"},
+		{400, "m does not support function calling", "tools"},
+		{501, "tool use not implemented", "tools"},
+		{400, "Unrecognized request argument supplied: tools", "tools"},
+		{404, "No endpoints found that support tool use.", "tools"},
+		{400, "'tools' : maximum number of items is 2", "max-tools 2"}, // source: Groq
+		{400, "[] is too long: at most 2 function_declarations are allowed", "max-tools 2"},
+		{400, "Invalid schema for function 'list': array schema missing items", "schema"},                                                // source: OpenAI
+		{400, `Invalid JSON payload received. Unknown name "propertyNames" at 'tools[0].function_declarations[1].parameters'`, "schema"}, // source: Gemini
+		{400, "System role not supported", "system"},
+		{400, "Only user and assistant roles are supported!", "system"},
+		{400, "role 'system' is not allowed", "system"},
+		{400, "unknown role: system", "system"},
+		{400, "Invalid value: 'system'. Supported values are: 'user' and 'assistant'.", "system"},
+		{400, "stream=true is not supported", "stream"},
+		{400, `{"error":{"message":"unsupported","param":"stream"}}`, "stream"},
+		{400, "Unknown parameter: 'stream_options'.", "parameter stream_options include_usage"},
+		{422, `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`, "parameter stream_options include_usage"},
+		{400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "rename max_tokens max_completion_tokens"},
+		{400, "max_tokens is deprecated in favour of max_completion_tokens", "rename max_tokens max_completion_tokens"},
+		{400, "`temperature` is not supported by this model", "parameter temperature 0.5"},
+		{400, "\"m\" does not support thinking", "parameter reasoning_effort high"},
+		{400, "think value \"high\" is not supported for this model", "parameter reasoning_effort high medium"},
+		{400, "Model m does not support parameter reasoningEffort.", "parameter reasoning_effort high"},
+		{400, "reasoning_effort must be one of none, low", "parameter reasoning_effort high low"},
+		{400, "Please set reasoning_effort to 'none' to use tools", "parameter reasoning_effort high none"},
+		{400, "The reasoning_content in the thinking mode must be passed back to the API.", "reasoning send"},
+		{400, "reasoning_content is missing in assistant tool call message at index 2", "reasoning send"},
+		{400, "Function call is missing a thought_signature in functionCall parts.", "reasoning signatures"},
+		{400, "property 'reasoning_content' is unsupported", "reasoning omit"},
+		{400, "messages.1: Extra inputs are not permitted, field: 'reasoning_details'", "reasoning omit"},
+		{400, "messages.1.content.0: Invalid `signature` in `thinking` block", "reasoning omit"},
+		{400, "Tool call id was call_x but must be a-z, A-Z, 0-9, with a length of 9.", "call-ids"},
+		{400, "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.", "call-ids"},
+		{400, "Unexpected role 'user' after role 'tool'", "roles after-tool"},
+		{500, "Conversation roles must alternate user/assistant/user/assistant/...", "roles alternate"},
+		{422, `{"detail":[{"loc":["body","messages",2,"content"],"msg":"none is not an allowed value"}]}`, "content empty"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			t.Parallel()
+			sent := everything
+			if strings.HasPrefix(c.want, "content") {
+				sent.Pictures = nil
+			}
+			call := NewBook(Config{}).Call(at, "")
+			if !call.Refused(refusal(c.status, c.text), sent) || len(call.pending) != 1 {
+				t.Fatalf("learned %+v", call.pending)
+			}
+			l := call.pending[0]
+			got := strings.Join(strings.Fields(fmt.Sprint(l.Kind, " ", l.Name, " ", l.Value, " ", l.Use)), " ")
+			if got != c.want {
+				t.Errorf("learned %q, not %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNothingToLearn: errors that speak of nothing that was sent change nothing for good.
+func TestNothingToLearn(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"tools are not supported", "image input is not supported", "reasoning_effort is not supported", "system role not supported", "streaming is not supported", "Tool call id must be a-z with a length of 9"} {
+		call := NewBook(Config{}).Call(at, "")
+		if call.Refused(refusal(400, text), Sent{Params: []Param{{Name: "reasoning_effort", Value: Unset, Effort: true}}}) || len(call.pending) > 0 {
+			t.Errorf("%q taught %+v", text, call.pending)
+		}
+	}
+}

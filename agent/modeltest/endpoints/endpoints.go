@@ -1,0 +1,205 @@
+// Package endpoints is the table of what endpoints of language models do: each row is one server, as strict and as odd as a public
+// source describes it, and what a person in a chat sees when parley uses it. The test that plays the rows against a whole host is in
+// cmd/parley.
+package endpoints
+
+import (
+	"slices"
+	"strings"
+)
+
+// API is the value of models.providers.*.api with which a row is used.
+type API string
+
+// The APIs.
+const (
+	Chat        API = "openai"             // chat completions: every address that is not OpenAI's own
+	Completions API = "openai-completions" // chat completions, forced
+	Responses   API = "openai-responses"
+	Messages    API = "anthropic"
+)
+
+// Row is one behaviour of an endpoint.
+type Row struct {
+	ID     string // words with hyphens, unique
+	Family string // set by Table
+	Faults []string
+	API    API // empty = Chat
+	Vendor string
+	Source string // a URL or owner/repository#number
+	Does   string // one sentence: what the server does
+	Model  string // the provider's name of it; empty = model-1
+	Path   string // of baseUrl; empty = /v1
+
+	Config   string // more keys of models.providers.*, as YAML in one line
+	Thinking string // agents.defaults.thinking
+	Agents   string // more keys of agents.defaults, as YAML in one line
+	Env      map[string]string
+	Chosen   bool        // no provider is configured: the host finds the endpoint by Env, in which {url} stands for its address
+	Tools    []ToolSpec  // of an MCP server that the host mounts
+	Pages    []Page      // answers to GET and POST besides the API's own
+	Checks   []Check     // after those that hold for every endpoint of the API; the first that objects answers
+	Lax      bool        // without the checks of the API: the server reads anything
+	Fails    []Failure   // of requests that passed the checks
+	Wire     Wire        // how answers are written; nil = the API's usual way
+	Mind     Mind        // what the model says; nil = Usual
+	Unhidden bool        // reasoning and markup in a text for people are right here
+	Kind     string      // the mechanism that a kill -9 between tool call and follow-up proves; one row of each runs in the short run
+	Want     Expectation // what people see
+}
+
+// Mechanisms that get a kill -9 in the short run.
+const (
+	KindReasoning  = "reasoning"
+	KindSignature  = "signature"
+	KindEncrypted  = "encrypted reasoning"
+	KindThinking   = "signed thinking"
+	KindLearned    = "learned refusal"
+	KindCallID     = "call ids"
+	KindWholeReply = "whole answers"
+	KindMarkup     = "markup"
+)
+
+// ToolSpec is a tool of an MCP server.
+type ToolSpec struct {
+	Name   string
+	Schema string // JSON
+}
+
+// Page is a fixed answer of the server.
+type Page struct {
+	Path    string
+	Body    string
+	ByModel map[string]string // instead: by the model that the request names
+}
+
+// Expectation says what people in the chat see: regular expressions for the answer of each turn. Empty = the turn works as the
+// usual model answers it; None = the turn is not played.
+type Expectation struct {
+	Plain    string
+	Tool     string
+	Follow   string
+	Image    string // empty = None: rows say whether pictures apply
+	Restart  string // after the host was started again on the same state
+	Fallback string // the answer of a second provider when this one cannot
+	Back     string // the next turn at this endpoint, with the second provider's tool call in the history
+
+	Interrupt bool // a person writes and stops while a tool is at work
+
+	Refused int      // most requests that the server refuses in the life of the first host, because it has to learn
+	Again   int      // most that it refuses after a restart
+	Failed  int      // requests that fail for other reasons, and are made again; per life
+	Sends   []string // regular expressions, each in some request
+	Lacks   []string // regular expressions, in no request that was answered
+	Log     string   // regular expression in the host's log
+}
+
+// Any is the number of refusals that is not looked at.
+const Any = 1 << 20
+
+// None is the expectation of a turn that is not played.
+const None = "-"
+
+// What people see in a turn that works, as Usual answers.
+const (
+	PlainText  = `^echo: hello$`
+	ToolText   = `^The tool names a session\.$`
+	FollowText = `^echo: and now\?$`
+	ImageText  = `^I see 1 picture\.$`
+	BlindText  = `^I cannot see the picture\.$`
+	BackText   = `^echo: are you there\?$`
+	SpareText  = `^spare: The tool names a session\.$`
+	ReturnText = `^echo: and here\?$`
+)
+
+// Table gives all rows, in the order of their families.
+func Table() []Row {
+	var all []Row
+	for _, f := range families() {
+		for _, r := range f.rows {
+			r.Family = f.name
+			all = append(all, r.filled())
+		}
+	}
+	return all
+}
+
+// family is a group of rows with a title.
+type family struct {
+	name string
+	rows []Row
+}
+
+func (r Row) filled() Row {
+	set := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	if r.API == "" {
+		r.API = Chat
+	}
+	set(&r.Model, "model-1")
+	if r.API != Messages {
+		set(&r.Path, "/v1")
+	}
+	set(&r.Want.Plain, PlainText)
+	set(&r.Want.Tool, ToolText)
+	set(&r.Want.Follow, FollowText)
+	set(&r.Want.Image, None)
+	set(&r.Want.Restart, BackText)
+	set(&r.Want.Fallback, SpareText)
+	set(&r.Want.Back, ReturnText)
+	return r
+}
+
+// Protocol gives the wire protocol: Chat, Responses or Messages.
+func (r Row) Protocol() API {
+	if r.API == Completions {
+		return Chat
+	}
+	return r.API
+}
+
+// Markdown gives the table for people: a heading for each family, and a table of its rows.
+func Markdown() string {
+	var b strings.Builder
+	name := map[API]string{Chat: "chat", Completions: "chat", Responses: "responses", Messages: "messages"}
+	for _, r := range Table() {
+		if !strings.Contains(b.String(), "### "+r.Family+"\n") {
+			b.WriteString("\n### " + r.Family + "\n\n| behaviour | endpoint | API | the server | source |\n|---|---|---|---|---|\n")
+		}
+		cells := []string{r.ID, r.Vendor, name[r.API], r.Does, link(r.Source)}
+		for i, c := range cells {
+			cells[i] = strings.ReplaceAll(c, "|", `\|`)
+		}
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// link makes a link of a source.
+func link(source string) string {
+	if address, ok := strings.CutPrefix(source, "https://"); ok {
+		host, _, _ := strings.Cut(address, "/")
+		return "[" + host + "](" + source + ")"
+	}
+	repository, number, ok := strings.Cut(source, "#")
+	if !ok {
+		return source
+	}
+	return "[" + source + "](https://github.com/" + repository + "/issues/" + number + ")"
+}
+
+// Faults gives the ids of the rows of each fault.
+func Faults() map[string][]string {
+	out := map[string][]string{}
+	for _, r := range Table() {
+		for _, f := range r.Faults {
+			if !slices.Contains(out[f], r.ID) {
+				out[f] = append(out[f], r.ID)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,24 @@
+package endpoints
+
+// families are the groups of the table, in its order.
+func families() []family {
+	return []family{
+		{"Endpoints that keep to the documents", works},
+		{"Reasoning that comes back", reasoning},
+		{"Tools refused", toolsRefused},
+		{"Pictures refused", imagesRefused},
+		{"Parameters, roles and settings", parameters},
+		{"Efforts of thinking refused", effortRefused},
+		{"Reasoning and calls as markup in the text", markups},
+		{"Other JSON types", types},
+		{"Packaging of answers", packaging},
+		{"Tool calls, ids and the order of roles", callForms},
+		{"Schemas and number of tools", schemas},
+		{"Classes of failures", classes},
+		{"Failures that a repeat cures", retries},
+		{"OpenAI's Responses API", responses},
+		{"Anthropic's messages", anthropic},
+		{"Length of prompts and answers", limits},
+		{"Ollama found on this machine", ollamaFacts},
+	}
+}

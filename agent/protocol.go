@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"net/url"
+	"strings"
+)
+
+// The protocols that an api of the configuration stands for.
+const (
+	CompletionsAPI = "openai-completions"
+	ResponsesAPI   = "openai-responses"
+	AnthropicAPI   = "anthropic"
+	OfflineAPI     = "offline"
+)
+
+// Protocol returns the protocol that the provider is asked by: CompletionsAPI, ResponsesAPI, AnthropicAPI or OfflineAPI. The api
+// openai speaks Responses with OpenAI's own service and with Azure's v1 address, and chat completions with every other address.
+func (p Provider) Protocol() string {
+	if p.API != "openai" {
+		return p.API
+	}
+	u, err := url.Parse(p.BaseURL)
+	switch {
+	case p.BaseURL == "":
+		return ResponsesAPI
+	case err != nil:
+		return CompletionsAPI
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || AzureHost(host) && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/openai/v1") {
+		return ResponsesAPI
+	}
+	return CompletionsAPI
+}
+
+// AzureHost reports whether a host name is one of Azure's for language models.
+func AzureHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, domain := range []string{".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com", ".openai.azure.us", ".cognitiveservices.azure.us", ".openai.azure.cn", ".cognitiveservices.azure.cn"} {
+		if strings.HasSuffix(host, domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// Address returns the base URL without its query and fragment, for packages that add a path; "" = the provider's own address. What the
+// query says is in Settings.
+func (p Provider) Address() string {
+	address, _, _ := strings.Cut(p.BaseURL, "#")
+	address, _, _ = strings.Cut(address, "?")
+	return strings.TrimRight(address, "/")
+}
+
+// addressQuery returns the query of the base URL; of a name that stands there twice the first value.
+func (p Provider) addressQuery() map[string]string {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil || u.RawQuery == "" {
+		return nil
+	}
+	out := map[string]string{}
+	for name, values := range u.Query() {
+		out[name] = values[0]
+	}
+	return out
+}
+
+// Efforts are the words for how much a model thinks that providers have, lowest first.
+var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"regexp"
+	"strings"
+
+	"parley/channels"
+)
+
+// secretKey is how the names of settings are written whose value lets somebody in.
+var secretKey = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|signature`)
+
+// Secrets returns what must appear in no text: the values of all headers, and those of the query and the body whose name says that
+// they are secret.
+func (s ModelSettings) Secrets() (out []channels.Secret) {
+	for _, v := range s.Headers {
+		out = append(out, v)
+		if _, token, ok := strings.Cut(v.Reveal(), " "); ok { // Bearer …
+			out = append(out, channels.NewSecret(token))
+		}
+	}
+	for name, v := range s.Query {
+		if secretKey.MatchString(name) {
+			out = append(out, channels.NewSecret(v))
+		}
+	}
+	return append(out, bodySecrets("", s.Body)...)
+}
+
+// bodySecrets walks a value of the body; name is the key that it stands at.
+func bodySecrets(name string, v any) (out []channels.Secret) {
+	switch x := v.(type) {
+	case string:
+		if secretKey.MatchString(name) {
+			out = append(out, channels.NewSecret(x))
+		}
+	case []any:
+		for _, e := range x {
+			out = append(out, bodySecrets(name, e)...)
+		}
+	case map[string]any:
+		for k, e := range x {
+			out = append(out, bodySecrets(k, e)...)
+		}
+	}
+	return out
+}
+
+// Secrets returns what of the provider must appear in no text: its key, and the secrets of its settings and of its models' settings.
+func (p Provider) Secrets() []channels.Secret {
+	out := append([]channels.Secret{p.APIKey}, p.ModelSettings.Secrets()...)
+	for _, m := range p.Models {
+		out = append(out, m.ModelSettings.Secrets()...)
+	}
+	return out
+}

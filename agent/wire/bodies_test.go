@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+
+	"parley/agent"
+)
+
+// body is what a provider answered, its class, and a part of what it said.
+type faultBody struct {
+	status int
+	body   string
+	class  agent.ErrorClass
+	says   string
+}
+
+// TestBodies reads errors as providers word them. Sources are the providers' references and public reports of their answers.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	for _, c := range faultBodies {
+		f := ReadFault([]byte(c.body))
+		f.Status = c.status
+		if got := classify(f); got != c.class {
+			t.Errorf("%d %s: %s, not %s", c.status, c.body, got, c.class)
+		}
+		if !strings.Contains(f.Text, c.says) || !strings.Contains(f.All, strings.ToLower(c.says)) {
+			t.Errorf("%d %s: it says %q, not %q", c.status, c.body, f.Text, c.says)
+		}
+	}
+	if n := len(faultBodies); n < 60 {
+		t.Errorf("only %d bodies", n)
+	}
+}
+
+var faultBodies = []faultBody{
+	// OpenAI. source: platform.openai.com/docs/guides/error-codes
+	{401, `{"error":{"message":"Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, agent.BadKey, "Incorrect API key"},
+	{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`, agent.BadKey, "Country"},
+	{429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, agent.NoCredit, "current quota"},
+	{429, `{"error":{"message":"Rate limit reached for gpt-4o in organization org-x on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, agent.RateLimited, "Rate limit reached"},
+	{404, `{"error":{"message":"The model 'gpt-9' does not exist or you do not have access to it.","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, agent.NoSuchModel, "does not exist"},
+	{400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, agent.TooLong, "maximum context length"},
+	{500, `{"error":{"message":"The server had an error while processing your request. Sorry about that!","type":"server_error","param":null,"code":null}}`, agent.Overloaded, "had an error"},
+	{503, `{"error":{"message":"The engine is currently overloaded, please try again later","type":"server_error","param":null,"code":null}}`, agent.Overloaded, "overloaded"},
+	{400, `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt.","type":"invalid_request_error","param":null,"code":"invalid_prompt"}}`, agent.Refused, "flagged"},
+	{400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, agent.BadRequest, "max_completion_tokens"},
+	{404, `{"error":{"message":"This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/responses?","type":"invalid_request_error","param":"model","code":null}}`, agent.BadRequest, "v1/responses"},
+	{400, `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`, agent.NoCredit, "Billing hard limit"},
+	// Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
+	{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":"high"}}}}}`, agent.Refused, "content management policy"},
+	{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, agent.NoSuchModel, "deployment"},
+	{404, `{"error":{"code":"404","message":"Resource not found"}}`, agent.NoSuchModel, "Resource not found"},
+	{401, `{"statusCode":401,"message":"Unauthorized. Access token is missing, invalid, audience is incorrect (https://cognitiveservices.azure.com), or have expired."}`, agent.BadKey, "Access token"},
+	{429, `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}`, agent.RateLimited, "call rate limit"},
+	// Anthropic. source: docs.anthropic.com/en/api/errors
+	{529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`, agent.Overloaded, "Overloaded"},
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, agent.NoCredit, "credit balance"},
+	{401, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`, agent.BadKey, "invalid x-api-key"},
+	{404, `{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}`, agent.NoSuchModel, "claude-9"},
+	{413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, agent.TooLong, "maximum size"},
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, agent.TooLong, "prompt is too long"},
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`, agent.Refused, "content filtering policy"},
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid ` + "`signature` in `thinking`" + ` block"}}`, agent.BadRequest, "signature"},
+	{0, `{"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"}}`, agent.Overloaded, "Overloaded"},
+	// Gemini. source: ai.google.dev/gemini-api/docs/troubleshooting
+	{400, "[{\n  \"error\": {\n    \"code\": 400,\n    \"message\": \"API key not valid. Please pass a valid API key.\",\n    \"status\": \"INVALID_ARGUMENT\",\n    \"details\": [{\"@type\": \"type.googleapis.com/google.rpc.ErrorInfo\", \"reason\": \"API_KEY_INVALID\", \"domain\": \"googleapis.com\"}]\n  }\n}\n]", agent.BadKey, "API key not valid"},
+	{429, `[{"error":{"code":429,"message":"Resource has been exhausted (e.g. check quota).","status":"RESOURCE_EXHAUSTED"}}]`, agent.RateLimited, "exhausted"},
+	{503, `[{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}]`, agent.Overloaded, "overloaded"},
+	{400, `[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}]`, agent.BadRequest, "thought_signature"},
+	{400, `{"error":{"code":400,"message":"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}`, agent.TooLong, "exceeds the maximum number of tokens"},
+	{404, `[{"error":{"code":404,"message":"models/gemini-9 is not found for API version v1main, or is not supported for generateContent.","status":"NOT_FOUND"}}]`, agent.NoSuchModel, "not found"},
+	{400, `[{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}]`, agent.BadRequest, "User location"},
+	// OpenRouter. source: openrouter.ai/docs/api-reference/errors; zed#64424
+	{402, `{"error":{"message":"This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 1032.","code":402}}`, agent.NoCredit, "more credits"},
+	{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"message\":\"Input is too long for requested model.\"}","provider_name":"Amazon Bedrock"}},"user_id":"u"}`, agent.TooLong, "Input is too long"},
+	{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":{"error":{"message":"bad tool schema","type":"invalid_request_error"}}}}}`, agent.BadRequest, "bad tool schema"},
+	{429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x/y:free is temporarily rate-limited upstream. Please retry shortly."}}}`, agent.RateLimited, "temporarily rate-limited"},
+	{403, `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"flagged_input":"…","provider_name":"x","model_slug":"y"}}}`, agent.Refused, "flagged"},
+	{0, `{"id":"gen-1","provider":"x","error":{"code":502,"message":"Upstream error from x"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`, agent.Broken, "Upstream error"},
+	{404, `{"error":{"message":"No endpoints found for x/y.","code":404}}`, agent.NoSuchModel, "No endpoints"},
+	// DeepSeek. source: api-docs.deepseek.com/quick_start/error_codes
+	{402, `{"error":{"message":"Insufficient Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, agent.NoCredit, "Insufficient Balance"},
+	{400, `{"error":{"message":"Content Exists Risk","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, agent.Refused, "Content Exists Risk"},
+	{401, `{"error":{"message":"Authentication Fails, Your api key: ****x is invalid","type":"authentication_error","param":null,"code":"invalid_request_error"}}`, agent.BadKey, "Authentication Fails"},
+	{400, "{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\"}}", agent.BadRequest, "reasoning_content"},
+	// Moonshot. source: platform.moonshot.ai/docs/api/errors
+	{400, `{"error":{"message":"The request was rejected because it was considered high risk","type":"content_filter"}}`, agent.Refused, "high risk"},
+	{429, `{"error":{"message":"Your account org-x is suspended, please check your plan and billing details","type":"exceeded_current_quota_error"}}`, agent.NoCredit, "suspended"},
+	{429, `{"error":{"message":"The engine is currently overloaded, please try again later","type":"engine_overloaded_error"}}`, agent.RateLimited, "overloaded"},
+	{400, `{"error":{"message":"Invalid request: Your request exceeded model token limit: 131072","type":"invalid_request_error"}}`, agent.TooLong, "exceeded model token limit"},
+	// Mistral. source: docs.mistral.ai; goose#5998
+	{400, `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}`, agent.BadRequest, "Unexpected role"},
+	{422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}]},"type":"invalid_request_error","param":null,"code":null,"raw_status_code":422}`, agent.BadRequest, "Extra inputs are not permitted"},
+	{401, `{"message":"Unauthorized","request_id":"x"}`, agent.BadKey, "Unauthorized"},
+	{429, `{"object":"error","message":"Service tier capacity exceeded for this model.","type":"service_tier_capacity_exceeded","param":null,"code":"3505"}`, agent.RateLimited, "capacity exceeded"},
+	// Groq. source: console.groq.com/docs/errors; smolagents#1119
+	{400, `{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=look>{\"q\"}</function>"}}`, agent.Overloaded, "Failed to call a function"},
+	{400, `{"error":{"message":"tool call validation failed: attempted to call tool 'x' which was not in request.tools","type":"invalid_request_error","code":"tool_use_failed"}}`, agent.Overloaded, "tool call validation failed"},
+	{413, `{"error":{"message":"Request too large for model x on tokens per minute (TPM): Limit 6000, Requested 9000","type":"tokens","code":"rate_limit_exceeded"}}`, agent.TooLong, "Request too large"},
+	{404, `{"error":{"message":"The model x does not exist or you do not have access to it.","type":"invalid_request_error","code":"model_not_found"}}`, agent.NoSuchModel, "does not exist"},
+	{400, `{"error":{"message":"'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]","type":"invalid_request_error"}}`, agent.BadRequest, "unsupported"},
+	// xAI. source: docs.x.ai; litellm#16265
+	{400, `{"code":"Client specified an invalid argument","error":"Model grok-4-latest does not support parameter reasoningEffort."}`, agent.BadRequest, "reasoningEffort"},
+	{403, `{"code":"The caller does not have permission to execute the specified operation","error":"Your team has either used all available credits or reached its monthly spending limit."}`, agent.NoCredit, "spending limit"},
+	{400, `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xx. You can obtain an API key from https://console.x.ai."}`, agent.BadKey, "Incorrect API key"},
+	// Together. source: docs.together.ai/docs/error-codes
+	{402, `{"id":"x","error":{"message":"Credit limit exceeded, please add credits","type":"credit_limit","param":null,"code":null}}`, agent.NoCredit, "Credit limit"},
+	{422, `{"error":{"message":"Input validation error: ` + "`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 8000 `inputs` tokens and 512 `max_new_tokens`" + `","type":"invalid_request_error"}}`, agent.TooLong, "max_new_tokens"},
+	// Ollama. source: picobot#6, ollama#12561
+	{400, `{"error":{"message":"registry.ollama.ai/library/gemma3:4b does not support tools","type":"api_error","param":null,"code":null}}`, agent.BadRequest, "does not support tools"},
+	{404, `{"error":{"message":"model 'llama9' not found","type":"not_found_error","param":null,"code":null}}`, agent.NoSuchModel, "not found"},
+	{500, `{"error":{"message":"llama runner process has terminated: exit status 2","type":"api_error"}}`, agent.Overloaded, "terminated"},
+	{500, `{"error":{"message":"error parsing tool call: raw='{\"name\"', err=unexpected end of JSON input"}}`, agent.Overloaded, "error parsing tool call"},
+	{0, `{"error":{"message":"the model runner has unexpectedly stopped, this may be due to resource limitations"}}`, agent.Broken, "unexpectedly stopped"},
+	// LM Studio, llama.cpp, vLLM, SGLang
+	{400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"}`, agent.TooLong, "greater than the context length"},
+	{404, `{"error":{"message":"No models loaded. Please load a model in the developer page or use the 'lms load' command.","type":"invalid_request_error","code":"model_not_found"}}`, agent.NoSuchModel, "No models loaded"},
+	{503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, agent.Overloaded, "Loading model"},
+	{500, `{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}`, agent.Overloaded, "image input"},
+	{400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}`, agent.BadRequest, "tool choice"},
+	{404, `{"object":"error","message":"The model x does not exist.","type":"NotFoundError","param":"model","code":404}`, agent.NoSuchModel, "does not exist"},
+	{400, `{"object":"error","message":"The input (9000 tokens) is longer than the model's context length (8192 tokens).","type":"BadRequestError","param":null,"code":400}`, agent.TooLong, "longer than"},
+	// DashScope, Zhipu, MiniMax. source: help.aliyun.com, docs.bigmodel.cn
+	{400, `{"error":{"code":"data_inspection_failed","param":null,"message":"Input data may contain inappropriate content.","type":"data_inspection_failed"},"request_id":"x"}`, agent.Refused, "inappropriate content"},
+	{400, `{"code":"Arrearage","message":"Access denied, please make sure your account is in good standing.","request_id":"x"}`, agent.NoCredit, "good standing"},
+	{429, `{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}`, agent.NoCredit, "余额不足"},
+	{400, `{"error":{"code":"1301","message":"系统检测到输入或生成内容可能包含不安全或敏感内容"}}`, agent.Refused, "敏感内容"},
+	{400, `{"error":{"code":"InvalidParameter","message":"<400> InternalError.Algo.InvalidParameter: This model's maximum context length is 98304 tokens."}}`, agent.TooLong, "maximum context length"},
+	// Bedrock, Vertex, Cloudflare, Fireworks, GitHub, LiteLLM, web servers
+	{400, `{"message":"Input is too long for requested model."}`, agent.TooLong, "Input is too long"},
+	{429, `{"message":"Too many tokens, please wait before trying again."}`, agent.RateLimited, "Too many tokens"},
+	{400, `{"errors":[{"message":"AiError: Bad input: Error: required properties at '/' are 'prompt'","code":5006}],"success":false,"result":{},"messages":[]}`, agent.BadRequest, "Bad input"},
+	{404, `{"error":{"object":"error","type":"invalid_request_error","code":"NOT_FOUND","message":"Model not found, inaccessible, and/or not deployed"}}`, agent.NoSuchModel, "not deployed"},
+	{400, `{"error":{"message":"litellm.ContextWindowExceededError: ContextWindowExceededError: OpenAIException - Error code: 400 - {'error': {'message': \"This model's maximum context length is 8192 tokens.\"}}","type":null,"param":null,"code":"400"}}`, agent.TooLong, "ContextWindowExceeded"},
+	{400, `{"error":{"message":"litellm.UnsupportedParamsError: openai does not support parameters: ['reasoning_effort'], for model=x. To drop these, set ` + "`litellm.drop_params=True`" + `","type":"None","param":null,"code":"400"}}`, agent.BadRequest, "does not support parameters"},
+	{502, "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></body></html>", agent.Overloaded, ""},
+	{504, "upstream request timeout", agent.Overloaded, "upstream request timeout"},
+	{429, "Too Many Requests", agent.RateLimited, "Too Many Requests"},
+	{500, `{"detail":"Internal Server Error"}`, agent.Overloaded, "Internal Server Error"},
+	{422, `{"detail":[{"type":"string_type","loc":["body","messages",1,"content"],"msg":"Input should be a valid string","input":null}]}`, agent.BadRequest, "valid string"},
+	{400, `"just a text"`, agent.BadRequest, "just a text"},
+	{400, `{"error":{"message":"{\"error\":{\"message\":\"{\\\"detail\\\":\\\"deep down: tools are not supported\\\"}\"}}"}}`, agent.BadRequest, "deep down"},
+	{400, `{"error":{"message":"cut off in the mid`, agent.BadRequest, "cut off in the mid"},
+}

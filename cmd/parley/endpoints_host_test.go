@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/gateway"
+	"parley/gateway/config"
+	"parley/policy"
+)
+
+// endpointHost is a whole host in this process, with the program's own table of providers and a chat without a platform.
+type endpointHost struct {
+	chat *pictureChat
+	log  *buffer
+	err  error // why it did not start
+	stop func()
+}
+
+// pictureChat is a chat of which every picture is the same cat.
+type pictureChat struct{ *channeltest.Full }
+
+// Fetch implements channels.Fetcher.
+func (pictureChat) Fetch(context.Context, channels.Media, int64) ([]byte, error) {
+	var b bytes.Buffer
+	err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2)))
+	return b.Bytes(), err
+}
+
+// start starts a host on the endpoint's folder.
+func (e *endpoint) start() {
+	e.t.Helper()
+	h := &endpointHost{log: &buffer{}, stop: func() {}}
+	e.host = h
+	h.chat = &pictureChat{channeltest.NewFake(channeltest.Options{}).Full()}
+	path := filepath.Join(e.dir, "config.yaml")
+	if err := os.WriteFile(path, []byte(e.config()), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	table := []gateway.Adapter{{
+		Adapter: config.Adapter{Kind: "fake", Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
+		Open:    func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return h.chat, nil },
+	}}
+	getenv := func(name string) string {
+		return strings.NewReplacer("{url}", e.url, "{host}", strings.TrimPrefix(e.url, "http://")).Replace(e.row.Env[name])
+	}
+	c, _, err := config.Load(path, gateway.Table(table), getenv)
+	if err != nil {
+		h.err = err
+		return
+	}
+	g, err := gateway.Open(e.t.Context(), gateway.Deps{
+		Config: config.NewLive(c, gateway.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
+		Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+	})
+	if err != nil {
+		h.err = err
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	h.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			e.t.Errorf("%s: the host ended with %v", e.row.ID, err)
+		}
+	}
+}
+
+// stop ends the host, and keeps what its chat showed.
+func (e *endpoint) stop() {
+	e.host.stop()
+	for _, c := range e.host.chat.Calls(channeltest.OpSend, channeltest.OpEdit, channeltest.OpDraft) {
+		e.shown = append(e.shown, c.Out.Text+c.Text)
+	}
+}
+
+// say has a person write, and gives the next message that the chat shows.
+func (h *endpointHost) say(in channels.Inbound) string {
+	before := len(h.chat.Texts(in.Address))
+	h.chat.Say(in)
+	ctx, cancel := context.WithTimeout(context.Background(), turnLimit)
+	defer cancel()
+	if err := h.chat.Wait(ctx, func() bool { return len(h.chat.Texts(in.Address)) > before }); err != nil {
+		return "(no answer)"
+	}
+	return h.chat.Texts(in.Address)[before]
+}
+
+// lastLines gives the end of the log.
+func (h *endpointHost) lastLines(n int) string {
+	lines := strings.Split(strings.TrimSpace(h.log.String()), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"parley/gateway"
+	"parley/gateway/api"
+	"parley/gateway/config"
+	"parley/gateway/models"
+	"parley/sessions"
+)
+
+type modelsCmd struct {
+	List   modelsListCmd   `cmd:"" default:"withargs" help:"List the language models, what is known of each, and from where."`
+	Forget modelsForgetCmd `cmd:"" help:"Forget what the endpoints of models were seen to refuse, so that it is tried again."`
+	Test   modelsTestCmd   `cmd:"" help:"Test a model's real endpoint with a plain, a tool, an image and a thinking turn."`
+}
+
+// Help explains the columns.
+func (modelsCmd) Help() string {
+	return "Behind each fact stands where it is from: c configuration, l learned, a asked of the server, k catalogue, g guess.\n\nExamples:\n\n  parley models\n  parley models --json | jq '.[] | {name, window, from}'\n  parley models test ollama/qwen3:8b\n  parley models forget openai/gpt-5.1"
+}
+
+type modelsListCmd struct {
+	asJSON
+}
+
+// Run lists the models: the running host's, else those of the configuration.
+func (c modelsListCmd) Run(e *env) error {
+	list, err := request[[]api.Model](e, "GET /api/models", api.None{})
+	if errors.Is(err, errNotRunning) {
+		m, conf, openErr := offHost(e)
+		if openErr != nil {
+			return openErr
+		}
+		list, err = m.List(e.ctx, conf.Agents), nil
+	}
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, list, printModels)
+}
+
+// offHost makes the models of the configuration where no host runs.
+func offHost(e *env) (gateway.Models, *config.Config, error) {
+	c, err := load(e)
+	if err != nil {
+		return gateway.Models{}, nil, err
+	}
+	return gateway.OpenModels(e.ctx, c, providers(), config.WithEnvFile(c.Path, os.Getenv), slog.New(slog.DiscardHandler)), c, nil
+}
+
+// origins are the letters that stand for where a fact is from.
+var origins = map[models.Origin]string{models.Configured: "c", models.Learned: "l", models.Asked: "a", models.Catalogued: "k", models.Guessed: "g", models.BuiltIn: "c"}
+
+// withOrigin writes a fact with where it is from; nothing where it is not known.
+func withOrigin(fact string, from models.Origin) string {
+	if from == "" || fact == "" {
+		return ""
+	}
+	return fact + " " + origins[from]
+}
+
+func printModels(p *page, list []api.Model) {
+	g := p.grid("MODEL", "WINDOW", "PRICE IN/OUT", "PICTURES", "TOOLS", "~THINKING", "~TROUBLE")
+	for _, m := range list {
+		g.row(m.Name+mark(m.Default, " (default)"), withOrigin(mark(m.Window > 0, short(m.Window)), m.From.Window), withOrigin(priceWords(m), m.From.Price),
+			withOrigin(yesNo(m.Images), m.From.Images), withOrigin(yesNo(m.Tools), m.From.Tools), withOrigin(levelWords(m), m.From.Levels), m.Trouble)
+	}
+	g.print("There are no models.")
+	if len(list) == 0 {
+		return
+	}
+	p.note("prices in dollars for a million tokens; from: c configuration, l learned, a asked, k catalogue, g guess\n")
+	for _, m := range list {
+		for _, n := range m.Notes {
+			p.painted(yellow, "! "+oneLine(n.String()))
+		}
+	}
+	for _, m := range list {
+		for _, l := range m.Lessons {
+			p.printf("%s: %s\n", oneLine(m.Name), oneLine(lessonWords(l, p.now)))
+		}
+	}
+}
+
+func yesNo(on bool) string {
+	if on {
+		return "yes"
+	}
+	return "no"
+}
+
+// priceWords writes what a million tokens cost; "" = that is not known.
+func priceWords(m api.Model) string {
+	if m.Input == 0 && m.Output == 0 {
+		return mark(m.From.Price == models.BuiltIn, "free")
+	}
+	return fmt.Sprintf("%v/%v", m.Input, m.Output)
+}
+
+func levelWords(m api.Model) string {
+	switch {
+	case m.From.Levels == "":
+		return ""
+	case len(m.Levels) == 0:
+		return "no"
+	}
+	return strings.Join(m.Levels, " ")
+}
+
+// lessonWords says what was learned, since when, and what taught it.
+func lessonWords(l sessions.Lesson, now time.Time) string {
+	what := l.Kind
+	for _, part := range []string{l.Name, l.Value} {
+		if part != "" {
+			what += " " + part
+		}
+	}
+	said := "refused " + what
+	if l.Use != "" {
+		said += ", sent instead: " + l.Use
+	}
+	said += fmt.Sprintf(" (%s ago", now.Sub(l.At).Round(time.Minute))
+	if l.Evidence != "" {
+		said += fmt.Sprintf(": %q", l.Evidence)
+	}
+	return said + ")"
+}
+
+type modelsForgetCmd struct {
+	Name string `arg:"" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
+	asJSON
+}
+
+// Run forgets lessons.
+func (c modelsForgetCmd) Run(e *env) error {
+	provider, model, _ := strings.Cut(c.Name, "/")
+	x, err := request[api.Forgotten](e, "POST /api/models/forget", api.ForgetCall{Provider: provider, Model: model})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, x, func(p *page, x api.Forgotten) {
+		switch x.Lessons {
+		case 0:
+			p.printf("There was nothing to forget.\n")
+		case 1:
+			p.printf("Forgot 1 lesson: it is tried again with the next call.\n")
+		default:
+			p.printf("Forgot %d lessons: they are tried again with the next calls.\n", x.Lessons)
+		}
+	})
+}
+
+type modelsTestCmd struct {
+	Name string `arg:"" optional:"" placeholder:"PROVIDER/MODEL" help:"The model; without it the one that answers."`
+	asJSON
+}
+
+// Help says what it costs, and the exit code.
+func (modelsTestCmd) Help() string {
+	return "It makes up to five real calls of some hundred tokens each. Exit code 0: the plain turn works. A running host makes the calls, so that it keeps what is learned; without one this program does."
+}
+
+// testLimit bounds a test: each of its four turns, and a little more.
+const testLimit = 4*models.TurnTimeout + time.Minute
+
+// Run tests a model; exit code 1 when the plain turn does not work.
+func (c modelsTestCmd) Run(e *env) error {
+	x, err := requestOnce[models.Trial](e, "POST /api/models/test", api.ModelTest{Model: c.Name}, "", testLimit)
+	if errors.Is(err, errNotRunning) {
+		m, _, openErr := offHost(e)
+		if openErr != nil {
+			return openErr
+		}
+		x, err = m.Test(e.ctx, c.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := tell(e, c.asJSON, x, printTrial); err != nil {
+		return err
+	}
+	if !x.OK {
+		return failed(exitFailed, "failed", "%s does not answer a plain turn", x.Model)
+	}
+	return nil
+}
+
+func printTrial(p *page, x models.Trial) {
+	p.printf("%s\n", oneLine(x.Model))
+	for _, t := range x.Turns {
+		sign, paint := "✗", red
+		switch {
+		case t.OK:
+			sign, paint = "✓", green
+		case t.Skipped:
+			sign, paint = "–", yellow
+		}
+		p.painted(paint, sign+" "+t.Turn+": "+oneLine(t.What))
+		if t.Said != "" && !strings.Contains(t.What, t.Said) {
+			p.printf("    the provider says: %s\n", oneLine(t.Said))
+		}
+		if !t.Skipped {
+			p.printf("    %d ms, %s tokens in, %s out%s\n", t.Millis, short(t.Usage.Input), short(t.Usage.Output), mark(t.Usage.Cost > 0, ", "+cost(t.Usage.Cost)))
+		}
+		for _, l := range t.Learned {
+			p.printf("    learned: %s\n", oneLine(lessonWords(l, p.now)))
+		}
+	}
+	if x.Cost > 0 {
+		p.note("%s in all\n", cost(x.Cost))
+	}
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"parley/agent"
+)
+
+// minWindow is the smallest window that a prompt could fit into.
+const minWindow = 1000
+
+// hopHeaders are the headers that the connection itself needs: another value breaks the request.
+var hopHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// ownFields are the fields of a request that parley fills in, and what to write instead.
+var ownFields = map[string]string{
+	"model":        "a model is named provider/model, for example in agents.defaults.model",
+	"messages":     "parley writes them out of the transcript; instructions of your own go into agents.defaults.instructions",
+	"input":        "parley writes it out of the transcript; instructions of your own go into agents.defaults.instructions",
+	"instructions": "set agents.defaults.instructions",
+	"system":       "set agents.defaults.instructions",
+	"stream":       "write stream: off beside body",
+	"tools":        "write tools: off beside body, or use the section tools",
+	"functions":    "write tools: off beside body, or use the section tools",
+}
+
+// provider checks how a provider and its models are spoken to.
+func (k *checker) provider(at string, p agent.Provider) {
+	if p.ContextWindow != 0 && p.ContextWindow < minWindow {
+		k.wrong(at+".contextWindow", fmt.Sprintf("must be at least %d, or 0", minWindow), "0 = what the server or the catalogue says")
+	}
+	k.modelSettings(at, p.ModelSettings)
+	for _, name := range sortedKeys(p.Models) {
+		k.modelSettings(at+".models."+name, p.Models[name].ModelSettings)
+	}
+}
+
+func (k *checker) modelSettings(at string, s agent.ModelSettings) {
+	for _, name := range sortedKeys(s.Headers) {
+		value := s.Headers[name].Reveal()
+		switch {
+		case !headerName.MatchString(name), strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			k.wrong(at+".headers", "holds something that is no header", "write Name: value, on one line")
+		case slices.Contains(hopHeaders, http.CanonicalHeaderKey(name)):
+			k.wrong(at+".headers."+name, "cannot be set: the connection needs its own", "take it out")
+		}
+	}
+	for _, name := range sortedKeys(s.Query) {
+		if name == "" {
+			k.wrong(at+".query", "holds a parameter without a name", "write name: value")
+		}
+	}
+	for _, name := range sortedKeys(s.Body) {
+		if hint, own := ownFields[name]; own {
+			k.wrong(at+".body."+name, "cannot be set: parley sends "+name+" itself", hint)
+		}
+	}
+	for i, level := range s.Reasoning.Levels {
+		path := fmt.Sprintf("%s.reasoning.levels[%d]", at, i)
+		switch {
+		case !slices.Contains(agent.Efforts, level):
+			k.wrong(path, quoted(level)+" is no effort", choices("efforts", level, agent.Efforts))
+		case slices.Contains(s.Reasoning.Levels[:i], level):
+			k.wrong(path, "is there twice", "write each effort once")
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package models
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/agent"
+)
+
+// askTimeout bounds one question to a server; maxAnswer bounds what is read of its answer.
+const (
+	askTimeout = 4 * time.Second
+	maxAnswer  = 16 << 20
+)
+
+// The programs that serve models and are asked in their own way.
+const (
+	Ollama   = "Ollama"
+	LlamaCPP = "llama.cpp"
+	LMStudio = "LM Studio"
+	VLLM     = "vLLM"
+	LiteLLM  = "LiteLLM"
+)
+
+// Answer is what a server said about itself.
+type Answer struct {
+	Program string   // Ollama, LlamaCPP, …; "" = not known
+	List    []Served // its models, in its order
+	Model   Served   // the one that was asked about; its Name is empty when the server does not have it
+	Loaded  bool     // of Ollama: the model is in memory, so Window is the real one
+}
+
+// Asker asks model servers for facts. The zero value works.
+type Asker struct {
+	Client *http.Client // nil = one of its own, without redirects to other hosts
+}
+
+var plainClient = &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
+	if req.URL.Host != via[0].URL.Host {
+		return http.ErrUseLastResponse // the key is for the first one
+	}
+	return nil
+}}
+
+// Ask asks a server for its models and what it knows about one of them, "" = none. It makes at most four requests, none of which costs
+// anything, and waits for each at most as long as ctx and askTimeout allow. It is an error when the list cannot be read; what else
+// cannot be read is left out.
+func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model string) (Answer, error) {
+	c := call{client: a.Client, p: p}
+	if c.client == nil {
+		c.client = plainClient
+	}
+	base := cmp.Or(p.Address(), defaultAddress(p))
+	d, err := c.get(ctx, base+modelsPath(p, base))
+	if err != nil {
+		return Answer{}, err
+	}
+	x := Answer{List: listOf(d)}
+	x.Model = x.pick(model)
+	x.Program = program(name, base, x.List)
+	root := strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/v1")
+	switch {
+	case model == "":
+	case x.Program == Ollama:
+		c.ollama(ctx, root, model, &x)
+	case x.Program == LlamaCPP:
+		if x.Model.Name == "" && len(x.List) == 1 {
+			x.Model = x.List[0] // it has one model, and takes any name for it
+		}
+		if d, err := c.get(ctx, root+"/props"); err == nil {
+			x.Model.props(d)
+		}
+	case x.Program == LMStudio:
+		if d, err := c.get(ctx, root+"/api/v0/models"); err == nil {
+			x.more(listOf(d), model)
+		}
+	case x.Program == LiteLLM:
+		if d, err := c.get(ctx, root+"/model/info"); err == nil {
+			x.more(listOf(d), model)
+		}
+	}
+	return x, nil
+}
+
+// defaultAddress is where a provider without a base URL is.
+func defaultAddress(p agent.Provider) string {
+	if p.API == agent.AnthropicAPI {
+		return "https://api.anthropic.com"
+	}
+	return "https://api.openai.com/v1"
+}
+
+// modelsPath is where the list of models is below a base URL. That of Anthropic's protocol ends before /v1.
+func modelsPath(p agent.Provider, base string) string {
+	if p.API == agent.AnthropicAPI && !strings.HasSuffix(base, "/v1") {
+		return "/v1/models"
+	}
+	return "/models"
+}
+
+// more takes over what a second list says.
+func (x *Answer) more(list []Served, model string) {
+	if len(list) == 0 {
+		return
+	}
+	x.List = list
+	if m := x.pick(model); m.Name != "" {
+		x.Model = m
+	}
+}
+
+// pick finds a model in the list: its own name first, then without tag and prefix.
+func (x Answer) pick(model string) Served {
+	if model == "" {
+		return Served{}
+	}
+	plain := func(s string) string {
+		return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(s), "models/"), ":latest")
+	}
+	for _, same := range []func(s Served) bool{
+		func(s Served) bool { return s.Name == model },
+		func(s Served) bool { return plain(s.Name) == plain(model) },
+	} {
+		if i := slices.IndexFunc(x.List, same); i >= 0 {
+			return x.List[i]
+		}
+	}
+	return Served{}
+}
+
+// program tells which program serves the models: by whom it says that they are owned, else by its port or its name.
+func program(name, base string, list []Served) string {
+	owned := func(by ...string) bool {
+		return slices.ContainsFunc(list, func(s Served) bool { return slices.Contains(by, s.Owner) })
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	named := func(word string) bool {
+		return strings.Contains(strings.ToLower(name), word) || strings.Contains(strings.ToLower(u.Hostname()), word)
+	}
+	switch {
+	case owned("llamacpp", "llama.cpp"):
+		return LlamaCPP
+	case owned("vllm"):
+		return VLLM
+	case owned("organization_owner", "organization-owner") || u.Port() == "1234" || named("lmstudio") || named("lm-studio"):
+		return LMStudio
+	case owned("library") || u.Port() == "11434" || named("ollama"):
+		return Ollama
+	case named("litellm"):
+		return LiteLLM
+	}
+	return ""
+}
+
+// listOf reads the models of an answer: an object with data or models, or a list.
+func listOf(v any) (out []Served) {
+	if d, ok := v.(map[string]any); ok {
+		for _, key := range []string{"data", "models"} {
+			if l, ok := d[key].([]any); ok {
+				v = l
+				break
+			}
+		}
+	}
+	list, _ := v.([]any)
+	for _, e := range list {
+		switch x := e.(type) {
+		case map[string]any:
+			if s := servedOf(x); s.Name != "" {
+				out = append(out, s)
+			}
+		case string:
+			out = append(out, Served{Name: x})
+		}
+	}
+	return out
+}
+
+// props reads llama.cpp's /props: the window of one of its slots, and what it takes besides text.
+func (s *Served) props(v any) {
+	m, _ := v.(map[string]any)
+	d := doc(m)
+	if n := cmp.Or(d.count("default_generation_settings", "n_ctx"), d.count("n_ctx")); n > 0 {
+		s.Window = n
+	}
+	if on, ok := truth(d.at("modalities", "vision")); ok {
+		s.Images = &on
+	}
+	if on, ok := truth(d.at("chat_template_caps", "supports_tools")); ok {
+		s.Tools = &on
+	}
+}
+
+// call asks one server.
+type call struct {
+	client *http.Client
+	p      agent.Provider
+	slow   bool // wait as long as the context allows
+}
+
+func (c call) get(ctx context.Context, address string) (any, error) {
+	return c.do(ctx, http.MethodGet, address, nil)
+}
+
+// do makes a request and reads JSON, numbers as they are written. The error names the address without user, password and query.
+func (c call) do(ctx context.Context, method, address string, body any) (any, error) {
+	if !c.slow {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("ask a model server: %q is no address", c.p.Address())
+	}
+	s := c.p.Settings("")
+	q := u.Query()
+	for name, v := range s.Query {
+		q.Set(name, v)
+	}
+	u.RawQuery = q.Encode()
+	var r io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		r = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), r)
+	if err != nil {
+		return nil, fmt.Errorf("ask a model server: %w", err)
+	}
+	c.sign(req, s)
+	resp, err := c.client.Do(req)
+	plain := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	if err != nil {
+		if e, ok := err.(*url.Error); ok { //nolint:errorlint // http.Client gives this very type
+			err = e.Err
+		}
+		return nil, fmt.Errorf("ask %s: %w", plain, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask %s: %s", plain, resp.Status)
+	}
+	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", plain, err)
+	}
+	return v, nil
+}
+
+// sign adds key and headers as the provider's protocol has them.
+func (c call) sign(req *http.Request, s agent.ModelSettings) {
+	if req.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key := c.p.APIKey.Reveal(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+		switch {
+		case c.p.API == agent.AnthropicAPI:
+			req.Header.Set("X-Api-Key", key)
+		case agent.AzureHost(req.URL.Hostname()):
+			req.Header.Set("Api-Key", key)
+		}
+	}
+	if c.p.API == agent.AnthropicAPI {
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	for name, v := range s.Headers {
+		req.Header.Set(name, v.Reveal())
+	}
+}

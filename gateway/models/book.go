@@ -1,0 +1,242 @@
+package models
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"parley/agent"
+)
+
+// How long what a server said is used before it is asked again: when it said all, when it did not know the window yet, and when it did
+// not answer.
+const (
+	askInterval        = time.Hour
+	incompleteInterval = 15 * time.Second
+	failedInterval     = time.Minute
+	maxAsked           = 1000 // models of which answers are kept
+	maxWaiting         = 64
+	askers             = 4
+)
+
+// Book keeps what servers said about their models. Looking something up never waits: what is missing or old is asked for by Run,
+// in the background.
+type Book struct {
+	asker Asker
+	log   *slog.Logger
+	queue chan asked
+
+	mu      sync.Mutex
+	answers map[asked]*page
+	lists   map[string]string // by provider: a hash of its server's list of models
+	conf    map[string]string // by provider: a hash of its configuration
+}
+
+// asked is what is asked for.
+type asked struct {
+	provider, model string
+	conf            string // hash of the provider's configuration
+}
+
+// page is what is known of a model.
+type page struct {
+	p      agent.Provider
+	answer Answer
+	err    error
+	at     time.Time
+	asking bool
+}
+
+// NewBook makes an empty book.
+func NewBook(a Asker, log *slog.Logger) *Book {
+	return &Book{asker: a, log: log, queue: make(chan asked, maxWaiting), answers: map[asked]*page{}, lists: map[string]string{}, conf: map[string]string{}}
+}
+
+// Configure forgets what was said by the servers of providers whose configuration is another now. Any goroutine may call it.
+func (b *Book) Configure(conf map[string]agent.Provider) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, p := range conf {
+		if h := configHash(p); b.conf[name] != h {
+			b.conf[name] = h
+			delete(b.lists, name)
+		}
+	}
+	for k := range b.answers {
+		if _, still := conf[k.provider]; !still || b.conf[k.provider] != k.conf {
+			delete(b.answers, k)
+		}
+	}
+}
+
+// Facts gives what is known about a model now, and when its server was asked; zero = never. It does not wait.
+func (b *Book) Facts(name string, p agent.Provider, model string) (Facts, time.Time) {
+	x, at := b.look(name, p, model)
+	return FactsOf(name, p, model, x), at
+}
+
+func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.Time) {
+	if !Tells(p) {
+		return Answer{}, time.Time{}
+	}
+	k := asked{name, model, configHash(p)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	x := b.answers[k]
+	if x == nil {
+		if len(b.answers) >= maxAsked {
+			clear(b.answers)
+		}
+		x = &page{p: p}
+		b.answers[k] = x
+	}
+	if !x.asking && x.due(time.Now()) {
+		select {
+		case b.queue <- k:
+			x.asking = true
+		default: // the next one who looks asks
+		}
+	}
+	return x.answer, x.at
+}
+
+// due reports whether the server should be asked again.
+func (x *page) due(now time.Time) bool {
+	age := now.Sub(x.at)
+	switch {
+	case x.at.IsZero():
+		return true
+	case x.err != nil:
+		return age >= failedInterval
+	case x.answer.Program == Ollama && !x.answer.Loaded || x.answer.Program == LMStudio && x.answer.Model.Window == 0:
+		return age >= incompleteInterval
+	}
+	return age >= askInterval
+}
+
+// Run asks servers until ctx ends.
+func (b *Book) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for range askers {
+		wg.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case k := <-b.queue:
+					b.ask(ctx, k)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// AskNow asks the server of a model, waits for the answer, and gives what is known then. The error says why the server could not be
+// asked; the facts are good without it.
+func (b *Book) AskNow(ctx context.Context, name string, p agent.Provider, model string) (Facts, error) {
+	var err error
+	if Tells(p) {
+		k := asked{name, model, configHash(p)}
+		b.mu.Lock()
+		if b.answers[k] == nil {
+			b.answers[k] = &page{p: p}
+		}
+		b.answers[k].asking = true
+		b.mu.Unlock()
+		err = b.ask(ctx, k)
+	}
+	f, _ := b.Facts(name, p, model)
+	return f, err
+}
+
+func (b *Book) ask(ctx context.Context, k asked) error {
+	b.mu.Lock()
+	x := b.answers[k]
+	b.mu.Unlock()
+	if x == nil {
+		return nil // the configuration is another by now
+	}
+	answer, err := b.asker.Ask(ctx, k.provider, x.p, k.model)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	x.asking = false
+	if err != nil && ctx.Err() != nil {
+		return err // whoever asked had no time: that says nothing about the server
+	}
+	x.at = time.Now()
+	if err != nil {
+		x.err = err
+		b.log.Debug("a model server does not say what its models can", "provider", k.provider, "err", err)
+		return err
+	}
+	x.answer, x.err = answer, nil
+	if len(answer.List) > 0 {
+		b.lists[k.provider] = listHash(answer.List)
+	}
+	return nil
+}
+
+// Fingerprint returns what the lessons about a provider hold for: a hash of its configuration, and one of its server's list of models,
+// "" as long as the server has not been asked. SameFingerprint compares two.
+func (b *Book) Fingerprint(provider string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conf[provider] + ":" + b.lists[provider]
+}
+
+// SameFingerprint reports whether a lesson's fingerprint is that of now, as far as both are known. A list that is not known differs from
+// none.
+func SameFingerprint(a, b string) bool {
+	confA, listA, _ := strings.Cut(a, ":")
+	confB, listB, _ := strings.Cut(b, ":")
+	return confA == confB && (listA == listB || listA == "" || listB == "")
+}
+
+// configHash is a hash of how a provider is configured, without its secrets and time limits.
+func configHash(p agent.Provider) string {
+	p.ConnectTimeout, p.FirstByte, p.Idle, p.Total = 0, 0, 0, 0
+	if u, err := url.Parse(p.BaseURL); err == nil {
+		u.User = nil
+		p.BaseURL = u.String()
+	}
+	text, err := json.Marshal(p) // secrets are left out by their type
+	if err != nil {
+		return p.API
+	}
+	return hashOf(string(text))
+}
+
+func listHash(list []Served) string {
+	names := make([]string, 0, len(list))
+	for _, s := range list {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return hashOf(strings.Join(slices.Compact(names), "\n"))
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Tells reports whether a provider's server is worth asking: those of OpenAI, Anthropic and Azure say nothing that is not in the catalogue.
+func Tells(p agent.Provider) bool {
+	if p.API == agent.OfflineAPI || p.BaseURL == "" {
+		return false
+	}
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return host != "api.openai.com" && !strings.HasSuffix(host, ".api.openai.com") && host != "api.anthropic.com" && !agent.AzureHost(host)
+}

@@ -1,0 +1,124 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// scripted is a model that answers as told.
+type scripted func(p agent.Prompt) ([]sessions.Block, error)
+
+func (f scripted) Stream(_ context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		blocks, err := f(p)
+		if err != nil {
+			yield(agent.Delta{}, err)
+			return
+		}
+		yield(agent.Delta{Final: &agent.Answer{Content: blocks, Usage: sessions.Usage{Input: 100, Output: 10}}}, nil)
+	}
+}
+
+// taught is a book of lessons that gets one with every call.
+type taught struct{ list []sessions.Lesson }
+
+func (t *taught) Known() []sessions.Lesson  { return append([]sessions.Lesson(nil), t.list...) }
+func (t *taught) Forget(string, string) int { return 0 }
+
+func TestTrial(t *testing.T) {
+	t.Parallel()
+	says := func(s string) []sessions.Block { return []sessions.Block{textBlock(s)} }
+	refused := &agent.ModelError{Class: agent.BadRequest, Provider: "p", Said: "no such thing here", Err: errors.New("400")}
+	all := func(p agent.Prompt) ([]sessions.Block, error) {
+		last := p.Messages[len(p.Messages)-1]
+		switch {
+		case len(p.Tools) > 0 && last.Role == sessions.User:
+			return []sessions.Block{{Type: sessions.ToolCallBlock, ID: "a", Name: p.Tools[0].Name, Arguments: []byte(`{"street":"Elm"}`)}}, nil
+		case len(p.Tools) > 0:
+			return says("It is " + last.Content[0].Text), nil
+		case p.Thinking != "":
+			return append([]sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm"}}, textBlock("9.9")), nil
+		case last.Content[len(last.Content)-1].Type == sessions.ImageBlock:
+			return says("red"), nil
+		}
+		return says("ready"), nil
+	}
+	for name, c := range map[string]struct {
+		model scripted
+		facts agent.ModelFacts
+		want  []string // per turn: ✓, ✗ or –, and a part of what is said
+	}{
+		"all works":       {all, agent.ModelFacts{Input: 1, Output: 2}, []string{"✓ it says: ready", "✓ it called the tool, and says with its result: It is 4711", "✓ it takes pictures, and says of a red one: red", "✓ shows its thoughts"}},
+		"nothing works":   {func(agent.Prompt) ([]sessions.Block, error) { return nil, refused }, agent.ModelFacts{}, []string{"✗ bad_request", "– the plain turn did not work", "– the plain turn", "– the plain turn"}},
+		"an empty answer": {func(agent.Prompt) ([]sessions.Block, error) { return nil, nil }, agent.ModelFacts{}, []string{"✗ the answer is empty", "– the plain", "– the plain", "– the plain"}},
+		"the result is refused": {func(p agent.Prompt) ([]sessions.Block, error) {
+			if len(p.Messages) > 1 {
+				return nil, refused
+			}
+			return all(p)
+		}, agent.ModelFacts{}, []string{"✓ ready", "✗ it called the tool, but refused the turn with its result", "✓ red", "✓ low"}},
+		"switched off": {all, agent.ModelFacts{NoImages: true, Levels: []string{}, ModelSettings: agent.ModelSettings{Tools: "off"}}, []string{"✓ ready", "– tools: off", "– noImages", "– reasoning.levels: []"}},
+		"no call":      {func(agent.Prompt) ([]sessions.Block, error) { return says("no"), nil }, agent.ModelFacts{}, []string{"✓ no", "✓ but called none", "✓ no", "✓ shows no thoughts"}},
+	} {
+		book := &taught{}
+		x := Test(t.Context(), agent.Candidate{Label: "p/m", Name: "m", Facts: c.facts, Model: scripted(func(p agent.Prompt) ([]sessions.Block, error) {
+			book.list = append(book.list, sessions.Lesson{Provider: "p", Model: "m", Kind: fmt.Sprint("kind ", len(book.list))})
+			return c.model(p)
+		})}, book)
+		if len(x.Turns) != 4 || x.OK != strings.HasPrefix(c.want[0], "✓") {
+			t.Fatalf("%s: %+v", name, x)
+		}
+		for i, turn := range x.Turns {
+			sign, part, _ := strings.Cut(c.want[i], " ")
+			if got := map[bool]string{true: "✓", false: "✗"}[turn.OK]; turn.Skipped && sign != "–" || !turn.Skipped && got != sign || !strings.Contains(turn.What, part) {
+				t.Errorf("%s, %s: %+v, want %s", name, turn.Turn, turn, c.want[i])
+			}
+			if !turn.Skipped && len(turn.Learned) == 0 || turn.Skipped && len(turn.Learned) > 0 {
+				t.Errorf("%s, %s: learned %v", name, turn.Turn, turn.Learned)
+			}
+			if sign == "✗" && turn.Class == agent.BadRequest && turn.Said != "no such thing here" {
+				t.Errorf("%s: %q", name, turn.Said)
+			}
+		}
+		if want := map[bool]int64{true: 5 * 120, false: 0}[name == "all works"]; x.Cost != want {
+			t.Errorf("%s: costs %d, want %d", name, x.Cost, want)
+		}
+	}
+}
+
+// What may surprise is said with the one command that changes it.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	no := false
+	p := agent.Provider{API: "openai", BaseURL: "http://127.0.0.1:11434/v1"}
+	small := p
+	small.ContextWindow = 5000
+	for name, c := range map[string]struct {
+		p    agent.Provider
+		said Answer
+		want string
+	}{
+		"a window that fits":      {p, Answer{Program: Ollama, Model: Served{Window: 32768}}, ""},
+		"an ollama that cuts":     {p, Answer{Program: Ollama, Model: Served{Window: 4096}}, "Ollama cuts off what is more: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"},
+		"an ollama that is empty": {p, Answer{Program: Ollama}, "not known as long as Ollama has not loaded it"},
+		"a guess":                 {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
+		"llama.cpp":               {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
+		"configured too small":    {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
+		"no tools":                {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
+	} {
+		var got []string
+		for _, n := range FactsOf("o", c.p, "m", c.said).Notes("o/m", c.p, 3700) {
+			got = append(got, n.String())
+		}
+		if (len(got) == 0) != (c.want == "") || len(got) > 1 || len(got) == 1 && !strings.Contains(got[0], c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"parley/sessions"
+)
+
+// The bounds of a lesson in bytes: of its key, which an index of PostgreSQL must hold, and of each other text, which is cut.
+const (
+	maxLessonKey  = 2000
+	maxLessonText = 4000
+)
+
+const lessonColumns = "provider, address, model, kind, name, value, instead, evidence, config, at"
+
+// Lessons lists what is known of endpoints, oldest first.
+func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r row) error {
+			out = append(out, sessions.Lesson{Provider: r.str(0), Address: r.str(1), Model: r.str(2), Kind: r.str(3), Name: r.str(4), Value: r.str(5),
+				Use: r.str(6), Evidence: r.str(7), Config: r.str(8), At: r.time(9)})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// Learn keeps lessons. One with too long a key is named in the error; the others are kept all the same.
+func (s *Store) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
+	var keep []sessions.Lesson
+	var refused error
+	for _, l := range lessons {
+		if n := len(l.Provider) + len(l.Address) + len(l.Model) + len(l.Kind) + len(l.Name) + len(l.Value); n > maxLessonKey {
+			refused = errors.Join(refused, fmt.Errorf("lesson of %s/%s: its key has %d bytes, more than %d", cutBytes(l.Provider, 100), cutBytes(l.Model, 100), n, maxLessonKey))
+			continue
+		}
+		l.Use, l.Evidence, l.Config = cutBytes(l.Use, maxLessonText), cutBytes(l.Evidence, maxLessonText), cutBytes(l.Config, maxLessonText)
+		keep = append(keep, l)
+	}
+	if len(keep) == 0 {
+		return refused
+	}
+	err := s.write(ctx, "Learn", func(t *tx) error {
+		for _, l := range keep {
+			if err := t.learn(l); err != nil {
+				return err
+			}
+		}
+		return t.forgetLessons()
+	})
+	return errors.Join(err, refused)
+}
+
+func (t *tx) learn(l sessions.Lesson) error {
+	at := l.At
+	if at.IsZero() {
+		at = t.now
+	}
+	_, err := t.exec("INSERT INTO lessons ("+lessonColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, address, model, kind, name, value)"+
+		" DO UPDATE SET instead = excluded.instead, evidence = excluded.evidence, config = excluded.config, at = excluded.at",
+		l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, l.Use, l.Evidence, l.Config, ms(at))
+	return err
+}
+
+// forgetLessons deletes the oldest of more than MaxLessons.
+func (t *tx) forgetLessons() error {
+	n, err := t.conn.number(t.ctx, "SELECT count(*) FROM lessons")
+	if err != nil || n <= sessions.MaxLessons {
+		return err
+	}
+	var old [][]any
+	if err := t.each("SELECT provider, address, model, kind, name, value FROM lessons ORDER BY at, provider, address, model, kind, name, value LIMIT ?", []any{n - sessions.MaxLessons}, func(r row) error {
+		old = append(old, []any{r.str(0), r.str(1), r.str(2), r.str(3), r.str(4), r.str(5)})
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, k := range old {
+		if _, err := t.exec("DELETE FROM lessons WHERE provider = ? AND address = ? AND model = ? AND kind = ? AND name = ? AND value = ?", k...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes the lessons of a provider and a model, "" = any, and gives their number.
+func (s *Store) Forget(ctx context.Context, provider, model string) (n int, err error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if provider != "" {
+		where, args = append(where, "provider = ?"), append(args, provider)
+	}
+	if model != "" {
+		where, args = append(where, "model = ?"), append(args, model)
+	}
+	err = s.write(ctx, "Forget", func(t *tx) error {
+		gone, err := t.exec("DELETE FROM lessons WHERE "+strings.Join(where, " AND "), args...)
+		n = int(gone)
+		return err
+	})
+	return n, err
+}
+
+// cutBytes cuts a text to at most so many bytes, between two characters.
+func cutBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}

@@ -1,0 +1,281 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// members are the members of a JSON object as they stand.
+type members map[string]json.RawMessage
+
+// decodeMembers returns the members of an object; nil when text is none.
+func decodeMembers(text json.RawMessage) members {
+	var m members
+	if json.Unmarshal(text, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// text returns a member that is a string.
+func (m members) text(name string) (string, bool) {
+	var s string
+	if raw := m[name]; len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// set puts a value in, which must be one that can be encoded.
+func (m members) set(name string, v any) {
+	if raw, err := encodeJSON(v); err == nil {
+		m[name] = raw
+	}
+}
+
+// encodeJSON encodes a value and leaves <, > and & as they are.
+func encodeJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// keepText leaves out members that are no strings.
+func (m members) keepText(names ...string) {
+	for _, name := range names {
+		if _, ok := m.text(name); !ok {
+			delete(m, name)
+		}
+	}
+}
+
+// metaTask is the member of a tool's _meta that says how it stands to tasks.
+const metaTask = "parley/taskSupport"
+
+// usual puts a message into the form that the SDK reads: it takes a list of tools, or a result, as a whole or not at all, so one odd
+// entry would cost all others. What cannot be read becomes a text that says so. Other messages stay as they are.
+func usual(text []byte) []byte {
+	m := decodeMembers(text)
+	result := decodeMembers(m["result"])
+	switch {
+	case result == nil:
+		return text
+	case isList(result["tools"]):
+		result["tools"] = usualTools(result["tools"])
+		if raw := result["nextCursor"]; raw != nil {
+			result.keepText("nextCursor")
+		}
+	case result["content"] != nil || result["structuredContent"] != nil || result["toolResult"] != nil || result["isError"] != nil:
+		usualResult(result)
+	default:
+		return text
+	}
+	delete(result, "_meta")
+	m.set("result", result)
+	out, err := encodeJSON(m)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
+
+// usualTools keeps of each entry what is used of it. An entry that is no tool is an entry without a name.
+func usualTools(raw json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return raw
+	}
+	out := make([]members, 0, len(list))
+	for _, entry := range list {
+		t, kept := decodeMembers(entry), members{}
+		for _, name := range []string{"name", "title", "description"} {
+			if s, ok := t.text(name); ok {
+				kept.set(name, s)
+			}
+		}
+		if schema := t["inputSchema"]; schema != nil {
+			kept["inputSchema"] = schema
+		}
+		if tasks, ok := decodeMembers(t["execution"]).text("taskSupport"); ok {
+			kept.set("_meta", map[string]string{metaTask: tasks})
+		}
+		if kept["name"] == nil {
+			kept.set("name", "")
+		}
+		if kept["inputSchema"] == nil {
+			kept.set("inputSchema", map[string]any{})
+		}
+		out = append(out, kept)
+	}
+	text, err := encodeJSON(out)
+	if err != nil {
+		return raw
+	}
+	return text
+}
+
+// usualResult puts the result of a call into the usual form.
+func usualResult(r members) {
+	if raw := r["isError"]; raw != nil {
+		word := strings.ToLower(strings.Trim(string(raw), `"`))
+		r.set("isError", word == "true" || word == "1")
+	}
+	if old := r["toolResult"]; old != nil { // as the first version of the protocol had it
+		if r["structuredContent"] == nil {
+			r["structuredContent"] = old
+		}
+		delete(r, "toolResult")
+	}
+	if raw := r["structuredContent"]; len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+		r.set("structuredContent", string(raw)) // the SDK would round its numbers
+	}
+	content := r["content"]
+	var list []json.RawMessage
+	switch {
+	case len(content) == 0 || string(content) == "null":
+	case isList(content):
+		if json.Unmarshal(content, &list) != nil {
+			return
+		}
+	default:
+		list = []json.RawMessage{content}
+	}
+	blocks := make([]members, 0, len(list))
+	for _, entry := range list {
+		blocks = append(blocks, usualBlock(entry))
+	}
+	r.set("content", blocks)
+	for name := range r {
+		if name != "content" && name != "structuredContent" && name != "isError" {
+			delete(r, name)
+		}
+	}
+}
+
+// usualBlock puts one block of a result into a form that can be read.
+func usualBlock(entry json.RawMessage) members {
+	b := decodeMembers(entry)
+	if b == nil {
+		var s string
+		if json.Unmarshal(entry, &s) != nil {
+			s = string(entry)
+		}
+		return textBlock(s)
+	}
+	delete(b, "_meta")
+	delete(b, "annotations")
+	kind, _ := b.text("type")
+	switch kind {
+	case "text":
+		if _, ok := b.text("text"); !ok {
+			return textBlock(string(b["text"]))
+		}
+		return b
+	case "image", "audio":
+		b.keepText("mimeType")
+		if !b.decode("data") {
+			mime, _ := b.text("mimeType")
+			return textBlock(fmt.Sprintf("[%s %s: its data cannot be read]", kind, mime))
+		}
+		return b
+	case "resource":
+		x := decodeMembers(b["resource"])
+		if x == nil {
+			break
+		}
+		delete(x, "_meta")
+		if raw := x["text"]; raw != nil {
+			if _, ok := x.text("text"); !ok {
+				x.set("text", string(raw))
+			}
+		}
+		x.keepText("uri", "mimeType")
+		if x["uri"] == nil {
+			x.set("uri", "")
+		}
+		if x["blob"] != nil && !x.decode("blob") {
+			uri, _ := x.text("uri")
+			return textBlock(fmt.Sprintf("[resource %s: its data cannot be read]", uri))
+		}
+		b.set("resource", x)
+		return b
+	case "resource_link":
+		b.keepText("uri", "name", "title", "description", "mimeType")
+		delete(b, "size")
+		delete(b, "icons")
+		return b
+	}
+	return textBlock(unknownBlock(kind, b))
+}
+
+// unknownBlock words a block of a kind that is not known: its text where it has one, else what kind it is.
+func unknownBlock(kind string, b members) string {
+	if s, ok := b.text("text"); ok {
+		return s
+	}
+	if kind == "" {
+		return "[something without a type that is not shown]"
+	}
+	return "[" + kind + ": not shown]"
+}
+
+func textBlock(s string) members {
+	b := members{}
+	b.set("type", "text")
+	b.set("text", s)
+	return b
+}
+
+// isBase64 reports whether a member is a string of base64 in its standard form.
+func isBase64(raw json.RawMessage) bool {
+	if len(raw) < 2 || raw[0] != '"' || len(raw)%4 != 2 {
+		return false
+	}
+	data := bytes.TrimRight(raw[1:len(raw)-1], "=")
+	if len(raw)-2-len(data) > 2 {
+		return false
+	}
+	for _, c := range data {
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' && c != '/' {
+			return false
+		}
+	}
+	return true
+}
+
+// decode puts base64 data into its standard form: servers send it with a data URL in front, with line breaks, in the alphabet of URLs, or
+// without padding. It reports whether it could be read.
+func (m members) decode(name string) bool {
+	if isBase64(m[name]) {
+		return true
+	}
+	s, ok := m.text(name)
+	if !ok {
+		return false
+	}
+	if rest, isURL := strings.CutPrefix(s, "data:"); isURL {
+		if _, s, ok = strings.Cut(rest, ","); !ok {
+			return false
+		}
+	}
+	plain := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "", "-", "+", "_", "/").Replace(s)
+	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(plain, "="))
+	if err != nil {
+		return false
+	}
+	var b bytes.Buffer
+	b.WriteByte('"')
+	b.WriteString(base64.StdEncoding.EncodeToString(data))
+	b.WriteByte('"')
+	m[name] = b.Bytes()
+	return true
+}
