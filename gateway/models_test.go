@@ -171,3 +171,13 @@ func TestDefaultModels(t *testing.T) {
 		t.Errorf("%s costs $%v, %s $%v: take the catalogue's", openAIModel, mine.Input, usual.ID, usual.Input)
 	}
 }
+
+// Where no model is found, it is said where it was looked for.
+func TestChooseSaysWhereItLooked(t *testing.T) {
+	t.Parallel()
+	table := []Provider{{API: "openai", List: func(context.Context, agent.Provider) ([]string, error) { return nil, nil }}}
+	_, got := choose(t.Context(), "", nil, table, func(name string) string { return map[string]string{"OLLAMA_HOST": "me:made-up-pass@127.0.0.1:1"}[name] })
+	if !got.offline() || !strings.Contains(got.why, "no Ollama at http://127.0.0.1:1") || strings.Contains(got.why, "made-up") {
+		t.Errorf("%+v", got)
+	}
+}
