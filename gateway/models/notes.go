@@ -56,6 +56,7 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 		case Learned:
 			n.Fix = "parley models forget " + name + " tries them again; otherwise choose a model with tools"
 		case Configured:
+			n.Minor = true
 			n.Fix = "remove tools: off from models.providers." + provider + " to offer them"
 		}
 		out = append(out, n)
