@@ -21,6 +21,9 @@ type Mind func(*Call) Say
 // Unseen is how a host says that there is a picture which the model cannot see.
 const Unseen = "a picture that this model cannot see"
 
+// sessionMark is in the result of sessions_list.
+const sessionMark = "sessionId"
+
 // Usual echoes the last line of a person; on the word tool it calls sessions_list and says whether the result names a session; on the
 // words both tools it makes two calls; on a picture it says how many it saw.
 func Usual(c *Call) Say {
@@ -30,6 +33,8 @@ func Usual(c *Call) Say {
 	switch {
 	case last.Role == "tool":
 		say.Text = fromResults(c)
+	case strings.Contains(last.Text, sessionMark): // a result as text, where the endpoint takes no messages of tools
+		say.Text = "The tool names a session."
 	case strings.Contains(last.Text, Unseen) && strings.Contains(asked, "picture"):
 		say.Text = "I cannot see the picture."
 	case last.Images == 1:
@@ -67,7 +72,7 @@ func fromResults(c *Call) string {
 			all += m.Text
 		}
 	}
-	if strings.Contains(all, "sessionId") {
+	if strings.Contains(all, sessionMark) {
 		return "The tool names a session."
 	}
 	return "The tool gave nothing: " + all[:min(len(all), 200)]
