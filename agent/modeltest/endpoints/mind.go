@@ -33,7 +33,7 @@ func Usual(c *Call) Say {
 	switch {
 	case last.Role == "tool":
 		say.Text = fromResults(c)
-	case strings.Contains(last.Text, sessionMark): // a result as text, where the endpoint takes no messages of tools
+	case strings.Contains(last.Text, sessionMark) && !strings.Contains(afterMark(last.Text), asked): // a result as text, where the endpoint takes no messages of tools
 		say.Text = "The tool names a session."
 	case strings.Contains(last.Text, Unseen) && strings.Contains(asked, "picture"):
 		say.Text = "I cannot see the picture."
@@ -94,4 +94,11 @@ func instead(text func(usual string) string) Mind {
 		}
 		return s
 	}
+}
+
+// afterMark is what stands behind a tool's result in a text.
+func afterMark(text string) string {
+	text = text[strings.LastIndex(text, sessionMark):]
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
 }
