@@ -31,10 +31,8 @@ func Usual(c *Call) Say {
 	say := Say{Reasoning: c.memory.musing(asked)}
 	last := c.Last()
 	switch {
-	case last.Role == "tool":
+	case c.resulted():
 		say.Text = fromResults(c)
-	case strings.Contains(last.Text, sessionMark) && !strings.Contains(afterMark(last.Text), asked): // a result as text, where the endpoint takes no messages of tools
-		say.Text = "The tool names a session."
 	case strings.Contains(last.Text, Unseen) && strings.Contains(asked, "picture"):
 		say.Text = "I cannot see the picture."
 	case last.Images == 1:
@@ -72,6 +70,9 @@ func fromResults(c *Call) string {
 			all += m.Text
 		}
 	}
+	if all == "" {
+		all = c.Last().Text
+	}
 	if strings.Contains(all, sessionMark) {
 		return "The tool names a session."
 	}
@@ -94,6 +95,13 @@ func instead(text func(usual string) string) Mind {
 		}
 		return s
 	}
+}
+
+// resulted reports whether a tool's result is the last thing that the model is told: as a message of its own, or as text where the
+// endpoint takes no such messages.
+func (c *Call) resulted() bool {
+	last := c.Last()
+	return last.Role == "tool" || strings.Contains(last.Text, sessionMark) && !strings.Contains(afterMark(last.Text), c.Asked())
 }
 
 // afterMark is what stands behind a tool's result in a text.
