@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"parley/sessions"
+	"parley/tools"
 )
 
 // TestEmptyAnswerOnceMore: an empty answer, or one of nothing but thinking, is asked for once more, and paid for.
@@ -103,4 +104,16 @@ func TestDraftIsReplaced(t *testing.T) {
 			t.Errorf("%q, shown %q: %v", out.Text, shown, err)
 		}
 	})
+}
+
+// TestToolNames: a tool is found by its name with white space around it, or a name space in front of it.
+// source: openclaw/openclaw#45000, vllm-project/vllm#32768
+func TestToolNames(t *testing.T) {
+	t.Parallel()
+	r := &turnRun{tools: map[string]tools.Tool{"list": &fakeTool{name: "list"}, "a.list": &fakeTool{name: "a.list"}}, callIDs: map[string]bool{}}
+	for name, want := range map[string]string{"list": "list", " list\n": "list", "functions.list": "list", "default_api:list": "list", "a.list": "a.list", "lists": "lists", "": ""} {
+		if got := r.storable([]sessions.Block{callBlock("c", name, "{}")}, StopToolUse)[0].Name; got != want {
+			t.Errorf("%q became %q", name, got)
+		}
+	}
 }

@@ -262,6 +262,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}
+		b.Name = r.toolName(b.Name)
 		if b.ID == "" || r.callIDs[b.ID] {
 			b.ID = NewCallID()
 		}
@@ -277,6 +278,20 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		out = []sessions.Block{}
 	}
 	return out
+}
+
+// toolName gives the name of a tool as it is known: models put white space around it, or a name space in front of it.
+func (r *turnRun) toolName(name string) string {
+	if _, ok := r.tools[name]; ok {
+		return name
+	}
+	bare := strings.TrimSpace(name)
+	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
+		if _, ok := r.tools[n]; ok {
+			return n
+		}
+	}
+	return name
 }
 
 // dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.

@@ -61,7 +61,7 @@ func newHost(t *testing.T) *host {
 }
 
 // newHostOf is newHost with another model.
-func newHostOf(t *testing.T, model agent.Model) *host {
+func newHostOf(t *testing.T, model agent.Model, more ...func(*gateway.Deps)) *host {
 	t.Helper()
 	h := &host{t: t, fake: gatewaytest.NewLinked(), state: t.TempDir(), log: &buffer{}}
 	table := []gateway.Adapter{h.fake.Row(), {
@@ -76,11 +76,15 @@ func newHostOf(t *testing.T, model agent.Model) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.Open(t.Context(), gateway.Deps{
+	deps := gateway.Deps{
 		Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(),
 		Log:       slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return model, nil }}},
-	})
+	}
+	for _, f := range more {
+		f(&deps)
+	}
+	g, err := gateway.Open(t.Context(), deps)
 	if err != nil {
 		t.Fatal(err)
 	}

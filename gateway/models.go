@@ -252,6 +252,9 @@ func choose(ctx context.Context, configured string, conf map[string]agent.Provid
 			}
 			return all, choice{l.Name + "/" + l.Model.Name, article(l.Program) + " answers on this machine"}
 		}
+		if host := getenv("OLLAMA_HOST"); host != "" {
+			local = "no Ollama at " + strings.TrimSuffix(models.Place(agent.Provider{BaseURL: models.OllamaAddress(host)}), "/v1")
+		}
 		local = firstOf(why, local)
 	}
 	why := "no OPENAI_API_KEY, no ANTHROPIC_API_KEY, " + local

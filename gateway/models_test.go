@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/agent"
+	"parley/gateway/models/catalogue"
 )
 
 // down is a provider that cannot be reached.
@@ -154,5 +155,32 @@ func TestChooseTheOnlyProvider(t *testing.T) {
 		if got.name != c.want || got.offline() != strings.Contains(got.why, "agents.defaults.model names none") {
 			t.Errorf("%v, key %q: %+v", c.conf, c.key, got)
 		}
+	}
+}
+
+// The models that a key in the environment stands for are known to the catalogue: Anthropic's is its usual one, OpenAI's usual one costs
+// several times as much as the one that is taken.
+func TestDefaultModels(t *testing.T) {
+	t.Parallel()
+	if got := catalogue.Default("anthropic"); got != anthropicModel {
+		t.Errorf("the catalogue's usual model of Anthropic is %s", got)
+	}
+	mine, ok := catalogue.Find("openai", agent.Provider{API: "openai"}, openAIModel)
+	usual, _ := catalogue.Find("openai", agent.Provider{API: "openai"}, catalogue.Default("openai"))
+	if !ok || usual.Input <= 2*mine.Input {
+		t.Errorf("%s costs $%v, %s $%v: take the catalogue's", openAIModel, mine.Input, usual.ID, usual.Input)
+	}
+}
+
+// Where no model is found, it is said where it was looked for.
+func TestChooseSaysWhereItLooked(t *testing.T) {
+	t.Parallel()
+	table := []Provider{{API: "openai", List: func(context.Context, agent.Provider) ([]string, error) { return nil, nil }}}
+	_, got := choose(t.Context(), "", nil, table, func(name string) string { return map[string]string{"OLLAMA_HOST": "me:made-up-pass@127.0.0.1:1"}[name] })
+	if !got.offline() {
+		t.Skip("a model server runs on this machine")
+	}
+	if !strings.Contains(got.why, "no Ollama at http://127.0.0.1:1") || strings.Contains(got.why, "made-up") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/models"
@@ -205,7 +206,13 @@ func (m Models) Test(ctx context.Context, name string) (models.Trial, error) {
 	if err != nil {
 		return models.Trial{}, err
 	}
-	return models.Test(ctx, who, m.set.learn), nil
+	provider, _, _ := strings.Cut(firstOf(name, m.Chosen.Model), "/")
+	hide := channels.Hide(m.Chosen.Providers[provider].Secrets()...)
+	x := models.Test(ctx, who, m.set.learn)
+	for i := range x.Turns {
+		x.Turns[i].What, x.Turns[i].Said = hide.Replace(x.Turns[i].What), hide.Replace(x.Turns[i].Said)
+	}
+	return x, nil
 }
 
 // Load has the server of a model load it, where that is an Ollama: then the window is known. It may take a minute.

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"parley/agent"
 	"parley/agent/wire/markup"
@@ -47,6 +48,8 @@ func (p *part) block(from string) sessions.Block {
 	switch {
 	case p.cut:
 		k = kept{Cut: true}
+	case p.kind == otherPart && !wantedBack(p.other):
+		b.Text = ""
 	case p.kind == otherPart:
 		if json.Valid(p.text) { // the arguments of a tool of the server
 			p.other["input"] = p.text
@@ -58,6 +61,13 @@ func (p *part) block(from string) sessions.Block {
 		b.Opaque.Data = data
 	}
 	return b
+}
+
+// wantedBack reports whether a block that is no text, thinking or call is one that the API takes back: uses and results of tools that
+// the server runs, and what stands for a conversation that it has summed up. Blocks of the future are only read.
+func wantedBack(block map[string]json.RawMessage) bool {
+	kind := textOf(block["type"])
+	return strings.HasSuffix(kind, "_tool_use") || strings.HasSuffix(kind, "_tool_result") || kind == "compaction" || kind == "container_upload"
 }
 
 // arguments gives what the model wrote as the arguments of a call. Servers that do not stream them give them at the start of the block,

@@ -19,7 +19,7 @@ const (
 var (
 	wantsText    = regexp.MustCompile(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
 	systemField  = regexp.MustCompile(`\bsystem\b`)
-	markPlace    = regexp.MustCompile(`(tools|system|messages)[^a-z]{0,6}[\w.\[\]-]*cache_control`)
+	toolMark     = regexp.MustCompile(`tools[^a-z]{0,6}[\w.\[\]-]*cache_control`)
 	blockType    = regexp.MustCompile(`messages.{0,80}(type|tag|union|variant)|content.{0,40}(type|tag).{0,60}(thinking|unsupported|unknown|unexpected|invalid)|(type|tag|variant).{0,20}thinking`)
 	noSignature  = regexp.MustCompile(`signature[^a-z]{0,4}(extra|unexpected|unknown)|(unknown|unrecogni[sz]ed|unexpected) (field|name|key|parameter|property)[^a-z]{0,4}signature`)
 	thinkingKind = regexp.MustCompile(`thinking[._ ]?type|type[^a-z]{0,6}(adaptive|enabled|disabled)|(adaptive|enabled|disabled)[^a-z]{0,4} ?thinking|thinking[^a-z]{1,4}(adaptive|enabled|disabled)|tag[^a-z]{1,4}(adaptive|enabled|disabled)`)
@@ -45,7 +45,7 @@ func (r reading) sentParam(name string) (Param, bool) {
 	return r.sent.Params[i], true
 }
 
-// marks reads errors about the marks where a prefix ends: those of one place where the error names it, all of them otherwise.
+// marks reads errors about the marks where a prefix ends: that of the tools where the error names it, all of them otherwise.
 func (r reading) marks() (sessions.Lesson, bool) {
 	if !word(r.text, CacheMarks) || !r.refuses() {
 		return sessions.Lesson{}, false
@@ -54,10 +54,8 @@ func (r reading) marks() (sessions.Lesson, bool) {
 	if !any {
 		return sessions.Lesson{}, false
 	}
-	if m := markPlace.FindStringSubmatch(r.text); m != nil {
-		if p, ok := r.sentParam(CacheMarks + "." + m[1]); ok {
-			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
-		}
+	if p, ok := r.sentParam(CacheMarks + ".tools"); ok && toolMark.MatchString(r.text) {
+		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
 	}
 	return sessions.Lesson{Kind: Parameter, Name: CacheMarks, Value: "ephemeral"}, true
 }
@@ -106,7 +104,7 @@ func (r reading) toolResult() (sessions.Lesson, bool) {
 // thinkingBlocks reads errors of servers that do not know thinking in the history.
 func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || !blockType.MatchString(r.text) || !r.refuses() && !r.has("input should be") ||
-		r.has("signature", "passed back", "missing", "image", "tool_result") {
+		r.has("signature", "passed back", "missing", "image", "tool_result") || len(r.sent.Pictures) > 0 && pictureWord.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true

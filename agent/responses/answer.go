@@ -12,7 +12,8 @@ import (
 // told are the fields of an item that a request tells from the blocks of a message.
 var told = map[string]bool{"type": true, "role": true, "content": true, "status": true, "call_id": true, "name": true, "arguments": true}
 
-// further gives what an item has besides, nil = nothing: its id, the phase of a message, and what servers put into a call and want back.
+// further gives what an item has besides, with its type, nil = nothing: its id, the phase of a message, and what servers put into a call
+// and want back.
 func further(k kind, raw json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -26,8 +27,12 @@ func further(k kind, raw json.RawMessage) map[string]json.RawMessage {
 	if len(all) == 0 {
 		return nil
 	}
+	all["type"] = itemTypes[k]
 	return all
 }
+
+// itemTypes mark the data of a block as that of an item: data of another protocol at the same address has none.
+var itemTypes = map[kind]json.RawMessage{message: json.RawMessage(`"message"`), call: json.RawMessage(`"function_call"`)}
 
 // maxID is the longest id of an item that OpenAI takes back.
 const maxID = 64
@@ -50,13 +55,10 @@ func replayable(raw json.RawMessage) json.RawMessage {
 			nulls = true
 		}
 	}
-	var out []byte
-	var err error
-	if nulls {
-		out, err = json.Marshal(all)
-	} else {
-		out, err = json.Marshal(raw) // in the form that a store gives it back in
+	if !nulls {
+		return raw
 	}
+	out, err := json.Marshal(all)
 	if err != nil {
 		return nil
 	}
@@ -212,7 +214,7 @@ func withoutID(data json.RawMessage) json.RawMessage {
 		return nil
 	}
 	delete(all, "id")
-	if len(all) == 0 {
+	if len(all) < 2 { // its type only
 		return nil
 	}
 	out, err := json.Marshal(all)

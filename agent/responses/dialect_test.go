@@ -92,6 +92,10 @@ func TestDialects(t *testing.T) {
 		// source: invergent-ai/surogate#175: the order of the whole answer counts
 		{"the order of the whole answer", events(delta(`"item_id":"msg_1","output_index":0,"delta":"hello"`), `{"type":"response.reasoning_text.delta","item_id":"rs_1","output_index":1,"content_index":0,"delta":"hm"}`, completed(thinking, hello)),
 			blocks(thoughtBlock("hm"), textBlock("hello")), agent.StopEnd, sessions.Usage{}},
+		{"the order of places", events(delta(`"item_id":"msg_1","output_index":1,"delta":"hello"`), `{"type":"response.reasoning_text.delta","item_id":"rs_1","output_index":0,"delta":"hm"}`, end), blocks(thoughtBlock("hm"), textBlock("hello")), agent.StopEnd, sessions.Usage{}},
+		{"ids without places", events(`{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{\"at\":"}`, `{"type":"response.function_call_arguments.delta","item_id":"fc_2","delta":"{}"}`, `{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"\"Berlin\"}"}`,
+			completed(`{"type":"function_call","id":"fc_1","call_id":"call_1","name":"weather"}`, `{"type":"function_call","id":"fc_2","call_id":"call_2","name":"list"}`)),
+			blocks(callBlock("call_1", "weather", `{"at":"Berlin"}`), callBlock("call_2", "list", `{}`)), agent.StopToolUse, sessions.Usage{}},
 		{"done items only, as xAI sends calls", events(`{"type":"response.output_item.added","output_index":0,"item":`+weather+`}`, `{"type":"response.output_item.done","output_index":0,"item":`+weather+`}`, end), blocks(callBlock("call_1", "weather", `{"at":"Berlin"}`)), agent.StopToolUse, sessions.Usage{}},
 		{"all of a call at its beginning", events(`{"type":"response.output_item.added","item":`+weather+`}`, end), blocks(callBlock("call_1", "weather", `{"at":"Berlin"}`)), agent.StopToolUse, sessions.Usage{}},
 		{"two texts", events(delta(`"item_id":"a","output_index":0,"delta":"one"`), delta(`"item_id":"b","output_index":1,"delta":"two"`), end), blocks(textBlock("one"), textBlock("\n\ntwo")), agent.StopEnd, sessions.Usage{}},
@@ -204,6 +208,11 @@ func TestWishedWait(t *testing.T) {
 // TestNoSuchAPI: an address without this API says what to do.
 func TestNoSuchAPI(t *testing.T) {
 	t.Parallel()
+	const elsewhere = "The requested model 'm' cannot be used with the Responses API."
+	m, _ := against(t, Config{}, reply{status: 400, body: refusal(elsewhere, "model", "")})
+	if err := ask(t, m, agent.Prompt{}).err; !strings.Contains(err.Error(), "openai-completions") {
+		t.Error(err)
+	}
 	for body, want := range map[string]bool{"404 page not found": true, `{"detail":"Not Found"}`: true, refusal("The model `m` does not exist", "model", "model_not_found"): false} {
 		m, s := against(t, Config{}, reply{status: 404, body: body})
 		if err := ask(t, m, agent.Prompt{}).err; class(err) != agent.NoSuchModel || strings.Contains(err.Error(), "openai-completions") != want || len(s.bodies) != 1 {

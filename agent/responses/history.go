@@ -139,58 +139,72 @@ func (h *history) result(m sessions.Message) {
 // to, and their ids only with all of the reasoning, because the provider checks that.
 func (h *history) assistant(m sessions.Message) {
 	if len(m.Content) == 1 && m.Content[0].Type == sessions.TextBlock && m.Content[0].Opaque == nil {
-		h.message(m.Content[0].Text, nil, false)
+		h.message(m.Content[0].Text, keptItem{}, false)
 		return
 	}
-	whole := !h.omit && (h.older.IsZero() || m.Time.After(h.older)) && h.complete(m)
+	kept := make([]keptItem, len(m.Content))
+	for i, c := range m.Content {
+		if !h.omit {
+			kept[i] = readKept(c)
+		}
+	}
+	whole := !h.omit && (h.older.IsZero() || m.Time.After(h.older)) && h.complete(m, kept)
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
-			h.message(strings.Join(text, "\n\n"), nil, false)
+			h.message(strings.Join(text, "\n\n"), keptItem{}, false)
 			text = nil
 		}
 	}
 	first := true
-	for _, c := range m.Content {
-		data := json.RawMessage(nil)
-		if c.Opaque != nil && !h.omit {
-			data = c.Opaque.Data
-		}
+	for i, c := range m.Content {
 		switch c.Type {
 		case sessions.ThinkingBlock:
 			flush()
-			h.thinking(c, data, whole)
+			h.thinking(c, kept[i], whole)
 			continue
 		case sessions.ToolCallBlock:
 			flush()
-			h.toolCall(c, data, whole)
+			h.toolCall(c, kept[i], whole)
 		case sessions.TextBlock:
 			said := c.Text
 			if !first {
 				said = strings.TrimLeft(said, "\n") // the end of the text before
 			}
-			if data == nil {
+			if kept[i].data == nil {
 				text = append(text, said)
 				break
 			}
 			flush()
-			h.message(said, data, whole)
+			h.message(said, kept[i], whole)
 		}
 		first = false
 	}
 	flush()
 }
 
+// keptItem is what was kept of an item for its provider.
+type keptItem struct {
+	data json.RawMessage // nil = nothing
+	id   string
+}
+
+// readKept reads what was kept with a block. What chat completions kept at the same address is no item.
+func readKept(c sessions.Block) keptItem {
+	if c.Opaque == nil || c.Opaque.Data == nil {
+		return keptItem{}
+	}
+	var item struct{ Type, ID string }
+	if json.Unmarshal(c.Opaque.Data, &item) != nil || item.Type == "" {
+		return keptItem{}
+	}
+	return keptItem{c.Opaque.Data, item.ID}
+}
+
 // complete reports whether all reasoning of a message can be sent, and none of its items was sent before.
-func (h *history) complete(m sessions.Message) bool {
-	for _, c := range m.Content {
-		if c.Opaque == nil {
-			continue
-		}
-		if c.Type == sessions.ThinkingBlock && c.Opaque.Data == nil {
-			return false
-		}
-		if id := itemID(c.Opaque.Data); id != "" && h.ids[id] {
+func (h *history) complete(m sessions.Message, kept []keptItem) bool {
+	for i, c := range m.Content {
+		if c.Type == sessions.ThinkingBlock && c.Opaque != nil && kept[i].data == nil || h.ids[kept[i].id] {
 			return false
 		}
 	}
@@ -198,13 +212,13 @@ func (h *history) complete(m sessions.Message) bool {
 }
 
 // thinking adds a reasoning item as it came. Where the provider asks for reasoning, one that came without is told in plain.
-func (h *history) thinking(c sessions.Block, data json.RawMessage, whole bool) {
+func (h *history) thinking(c sessions.Block, kept keptItem, whole bool) {
 	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
-	case data != nil && whole:
-		h.note(itemID(data))
-		h.b = append(append(h.b, data...), ',')
+	case kept.data != nil && whole:
+		h.note(kept.id)
+		h.b = append(append(h.b, kept.data...), ',')
 		h.sent.Reasoning = true
-	case data == nil && wanted && c.Text != "":
+	case kept.data == nil && wanted && c.Text != "":
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
 		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
 		h.sent.Reasoning = true
@@ -212,7 +226,7 @@ func (h *history) thinking(c sessions.Block, data json.RawMessage, whole bool) {
 }
 
 // message adds a text of the model.
-func (h *history) message(text string, data json.RawMessage, whole bool) {
+func (h *history) message(text string, kept keptItem, whole bool) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -225,7 +239,7 @@ func (h *history) message(text string, data json.RawMessage, whole bool) {
 	h.b = wire.Quote(h.b, text)
 	quoted := h.b[start:]
 	h.b = append(h.b, `,"annotations":[]}]`...)
-	if !h.further(data, whole) {
+	if !h.further(kept, whole) {
 		h.textID(text, quoted)
 	}
 	h.sent.Reasoning = true // an id, which may be refused
@@ -233,31 +247,32 @@ func (h *history) message(text string, data json.RawMessage, whole bool) {
 }
 
 // toolCall adds a call.
-func (h *history) toolCall(c sessions.Block, data json.RawMessage, whole bool) {
+func (h *history) toolCall(c sessions.Block, kept keptItem, whole bool) {
 	h.sent.Steps = true
 	h.b = wire.Quote(append(h.b, `{"type":"function_call","call_id":`...), c.ID)
 	h.b = wire.Quote(append(h.b, `,"name":`...), c.Name)
 	h.b = wire.Quote(append(h.b, `,"arguments":`...), string(c.Arguments))
-	h.further(data, whole)
+	h.further(kept, whole)
 	h.b = append(h.b, "},"...)
 }
 
 // further adds the fields of an item that its provider wants back, its id only with whole, and reports whether there was an id.
-func (h *history) further(data json.RawMessage, whole bool) (id bool) {
-	if data == nil {
+func (h *history) further(kept keptItem, whole bool) (id bool) {
+	if kept.data == nil {
 		return false
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(data, &all) != nil {
+	if json.Unmarshal(kept.data, &all) != nil {
 		return false
 	}
+	delete(all, "type")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "id" {
 			if !whole {
 				continue
 			}
 			id = true
-			h.note(itemID(data))
+			h.note(kept.id)
 		}
 		h.b = append(append(wire.Quote(append(h.b, ','), name), ':'), all[name]...)
 		h.sent.Reasoning = true
@@ -290,16 +305,6 @@ func (h *history) textID(text string, quoted []byte) {
 		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
 	}
 	h.b = append(h.b, '"')
-}
-
-// itemID gives the id of an item, "" = it has none.
-func itemID(data json.RawMessage) string {
-	if data == nil {
-		return ""
-	}
-	var item struct{ ID string }
-	_ = json.Unmarshal(data, &item) // an id of another type is none
-	return item.ID
 }
 
 // until gives the time of a lesson about reasoning items, zero = there is none.

@@ -46,18 +46,19 @@ const commentary = `{"id":"msg_7","type":"message","status":"completed","role":"
 // source: platform.openai.com/docs/guides/reasoning (encrypted reasoning items), openrouter.ai/docs (phase), docs.x.ai (troubleshooting reasoning)
 func TestItemsGoBack(t *testing.T) {
 	t.Parallel()
-	first := `{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA<&>A==","status":null}`
+	first := `{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA<&>A=="}`
+	second := `{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"hB","status":null,"content":null}`
 	called := strings.Replace(weather, `"status"`, `"extra_content":{"google":{"thought_signature":"CpQB"}},"status"`, 1)
-	m, s := against(t, Config{}, reply{body: events(completed(first, commentary, called))}, fine)
+	m, s := against(t, Config{}, reply{body: events(completed(first, commentary, second, called))}, fine)
 	g := ask(t, m, turn(user("go")))
 	if g.err != nil || g.answer.Stop != agent.StopToolUse || g.text != "One moment." {
 		t.Fatalf("%+v", g)
 	}
 	history := []sessions.Message{user("go"), said(g), result("call_1", "rain")}
 	ask(t, m, turn(history...))
-	wantKinds(t, s.bodies[1], "message:user", "reasoning", "message:assistant", "function_call", "function_call_output")
+	wantKinds(t, s.bodies[1], "message:user", "reasoning", "message:assistant", "reasoning", "function_call", "function_call_output")
 	for _, want := range []string{
-		`{"encrypted_content":"gA\u003c\u0026\u003eA==","id":"rs_1","summary":[],"type":"reasoning"}`,
+		first, `{"encrypted_content":"hB","id":"rs_2","summary":[],"type":"reasoning"}`,
 		`"id":"msg_7","phase":"commentary"}`, `"extra_content":{"google":{"thought_signature":"CpQB"}},"id":"fc_1"}`,
 	} {
 		if !strings.Contains(s.raw[1], want) {
@@ -90,6 +91,21 @@ func TestItemsOfOthers(t *testing.T) {
 	}
 	if itemAt(s.bodies[1], 2)["id"] != nil || strings.Contains(s.raw[1], "gAAAA") || strings.Contains(s.raw[1], "commentary") {
 		t.Errorf("another's items went out: %s", s.raw[1])
+	}
+}
+
+// TestItemsOfChatCompletions: what another protocol kept at the same address is no item.
+func TestItemsOfChatCompletions(t *testing.T) {
+	t.Parallel()
+	m, s := against(t, Config{}, fine)
+	from := lessons.Endpoint{Provider: "mock", Address: m.address, Model: "m"}.String()
+	a := assistant(thoughtBlock("hm"), callBlock("call_1", "weather", "{}"))
+	a.Content[0].Opaque = &sessions.Opaque{From: from, Data: json.RawMessage(`{"field":"reasoning_content"}`)}
+	a.Content[1].Opaque = &sessions.Opaque{From: from, Data: json.RawMessage(`{"call_extra_content":{}}`)}
+	ask(t, m, turn(user("go"), a, result("call_1", "rain")))
+	wantKinds(t, s.bodies[0], "message:user", "function_call", "function_call_output")
+	if strings.Contains(s.raw[0], "extra_content") || strings.Contains(s.raw[0], "reasoning_content") || itemAt(s.bodies[0], 1)["call_id"] != "call_1" {
+		t.Error(s.raw[0])
 	}
 }
 

@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		from := sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAAA"}`)}
 		thought, call := thoughtBlock("hm"), callBlock("call_1", "weather", `{}`)
 		thought.Opaque = &from
-		call.Opaque = &sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"fc_1"}`)}
+		call.Opaque = &sessions.Opaque{From: "FROM", Data: json.RawMessage(`{"id":"fc_1","type":"function_call"}`)}
 		a := assistant(thought, call)
 		a.Time = time.Now().Add(-time.Hour)
 		return []sessions.Message{user("go"), a, result("call_1", "rain"), user("and?")}
@@ -69,6 +69,10 @@ func TestRefusals(t *testing.T) {
 			is("reasoning.effort", "minimal"), is("reasoning.effort", "none")},
 		{"thinking at all", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning.effort", "unsupported_parameter"), nil},
 			gone("reasoning.effort"), is("reasoning.effort", "high")},
+		// source: BerriAI/litellm#16265, ollama/ollama#12561, zed-industries/zed#64424 (the cause inside of a text)
+		{"thinking, xAI's words", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, `{"code":"Client specified an invalid argument","error":"Model grok-4-latest does not support parameter reasoningEffort."}`, nil}, gone("reasoning.effort"), nil},
+		{"thinking, Ollama's words", agent.Prompt{Thinking: "low"}, agent.ModelSettings{}, reply{400, `{"error":"think value \"low\" is not supported for this model"}`, nil}, gone("reasoning.effort"), nil},
+		{"thinking, in a text", agent.Prompt{Thinking: "low"}, agent.ModelSettings{}, reply{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"Unknown parameter: 'reasoning.effort'.\"}}"}}}`, nil}, gone("reasoning.effort"), nil},
 		// source: ollama/ollama openai/responses.go
 		{"an effort, Ollama's words", agent.Prompt{Thinking: "minimal"}, agent.ModelSettings{}, reply{400, `{"error":{"message":"invalid reasoning value: \"minimal\" (must be \"high\", \"medium\", \"low\", \"max\", or \"none\")"}}`, nil},
 			is("reasoning.effort", "low"), is("reasoning.effort", "minimal")},
@@ -117,6 +121,8 @@ func TestRefusals(t *testing.T) {
 		{"reasoning in another form", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":{"code":400,"message":"item['content'] is not an array","type":"invalid_request_error"}}`, nil}, without("reasoning"), nil},
 		{"reasoning is no item", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":"input[1]: unknown input item type: \"reasoning\""}`, nil}, without("reasoning"), nil},
 		{"reasoning is no item, a list of others", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("Invalid value: 'reasoning'. Supported values are: 'message', 'function_call', and 'function_call_output'.", "input[1].type", "invalid_value"), nil}, without("reasoning"), nil},
+		// source: ggml-org/llama.cpp#26394
+		{"an item of no known form", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":{"code":400,"message":"Cannot determine type of 'item'"}}`, nil}, without("reasoning"), nil},
 		{"a field of an item", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("Unknown parameter: 'input[1].encrypted_content'.", "input[1].encrypted_content", "unknown_parameter"), nil}, without("reasoning"), nil},
 		{"the system text", agent.Prompt{System: "be kind"}, agent.ModelSettings{}, reply{400, `{"error":"Unknown parameter: 'instructions'"}`, nil},
 			func(b map[string]any) bool {

@@ -26,20 +26,18 @@ type request struct {
 
 // consists gives what the request consists of.
 func (r *request) consists() lessons.Sent {
-	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return loose(wire.Schema(s)) })
+	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !bytes.Equal(wire.PlainSchema(s), bytes.TrimSpace(s.Schema)) })
 	return r.sent
 }
 
-// offered gives the schemas of the tools by name.
-func (r *request) offered() map[string]json.RawMessage {
-	if len(r.specs) == 0 {
-		return nil
+// offered gives the schema of a tool that is offered.
+func (r *request) offered(name string) (json.RawMessage, bool) {
+	for i := range r.specs {
+		if r.specs[i].Name == name {
+			return r.specs[i].Schema, true
+		}
 	}
-	out := make(map[string]json.RawMessage, len(r.specs))
-	for _, s := range r.specs {
-		out[s.Name] = s.Schema
-	}
-	return out
+	return nil, false
 }
 
 // minTokens is the shortest answer that OpenAI takes a limit for.
@@ -217,7 +215,7 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 		r.sent.Tools = append(r.sent.Tools, s.Name)
 	}
 	if r.plain {
-		return m.plainTools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, plainSchema) })
+		return m.plainTools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, wire.PlainSchema) })
 	}
 	return m.tools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, wire.Schema) })
 }

@@ -42,7 +42,7 @@ type Config struct {
 	MaxTokens   int                                    // longest answer where the prompt names none; 0 = the server's default
 	Settings    func(model string) agent.ModelSettings // nil = none
 	Lessons     *lessons.Book                          // nil = one of its own, in memory
-	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
+	Fingerprint func() string                          // of the configuration and the server's list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.
@@ -157,7 +157,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, hinted(t.Error(errors.New(res.Status + " without a reason")))
 	}
 	s := &stream{
-		t: t, yield: yield, from: at.String(), tools: req.offered(),
+		t: t, yield: yield, from: at.String(), tools: req.offered,
 		good:   func() { call.Worked(parent) },
 		unread: func(what string, raw []byte) { m.warn(parent, t, at, what, raw) },
 	}
@@ -168,14 +168,18 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	return s.begun, err
 }
 
-// hinted adds what to do to the error of a server that seems to have no such API: it names neither a model nor an item.
+// hinted adds what to do to the error of a server that seems to have no such API, or not for this model.
 func hinted(err error) error {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+	f, known := errors.AsType[*wire.Fault](err)
+	if !ok || !known {
 		return err
 	}
-	f, ok := errors.AsType[*wire.Fault](e.Err)
-	if !ok || strings.Contains(f.All, "model") || strings.Contains(f.All, "item") || strings.Contains(f.All, "deployment") {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(f.All, w) })
+	}
+	absent := (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) && !has("model", "item", "deployment")
+	if !absent && !(e.Status >= 400 && e.Status < 500 && has("chat/completions", "responses api")) {
 		return err
 	}
 	e.Err = fmt.Errorf("%w (no Responses API at this address? set api: openai-completions, or correct baseUrl)", e.Err)
@@ -238,16 +242,10 @@ func hostOf(u *url.URL) host {
 		return openAI
 	case below("api.x.ai"):
 		return xAI
-	case slices.ContainsFunc(azureDomains, below):
+	case agent.AzureHost(name):
 		return azure
 	}
 	return other
-}
-
-// azureDomains are where Azure's services for OpenAI's models are.
-var azureDomains = []string{
-	"openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com", "openai.azure.us", "cognitiveservices.azure.us", "openai.azure.cn",
-	"cognitiveservices.azure.cn",
 }
 
 // maxWarned bounds the models of which is known that something unreadable was logged.

@@ -20,10 +20,10 @@ import (
 type stream struct {
 	t      *wire.Try
 	yield  func(agent.Delta) bool
-	from   string                        // the endpoint, as opaque data names it
-	good   func()                        // is called once, when a part of an answer came
-	unread func(what string, raw []byte) // is told of what cannot be read
-	tools  map[string]json.RawMessage    // the schemas of the offered tools: models write calls into their text
+	from   string                                                   // the endpoint, as opaque data names it
+	good   func()                                                   // is called once, when a part of an answer came
+	unread func(what string, raw []byte)                            // is told of what cannot be read
+	tools  func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
 
 	ev       event
 	outputs  []*output

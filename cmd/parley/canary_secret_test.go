@@ -112,7 +112,7 @@ gateway:
   openai: {enabled: true}
 models:
   providers:
-    mock: {api: openai, baseUrl: "http://someone:%s@%s/v1", apiKey: %q, contextWindow: 10000000}
+    mock: {api: openai, baseUrl: "http://someone:%s@%s/v1", apiKey: %q, contextWindow: 10000000, headers: {X-House: %q}, models: {mock-1: {headers: {X-Model: %q}}}}
     other: {api: anthropic, baseUrl: "http://%s", apiKey: %q}
 agents:
   defaults: {model: mock/mock-1}
@@ -135,7 +135,7 @@ channels:
       hooked: {token: %q, apiUrl: %q, webhook: {url: "https://parley.example/channels/telegram/hooked/hook", secret: %q}}
   discord: {token: %q, apiUrl: %q, groupPolicy: open, pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
   whatsapp: {groupPolicy: open, pacing: {perSecond: 0, perChatPerSecond: 0, perGroupPerMinute: 0}}
-`, canary("own"), canary("looks"), canary("talks"), canary("rules"), basePassword, base.Host, canary("api-key"), base.Host, canary("second-key"),
+`, canary("own"), canary("looks"), canary("talks"), canary("rules"), basePassword, base.Host, canary("api-key"), canary("house"), canary("model"), base.Host, canary("second-key"),
 		canary("argument"), canary("environment"), leaky.URL, pathKey, queryKey, "Bearer "+canary("header"),
 		canary("hooks"), canary("signature"), owner, olgaOnDiscord, x.olga.Number(),
 		x.tg.Token(), x.tg.URL(), secondToken, secondURL(t, x.two), webhookSecret, discordtest.BotToken, strings.Replace(x.dc.APIURL(), x.dc.URL(), discord.URL, 1))

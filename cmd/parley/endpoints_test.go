@@ -208,7 +208,7 @@ func (e *endpoint) interrupt() {
 		case <-c:
 			return true
 		case <-time.After(turnLimit):
-			e.t.Errorf("%s: interrupt: %s", e.row.ID, what)
+			e.t.Errorf("%s: interrupt: %s; the chat ends with %q; %s", e.row.ID, what, e.host.chat.Texts(endpointChat("one")), e.replies(0))
 			return false
 		}
 	}

@@ -134,7 +134,7 @@ func lessonWords(l sessions.Lesson, now time.Time) string {
 }
 
 type modelsForgetCmd struct {
-	Name string `arg:"" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
+	Name string `arg:"" name:"model" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
 	asJSON
 }
 
@@ -158,7 +158,7 @@ func (c modelsForgetCmd) Run(e *env) error {
 }
 
 type modelsTestCmd struct {
-	Name string `arg:"" optional:"" placeholder:"PROVIDER/MODEL" help:"The model; without it the one that answers."`
+	Name string `arg:"" name:"model" optional:"" placeholder:"PROVIDER/MODEL" help:"The model; without it the one that answers."`
 	asJSON
 }
 

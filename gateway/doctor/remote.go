@@ -179,7 +179,8 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 	}
 	own, model, _ := strings.Cut(chosen, "/")
 	if own == name && len(names) > 0 && !slices.Contains(names, model) {
-		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(names[:min(len(names), 5)], ", "), "it answers, but %q is not among its %d models", model, len(names))}
+		chats := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !models.Served{Name: n}.CanChat() })
+		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(chats[:min(len(chats), 5)], ", "), "it answers, but %q is not among its %d models", model, len(names))}
 	}
 	return []Finding{fine(check, "it answers, and takes the key")}
 }

@@ -183,6 +183,7 @@ func TestOllamaAddress(t *testing.T) {
 		"https://gpu.example:8443/x":  "https://gpu.example:8443/x/v1",
 		"http://gpu:11434/v1":         "http://gpu:11434/v1",
 		" \"gpu\" ":                   "http://gpu:11434/v1",
+		"https://me:pw@gpu.example":   "https://me:pw@gpu.example/v1",
 		"http://0.0.0.0:11434":        "http://127.0.0.1:11434/v1",
 	} {
 		if got := OllamaAddress(host); got != want {

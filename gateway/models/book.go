@@ -131,7 +131,7 @@ func (b *Book) Run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case k := <-b.queue:
-					b.ask(ctx, k)
+					_ = b.ask(ctx, k) // the page has the error
 				}
 			}
 		})

@@ -32,6 +32,7 @@ type Facts struct {
 	Effort    string // the effort that it has unless told; "" = not known
 	Program   string // that serves it; "" = not known
 	Trained   int    // tokens that it could take, where its server gives it fewer or says not how many; 0 = not known
+	NoChat    bool   // it answers in no chat: it is for embeddings and the like
 }
 
 // Origins says where each fact is from; "" = the fact is not known.
@@ -47,6 +48,9 @@ type Origins struct {
 // default.
 func FactsOf(name string, p agent.Provider, model string, said Answer) Facts {
 	f := Facts{ModelFacts: p.Facts(model), Program: said.Program, Trained: said.Model.Trained}
+	chats := said.Model
+	chats.Name = model
+	f.NoChat = !chats.CanChat()
 	f.ModelSettings = p.Settings(model)
 	if p.API == agent.OfflineAPI {
 		f.ContextWindow = cmp.Or(f.ContextWindow, agent.DefaultContextWindow)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"parley/agent"
 )
 
 // An Ollama's embedding models are never chosen, whether it says what they are or only their names do; a model with tools goes first.
@@ -76,5 +78,19 @@ func TestFindLocalOthers(t *testing.T) {
 				t.Errorf("%s, %v", got, ok)
 			}
 		})
+	}
+}
+
+// An Ollama that has not loaded a model is told to, without an answer that costs anything; then its real window is known.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	s := serve(t, map[string]string{"POST /api/generate": `{"model":"m","done":true,"done_reason":"load"}`})
+	p := agent.Provider{API: "openai", BaseURL: s.URL + "/v1"}
+	if err := (Asker{}).Load(t.Context(), p, "m"); err != nil || len(s.asked) != 1 || s.asked[0] != "POST /api/generate" {
+		t.Errorf("%v, %q", err, s.asked)
+	}
+	p.BaseURL = s.URL + "/elsewhere/v1"
+	if err := (Asker{}).Load(t.Context(), p, "m"); err == nil {
+		t.Error("a server that refuses has loaded it")
 	}
 }

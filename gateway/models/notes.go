@@ -25,7 +25,7 @@ func (n Note) String() string {
 
 // reserve is what a window should have beside the prompt: a little conversation and the answer. usefulWindow is the window that is proposed.
 const (
-	reserve      = 4096
+	reserve      = 2048
 	usefulWindow = 32768
 )
 
@@ -34,6 +34,9 @@ const (
 func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 	provider := providerOf(name)
 	set := "set models.providers." + provider + ".contextWindow"
+	if f.NoChat {
+		return []Note{{Text: name + " answers in no chat: it is for embeddings or the like", Fix: "choose a model that answers in chats"}}
+	}
 	small := f.ContextWindow < prompt+reserve
 	switch {
 	case f.From.Window == Guessed && f.Program == Ollama:
@@ -53,6 +56,7 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 		case Learned:
 			n.Fix = "parley models forget " + name + " tries them again; otherwise choose a model with tools"
 		case Configured:
+			n.Minor = true
 			n.Fix = "remove tools: off from models.providers." + provider + " to offer them"
 		}
 		out = append(out, n)

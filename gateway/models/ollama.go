@@ -31,6 +31,10 @@ func OllamaAddress(host string) string {
 		scheme, port = "http", "80"
 	}
 	rest, path, _ := strings.Cut(rest, "/")
+	user := ""
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		user, rest = rest[:i+1], rest[i+1:]
+	}
 	name := rest
 	if h, p, err := net.SplitHostPort(rest); err == nil {
 		name = h
@@ -57,7 +61,7 @@ func OllamaAddress(host string) string {
 			authority = "[" + name + "]"
 		}
 	}
-	return scheme + "://" + authority + path + "/v1"
+	return scheme + "://" + user + authority + path + "/v1"
 }
 
 // numCtx is the line of a Modelfile that sets the window.

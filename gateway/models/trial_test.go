@@ -111,6 +111,7 @@ func TestNotes(t *testing.T) {
 		"a guess":                 {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
 		"llama.cpp":               {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
 		"configured too small":    {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
+		"an embedding model":      {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m answers in no chat"},
 		"no tools":                {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
 	} {
 		var got []string

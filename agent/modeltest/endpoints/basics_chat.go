@@ -57,7 +57,7 @@ func chatContents(c *Call) *Refusal {
 				return invalid(where, nil, "Invalid value for 'content': expected a string, got null.")
 			}
 		case list:
-			if no := chatParts(i, str(m["role"]), v); no != nil {
+			if no := chatParts(c, i, str(m["role"]), v); no != nil {
 				return no
 			}
 		default:
@@ -70,7 +70,7 @@ func chatContents(c *Call) *Refusal {
 	return nil
 }
 
-func chatParts(i int, role string, parts list) *Refusal {
+func chatParts(c *Call, i int, role string, parts list) *Refusal {
 	if len(parts) == 0 {
 		return invalid(fmt.Sprintf("messages[%d].content", i), "empty_array", "Invalid 'messages[%d].content': empty array.", i)
 	}
@@ -86,6 +86,9 @@ func chatParts(i int, role string, parts list) *Refusal {
 				return invalid(fmt.Sprintf("messages[%d]", i), "invalid_value", "Invalid 'messages[%d]'. Image URLs are only allowed for messages with role 'user', but this message with role '%s' contains an image URL.", i, role)
 			}
 		default:
+			if kind == "thinking" && role == "assistant" && c.memory.times("thinking parts") > 0 {
+				continue // as this server sent it
+			}
 			return invalid(fmt.Sprintf("messages[%d].content[%d].type", i, n), "invalid_value", "Invalid value: '%s'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.", kind)
 		}
 	}
@@ -117,7 +120,7 @@ func chatOrder(c *Call) *Refusal {
 			switch {
 			case id == "" || !isText || str(k["type"]) != "function":
 				return invalid(fmt.Sprintf("messages[%d].tool_calls[%d]", i, n), "missing_required_parameter", "Missing required parameter: 'messages[%d].tool_calls[%d].id'.", i, n)
-			case len(id) > 40:
+			case len(id) > 40 && !c.memory.ours(id):
 				return invalid(fmt.Sprintf("messages[%d].tool_calls[%d].id", i, n), "string_above_max_length", "Invalid 'messages[%d].tool_calls[%d].id': string too long. Expected a string with maximum length 40, but got a string with length %d instead.", i, n, len(id))
 			case !matches(`^[a-zA-Z0-9_-]{1,64}$`, name):
 				return invalid(fmt.Sprintf("messages[%d].tool_calls[%d].function.name", i, n), "invalid_value", "Invalid 'messages[%d].tool_calls[%d].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.", i, n)

@@ -44,6 +44,7 @@ type Row struct {
 	Wire     Wire        // how answers are written; nil = the API's usual way
 	Mind     Mind        // what the model says; nil = Usual
 	Unhidden bool        // reasoning and markup in a text for people are right here
+	InDrafts bool        // a preview may show reasoning: nothing in front of it says what it is
 	Kind     string      // the mechanism that a kill -9 between tool call and follow-up proves; one row of each runs in the short run
 	Want     Expectation // what people see
 }

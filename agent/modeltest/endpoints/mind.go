@@ -21,6 +21,9 @@ type Mind func(*Call) Say
 // Unseen is how a host says that there is a picture which the model cannot see.
 const Unseen = "a picture that this model cannot see"
 
+// sessionMark is in the result of sessions_list.
+const sessionMark = "sessionId"
+
 // Usual echoes the last line of a person; on the word tool it calls sessions_list and says whether the result names a session; on the
 // words both tools it makes two calls; on a picture it says how many it saw.
 func Usual(c *Call) Say {
@@ -28,7 +31,7 @@ func Usual(c *Call) Say {
 	say := Say{Reasoning: c.memory.musing(asked)}
 	last := c.Last()
 	switch {
-	case last.Role == "tool":
+	case c.resulted():
 		say.Text = fromResults(c)
 	case strings.Contains(last.Text, Unseen) && strings.Contains(asked, "picture"):
 		say.Text = "I cannot see the picture."
@@ -67,7 +70,10 @@ func fromResults(c *Call) string {
 			all += m.Text
 		}
 	}
-	if strings.Contains(all, "sessionId") {
+	if all == "" {
+		all = c.Last().Text
+	}
+	if strings.Contains(all, sessionMark) {
 		return "The tool names a session."
 	}
 	return "The tool gave nothing: " + all[:min(len(all), 200)]
@@ -89,4 +95,18 @@ func instead(text func(usual string) string) Mind {
 		}
 		return s
 	}
+}
+
+// resulted reports whether a tool's result is the last thing that the model is told: as a message of its own, or as text where the
+// endpoint takes no such messages.
+func (c *Call) resulted() bool {
+	last := c.Last()
+	return last.Role == "tool" || strings.Contains(last.Text, sessionMark) && !strings.Contains(afterMark(last.Text), c.Asked())
+}
+
+// afterMark is what stands behind a tool's result in a text.
+func afterMark(text string) string {
+	text = text[strings.LastIndex(text, sessionMark):]
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
 }

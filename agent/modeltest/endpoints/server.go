@@ -53,7 +53,7 @@ func (s *Server) SetDown(down bool) {
 	s.down = down
 }
 
-// Hold has the next request that ends with a message of a role, user or tool, wait until release is called or its client goes away.
+// Hold has the next request that ends with a tool's result (tool), or with what a person wrote (user), wait until release is called or its client goes away.
 // waits is closed when it has come.
 func (s *Server) Hold(role string) (waits <-chan struct{}, release func()) {
 	s.mu.Lock()
@@ -69,7 +69,7 @@ func (s *Server) Hold(role string) (waits <-chan struct{}, release func()) {
 func (s *Server) held(c *Call) (release chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.waiting == nil || c.Last().Role != s.after {
+	if s.waiting == nil || c.resulted() != (s.after == "tool") {
 		return nil
 	}
 	close(s.waiting)

@@ -29,6 +29,9 @@ func callID(made int) string { return fmt.Sprintf("call_Ab3dEf6hIj9kLm2nOp5qR%03
 func (w ChatWire) Wire() Wire {
 	return func(rw http.ResponseWriter, c *Call, s Say) {
 		w.number(c, &s)
+		if w.Reasoning == "content" {
+			c.memory.times("thinking parts")
+		}
 		stream, _ := c.Body["stream"].(bool)
 		if !stream || w.Whole {
 			answer := w.whole(c, s)
