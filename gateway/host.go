@@ -73,9 +73,6 @@ type Deps struct {
 	// Confine runs the MCP servers of sandboxed sessions: this program with its hidden subcommand.
 	Confine confine.Launcher
 
-	// Lessons keeps what the endpoints of models were seen to refuse; nil = nothing does.
-	Lessons models.Lessons
-
 	Busy  func(bool)             // told when the first session has work, and when none has any more; must not block; may be nil
 	Trace func(op, phase string) // of the store's commits: a place for tests to kill the process; nil otherwise
 }
@@ -114,7 +111,7 @@ type Host struct {
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
 func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	c := d.Config.Config()
-	h = &Host{deps: d, log: d.Log, lessons: d.Lessons, registry: prometheus.NewRegistry(), started: make(chan struct{}), done: make(chan struct{})}
+	h = &Host{deps: d, log: d.Log, registry: prometheus.NewRegistry(), started: make(chan struct{}), done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			h.close()

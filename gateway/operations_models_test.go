@@ -2,10 +2,10 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,38 +14,29 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/models"
 	"parley/sessions"
+	"parley/sessions/sqlstore"
 )
 
-// lessonList is a book of lessons in memory.
-type lessonList struct {
-	mu   sync.Mutex
-	list []sessions.Lesson
-}
-
-func (l *lessonList) Known() []sessions.Lesson {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.list)
-}
-
-func (l *lessonList) Forget(provider, model string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := len(l.list)
-	l.list = slices.DeleteFunc(l.list, func(x sessions.Lesson) bool {
-		return (provider == "" || x.Provider == provider) && (model == "" || x.Model == model)
-	})
-	return before - len(l.list)
+// learned puts lessons into the store of a host that is opened next.
+func learned(t *testing.T, known ...sessions.Lesson) func(*gateway.Deps) {
+	return func(d *gateway.Deps) {
+		store, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: d.Config.Config().State, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(store.Learn(t.Context(), known...), store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // What is known of models is listed with its origin and with the lessons about them, also of models that no agent uses; lessons are
 // forgotten by provider and model, by admins only; and a model is tested.
 func TestModelOperations(t *testing.T) {
 	t.Parallel()
-	book := &lessonList{list: []sessions.Lesson{
-		{Provider: "offline", Model: "offline", Kind: "parameter", Name: "temperature", Evidence: "unknown field", At: time.Now().Add(-time.Hour)},
-		{Provider: "gone", Model: "a/b", Kind: "tools", At: time.Now()}, {Provider: "gone", Model: "c", Kind: "images", At: time.Now()}}}
-	h := newHostOf(t, offline.New(), func(d *gateway.Deps) { d.Lessons = book })
+	h := newHostOf(t, offline.New(), learned(t,
+		sessions.Lesson{Provider: "offline", Model: "offline", Kind: "parameter", Name: "temperature", Evidence: "unknown field", At: time.Now().Add(-time.Hour)},
+		sessions.Lesson{Provider: "gone", Model: "a/b", Kind: "tools", At: time.Now()}, sessions.Lesson{Provider: "gone", Model: "c", Kind: "images", At: time.Now()}))
 	list := func() (rows []api.Model) {
 		t.Helper()
 		status, body := h.get("GET", "/api/models", "")
