@@ -157,12 +157,12 @@ func (e *endpoint) again() {
 	if w.Fallback == endpoints.None {
 		return
 	}
-	e.server.SetDown(true)
+	e.server.SetDown(w.Back != endpoints.None) // an endpoint that never answers fails in its own way
 	e.turn("fallback", "two", "use the tool", w.Fallback)
 	e.server.SetDown(false)
 	e.turn("back", "two", "and here?", w.Back)
 	if w.Back != endpoints.None {
-		e.count("after a fallback", w.Again)
+		e.count("after a fallback", max(w.Again, 1)) // what the other model's call has to look like here may be learned
 	}
 
 }
@@ -269,15 +269,16 @@ func withoutTools(raw string) string {
 // count looks at how many requests were refused since it was asked last, and how many were answered.
 func (e *endpoint) count(life string, refused int) {
 	e.t.Helper()
-	n := 0
+	n, why := 0, ""
 	for _, r := range e.server.Log()[e.counts.from:] {
 		if r.Refused {
 			n++
+			why = r.Reply
 		}
 	}
 	e.counts.from = len(e.server.Log())
 	if n > refused && !e.t.Failed() {
-		e.t.Errorf("%s: requests: %d were refused in the %s life, not %d at most", e.row.ID, n, life, refused)
+		e.t.Errorf("%s: requests: %d were refused in the %s life, not %d at most; the last one: %.500s", e.row.ID, n, life, refused, why)
 	}
 }
 
