@@ -54,6 +54,7 @@ type endpoint struct {
 	said   int // messages of people so far
 	host   *endpointHost
 	shown  []string // all that a chat ever showed
+	logs   string   // of all lives, with the first screens
 	counts counts
 }
 
@@ -151,9 +152,6 @@ func (e *endpoint) again() {
 	defer e.stop()
 	e.turn("restart", "one", "are you there?", w.Restart)
 	e.count("second", w.Again)
-	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.host.log.String()) {
-		e.t.Errorf("%s: nothing in the log of the host matches %s", e.row.ID, w.Log)
-	}
 	if w.Fallback == endpoints.None {
 		return
 	}
@@ -307,6 +305,9 @@ func (e *endpoint) quietly() {
 	})
 	if err != nil && e.host.err == nil {
 		e.t.Error(err)
+	}
+	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.logs) {
+		e.t.Errorf("%s: told: nothing in the log of the host and on its screen matches %s", e.row.ID, w.Log)
 	}
 	for _, want := range w.Sends {
 		if re := regexp.MustCompile(want); !slices.ContainsFunc(e.server.Log(), func(s endpoints.Seen) bool { return re.MatchString(s.Raw) }) {
