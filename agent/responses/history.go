@@ -72,7 +72,7 @@ func (h *history) target() agent.Target {
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
 	}
 	switch {
-	case h.set.Images == "off" || h.call.Off(lessons.Images, ""):
+	case !h.call.Takes(lessons.Images, h.set.Images):
 		t.Picture = func(sessions.Block) bool { return false }
 	case h.call.HasPictures():
 		t.Picture = func(b sessions.Block) bool { return !h.call.Off(lessons.Images, lessons.Hash(b.Data)) }
