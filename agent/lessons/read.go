@@ -151,6 +151,13 @@ func (r reading) namedTool() string {
 			return m[1]
 		}
 	}
+	for _, name := range r.sent.Tools { // unquoted: in function NAME
+		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
+			if word(r.text, lead+strings.ToLower(name)) {
+				return name
+			}
+		}
+	}
 	if m := toolIndex.FindStringSubmatch(r.text); m != nil {
 		if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
 			return r.sent.Tools[i]
