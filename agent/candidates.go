@@ -78,7 +78,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 // ask has one candidate answer.
 func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, error) {
 	p := c.Prompt
-	p.Model, p.Tries, p.Levels = who.Name, tries, who.Facts.Levels
+	p.Model, p.Tries, p.Levels, p.NoTools = who.Name, tries, who.Facts.Levels, who.Facts.Tools == "off"
 	if who.Facts.NoImages {
 		p.Messages = withoutImages(p.Messages)
 	}

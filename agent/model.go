@@ -28,6 +28,7 @@ type Prompt struct {
 	System    string // stable prefix first
 	Messages  []sessions.Message
 	Tools     []tools.Spec
+	NoTools   bool     // the model is known to take none: earlier calls are told as text
 	Thinking  string   // off, minimal, low, medium, high; empty = the provider's default
 	Levels    []string // the efforts that the model is known to take, as the provider names them; nil = not known
 	MaxTokens int      // 0 = the provider's default
@@ -37,6 +38,14 @@ type Prompt struct {
 	Session string // names the conversation to the provider's prompt cache, never as it is; may be empty
 	// Spent is told what the provider counted for a try that broke off; may be nil. What a whole answer cost is in Answer.Usage.
 	Spent func(sessions.Usage)
+}
+
+// ToolsSetting gives what holds for the tools of a call: the setting, "on" or "off", or "off" where the model is known to take none.
+func ToolsSetting(p Prompt, s ModelSettings) string {
+	if s.Tools == "" && p.NoTools {
+		return "off"
+	}
+	return s.Tools
 }
 
 // Delta is a piece of a streamed answer.

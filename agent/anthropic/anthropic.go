@@ -47,7 +47,7 @@ type Config struct {
 	MaxTokens   int                                    // longest answer where the prompt names none; 0 = DefaultMaxTokens
 	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = no settings
 	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
-	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
+	Fingerprint func() string                          // of the configuration and the server's list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.

@@ -48,9 +48,9 @@ type asked struct {
 func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call) asked {
 	a := asked{
 		call: call, body: set.Body, system: systemBlocks,
-		stream:  set.Stream != "off" && !call.Off(lessons.Stream, ""),
-		images:  set.Images != "off" && !call.Off(lessons.Images, ""),
-		noTools: set.Tools == "off" || call.Off(lessons.Tools, ""),
+		stream:  call.Takes(lessons.Stream, set.Stream),
+		images:  call.Takes(lessons.Images, set.Images),
+		noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)),
 		plain:   call.Off(lessons.Schema, ""),
 	}
 	switch use := call.Use(lessons.Reasoning); set.Reasoning.SendBack {
@@ -64,7 +64,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 	}
 	a.told = a.noTools || call.Bare() || call.Use(lessons.Roles) == lessons.Alternate
 	switch {
-	case set.System == "off" || call.Off(lessons.System, ""):
+	case !call.Takes(lessons.System, set.System):
 		a.system = systemOff
 	case p.System != "" && a.param(lessons.Param{Name: lessons.SystemForm, Value: systemBlocks}) == "":
 		a.system = systemText

@@ -117,6 +117,14 @@ func (c *Call) Off(kind, name string) bool {
 	return ok
 }
 
+// Takes reports whether something is sent for which there is a setting, "on", "off" or "": the setting wins over what was learned.
+func (c *Call) Takes(kind, setting string) bool {
+	return !c.bareOff(kind) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
+}
+
+// bareOff reports whether this call is made without pictures, whatever the settings say.
+func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images || c.bare) }
+
 // HasPictures reports whether single pictures are refused: then Off(Images, Hash(data)) has to be asked for each.
 func (c *Call) HasPictures() bool {
 	for k := range c.now {

@@ -2,18 +2,13 @@ package lessons
 
 import (
 	"regexp"
-	"time"
 
 	"parley/sessions"
 )
 
-// ReasoningItems is the kind of lesson that single reasoning items are refused: those made until Use, a time in the form of RFC 3339
-// with nanoseconds, are not sent any more, newer ones are.
-const ReasoningItems = "reasoning-items"
-
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = regexp.MustCompile(`invalid_encrypted_content|thinking_signature_invalid|encrypted[ _]content.{0,200}could not be|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
+	itemGone = regexp.MustCompile(`invalid_encrypted_content|thinking_signature_invalid|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = regexp.MustCompile(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
@@ -23,12 +18,9 @@ var (
 // items reads errors about reasoning items that are sent back, and about ids of items.
 func (r reading) items() (sessions.Lesson, bool) {
 	switch {
-	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning:
+	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
 	case itemGone.MatchString(r.text):
-		if r.call.Use(ReasoningItems) == "" {
-			return sessions.Lesson{Kind: ReasoningItems, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
-		}
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	case itemForm.MatchString(r.text) && !pictureName.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true

@@ -39,7 +39,7 @@ type Config struct {
 
 	Settings    func(model string) agent.ModelSettings // how a model is spoken to; nil = like any other
 	Lessons     *lessons.Book                          // what endpoints refuse; nil = one of its own, in memory
-	Fingerprint func() string                          // of the configuration and the server\'s list of models: lessons of another one do not hold; nil = none
+	Fingerprint func() string                          // of the configuration and the server's list of models: lessons of another one do not hold; nil = none
 }
 
 // Model is an agent.Model.

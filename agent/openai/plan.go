@@ -34,7 +34,7 @@ type param struct {
 
 // plan says what to send at this moment of a call.
 func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) plan {
-	out := plan{system: s.System != "off" && !call.Off(lessons.System, ""), stream: s.Stream != "off" && !call.Off(lessons.Stream, ""),
+	out := plan{system: call.Takes(lessons.System, s.System), stream: call.Takes(lessons.Stream, s.Stream),
 		content: call.Use(lessons.Content), plain: call.Off(lessons.Schema, "")}
 	switch s.Reasoning.SendBack {
 	case "on":
@@ -45,12 +45,12 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		out.reasoning = call.Use(lessons.Reasoning)
 		out.all = out.reasoning == lessons.SendReasoning
 	}
-	toolsOff := s.Tools == "off" || call.Off(lessons.Tools, "")
+	toolsOff := !call.Takes(lessons.Tools, agent.ToolsSetting(p, s))
 	if !toolsOff {
 		out.tools = offeredTools(p.Tools, call)
 	}
 	roles := call.Use(lessons.Roles)
-	imagesOff := s.Images == "off" || call.Off(lessons.Images, "")
+	imagesOff := !call.Takes(lessons.Images, s.Images)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
 		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,

@@ -52,6 +52,9 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 		system = ""
 	}
 	field := ownField(msgs)
+	if o.reasoning == "" && !o.target.Plain {
+		o.reasoning = wantedBack(msgs)
+	}
 	for i, m := range msgs {
 		switch m.Role {
 		case sessions.User:
@@ -86,6 +89,28 @@ func ownField(msgs []sessions.Message) string {
 		}
 	}
 	return "reasoning_content"
+}
+
+// wantedBack tells from an endpoint's own steps what it wants with those that others made: signatures, reasoning, or nothing ("").
+func wantedBack(msgs []sessions.Message) string {
+	wants := ""
+	for _, m := range msgs {
+		if m.Role != sessions.Assistant || len(m.ToolCalls()) == 0 {
+			continue
+		}
+		for _, b := range m.Content {
+			if b.Opaque == nil || len(b.Opaque.Data) == 0 {
+				continue
+			}
+			switch data := readOpaque(b.Opaque.Data); {
+			case data.CallExtra != nil && bytes.Contains(data.CallExtra, []byte("thought_signature")):
+				return lessons.SendSignatures
+			case data.Field != "" && data.Field != fieldTags && data.Field != fieldParts:
+				wants = lessons.SendReasoning
+			}
+		}
+	}
+	return wants
 }
 
 // back is what of an assistant message goes back to the endpoint that made it.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -29,7 +28,6 @@ type history struct {
 
 	b     []byte
 	omit  bool            // no reasoning, and no ids of items
-	older time.Time       // of messages up to then: no reasoning either
 	ids   map[string]bool // of items: a request must not have one twice
 	texts map[string]int  // how often a text was given an id
 	hash  hash.Hash       // of texts
@@ -39,7 +37,6 @@ type history struct {
 // encode begins a body: its input, with room behind it for more bytes.
 func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
-	h.older = until(h.call.Use(lessons.ReasoningItems))
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
 	msgs := agent.Repair(p.Messages, h.target())
 	size := len(h.system) + 64
@@ -75,7 +72,7 @@ func (h *history) target() agent.Target {
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
 	}
 	switch {
-	case h.set.Images == "off" || h.call.Off(lessons.Images, ""):
+	case !h.call.Takes(lessons.Images, h.set.Images):
 		t.Picture = func(sessions.Block) bool { return false }
 	case h.call.HasPictures():
 		t.Picture = func(b sessions.Block) bool { return !h.call.Off(lessons.Images, lessons.Hash(b.Data)) }
@@ -148,7 +145,7 @@ func (h *history) assistant(m sessions.Message) {
 			kept[i] = readKept(c)
 		}
 	}
-	whole := !h.omit && (h.older.IsZero() || m.Time.After(h.older)) && h.complete(m, kept)
+	whole := !h.omit && h.complete(m, kept)
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
@@ -305,15 +302,6 @@ func (h *history) textID(text string, quoted []byte) {
 		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
 	}
 	h.b = append(h.b, '"')
-}
-
-// until gives the time of a lesson about reasoning items, zero = there is none.
-func until(use string) time.Time {
-	if use == "" {
-		return time.Time{}
-	}
-	t, _ := time.Parse(time.RFC3339Nano, use) // what cannot be read is no lesson
-	return t
 }
 
 func trimComma(b []byte) []byte {

@@ -174,34 +174,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestNewReasoningGoesBack: a refusal of old reasoning items ends with them; newer ones go back, until they are refused as well.
-func TestNewReasoningGoesBack(t *testing.T) {
-	t.Parallel()
-	answered := reply{body: events(completed(thinking, hello))}
-	second := reply{body: events(completed(strings.ReplaceAll(strings.ReplaceAll(thinking, "rs_1", "rs_2"), "gAAAA", "hBBBB"), strings.Replace(hello, "msg_1", "msg_2", 1)))}
-	bad := reply{status: 400, body: refusal("The encrypted content gAAA... could not be verified.", "", "invalid_encrypted_content")}
-	m, s := against(t, Config{}, answered, bad, second, fine, bad, fine)
-	msgs := []sessions.Message{user("one")}
-	for _, next := range []string{"two", "three", "four"} {
-		g := ask(t, m, turn(msgs...))
-		if g.err != nil {
-			t.Fatal(g.err)
-		}
-		msgs = append(msgs, said(g), user(next))
-	}
-	g := ask(t, m, turn(msgs...))
-	if g.err != nil {
-		t.Fatal(g.err)
-	}
-	for i, want := range []string{"", "gAAAA", "", "hBBBB", "hBBBB", ""} {
-		for _, x := range []string{"gAAAA", "hBBBB"} {
-			if has := strings.Contains(s.raw[i], x); has != (x == want) {
-				t.Errorf("request %d: %s is sent: %v", i, x, has)
-			}
-		}
-	}
-}
-
 // TestNothingKnown: a refusal without a reason costs a bounded number of requests and teaches nothing.
 func TestNothingKnown(t *testing.T) {
 	t.Parallel()

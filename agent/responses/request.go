@@ -54,9 +54,9 @@ func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Ca
 	if err != nil {
 		return nil, err
 	}
-	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: set.Tools == "off" || call.Off(lessons.Tools, ""), toolPictures: m.host == openAI || m.host == azure}
+	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)), toolPictures: m.host == openAI || m.host == azure}
 	instructions := p.System
-	if set.System == "off" || call.Off(lessons.System, "") || refused(call, "instructions", "text") {
+	if !call.Takes(lessons.System, set.System) || refused(call, "instructions", "text") {
 		h.system, instructions = p.System, ""
 	}
 	b := h.encode(p, len(encodedTools)+len(instructions)+restBytes)
@@ -71,7 +71,7 @@ func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Ca
 	b = wire.Quote(append(b, `,"model":`...), p.Model)
 	e := &fields{b: b, call: call, own: set.Body, sent: &r.sent}
 	m.options(e, p, set)
-	r.sent.Stream = set.Stream != "off" && !call.Off(lessons.Stream, "")
+	r.sent.Stream = call.Takes(lessons.Stream, set.Stream)
 	e.b = strconv.AppendBool(append(e.b, `,"stream":`...), r.sent.Stream)
 	if err := e.body(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (m *Model) reasoning(e *fields, p agent.Prompt, set agent.ModelSettings) {
 	}
 	want, next, told := effort(p, set)
 	// The words for thinking in general mean the effort where one is sent, and the summary otherwise.
-	general := []string{"reasoning", "reasoning_effort", "reasoning effort", "effort", "thinking", "think value", "think"}
+	general := []string{"reasoning", "reasoning_effort", "reasoning effort", "invalid_reasoning_effort", "effort", "thinking", "think value", "think"}
 	sum := lessons.Param{Name: "reasoning.summary", Words: []string{"reasoning summaries", "reasoning summary", "reasoning_summary"}, Value: "auto", Next: []string{"detailed", "concise"}}
 	lever := lessons.Param{Name: "reasoning.effort", Words: general, Value: want, Next: next, Effort: true, Fixed: set.Reasoning.Levels != nil}
 	if want == lessons.Unset {
@@ -200,7 +200,7 @@ func (m *Model) limit(e *fields, p agent.Prompt) {
 
 // encodeTools gives the tools that are offered, nil = none, and notes them in r.
 func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings, call *lessons.Call) ([]byte, error) {
-	if set.Tools == "off" || len(p.Tools) == 0 || call.Off(lessons.Tools, "") {
+	if len(p.Tools) == 0 || !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)) {
 		return nil, nil
 	}
 	specs := p.Tools

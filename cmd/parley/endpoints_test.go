@@ -54,6 +54,7 @@ type endpoint struct {
 	said   int // messages of people so far
 	host   *endpointHost
 	shown  []string // all that a chat ever showed
+	logs   string   // of all lives, with the first screens
 	counts counts
 }
 
@@ -151,18 +152,15 @@ func (e *endpoint) again() {
 	defer e.stop()
 	e.turn("restart", "one", "are you there?", w.Restart)
 	e.count("second", w.Again)
-	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.host.log.String()) {
-		e.t.Errorf("%s: nothing in the log of the host matches %s", e.row.ID, w.Log)
-	}
 	if w.Fallback == endpoints.None {
 		return
 	}
-	e.server.SetDown(true)
+	e.server.SetDown(w.Back != endpoints.None) // an endpoint that never answers fails in its own way
 	e.turn("fallback", "two", "use the tool", w.Fallback)
 	e.server.SetDown(false)
 	e.turn("back", "two", "and here?", w.Back)
 	if w.Back != endpoints.None {
-		e.count("after a fallback", w.Again)
+		e.count("after a fallback", max(w.Again, 1)) // what the other model's call has to look like here may be learned
 	}
 
 }
@@ -269,15 +267,16 @@ func withoutTools(raw string) string {
 // count looks at how many requests were refused since it was asked last, and how many were answered.
 func (e *endpoint) count(life string, refused int) {
 	e.t.Helper()
-	n := 0
+	n, why := 0, ""
 	for _, r := range e.server.Log()[e.counts.from:] {
 		if r.Refused {
 			n++
+			why = r.Reply
 		}
 	}
 	e.counts.from = len(e.server.Log())
 	if n > refused && !e.t.Failed() {
-		e.t.Errorf("%s: requests: %d were refused in the %s life, not %d at most", e.row.ID, n, life, refused)
+		e.t.Errorf("%s: requests: %d were refused in the %s life, not %d at most; the last one: %.500s", e.row.ID, n, life, refused, why)
 	}
 }
 
@@ -306,6 +305,9 @@ func (e *endpoint) quietly() {
 	})
 	if err != nil && e.host.err == nil {
 		e.t.Error(err)
+	}
+	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.logs) {
+		e.t.Errorf("%s: told: nothing in the log of the host and on its screen matches %s", e.row.ID, w.Log)
 	}
 	for _, want := range w.Sends {
 		if re := regexp.MustCompile(want); !slices.ContainsFunc(e.server.Log(), func(s endpoints.Seen) bool { return re.MatchString(s.Raw) }) {

@@ -92,7 +92,7 @@ type Expectation struct {
 	Failed  int      // requests that fail for other reasons, and are made again; per life
 	Sends   []string // regular expressions, each in some request
 	Lacks   []string // regular expressions, in no request that was answered
-	Log     string   // regular expression in the host's log
+	Log     string   // regular expression in the host's log or on its first screen
 }
 
 // Any is the number of refusals that is not looked at.

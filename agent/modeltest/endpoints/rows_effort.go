@@ -9,7 +9,7 @@ var effortRefused = []Row{
 	{
 		ID: "ollama-think-value", Faults: []string{"H3"}, Vendor: "Ollama", Source: "ollama/ollama#12561", Model: "deepseek-r1:8b", Thinking: "low",
 		Does:   "refuses a level for a model that knows only on and off",
-		Checks: []Check{without("reasoning_effort", ollama(400, `think value "low" is not supported for this model`))}, Want: learns,
+		Checks: []Check{without("reasoning_effort", ollama(400, `think value "low" is not supported for this model`))}, Want: staged,
 	},
 	{
 		ID: "xai-reasoning-effort", Faults: []string{"H3"}, Vendor: "xAI", Source: "NousResearch/hermes-agent#23088", Model: "grok-4-latest", Thinking: "high",

@@ -9,7 +9,7 @@ var imagesRefused = []Row{
 	{
 		ID: "groq-content-must-be-string", Faults: []string{"H1"}, Vendor: "Groq", Source: "https://console.groq.com/docs/vision",
 		Does:   "says that the content must be a string",
-		Checks: []Check{blind(invalid(nil, nil, "'messages.1' : for 'role:user' the following must be satisfied[('messages.1.content' : value must be a string)]"))}, Want: blindly,
+		Checks: []Check{blind(invalid(nil, nil, "'messages.1' : for 'role:user' the following must be satisfied[('messages.1.content' : value must be a string)]"))}, Want: blindlyStaged,
 	},
 	{
 		ID: "openrouter-no-endpoint-with-images", Faults: []string{"H1"}, Vendor: "OpenRouter", Source: "Gitlawb/openclaude#1071",
@@ -54,7 +54,7 @@ var imagesRefused = []Row{
 	{
 		ID: "glm-content-part-type", Faults: []string{"H1"}, Vendor: "Z.ai", Source: "https://docs.z.ai/api-reference/api-code", Model: "glm-4.6",
 		Does:   "answers in its own error code that a content part has a wrong type",
-		Checks: []Check{blind(raw(400, `{"error":{"code":"1210","message":"API 调用参数有误，请检查文档。messages.content.type 参数非法，取值范围 ['text']"}}`))}, Want: blindly,
+		Checks: []Check{blind(raw(400, `{"error":{"code":"1210","message":"API 调用参数有误，请检查文档。messages.content.type 参数非法，取值范围 ['text']"}}`))}, Want: blindlyStaged,
 	},
 	{
 		ID: "nim-pydantic-list-for-string", Faults: []string{"H1"}, Vendor: "NVIDIA NIM", Source: "https://docs.nvidia.com/nim/large-language-models/latest/api-reference.html",

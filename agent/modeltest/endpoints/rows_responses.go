@@ -35,15 +35,15 @@ var responses = []Row{
 	{ID: "responses-stateless-encrypted", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/reasoning", Model: "gpt-5.2", Kind: KindEncrypted, Does: "keeps nothing with store false, and takes its encrypted reasoning back in front of the call that it came with", Wire: reasons,
 		Checks: []Check{wantsReasoningItem, storesNothing}, Want: Expectation{Image: ImageText, Interrupt: true, Sends: []string{`"store":false`, `"reasoning.encrypted_content"`}}},
 	{ID: "responses-both-calls", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/function-calling", Model: "gpt-5.2", Does: "makes two calls behind one reasoning item", Wire: reasons, Mind: both2, Checks: []Check{wantsReasoningItem}},
-	{ID: "responses-items-by-id-not-found", API: Responses, Vendor: "an OpenAI gateway", Source: "maximhq/bifrost#5410", Does: "looks every item with an id up, and finds none because nothing is stored", Wire: reasons, Checks: []Check{noItemIDs}, Want: learns},
+	{ID: "responses-items-by-id-not-found", API: Responses, Vendor: "an OpenAI gateway", Source: "maximhq/bifrost#5410", Does: "looks every item with an id up, and finds none because nothing is stored", Wire: reasons, Checks: []Check{noItemIDs}, Want: staged},
 	{ID: "responses-encrypted-content-not-verified", API: Responses, Vendor: "OpenAI", Source: "openai/codex#8145", Model: "gpt-5.2", Does: "cannot verify encrypted reasoning that it made itself", Wire: reasons,
-		Checks: []Check{noReasoningItems(invalid(nil, "invalid_encrypted_content", "The encrypted content gAAA...DQ== could not be verified."))}, Want: learns},
+		Checks: []Check{noReasoningItems(invalid(nil, "invalid_encrypted_content", "The encrypted content gAAA...DQ== could not be verified."))}, Want: staged},
 	{ID: "responses-vllm-encrypted-content", API: Responses, Vendor: "vLLM", Source: "vllm-project/vllm#28248", Does: "takes no encrypted reasoning", Wire: reasons, Checks: []Check{func(c *Call) *Refusal {
 		if strings.Contains(string(c.Raw), `"encrypted_content":"`) {
 			return vllm(400, "Encrypted content is not supported.")
 		}
 		return nil
-	}}, Want: learns},
+	}}, Want: staged},
 	{ID: "responses-xai-decrypt", API: Responses, Vendor: "xAI", Source: "lidge-jun/opencodex#2229", Model: "grok-4-fast-reasoning", Does: "wants its reasoning item back as it was, the summary too", Wire: reasons, Checks: []Check{sameSummary}},
 	{ID: "responses-instructions-refused", Faults: []string{"M13"}, API: Responses, Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/reasoning", Does: "takes no system text", Checks: []Check{without("instructions", invalid("instructions", "unsupported_parameter", "Unsupported parameter: 'instructions' is not supported with this model.")), noSystemItems}, Want: learns},
 	{ID: "responses-include-refused", API: Responses, Vendor: "a gateway", Source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", Does: "does not know include", Checks: []Check{without("include", vllm(400, "include: Extra inputs are not permitted"))}, Want: learns},

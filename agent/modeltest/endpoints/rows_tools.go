@@ -6,6 +6,12 @@ var verify = invalid("stream", "unsupported_value", "Your organization must be v
 // learns is what an endpoint costs that refuses one part of a request: one request.
 var learns = Expectation{Refused: 1}
 
+// staged is that for one whose words leave open which change helps: two are tried.
+var staged = Expectation{Refused: 2}
+
+// blindlyStaged is staged of pictures.
+var blindlyStaged = Expectation{Refused: 2, Image: BlindText}
+
 // blindly is that for one that refuses pictures.
 var blindly = Expectation{Refused: 1, Image: BlindText}
 

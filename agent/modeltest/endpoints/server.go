@@ -115,15 +115,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &Call{API: s.row.Protocol(), Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header, Raw: body, memory: s.memory}
 	seen := Seen{Path: r.URL.Path, Raw: readable.Replace(string(body))}
-	switch no := s.refuse(c, r); {
-	case no != nil:
-		seen.Refused, seen.Reply = true, no.Body
+	if s.isDown() {
+		no := openAI(503, "server_error", nil, nil, "The server is down for maintenance.")
+		seen.Failed, seen.Reply = true, no.Body
 		s.note(seen)
 		no.write(w)
 		return
-	case s.isDown():
-		no = openAI(503, "server_error", nil, nil, "The server is down for maintenance.")
-		seen.Failed, seen.Reply = true, no.Body
+	}
+	if no := s.refuse(c, r); no != nil {
+		seen.Refused, seen.Reply = true, no.Body
 		s.note(seen)
 		no.write(w)
 		return
