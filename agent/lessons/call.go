@@ -177,7 +177,7 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	f, ok := errors.AsType[*wire.Fault](e.Err)
-	if !ok || !mayTeach(e) {
+	if !ok || !mayTeach(e) || e.Class == agent.Overloaded && f.Passing() {
 		return false
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered

@@ -151,6 +151,13 @@ func (r reading) namedTool() string {
 			return m[1]
 		}
 	}
+	for _, name := range r.sent.Tools { // unquoted: in function NAME
+		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
+			if word(r.text, lead+strings.ToLower(name)) {
+				return name
+			}
+		}
+	}
 	if m := toolIndex.FindStringSubmatch(r.text); m != nil {
 		if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
 			return r.sent.Tools[i]
@@ -222,7 +229,7 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|content must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only`)
+	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only`)
 	onePicture  = regexp.MustCompile(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
@@ -373,7 +380,7 @@ func (r reading) system() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: System}, true
 }
 
-var emptyWord = regexp.MustCompile(`(?s)content.{0,60}(null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing).{0,80}content`)
+var emptyWord = regexp.MustCompile(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content`)
 
 func (r reading) content() (sessions.Lesson, bool) {
 	if !r.sent.Steps || !emptyWord.MatchString(r.text) {

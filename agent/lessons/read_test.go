@@ -90,6 +90,17 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// TestUnquotedTool: a tool is named without quotes.
+// source: platform.moonshot.ai/docs/guide/use-kimi-api-to-complete-tool-calls
+func TestUnquotedTool(t *testing.T) {
+	t.Parallel()
+	call := NewBook(Config{}).Call(at, "")
+	text := "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one'> in function list"
+	if !call.Refused(refusal(400, text), Sent{Tools: []string{"look", "list"}}) || !call.Off(Tool, "list") || call.Off(Tools, "") {
+		t.Errorf("learned %+v", call.pending)
+	}
+}
+
 // TestNothingToLearn: errors that speak of nothing that was sent change nothing for good.
 func TestNothingToLearn(t *testing.T) {
 	t.Parallel()

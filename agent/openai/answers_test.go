@@ -92,6 +92,8 @@ func TestAnswers(t *testing.T) {
 		{name: "all again at the end", body: events(delta(`"content":"The sky is "`), delta(`"content":"blue, mostly."`), `{"choices":[{"delta":{"content":"The sky is blue, mostly."},"finish_reason":"stop"}]}`), want: told{text: "The sky is blue, mostly."}},
 		{name: "all again as a message", body: events(delta(`"content":"The sky is "`), delta(`"content":"blue, mostly."`), `{"choices":[{"message":{"content":"The sky is blue, mostly."},"finish_reason":"stop"}]}`), want: told{text: "The sky is blue, mostly."}},
 		{name: "messages as chunks", body: events(`{"choices":[{"message":{"content":"Ye"}}]}`, `{"choices":[{"message":{"content":"s"},"finish_reason":"stop"}]}`), want: told{text: "Yes"}},
+		// source: docs.perplexity.ai/api-reference/chat-completions-post
+		{name: "the whole so far beside the pieces", body: events(`{"choices":[{"delta":{"role":"assistant","content":""},"message":{"content":""}}]}`, `{"choices":[{"delta":{"content":"Yes"},"message":{"content":"Yes"}}]}`, `{"choices":[{"delta":{},"message":{"content":"Yes, or so"},"finish_reason":"stop"}]}`), want: told{text: "Yes"}},
 		{name: "NDJSON", body: delta(`"content":"Ye"`) + "\n" + delta(`"content":"s"`) + "\n" + stop + "\n", want: told{text: "Yes"}},
 		{name: "a list of chunks", body: "[" + delta(`"content":"Ye"`) + ",\n" + delta(`"content":"s"`) + "," + stop + "]", want: told{text: "Yes"}},
 		{name: "whole, no reason", body: `{"choices":[{"message":{"content":"Yes"},"finish_reason":null}]}`, want: told{text: "Yes"}},
@@ -277,6 +279,31 @@ func TestLongReasoning(t *testing.T) {
 		if got.text != "Yes" || !c.cut && len(got.thinking) != len(c.thought)*c.chunks || strings.HasSuffix(got.thinking, thinkingCut) != c.cut ||
 			len(got.thinking) > maxThinking+len(thinkingCut) || len(e.answer) < 4<<20 {
 			t.Errorf("%s: %q, %d bytes of reasoning, %d on the wire", name, got.text, len(got.thinking), len(e.answer))
+		}
+	}
+}
+
+// TestPassingFailures: a call that a model wrote badly is no reason to offer no tools any more.
+// source: agno-agi/agno#4090, ollama/ollama#17638
+func TestPassingFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{200, events(`{"error":{"message":"Failed to call a function. Please adjust your prompt.","type":"invalid_request_error","code":"tool_use_failed"}}`)},
+		{500, `{"error":{"message":"error parsing tool call: raw='{\"limit\":5' , err=unexpected end of JSON input"}}`},
+	} {
+		failed := false
+		e := &picky{refuse: func(string) (int, string) {
+			if failed {
+				return 0, ""
+			}
+			failed = true
+			return c.status, c.body
+		}}
+		if _, err := answer(t, against(t, e.ServeHTTP, Config{}), agent.Prompt{Model: "m", Tools: specs}); err != nil || len(e.raw) != 2 || !strings.Contains(e.last(), `"tools"`) {
+			t.Errorf("%v, sent %s", err, e.raw)
 		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	maxThinking  = 4 << 20
 	maxArguments = 4 << 20 // of all calls
 	maxCalls     = 128     // a number
+	maxLate      = 4096    // a number: messages in the events of a stream
 )
 
 // thinkingCut stands at the end of reasoning that was longer.
@@ -44,7 +45,8 @@ type stream struct {
 	details details           // reasoning_details
 	extra   json.RawMessage   // extra_content of the message
 	calls   []*call
-	size    int // of the arguments of all calls
+	size    int      // of the arguments of all calls
+	late    []*delta // messages in the events of a stream: they count where nothing came in pieces
 	finish  string
 	model   string
 	usage   usage
@@ -163,7 +165,10 @@ func (s *stream) add(data []byte, value bool) error {
 			s.finish = o.Native
 		}
 		d := &o.Delta
-		if o.Message != nil && d.empty() {
+		if o.Message != nil && d.empty() && !value && len(s.late) < maxLate {
+			s.late = append(s.late, o.Message)
+		}
+		if o.Message != nil && d.empty() && value {
 			d, s.whole = o.Message, s.whole || value
 			for n := range d.ToolCalls {
 				d.ToolCalls[n].Index = n
@@ -294,6 +299,9 @@ func (s *stream) give(d agent.Delta) {
 // end makes the answer.
 func (s *stream) end() error {
 	s.t.Drain()
+	if err := s.replay(); err != nil {
+		return err
+	}
 	s.think(s.reason.end())
 	s.say(s.content.end())
 	s.show(s.visible.End())
@@ -333,6 +341,28 @@ func (s *stream) end() error {
 	}
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
+	return nil
+}
+
+// replay takes in what only messages inside of a stream's events said. Some servers repeat the whole so far there.
+func (s *stream) replay() error {
+	text, calls := s.content.text.Len() > 0 || s.content.held != "", len(s.calls) > 0
+	for _, m := range s.late {
+		for n := range m.ToolCalls {
+			m.ToolCalls[n].Index = n
+		}
+		switch {
+		case text && calls:
+			return nil
+		case text:
+			m = &delta{ToolCalls: m.ToolCalls, FunctionCall: m.FunctionCall}
+		case calls:
+			m = &delta{Content: m.Content, Refusal: m.Refusal, parts: m.parts}
+		}
+		if err := s.delta(m); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -66,6 +66,9 @@ func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
 
+// Passing reports whether a model wrote what its server could not read: the same request mostly works when it is made again.
+func (f *Fault) Passing() bool { return f.is(passingCodes, sampleWords) }
+
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {
 	return slices.ContainsFunc(f.Codes, func(c string) bool { return slices.Contains(codes, c) })
@@ -100,12 +103,12 @@ var (
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
-		"insufficient credit", "more credits", "out of credits", "no credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
+		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
 	}
 	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
-	passingWords = []string{
+	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
 		"failed to parse tool call",    // llama.cpp
@@ -113,8 +116,10 @@ var (
 		"tool call validation failed",  // Groq
 		"malformed_function_call",      // Gemini
 		"error parsing tool call",      // Ollama
-		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
 	}
+	passingWords = append([]string{
+		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
+	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
 	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}
 )
