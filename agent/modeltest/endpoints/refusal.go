@@ -70,11 +70,6 @@ func vllm(status int, format string, args ...any) *Refusal {
 	return raw(status, encode(obj{"error": obj{"message": fmt.Sprintf(format, args...), "type": "BadRequestError", "param": nil, "code": status}}))
 }
 
-// vllmOld is the shape of vLLM's server before 0.10: the error is the whole object.
-func vllmOld(status int, format string, args ...any) *Refusal {
-	return raw(status, encode(obj{"object": "error", "message": fmt.Sprintf(format, args...), "type": "BadRequestError", "param": nil, "code": status}))
-}
-
 // llama is the shape of llama.cpp's server.
 func llama(status int, kind, format string, args ...any) *Refusal {
 	return raw(status, encode(obj{"error": obj{"code": status, "message": fmt.Sprintf(format, args...), "type": kind}}))
@@ -106,10 +101,10 @@ func grok(status int, code, format string, args ...any) *Refusal {
 }
 
 // with gives the refusal with a header more.
-func (r *Refusal) with(name, value string) *Refusal {
-	out := *r
+func (no *Refusal) with(name, value string) *Refusal {
+	out := *no
 	out.Header = map[string]string{name: value}
-	for k, v := range r.Header {
+	for k, v := range no.Header {
 		out.Header[k] = v
 	}
 	return &out
@@ -123,16 +118,6 @@ func upTo(n int, fits func(*Call) bool, r *Refusal) Failure {
 	key := fmt.Sprintf("failure %p", r)
 	return func(c *Call) *Refusal {
 		if fits != nil && !fits(c) || c.memory.times(key) >= n {
-			return nil
-		}
-		return r
-	}
-}
-
-// always fails every request that fits; nil = any.
-func always(fits func(*Call) bool, r *Refusal) Failure {
-	return func(c *Call) *Refusal {
-		if fits != nil && !fits(c) {
 			return nil
 		}
 		return r
