@@ -144,6 +144,12 @@ func (c *Call) Use(kind string) string {
 	return l.Use
 }
 
+// Said gives the provider's words from which something was learned; "" = nothing was.
+func (c *Call) Said(kind string) string {
+	l, _ := c.find(key{kind, "", ""})
+	return l.Evidence
+}
+
 // MaxTools gives how many tools are taken; 0 = any number.
 func (c *Call) MaxTools() int {
 	n, _ := strconv.Atoi(c.Use(MaxTools)) // 0 when there is none

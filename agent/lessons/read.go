@@ -45,7 +45,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks`)
+var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {
@@ -176,8 +176,8 @@ func (r reading) stream() (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)`)
-	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
 	signatureWord = regexp.MustCompile(`thought_?signature`)
 	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
@@ -229,7 +229,7 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only`)
+	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
 	onePicture  = regexp.MustCompile(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 

@@ -19,6 +19,7 @@ type plan struct {
 	system    bool   // there is a system message; otherwise its text is in front of the first message
 	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, OmitReasoning, or "" = where providers want it
 	all       bool   // reasoning of all own steps goes back, not only of those with tools
+	field     string // where reasoning goes that the endpoint did not send in a field itself; "" = reasoning_content
 	content   string // of messages with calls only: "" = null, lessons.EmptyContent or FilledContent
 	stream    bool
 	tools     []tools.Spec
@@ -43,6 +44,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		out.reasoning = lessons.OmitReasoning
 	default:
 		out.reasoning = call.Use(lessons.Reasoning)
+		if said := strings.ToLower(call.Said(lessons.Reasoning)); strings.Contains(said, "reasoning") && !strings.Contains(said, "reasoning_") {
+			out.field = "reasoning"
+		}
 		out.all = out.reasoning == lessons.SendReasoning
 	}
 	toolsOff := !call.Takes(lessons.Tools, agent.ToolsSetting(p, s))

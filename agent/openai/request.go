@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -51,7 +52,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 		w.body = append(w.body, "},"...)
 		system = ""
 	}
-	field := ownField(msgs)
+	field := ownField(msgs, cmp.Or(o.field, "reasoning_content"))
 	if o.reasoning == "" && !o.target.Plain {
 		o.reasoning = wantedBack(msgs)
 	}
@@ -77,8 +78,8 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 	return w
 }
 
-// ownField gives the field in which the endpoint sent reasoning in a history; the one that most use when nothing is known.
-func ownField(msgs []sessions.Message) string {
+// ownField gives the field in which the endpoint sent reasoning in a history, otherwise where nothing is known of it.
+func ownField(msgs []sessions.Message, otherwise string) string {
 	for _, m := range msgs {
 		for _, b := range m.Content {
 			if b.Type == sessions.ThinkingBlock && b.Opaque != nil && len(b.Opaque.Data) > 0 {
@@ -88,7 +89,7 @@ func ownField(msgs []sessions.Message) string {
 			}
 		}
 	}
-	return "reasoning_content"
+	return otherwise
 }
 
 // wantedBack tells from an endpoint's own steps what it wants with those that others made: signatures, reasoning, or nothing ("").
