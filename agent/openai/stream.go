@@ -43,8 +43,10 @@ type stream struct {
 	field   string            // where reasoning came; fieldContent and fieldParts for content
 	details details           // reasoning_details
 	extra   json.RawMessage   // extra_content of the message
+	sealed  json.RawMessage   // reasoning_opaque of the message
 	calls   []*call
-	size    int // of the arguments of all calls
+	beside  []toolCall // of other choices than the first
+	size    int        // of the arguments of all calls
 	finish  string
 	failed  bool // finish came with an error's name
 	model   string
@@ -153,8 +155,9 @@ func (s *stream) add(data []byte, value bool) error {
 		if says(o.Error) {
 			return s.t.StreamError(data)
 		}
-		if o.Index != 0 {
-			continue // one answer was asked for
+		if o.Index != 0 { // one answer was asked for
+			s.others(o)
+			continue
 		}
 		s.count(o.Usage)
 		if o.FinishReason != "" {
@@ -234,6 +237,9 @@ func (s *stream) delta(d *delta) error {
 	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
 		s.extra = bytes.Clone(d.Extra)
 	}
+	if says(d.Sealed) {
+		s.sealed = bytes.Clone(d.Sealed)
+	}
 	if s.visible.TextLen() > maxText {
 		return s.t.Broken("the text of the answer is longer than %d bytes", maxText)
 	}
@@ -293,6 +299,9 @@ func (s *stream) end() error {
 	s.show(s.visible.End())
 	answer := &agent.Answer{Model: s.model, Usage: s.usage.counted()}
 	stop, class := ending(s.finish)
+	if err := s.takeOthers(); err != nil {
+		return err
+	}
 	calls, err := s.called()
 	if err != nil {
 		return err
@@ -333,7 +342,7 @@ func (s *stream) end() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed}
 	if tagged && s.field == "" {
 		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}

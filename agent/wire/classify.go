@@ -27,8 +27,12 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
+	case s >= 500 && f.invalid():
+		return agent.BadRequest // of a router: what is behind it refused the request, and will again
 	case s == http.StatusRequestTimeout, s >= 500:
 		return agent.Overloaded
+	case f.Page && (s == http.StatusUnauthorized || s == http.StatusForbidden):
+		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s >= 400 && f.is(keyCodes, keyWords):
 		return agent.BadKey
 	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
@@ -65,6 +69,15 @@ var (
 func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
+
+// invalidCodes are given for requests that are wrong, whatever the status.
+var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
+
+// innerStatus matches the status of a refusal that a router quotes.
+var innerStatus = regexp.MustCompile(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
+
+// invalid reports whether an error says that the request is wrong, although its status says something else.
+func (f *Fault) invalid() bool { return f.has(invalidCodes) || innerStatus.MatchString(f.All) }
 
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {
@@ -103,6 +116,7 @@ var (
 		"insufficient credit", "more credits", "out of credits", "no credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
+		"api usage limits", "extra usage is required", // Anthropic
 	}
 	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
 	passingWords = []string{
@@ -113,6 +127,7 @@ var (
 		"tool call validation failed",  // Groq
 		"malformed_function_call",      // Gemini
 		"error parsing tool call",      // Ollama
+		"invalid tool call arguments",  // Ollama
 		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
 	}
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
@@ -162,9 +177,15 @@ var tooLongWords = []string{
 	"number of tokens in the prompt exceeds", // Cohere
 }
 
+// modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
+var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
+
 func noSuchModel(text string) bool {
 	if !strings.Contains(text, "model") {
 		return false
+	}
+	if modelGone.MatchString(text) {
+		return true
 	}
 	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {
 		if strings.Contains(text, s) {

@@ -28,8 +28,8 @@ var refused2026 = []Row{
 		Checks: []Check{wantsAnyReasoning(func(int) *Refusal {
 			return raw(400, `data:{"error":{"code":"400","message":"Param Incorrect","param":"The reasoning_content in the thinking mode must be passed back to the API.","type":""}}`)
 		})}, Want: learns},
-	{ID: "mimo-text-not-set", Vendor: "Xiaomi", Source: "XiaomiMiMo/MiMo-V2-Flash#8", Model: "mimo-v2-flash", Does: "wants a text beside calls, and says so only in param",
-		Checks: []Check{nullContent(raw(400, "{\"error\":{\"code\":\"400\",\"message\":\"Param Incorrect\",\"param\":\"`text` is not set\",\"type\":\"\"}}"))}, Want: learns},
+	{ID: "mimo-text-not-set", Vendor: "Xiaomi", Source: "XiaomiMiMo/MiMo-V2-Flash#8", Model: "mimo-v2-flash", Does: "wants a text that is not empty beside calls, and says so only in param",
+		Checks: []Check{nullContent(raw(400, "{\"error\":{\"code\":\"400\",\"message\":\"Param Incorrect\",\"param\":\"`text` is not set\",\"type\":\"\"}}"))}, Want: Expectation{Refused: 2}},
 	{ID: "mimo-longest-answer-in-param", Vendor: "Xiaomi", Source: "AQBot-Desktop/AQBot#93", Model: "mimo-v2.5", Config: "maxTokens: 1048576, contextWindow: 2000000", Does: "names the longest answer in param",
 		Checks: []Check{
 			ranged("max_tokens", 131072, raw(400, `{"error":{"message":"Param Incorrect","type":"upstream_error","param":"max_tokens is too large: 1048576. This model supports at most 131072 completion tokens, whereas you provided 1048576.","code":"400"}}`)),
@@ -132,6 +132,9 @@ var refused2026 = []Row{
 				for _, k := range m.Calls {
 					extra, _ := k.Raw["extra_content"].(obj)
 					own, _ := extra["google"].(obj)
+					if str(own["thought_signature"]) == "" && len(c.Turn()) > 0 {
+						return google(400, "INVALID_ARGUMENT", "Function call is missing a thought_signature in functionCall parts. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.")
+					}
 					if _, ours := c.memory.owner(str(own["thought_signature"])); ours {
 						return google(400, "INVALID_ARGUMENT", "Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini")
 					}
@@ -154,7 +157,7 @@ var refused2026 = []Row{
 		Checks: []Check{func(c *Call) *Refusal {
 			before := ""
 			for _, item := range objects(c.Body["input"]) {
-				if id := str(item["id"]); str(item["type"]) == "message" && strings.HasPrefix(id, "msg_") && before != "reasoning" {
+				if id := str(item["id"]); str(item["type"]) == "message" && strings.HasPrefix(id, "msg_68af") && before != "reasoning" {
 					return invalid("input", nil, "Item '%s' of type 'message' was provided without its required 'reasoning' item: 'rs_68af'.", id)
 				}
 				before = str(item["type"])
