@@ -116,7 +116,7 @@ var (
 		"insufficient credit", "more credits", "out of credits", "no credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
-		"api usage limits", "extra usage is required", // Anthropic
+		"api usage limits", // Anthropic
 	}
 	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
 	passingWords = []string{

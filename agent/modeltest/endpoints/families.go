@@ -22,5 +22,6 @@ func families() []family {
 		{"Ollama found on this machine", ollamaFacts},
 		{"Refusals of 2026", refused2026},
 		{"Answers and failures of 2026", answers2026},
+		{"More of 2026", more2026},
 	}
 }

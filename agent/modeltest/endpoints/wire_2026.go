@@ -176,3 +176,26 @@ func opaqueBack(c *Call) *Refusal {
 		return nil
 	})
 }
+
+// longItemIDs makes the ids of items 400 characters long.
+func longItemIDs(rw http.ResponseWriter, c *Call, s Say) {
+	longer := func(item obj) {
+		if id := str(item["id"]); id != "" && len(id) < 100 {
+			item["id"] = id + strings.Repeat("x", 400-len(id))
+		}
+	}
+	ResponsesWire{Reasons: true, Edit: func(_ *Call, p *Piece) {
+		if item, ok := p.Data["item"].(obj); ok {
+			longer(item)
+		}
+		if response, ok := p.Data["response"].(obj); ok {
+			all, _ := response["output"].([]obj)
+			for _, item := range all {
+				longer(item)
+			}
+		}
+		if id := str(p.Data["item_id"]); id != "" {
+			p.Data["item_id"] = id + strings.Repeat("x", 400-len(id))
+		}
+	}}.Wire()(rw, c, s)
+}
