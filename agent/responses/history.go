@@ -202,7 +202,7 @@ func (h *history) thinking(c sessions.Block, data json.RawMessage, whole bool) {
 	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
 	case data != nil && whole:
 		h.note(itemID(data))
-		h.b = append(append(h.b, data...), ',')
+		h.b = append(append(h.b, withShortID(data)...), ',')
 		h.sent.Reasoning = true
 	case data == nil && wanted && c.Text != "":
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
@@ -253,7 +253,7 @@ func (h *history) further(data json.RawMessage, whole bool) (id bool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "id" {
-			if !whole {
+			if !whole || len(itemID(data)) > maxItemID {
 				continue
 			}
 			id = true
@@ -290,6 +290,27 @@ func (h *history) textID(text string, quoted []byte) {
 		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
 	}
 	h.b = append(h.b, '"')
+}
+
+// maxItemID is the longest id of an item that is taken back; ChatGPT makes longer ones. Nothing is found by them: the request stores
+// nothing. source: NousResearch/hermes-agent#27038
+const maxItemID = 64
+
+// withShortID gives an item without its id when that is too long to go back.
+func withShortID(data json.RawMessage) json.RawMessage {
+	if len(itemID(data)) <= maxItemID {
+		return data
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return data
+	}
+	delete(all, "id")
+	out, err := json.Marshal(all)
+	if err != nil { // what was decoded can be encoded
+		return data
+	}
+	return out
 }
 
 // itemID gives the id of an item, "" = it has none.

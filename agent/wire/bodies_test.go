@@ -135,6 +135,14 @@ var faultBodies = []faultBody{
 	{400, `{"error":{"message":"litellm.ContextWindowExceededError: ContextWindowExceededError: OpenAIException - Error code: 400 - {'error': {'message': \"This model's maximum context length is 8192 tokens.\"}}","type":null,"param":null,"code":"400"}}`, agent.TooLong, "ContextWindowExceeded"},
 	{400, `{"error":{"message":"litellm.UnsupportedParamsError: openai does not support parameters: ['reasoning_effort'], for model=x. To drop these, set ` + "`litellm.drop_params=True`" + `","type":"None","param":null,"code":"400"}}`, agent.BadRequest, "does not support parameters"},
 	{502, "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></body></html>", agent.Overloaded, ""},
+	// source: agentjido/req_llm#971, NousResearch/hermes-agent#27038
+	{400, `[{"error":{"code":400,"message":"Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.","status":"INVALID_ARGUMENT"}}]`, agent.BadRequest, "MINIMAL"},
+	{400, `{"error":{"message":"Invalid 'input[1].id': string too long. Expected a string with maximum length 64, but got a string with length 408 instead.","type":"invalid_request_error","param":"input[1].id","code":"string_above_max_length"}}`, agent.BadRequest, "string too long"},
+	{400, `{"error":{"message":"Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760.","type":"invalid_request_error","param":"messages[1].content","code":"string_above_max_length"}}`, agent.TooLong, "string too long"},
+	// source: docs.z.ai/api-reference/api-code, help.aliyun.com/zh/model-studio/error-code, proxysoul/Empryo#52
+	{400, `{"error":{"code":"1261","message":"Prompt exceeds max length"}}`, agent.TooLong, "max length"},
+	{400, `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]","type":"invalid_request_error"}}`, agent.TooLong, "input length"},
+	{400, `{"error":{"message":"You passed 202753 input tokens and requested 0 output tokens. However, the model's context length is only 202752 tokens.","type":"BadRequestError"}}`, agent.TooLong, "202752"},
 	// A page of a proxy says nothing of the key. source: anthropics/claude-code#30399
 	{403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>", agent.Unreachable, ""},
 	// A router's status hides what is behind it. source: NousResearch/hermes-agent#31456, continuedev/continue#13259

@@ -19,7 +19,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
-	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords):
+	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords) && !strings.Contains(f.All, "please retry with"): // with something else
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses():
 		return agent.BadRequest // the model exists, elsewhere
@@ -144,8 +144,14 @@ func tooLong(f *Fault) bool {
 	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return false
 	}
-	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length"}, tooLongWords)
+	if f.has([]string{"string_above_max_length"}) && shortField.MatchString(f.Param) {
+		return false // an id or a name
+	}
+	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
 }
+
+// shortField matches parameters whose length has nothing to do with that of the conversation.
+var shortField = regexp.MustCompile(`(?i)(?:^|[._\]])(?:id|name|user|key)$`)
 
 // tooLongWords are in the errors about prompts that are too long, in lower case.
 var tooLongWords = []string{
@@ -175,6 +181,9 @@ var tooLongWords = []string{
 	"context window exceeds limit",           // MiniMax
 	"exceeded model token limit",             // Kimi
 	"number of tokens in the prompt exceeds", // Cohere
+	"prompt exceeds max length",              // Z.ai
+	"range of input length should be",        // DashScope
+	"context length is only",                 // vLLM
 }
 
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107

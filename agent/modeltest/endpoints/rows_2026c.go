@@ -7,9 +7,6 @@ var more2026 = []Row{
 	{ID: "call-as-bare-json", Vendor: "Ollama by LiteLLM", Source: "NousResearch/hermes-agent#107125", Model: "qwen2.5:32b-instruct", Does: "writes a call as JSON, without any markup around it", Mind: writtenCall(func(k ToolCall) string {
 		return `{"name": "` + k.Name + `", "arguments": ` + k.Args + `}`
 	})},
-	{ID: "call-as-json-in-a-fence", Vendor: "Ollama by LiteLLM", Source: "NousResearch/hermes-agent#107125", Model: "qwen2.5:32b-instruct", Does: "writes a call as JSON in a block of code", Mind: writtenCall(func(k ToolCall) string {
-		return "```json\n{\"name\": \"" + k.Name + "\", \"arguments\": " + k.Args + "}\n```"
-	})},
 	{ID: "json-that-is-no-call", Vendor: "any", Source: "ggml-org/llama.cpp#18183", Does: "answers with JSON that looks like a call of a tool which there is not", Mind: instead(func(string) string { return `{"name": "deploy", "arguments": {"to": "prod"}}` }), Unhidden: true,
 		Want: Expectation{Plain: `"deploy"`, Tool: `"deploy"`, Follow: `"deploy"`, Restart: `"deploy"`, Back: `"deploy"`}},
 	{ID: "mm-think-tags", Vendor: "vLLM", Source: "vllm-project/vllm#46042", Model: "MiniMaxAI/MiniMax-M3", Does: "writes reasoning in tags with the prefix mm", Wire: ChatWire{Reasoning: "tags", Tag: "mm:think"}.Wire()},
@@ -23,8 +20,8 @@ var more2026 = []Row{
 	{ID: "gemini-allowed-levels", Vendor: "Google", Source: "fishjar/kiss-translator#1048", Path: "/v1beta/openai", Model: "gemini-3.7-flash", Thinking: "minimal", Does: "lists the thinking levels that it allows", Checks: []Check{among("reasoning_effort", "low medium high", func(v string) *Refusal {
 		return raw(400, `{"error":{"message":"'`+v+`' is not a supported thinking level for this model. Allowed values are: medium, low, high.","code":"invalid_request"}}`)
 	})}, Want: Expectation{Refused: 1, Sends: []string{`"reasoning_effort":"low"`}}},
-	{ID: "anthropic-omitted-thinking", API: Messages, Vendor: "Anthropic", Source: "code-yeongyu/senpi#345", Model: "claude-opus-5", Thinking: "medium", Does: "omits the text of its thinking, and wants the signed block back", Wire: MessagesWire{Edit: omitThinking}.Wire(), Checks: []Check{thinkingKept}},
-	{ID: "responses-long-item-ids", API: Responses, Vendor: "ChatGPT", Source: "NousResearch/hermes-agent#27038", Model: "gpt-5.5", Does: "makes ids of 400 characters, and takes none that is longer than 64 back", Wire: longItemIDs, Checks: []Check{shortItemIDs}},
+	{ID: "anthropic-omitted-thinking", API: Messages, Vendor: "Anthropic", Source: "code-yeongyu/senpi#345", Model: "claude-opus-5", Thinking: "medium", Lax: true, Does: "omits the text of its thinking, and wants the signed block back", Wire: MessagesWire{Edit: omitThinking}.Wire(), Checks: []Check{claudeKeys, claudePairs, thinkingKept, omittedBack}},
+	{ID: "responses-long-item-ids", API: Responses, Vendor: "ChatGPT", Source: "NousResearch/hermes-agent#27038", Model: "gpt-5.5", Does: "makes ids of 400 characters, and takes none that is longer than 64 back", Wire: longItemIDs, Checks: []Check{shortItemIDs, wantsReasoningItem}},
 	{ID: "rate-limit-as-a-json-text", Vendor: "Cerebras", Source: "continuedev/continue#9800", Model: "zai-glm-4.7", Does: "answers 429 with a text in quotes", Fails: []Failure{once(hello, raw(429, `"Tokens per minute limit exceeded - too many tokens processed."`))}, Want: fails(1)},
 	tooLong("too-long-glm", "Z.ai", "https://docs.z.ai/api-reference/api-code", "answers 400 with a code of its own", raw(400, `{"error":{"code":"1261","message":"Prompt exceeds max length"}}`)),
 	tooLong("too-long-dashscope", "Alibaba", "https://help.aliyun.com/zh/model-studio/error-code", "names the range of the length of the input", openAI(400, "invalid_request_error", nil, "invalid_parameter_error", "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]")),
@@ -47,6 +44,18 @@ func omitThinking(_ *Call, p *Piece) {
 	if d, ok := p.Data["delta"].(obj); ok && d["type"] == "thinking_delta" {
 		d["thinking"] = ""
 	}
+}
+
+// omittedBack wants thinking back as it was given out: no text, and its signature.
+func omittedBack(c *Call) *Refusal {
+	for i, m := range objects(c.Body["messages"]) {
+		for n, b := range objects(m["content"]) {
+			if _, ours := c.memory.owner(str(b["signature"])); str(b["type"]) == "thinking" && (!ours || b["thinking"] != "") {
+				return claude(400, "invalid_request_error", "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, n)
+			}
+		}
+	}
+	return nil
 }
 
 // shortItemIDs refuses ids of more than 64 characters.

@@ -46,6 +46,7 @@ type Reader struct {
 	closed  string     // how the last one was closed
 	framed  bool       // marks of a chat template were left out
 	thought bool       // reasoning was found in the text
+	answer  bool       // the tag in front of the answer was left out
 	calls   []Call
 	removed bool
 }
@@ -119,7 +120,29 @@ func (r *Reader) End() Piece {
 		r.finish(&p)
 	}
 	r.pending = ""
+	r.bare(&p)
 	return p
+}
+
+// bare reads an answer that is nothing but JSON of calls of offered tools, without any mark around it.
+// source: NousResearch/hermes-agent#107125
+func (r *Reader) bare(p *Piece) {
+	text := strings.TrimSpace(r.Text())
+	if text == "" || text[0] != '{' && text[0] != '[' || !strings.Contains(text, `"arguments"`) && !strings.Contains(text, `"parameters"`) || len(r.calls) > 0 {
+		return
+	}
+	calls, rest, ok := jsonCalls(text)
+	if !ok || strings.TrimSpace(rest) != "" {
+		return
+	}
+	for _, c := range calls {
+		if _, offered := r.tool(c.Name); !offered {
+			return
+		}
+	}
+	p.Restart, p.Text = len(r.Text()) > len(p.Text), ""
+	r.text.Reset()
+	r.calls = calls
 }
 
 // step reads a part of what is pending, and reports whether there may be more to read.
@@ -151,6 +174,17 @@ func (r *Reader) start(p *Piece) bool {
 		r.pending, r.framed = rest[skip:], true
 		return r.pending != ""
 	} else if partial {
+		return false
+	}
+	if has, partial := prefix(rest, answerOpened); has && r.thought {
+		r.pending, r.answer = strings.TrimLeft(rest[len(answerOpened):], " \t\r\n"), true
+		if r.pending == "" {
+			r.framed = true
+			return false
+		}
+		r.state = inText
+		return true
+	} else if partial && r.thought {
 		return false
 	}
 	tag, n, partial := openingTag(rest)
@@ -311,6 +345,10 @@ func (r *Reader) finish(p *Piece) {
 			if attempts++; attempts > maxAttempts {
 				r.release(p, r.pending)
 				return
+			}
+			if kind == endMark && strings.EqualFold(r.pending[:n], answerClosed) && !r.answer && strings.Contains(r.Text(), answerOpened) {
+				r.showCode(p, n) // of a pair that the answer speaks of
+				continue
 			}
 			calls, rest, ok := callsOf(r.pending, r.tool)
 			if ok && r.accept(calls, rest) {
