@@ -124,27 +124,6 @@ func (r *Reader) End() Piece {
 	return p
 }
 
-// bare reads an answer that is nothing but JSON of calls of offered tools, without any mark around it.
-// source: NousResearch/hermes-agent#107125
-func (r *Reader) bare(p *Piece) {
-	text := strings.TrimSpace(r.Text())
-	if text == "" || text[0] != '{' && text[0] != '[' || !strings.Contains(text, `"arguments"`) && !strings.Contains(text, `"parameters"`) || len(r.calls) > 0 {
-		return
-	}
-	calls, rest, ok := jsonCalls(text)
-	if !ok || strings.TrimSpace(rest) != "" {
-		return
-	}
-	for _, c := range calls {
-		if _, offered := r.tool(c.Name); !offered {
-			return
-		}
-	}
-	p.Restart, p.Text = len(r.Text()) > len(p.Text), ""
-	r.text.Reset()
-	r.calls = calls
-}
-
 // step reads a part of what is pending, and reports whether there may be more to read.
 func (r *Reader) step(p *Piece) bool {
 	switch r.state {
@@ -206,6 +185,9 @@ func (r *Reader) start(p *Piece) bool {
 	}
 	if r.thought || r.framed {
 		r.pending = rest
+	}
+	if r.Tools != nil && mayBeBare(rest) {
+		return false
 	}
 	r.state = inText
 	return true
