@@ -32,16 +32,19 @@ const maxSchemaDepth = 8
 
 // plainSchema gives a schema with the plainest keywords only. Arguments are checked against the whole schema by the agent loop.
 func plainSchema(schema json.RawMessage) json.RawMessage {
+	if len(schema) > 0 && !isLoose(schema) {
+		return schema // plain already: it keeps its bytes
+	}
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
-		return json.RawMessage(`{"type":"object"}`)
+		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	out := plain(root, root, 0)
 	out["type"] = "object"
 	if b, err := wire.JSON(out); err == nil {
 		return b
 	}
-	return json.RawMessage(`{"type":"object"}`)
+	return json.RawMessage(`{"type":"object","properties":{}}`)
 }
 
 // plain makes one schema plain. root has the definitions.

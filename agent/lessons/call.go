@@ -262,7 +262,8 @@ func mayTeach(e *agent.ModelError) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but a parameter.
+// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort, and that
+// schemas are to be plain.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
@@ -284,6 +285,9 @@ func (c *Call) lastResort(sent Sent) bool {
 		return true
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
+		return true
+	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
+		c.apply(c.lesson(sessions.Lesson{Kind: Schema}))
 		return true
 	}
 	return false

@@ -37,7 +37,7 @@ const (
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
-	Content    = "content"     // a message that has tool calls only: Use is EmptyContent or FilledContent
+	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
 // The values of Lesson.Use.
@@ -46,10 +46,13 @@ const (
 	OmitReasoning = "omit" // never
 	// SendSignatures is like the default, with the documented placeholder for the signature of calls that another model made.
 	SendSignatures = "signatures"
-	AfterTool      = "after-tool" // an assistant message stands between a tool's result and a user message
-	Alternate      = "alternate"  // only user and assistant, in turns: calls and results are told as text
-	EmptyContent   = "empty"      // an empty text instead of null
-	FilledContent  = "filled"     // a text that is not empty
+	// PlaceholderSignatures sends the documented placeholder for every signature: the endpoint does not take its own ones back.
+	PlaceholderSignatures = "placeholders"
+	AfterTool             = "after-tool" // an assistant message stands between a tool's result and a user message
+	Alternate             = "alternate"  // only user and assistant, in turns: calls and results are told as text
+	EmptyContent          = "empty"      // an empty text instead of null
+	FilledContent         = "filled"     // a text that is not empty
+	CallsOnly             = "calls-only" // null, and no text in a message with tool calls
 )
 
 // Unset is the Value of a parameter that was not sent.

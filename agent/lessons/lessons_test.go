@@ -26,7 +26,7 @@ func refusal(status int, body string) error {
 		class = agent.NoSuchModel
 	case status >= 500 || status == 0:
 		class = agent.Overloaded
-	case strings.Contains(body, "context length"):
+	case strings.Contains(body, "context length"), status == http.StatusRequestEntityTooLarge:
 		class = agent.TooLong
 	}
 	return &agent.ModelError{Class: class, Status: status, Said: f.Text, Err: f}

@@ -23,10 +23,13 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.effort()
 	}
 	if class == agent.TooLong {
+		if l, ok := r.bytes(); ok {
+			return l, true
+		}
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -178,8 +181,8 @@ func (r reading) stream() (sessions.Lesson, bool) {
 var (
 	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
-	signatureWord = regexp.MustCompile(`thought_?signature`)
-	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+	signatureWord = regexp.MustCompile(`thought[_ ]?signature`)
+	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
 
 // reasoning reads errors about the reasoning of earlier steps.
@@ -190,6 +193,8 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
+	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
+		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
@@ -378,19 +383,4 @@ func (r reading) system() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: System}, true
-}
-
-var emptyWord = regexp.MustCompile(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content`)
-
-func (r reading) content() (sessions.Lesson, bool) {
-	if !r.sent.Steps || !emptyWord.MatchString(r.text) {
-		return sessions.Lesson{}, false
-	}
-	switch r.call.Use(Content) {
-	case "":
-		return sessions.Lesson{Kind: Content, Use: EmptyContent}, true
-	case EmptyContent:
-		return sessions.Lesson{Kind: Content, Use: FilledContent}, true
-	}
-	return sessions.Lesson{}, false
 }

@@ -17,10 +17,10 @@ import (
 type plan struct {
 	target    agent.Target
 	system    bool   // there is a system message; otherwise its text is in front of the first message
-	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, OmitReasoning, or "" = where providers want it
+	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, PlaceholderSignatures, OmitReasoning, or "" = where providers want it
 	all       bool   // reasoning of all own steps goes back, not only of those with tools
 	field     string // where reasoning goes that the endpoint did not send in a field itself; "" = reasoning_content
-	content   string // of messages with calls only: "" = null, lessons.EmptyContent or FilledContent
+	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
 	plain     bool // the tools' schemas have the plainest keywords

@@ -44,9 +44,11 @@ type stream struct {
 	field   string            // where reasoning came; fieldContent and fieldParts for content
 	details details           // reasoning_details
 	extra   json.RawMessage   // extra_content of the message
+	sealed  json.RawMessage   // reasoning_opaque of the message
 	calls   []*call
-	size    int      // of the arguments of all calls
-	late    []*delta // messages in the events of a stream: they count where nothing came in pieces
+	beside  []toolCall // of other choices than the first
+	size    int        // of the arguments of all calls
+	late    []*delta   // messages in the events of a stream: they count where nothing came in pieces
 	finish  string
 	model   string
 	usage   usage
@@ -154,8 +156,9 @@ func (s *stream) add(data []byte, value bool) error {
 		if says(o.Error) {
 			return s.t.StreamError(data)
 		}
-		if o.Index != 0 {
-			continue // one answer was asked for
+		if o.Index != 0 { // one answer was asked for
+			s.others(o)
+			continue
 		}
 		s.count(o.Usage)
 		if o.FinishReason != "" {
@@ -245,6 +248,9 @@ func (s *stream) delta(d *delta) error {
 	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
 		s.extra = bytes.Clone(d.Extra)
 	}
+	if says(d.Sealed) {
+		s.sealed = bytes.Clone(d.Sealed)
+	}
 	if s.visible.TextLen() > maxText {
 		return s.t.TooLarge("the text", maxText)
 	}
@@ -307,6 +313,9 @@ func (s *stream) end() error {
 	s.show(s.visible.End())
 	answer := &agent.Answer{Model: s.model, Usage: s.usage.counted()}
 	stop, class := ending(s.finish)
+	if err := s.takeOthers(); err != nil {
+		return err
+	}
 	calls, err := s.called()
 	if err != nil {
 		return err
@@ -370,7 +379,7 @@ func (s *stream) replay() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed}
 	if tagged && s.field == "" {
 		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}

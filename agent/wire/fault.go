@@ -16,6 +16,7 @@ type Fault struct {
 	Text   string   // its sentences, on one line, short, without secrets
 	All    string   // everything that it said, nested and quoted texts too, in lower case, one a line
 	Raw    string   // like All, as it was written
+	Page   bool     // it is a web page: something else than the provider answered
 }
 
 // Error gives the provider's sentences.
@@ -34,7 +35,7 @@ func ReadFault(raw []byte) *Fault {
 	f := &Fault{}
 	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
 		f.Text = "the answer is a web page, no JSON (is baseUrl right?)"
-		f.Raw, f.All = text, start
+		f.Raw, f.All, f.Page = text, start, true
 		return f
 	}
 	r := faultReader{f: f}
@@ -144,6 +145,10 @@ func (r *faultReader) word(under, s string) {
 			return
 		}
 	case "param", "parameter", "loc", "field":
+		if strings.Contains(s, " ") { // no name: Xiaomi has the cause there
+			under = "message"
+			break
+		}
 		if r.f.Param == "" || under == "loc" {
 			r.f.Param = strings.Trim(r.f.Param+"."+s, ".")
 		}

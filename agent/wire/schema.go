@@ -10,14 +10,14 @@ import (
 	"parley/tools"
 )
 
-// Schema is the schema of a tool's arguments as providers want it: always an object, and lists say what they hold. One broken schema
-// must not cost every turn. A schema with nothing to correct keeps its bytes.
+// Schema is the schema of a tool's arguments as providers want it: always an object with properties, and lists say what they hold. One
+// broken schema must not cost every turn. A schema with nothing to correct keeps its bytes.
 func Schema(s tools.Spec) json.RawMessage {
 	trimmed := bytes.TrimSpace(s.Schema)
 	if len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(trimmed) {
-		return json.RawMessage(`{"type":"object"}`)
+		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	if !bytes.Contains(trimmed, []byte(`"array"`)) && bytes.Contains(trimmed, []byte(`"object"`)) {
+	if !bytes.Contains(trimmed, []byte(`"array"`)) && bytes.Contains(trimmed, []byte(`"object"`)) && bytes.Contains(trimmed, []byte(`"properties"`)) {
 		return trimmed
 	}
 	root, ok := decoded(trimmed)
@@ -27,6 +27,9 @@ func Schema(s tools.Spec) json.RawMessage {
 	changed := fillItems(root, 0)
 	if _, typed := root["type"]; !typed && root["anyOf"] == nil && root["oneOf"] == nil && root["allOf"] == nil && root["$ref"] == nil {
 		root["type"], changed = "object", true
+	}
+	if _, has := root["properties"].(map[string]any); !has && root["type"] == "object" { // OpenAI wants them. source: inboxapi/cli#106
+		root["properties"], changed = map[string]any{}, true
 	}
 	if !changed {
 		return trimmed

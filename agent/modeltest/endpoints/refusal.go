@@ -131,3 +131,13 @@ func asked(word string) func(*Call) bool {
 
 // afterTool says whether the last message is a tool's result.
 func afterTool(c *Call) bool { return c.Last().Role == "tool" }
+
+// always fails every request that fits; nil = any.
+func always(fits func(*Call) bool, r *Refusal) Failure {
+	return func(c *Call) *Refusal {
+		if fits != nil && !fits(c) {
+			return nil
+		}
+		return r
+	}
+}
