@@ -66,10 +66,9 @@ type page struct {
 func (m *Model) page(ctx context.Context, query url.Values) (page, error) {
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
-	set := m.settings("")
-	res, err := m.do(ctx, t, http.MethodGet, "models", query, nil, set)
+	res, err := m.do(ctx, t, http.MethodGet, "models", query, nil, m.settings(""))
 	if err != nil {
-		return page{}, hidden(err, set)
+		return page{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxPage+1))

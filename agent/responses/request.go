@@ -46,7 +46,7 @@ const minTokens = 16
 // reserved are the fields of a body that the configuration cannot replace.
 var reserved = []string{"input", "instructions", "model", "stream", "tools"}
 
-// encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling the SDK's
+// encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling
 // types: encoding those takes ten times as long, in every turn.
 func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
 	r := &request{}

@@ -14,7 +14,6 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -144,7 +143,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, t.Error(err)
 	}
 	m.header(post.Header, settings, req.sent.Stream)
-	t.Hide(slices.Collect(maps.Values(settings.Headers))...)
+	t.Hide(settings, post.URL.String())
 	res, err := m.wire.HTTP().Do(post)
 	if err != nil {
 		return false, t.Error(err)

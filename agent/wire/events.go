@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
 	"parley/agent"
 )
 
@@ -164,7 +165,10 @@ func (e *Events) event() (Event, error) {
 	return Event{}, e.last
 }
 
-var errLongLine = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+var (
+	errLongLine  = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+	errLongValue = fmt.Errorf("%w: it is a JSON value of more than %d bytes", agent.ErrTooLarge, maxValue)
+)
 
 // readLine gives a line without its end. At the end of the answer there may be both a line and an error.
 func (e *Events) readLine() ([]byte, error) {
@@ -192,7 +196,7 @@ type valueLimit struct {
 
 func (l *valueLimit) Read(p []byte) (int, error) {
 	if l.read > maxValue {
-		return 0, fmt.Errorf("the answer is a JSON value of more than %d bytes", maxValue)
+		return 0, errLongValue
 	}
 	n, err := l.r.Read(p)
 	l.read += n
