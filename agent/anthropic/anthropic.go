@@ -122,8 +122,10 @@ func ownHost(base string) bool {
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
+	call := m.book.Call(at, m.fingerprint()) // of all tries: what one learned, the next one need not
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		return m.try(ctx, p, yield)
+		return m.try(ctx, p, at, call, yield)
 	}}
 	return retry.Stream(ctx)
 }
@@ -133,9 +135,7 @@ var errPaused = errors.New("the answer was paused")
 
 // try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was
 // answered so far when the answer was paused.
-func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta) bool) error {
-	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
-	call := m.book.Call(at, m.fingerprint())
+func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, yield func(agent.Delta) bool) error {
 	set := m.settings(p.Model)
 	var before []*part       // of the answers that were paused
 	var spent sessions.Usage // by them

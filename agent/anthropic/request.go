@@ -35,7 +35,7 @@ func (r request) refusable() lessons.Sent {
 	s := r.sent
 	for _, spec := range r.specs {
 		s.Tools = append(s.Tools, spec.Name)
-		s.Loose = s.Loose || !r.plain && isLoose(spec.Schema)
+		s.Loose = s.Loose || !r.plain && !wire.IsPlain(spec)
 	}
 	return s
 }
@@ -142,14 +142,14 @@ func (m *Model) encodeTools(specs []tools.Spec, a *asked) ([]byte, error) {
 	if marked {
 		form |= 2
 	}
+	schema := wire.Schema
+	if a.plain {
+		schema = wire.PlainSchema
+	}
 	return m.tools[form].Encode(specs, func(specs []tools.Spec) ([]byte, error) {
 		out := make([]tool, 0, len(specs))
 		for _, s := range specs {
-			schema := wire.Schema(s)
-			if a.plain {
-				schema = plainSchema(schema)
-			}
-			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: schema})
+			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: schema(s)})
 		}
 		if marked {
 			out[len(out)-1].Cache = cacheHere

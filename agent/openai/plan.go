@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -254,7 +253,7 @@ func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	}
 	for _, t := range o.tools {
 		out.Tools = append(out.Tools, t.Name)
-		out.Loose = out.Loose || !o.plain && string(wire.PlainSchema(t)) != strings.TrimSpace(string(t.Schema))
+		out.Loose = out.Loose || !o.plain && !wire.IsPlain(t)
 	}
 	return out
 }

@@ -26,7 +26,7 @@ type request struct {
 
 // consists gives what the request consists of.
 func (r *request) consists() lessons.Sent {
-	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !bytes.Equal(wire.PlainSchema(s), bytes.TrimSpace(s.Schema)) })
+	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !wire.IsPlain(s) })
 	return r.sent
 }
 
