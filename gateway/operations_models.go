@@ -127,12 +127,12 @@ func (h *Host) knownLessons() []sessions.Lesson {
 	return h.lessons.Known()
 }
 
-func (h *Host) forgetLessons(_ context.Context, c api.ForgetCall) (api.Forgotten, error) {
+func (h *Host) forgetLessons(ctx context.Context, c api.ForgetCall) (api.Forgotten, error) {
 	provider, model := c.Provider, c.Model
 	if p, m, ok := strings.Cut(provider, "/"); ok && model == "" {
 		provider, model = p, m
 	}
-	return api.Forgotten{Lessons: h.lessons.Forget(provider, model)}, nil
+	return api.Forgotten{Lessons: h.lessons.Forget(ctx, provider, model)}, nil
 }
 
 func (h *Host) testModel(ctx context.Context, c api.ModelTest) (models.Trial, error) {

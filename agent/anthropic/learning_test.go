@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func TestLearning(t *testing.T) {
 					return r
 				}}
 				var kept []sessions.Lesson
-				book := lessons.NewBook(lessons.Config{Save: func(l ...sessions.Lesson) { kept = append(kept, l...) }})
+				book := lessons.NewBook(lessons.Config{Save: func(_ context.Context, l ...sessions.Lesson) { kept = append(kept, l...) }})
 				m := e.at(elsewhere, func(conf *Config) { conf.Lessons = book })
 				if c.config != nil {
 					m = e.at(elsewhere, c.config, func(conf *Config) { conf.Lessons = book })

@@ -49,6 +49,7 @@ type Call struct {
 	changes int
 	said    string            // by the last refusal
 	last    key               // what was changed after it
+	guess   key               // the parameter that was left out because nothing was understood; it may not have been the reason
 	applied []sessions.Lesson // in this call
 	images  bool              // pictures are left out of this call
 	bare    bool              // the history is told as text in this call
@@ -164,7 +165,7 @@ func (c *Call) Worked(ctx context.Context) {
 		}
 	}
 	if len(c.pending) > 0 || len(wrong) > 0 {
-		c.book.keep(ctx, c.at, c.pending, wrong)
+		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
 	}
 	c.pending, c.tried = nil, nil
 }
@@ -181,11 +182,15 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
-		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == c.last })
+		c.forget(c.last)
 	}
 	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
 	found = found && !c.wasApplied(l) // it would go round in circles
+	if !found && c.guess != (key{}) { // it was not the only reason, or none
+		c.forget(c.guess)
+		c.guess = key{}
+	}
 	if found {
 		l = c.lesson(l)
 		l.Evidence = e.Said
@@ -221,9 +226,7 @@ func (c *Call) restore(found bool) bool {
 		return true
 	}
 	for _, k := range c.tried {
-		again := stale[k]
-		again.At = c.book.conf.Now()
-		c.apply(again)
+		c.apply(c.lesson(stale[k]))
 	}
 	return true
 }
@@ -237,7 +240,13 @@ func (c *Call) apply(l sessions.Lesson) {
 	c.last = keyOf(l)
 	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
-	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
+	c.forget(keyOf(l))
+	c.pending = append(c.pending, l)
+}
+
+// forget has a change not be remembered; in this call it stays.
+func (c *Call) forget(k key) {
+	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
 // mayTeach reports whether an error may be about a part of the request.
@@ -256,11 +265,13 @@ func mayTeach(e *agent.ModelError) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but a parameter.
+// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort that alone was
+// the reason.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
 			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
+			c.guess = key{Parameter, p.Name, p.Value}
 			return true
 		}
 	}
