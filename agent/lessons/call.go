@@ -9,6 +9,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // maxChanges bounds how often one call is changed and sent again.
@@ -126,14 +127,29 @@ func (c *Call) Takes(kind, setting string) bool {
 // bareOff reports whether this call is made without pictures, whatever the settings say.
 func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images || c.bare) }
 
-// HasPictures reports whether single pictures are refused: then Off(Images, Hash(data)) has to be asked for each.
-func (c *Call) HasPictures() bool {
+// Picture gives which pictures may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
+func (c *Call) Picture(setting string) func(sessions.Block) bool {
+	if !c.Takes(Images, setting) {
+		return func(sessions.Block) bool { return false }
+	}
 	for k := range c.now {
-		if k.kind == Images && k.name != "" {
-			return true
+		if k.kind == Images && k.name != "" { // single ones are refused
+			return func(b sessions.Block) bool { return !c.Off(Images, Hash(b.Data)) }
 		}
 	}
-	return false
+	return nil
+}
+
+// Offer gives those of the tools that the endpoint takes, in their order. specs stays as it is.
+func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
+	refused := func(t tools.Spec) bool { return c.Off(Tool, t.Name) }
+	if slices.ContainsFunc(specs, refused) {
+		specs = slices.DeleteFunc(slices.Clone(specs), refused)
+	}
+	if most := c.MaxTools(); most > 0 && len(specs) > most {
+		specs = specs[:most]
+	}
+	return specs
 }
 
 // Use gives what is learned of Reasoning, Roles and Content; "" = nothing.

@@ -203,13 +203,7 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 	if len(p.Tools) == 0 || !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)) {
 		return nil, nil
 	}
-	specs := p.Tools
-	if slices.ContainsFunc(specs, func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) }) {
-		specs = slices.DeleteFunc(slices.Clone(specs), func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) })
-	}
-	if most := call.MaxTools(); most > 0 && most < len(specs) {
-		specs = specs[:most]
-	}
+	specs := call.Offer(p.Tools)
 	r.specs, r.plain = specs, call.Off(lessons.Schema, "")
 	for _, s := range specs {
 		r.sent.Tools = append(r.sent.Tools, s.Name)
