@@ -275,7 +275,7 @@ func isSet(getenv func(string) string, key, base string) string {
 // article puts an article before the name of a program.
 func article(program string) string {
 	switch program {
-	case models.Ollama, models.LMStudio, models.LlamaCPP:
+	case models.Ollama, models.LMStudio:
 		return "an " + program
 	}
 	return "a " + program
