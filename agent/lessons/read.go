@@ -265,7 +265,7 @@ func (r reading) pictures() (sessions.Lesson, bool) {
 }
 
 // efforts are the words for how much to think, lowest first.
-var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+var efforts = agent.Efforts
 
 // param reads errors about a parameter or its value.
 func (r reading) param() (sessions.Lesson, bool) {

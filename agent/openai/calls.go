@@ -22,9 +22,10 @@ type call struct {
 	extra     json.RawMessage
 }
 
-// complete reports whether the arguments are a whole JSON value.
+// complete reports whether the arguments are a whole JSON value. Most pieces of an object do not end it: those cost no reading.
 func (c *call) complete() bool {
-	return c.arguments.Len() > 0 && json.Valid([]byte(c.arguments.String()))
+	args := strings.TrimSpace(c.arguments.String())
+	return args != "" && (args[0] != '{' || args[len(args)-1] == '}') && json.Valid([]byte(args))
 }
 
 // addCall takes a piece of a call in. Servers count from 1, leave the index out, give every call the index 0 or the same id, repeat a
@@ -90,7 +91,7 @@ func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 	case name == "" || c.name == "":
 		return c, false
 	case p.ID != "" && p.ID == c.id:
-		if c.complete() && strings.HasPrefix(strings.TrimSpace(args), "{") {
+		if strings.HasPrefix(strings.TrimSpace(args), "{") && c.complete() {
 			return nil, false // another call with the same id
 		}
 		return c, false

@@ -33,18 +33,18 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string            // the endpoint, as sessions.Opaque.From has it
-	begun   func()            // told of the first good event
-	unread  func(what []byte) // told of what could not be read
-	chunk   chunk             // of the event at hand
-	content joiner            // content as it came
-	reason  joiner            // reasoning as it came
-	visible markup.Reader     // of the content
-	thought strings.Builder   // all reasoning
-	field   string            // where reasoning came; fieldContent and fieldParts for content
-	details details           // reasoning_details
-	extra   json.RawMessage   // extra_content of the message
-	sealed  json.RawMessage   // reasoning_opaque of the message
+	from    string           // the endpoint, as sessions.Opaque.From has it
+	begun   func()           // told of the first good event
+	unread  func(raw []byte) // told of what could not be read
+	chunk   chunk            // of the event at hand
+	content joiner           // content as it came
+	reason  joiner           // reasoning as it came
+	visible markup.Reader    // of the content
+	thought strings.Builder  // all reasoning
+	field   string           // where reasoning came; fieldContent and fieldParts for content
+	details details          // reasoning_details
+	extra   json.RawMessage  // extra_content of the message
+	sealed  json.RawMessage  // reasoning_opaque of the message
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls

@@ -64,20 +64,14 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 
 // target says what the transcript is made fit for.
 func (h *history) target() agent.Target {
-	t := agent.Target{
+	return agent.Target{
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
 		Plain:        h.noTools || h.call.Bare() || h.call.Use(lessons.Roles) == lessons.Alternate,
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
+		Picture:      h.call.Picture(h.set.Images),
 	}
-	switch {
-	case !h.call.Takes(lessons.Images, h.set.Images):
-		t.Picture = func(sessions.Block) bool { return false }
-	case h.call.HasPictures():
-		t.Picture = func(b sessions.Block) bool { return !h.call.Off(lessons.Images, lessons.Hash(b.Data)) }
-	}
-	return t
 }
 
 // user adds a message of a person. Text alone is sent as a plain text: every server takes it.

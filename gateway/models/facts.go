@@ -2,9 +2,9 @@ package models
 
 import (
 	"cmp"
-	"strings"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/gateway/models/catalogue"
 	"parley/sessions"
 )
@@ -129,16 +129,17 @@ func (f *Facts) levels(said Served, known catalogue.Entry) {
 	}
 }
 
-// Learn notes what the endpoint of the model was seen to refuse, where no setting says otherwise.
-func (f *Facts) Learn(provider, model string, lessons []sessions.Lesson) {
-	for _, l := range lessons {
-		if l.Provider != provider || l.Model != model {
+// Learn notes what the endpoint of the model was seen to refuse, where no setting says otherwise. A lesson about one picture or one tool
+// says nothing about the others.
+func (f *Facts) Learn(provider, model string, known []sessions.Lesson) {
+	for _, l := range known {
+		if l.Provider != provider || l.Model != model || l.Name != "" {
 			continue
 		}
 		switch {
-		case strings.HasPrefix(l.Kind, "image") && f.From.Images != Configured:
+		case l.Kind == lessons.Images && f.From.Images != Configured:
 			f.NoImages, f.From.Images = true, Learned
-		case l.Kind == "tools" && l.Name == "" && f.From.Tools != Configured:
+		case l.Kind == lessons.Tools && f.From.Tools != Configured:
 			f.Tools, f.From.Tools = "off", Learned
 		}
 	}
