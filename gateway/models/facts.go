@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"strings"
 
 	"parley/agent"
 	"parley/gateway/models/catalogue"
@@ -136,7 +135,7 @@ func (f *Facts) Learn(provider, model string, lessons []sessions.Lesson) {
 			continue
 		}
 		switch {
-		case strings.HasPrefix(l.Kind, "image") && f.From.Images != Configured:
+		case l.Kind == "images" && l.Name == "" && f.From.Images != Configured: // with a name it is about one picture
 			f.NoImages, f.From.Images = true, Learned
 		case l.Kind == "tools" && l.Name == "" && f.From.Tools != Configured:
 			f.Tools, f.From.Tools = "off", Learned
