@@ -367,7 +367,7 @@ func Nearest(level string, listed []string) string {
 var toolWord = regexp.MustCompile(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
 
 func (r reading) tools() (sessions.Lesson, bool) {
-	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() {
+	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() || r.ofToolMessages() {
 		return sessions.Lesson{}, false
 	}
 	if name := r.namedTool(); name != "" {

@@ -122,3 +122,32 @@ func TestNothingToLearn(t *testing.T) {
 		}
 	}
 }
+
+// TestToolMessages: an error about a call or a result of the history does not take the tools away, for this call or for good.
+func TestToolMessages(t *testing.T) {
+	t.Parallel()
+	sent := Sent{Tools: []string{"look"}, System: true, Steps: true}
+	for _, text := range []string{
+		"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",                       // source: OpenAI
+		"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.", // source: Gemini
+		"messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",                                    // source: Anthropic
+		"Tool result content is too large", "Image input is not supported in tool messages", "Invalid tool output", "messages[3]: unsupported content of role 'tool'",
+	} {
+		call := NewBook(Config{}).Call(at, "")
+		for n := 0; call.Refused(refusal(400, text), sent); n++ {
+			if call.Off(Tools, "") || n > maxChanges {
+				t.Errorf("%q takes the tools away, or never ends", text)
+				break
+			}
+		}
+		if !call.Bare() || len(call.pending) > 0 {
+			t.Errorf("%q: told as text %v, kept %+v", text, call.Bare(), call.pending)
+		}
+	}
+	for _, text := range []string{"m does not support tools: tool messages are refused", "Tool use is not supported, so is role 'tool'", "tools are unsupported (tool_call_id)"} {
+		call := NewBook(Config{}).Call(at, "")
+		if !call.Refused(refusal(400, text), sent) || !call.Off(Tools, "") {
+			t.Errorf("%q does not take the tools away", text)
+		}
+	}
+}

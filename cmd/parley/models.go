@@ -84,7 +84,7 @@ func printModels(p *page, list []api.Model) {
 	}
 	for _, m := range list {
 		for _, l := range m.Lessons {
-			p.printf("%s: %s\n", oneLine(m.Name), oneLine(lessonWords(l, p.now)))
+			p.printf("%s: %s\n", oneLine(m.Name), oneLine(lessonWords(l, p.ago(l.At))))
 		}
 	}
 }
@@ -115,18 +115,22 @@ func levelWords(m api.Model) string {
 }
 
 // lessonWords says what was learned, since when, and what taught it.
-func lessonWords(l sessions.Lesson, now time.Time) string {
+func lessonWords(l sessions.Lesson, when string) string {
 	what := l.Kind
-	for _, part := range []string{l.Name, l.Value} {
-		if part != "" {
-			what += " " + part
+	if l.Kind == "images" && l.Name != "" { // its name is a checksum, which says nothing to people
+		what = "one picture"
+	} else {
+		for _, part := range []string{l.Name, l.Value} {
+			if part != "" {
+				what += " " + part
+			}
 		}
 	}
 	said := "refused " + what
 	if l.Use != "" {
 		said += ", sent instead: " + l.Use
 	}
-	said += fmt.Sprintf(" (%s ago", now.Sub(l.At).Round(time.Minute))
+	said += " (" + when
 	if l.Evidence != "" {
 		said += fmt.Sprintf(": %q", l.Evidence)
 	}
@@ -210,7 +214,7 @@ func printTrial(p *page, x models.Trial) {
 			p.printf("    %d ms, %s tokens in, %s out%s\n", t.Millis, short(t.Usage.Input), short(t.Usage.Output), mark(t.Usage.Cost > 0, ", "+cost(t.Usage.Cost)))
 		}
 		for _, l := range t.Learned {
-			p.printf("    learned: %s\n", oneLine(lessonWords(l, p.now)))
+			p.printf("    learned: %s\n", oneLine(lessonWords(l, p.ago(l.At))))
 		}
 	}
 	if x.Cost > 0 {

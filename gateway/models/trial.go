@@ -135,6 +135,17 @@ func (t trial) known() []sessions.Lesson {
 	return t.lessons.Known()
 }
 
+// refused gives a lesson of one of the kinds about the model; of parameters only one about how much to think.
+func (t trial) refused(kinds ...string) (sessions.Lesson, bool) {
+	for _, l := range t.known() {
+		effort := l.Value == "low" && (strings.Contains(l.Name, "effort") || strings.Contains(l.Name, "think") || strings.Contains(l.Name, "reasoning"))
+		if l.Provider+"/"+l.Model == t.c.Label && slices.Contains(kinds, l.Kind) && (l.Kind != "parameter" || effort) {
+			return l, true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
 // ask makes one call.
 func (t trial) ask(ctx context.Context, r *TrialTurn, p agent.Prompt) (*agent.Answer, error) {
 	p.Model, p.Session = t.c.Name, "parley-models-test"
@@ -207,6 +218,9 @@ func (t trial) tool(ctx context.Context, r *TrialTurn) error {
 		return err
 	}
 	i := slices.IndexFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock })
+	if l, ok := t.refused("tools", "tool"); ok && i < 0 {
+		return errors.New("it takes no tools, so the question went out without them: " + l.Evidence)
+	}
 	if i < 0 {
 		r.What = "it takes tools, but called none: " + textOf(a)
 		return nil
@@ -241,6 +255,9 @@ func (t trial) image(ctx context.Context, r *TrialTurn) error {
 	if err != nil {
 		return err
 	}
+	if l, ok := t.refused("images"); ok {
+		return errors.New("it did not take the picture, so the question went out without it: " + l.Evidence)
+	}
 	r.What = "it takes pictures, and says of a red one: " + textOf(a)
 	return nil
 }
@@ -249,6 +266,12 @@ func (t trial) thinking(ctx context.Context, r *TrialTurn) error {
 	a, err := t.ask(ctx, r, agent.Prompt{Thinking: "low", Messages: []sessions.Message{user(textBlock("Which is larger, 9.11 or 9.9?"))}})
 	if err != nil {
 		return err
+	}
+	if l, ok := t.refused("parameter"); ok && l.Use == "" {
+		return errors.New("it takes no effort, so none was sent: " + l.Evidence)
+	} else if ok {
+		r.What = "it does not take the effort low, so " + l.Use + " was sent"
+		return nil
 	}
 	thought := slices.ContainsFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock })
 	if r.What = "it takes the effort low, and shows no thoughts"; thought {

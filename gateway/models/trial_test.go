@@ -93,6 +93,36 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// A turn that worked because the refused part was left out does not pass for one that was taken.
+func TestTrialRefused(t *testing.T) {
+	t.Parallel()
+	book := &taught{}
+	learn := func(kind, name, value, use string) {
+		book.list = append(book.list, sessions.Lesson{Provider: "p", Model: "m", Kind: kind, Name: name, Value: value, Use: use, Evidence: "not here"})
+	}
+	x := Test(t.Context(), agent.Candidate{Label: "p/m", Name: "m", Model: scripted(func(p agent.Prompt) ([]sessions.Block, error) {
+		switch last := p.Messages[len(p.Messages)-1]; {
+		case len(p.Tools) > 0:
+			learn("tools", "", "", "")
+		case p.Thinking != "":
+			learn("parameter", "reasoning_effort", "low", "")
+		case len(last.Content) > 1:
+			learn("images", "0a1b", "", "")
+		}
+		return []sessions.Block{textBlock("ready")}, nil
+	})}, book)
+	for i, want := range []string{"it says: ready", "it takes no tools", "it did not take the picture", "it takes no effort"} {
+		if turn := x.Turns[i]; turn.OK != (i == 0) || !strings.Contains(turn.What, want) || i > 0 && !strings.Contains(turn.What, "not here") {
+			t.Errorf("%s: %+v, want %q", turn.Turn, turn, want)
+		}
+	}
+	f := agent.ModelFacts{}
+	facts := &Facts{ModelFacts: f}
+	if facts.Learn("p", "m", []sessions.Lesson{{Provider: "p", Model: "m", Kind: "images", Name: "0a1b"}}); facts.NoImages {
+		t.Error("one refused picture counts as all pictures")
+	}
+}
+
 // What may surprise is said with the one command that changes it.
 func TestNotes(t *testing.T) {
 	t.Parallel()

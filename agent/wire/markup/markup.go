@@ -207,7 +207,7 @@ func (r *Reader) reasoning(p *Piece) bool {
 	}
 	at, n := -1, 0
 	for _, closing := range r.reason.closing {
-		if i := strings.Index(r.pending, closing); i >= 0 && (at < 0 || i < at) {
+		if i := indexMark(r.pending, closing); i >= 0 && (at < 0 || i < at) {
 			at, n = i, len(closing)
 			if r.reason.keep(closing) {
 				n = 0

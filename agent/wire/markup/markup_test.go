@@ -55,6 +55,8 @@ func TestMarkup(t *testing.T) {
 		{"thinking", " <thinking>hm</thinking>ack", reading{"ack", "hm", ""}},
 		{"twice", "<think>a</think>\n<think>b</think>\nack", reading{"ack", "a\n\nb", ""}},
 		{"upper case", "<THINK>a</think> ack", reading{"ack", "a", ""}},
+		{"both in upper case", "<THINKING>a < b</THINKING>\nack", reading{"ack", "a < b", ""}},
+		{"mixed case", "<Think>a</THINK>ack", reading{"ack", "a", ""}},
 		{"empty", "<think>\n\n</think>\n\nack", reading{"ack", "", ""}},
 		{"unclosed", "<think>a < b </thi", reading{"", "a < b </thi", ""}},
 		// source: QwenLM/Qwen3#1150: the template opens the tag

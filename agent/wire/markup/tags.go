@@ -25,10 +25,10 @@ var reasonTags = []*reasonTag{
 	{"<reason>", []string{"</reason>"}},                                                                 //
 	{"<seed:think>", []string{"</seed:think>"}},                                                         // Seed-OSS
 	{"<mm:think>", []string{"</mm:think>"}},                                                             // MiniMax M3
-	{"<antthinking>", []string{"</antThinking>", "</antthinking>"}},                                     //
+	{"<antthinking>", []string{"</antThinking>"}},                                                       //
 	{"<|begin_of_thought|>", []string{"<|end_of_thought|>"}},                                            //
-	{"<|start_thinking|>", []string{"<|end_thinking|>", "<|END_THINKING|>"}},                            // Cohere
-	{"[think]", []string{"[/think]", "[/THINK]"}},                                                       // Mistral
+	{"<|start_thinking|>", []string{"<|end_thinking|>"}},                                                // Cohere
+	{"[think]", []string{"[/think]"}},                                                                   // Mistral
 	{"\u25c1think\u25b7", []string{"\u25c1/think\u25b7"}},                                               // Kimi-VL
 	{"<|channel|>analysis<|message|>", []string{"<|end|>", "<|start|>", "<|channel|>final<|message|>"}}, // gpt-oss
 	{"<|channel>thought", []string{"<channel|>"}},                                                       // Gemma 4
@@ -54,6 +54,23 @@ func prefix(s, mark string) (has, partial bool) {
 		return false, false
 	}
 	return n == len(mark), n < len(mark)
+}
+
+// indexMark gives the place of a mark in a text, in any case; -1 = it is not in it.
+func indexMark(s, mark string) int {
+	for from := 0; ; {
+		i := strings.IndexByte(s[from:], mark[0]) // marks begin with no letter
+		if i < 0 {
+			return -1
+		}
+		if from += i; len(s)-from < len(mark) {
+			return -1
+		}
+		if strings.EqualFold(s[from:from+len(mark)], mark) {
+			return from
+		}
+		from++
+	}
 }
 
 // frames are marks of chat templates in front of an answer's text.
@@ -87,7 +104,7 @@ func frameMark(s string) (n int, partial bool) {
 func held(s string, marks []string) (n int) {
 	for _, m := range marks {
 		for k := min(len(m)-1, len(s)); k > n; k-- {
-			if strings.HasSuffix(s, m[:k]) {
+			if strings.EqualFold(s[len(s)-k:], m[:k]) {
 				n = k
 			}
 		}
