@@ -272,7 +272,7 @@ var passing = regexp.MustCompile(`internal (server )?error|error while|error occ
 
 // mayTeach reports whether an error may be about a part of the request.
 func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
-	if e.Status >= 300 && e.Status < 400 {
+	if e.Status >= 300 && e.Status < 400 || f.IsPassing() && e.Class != agent.BadRequest {
 		return false
 	}
 	switch e.Class {

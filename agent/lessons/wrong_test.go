@@ -48,6 +48,7 @@ func TestServerFailed(t *testing.T) {
 	for text, learns := range map[string]bool{
 		"The server had an error while processing your request. Sorry about that! It must be tried without tools": false, // source: platform.openai.com, error codes
 		"Internal Server Error: the stream of the tool cannot be read":                                            false,
+		"error parsing tool call: raw='{' , err=unexpected end of JSON input":                                     false, // source: ollama/ollama, server/routes.go
 		"upstream connection failed: system role is unknown":                                                      false,
 		"tool calling is not supported by this model":                                                             true,
 	} {

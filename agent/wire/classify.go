@@ -19,7 +19,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
-	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords):
+	case s != http.StatusTooManyRequests && f.IsPassing():
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses():
 		return agent.BadRequest // the model exists, elsewhere
@@ -65,6 +65,10 @@ var (
 func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
+
+// IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
+// that is busy.
+func (f *Fault) IsPassing() bool { return f.is(passingCodes, passingWords) }
 
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {
