@@ -27,6 +27,7 @@ var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Re
 	`|I could not reach the language model\. Please try again in a moment\.` +
 	`|The language model took too long to answer\. Please try again\.` +
 	`|The language model had a problem\. Please try again in a moment\.` +
+	`|The language model's answer broke off or made no sense\. Please try again in a moment\.` +
 	`|The language model has failed several times in a row, so I leave it alone for a moment\. Please try again in a minute\.` +
 	"|" + regexp.QuoteMeta(notices[0].Text) +
 	"))\n\nStats: runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
