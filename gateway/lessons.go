@@ -12,7 +12,7 @@ import (
 // lessonsTimeout bounds how long a model call waits until the store has what it learned.
 const lessonsTimeout = 5 * time.Second
 
-// keptLessons is what endpoints were seen to refuse, in memory and in the store. It implements models.Lessons.
+// keptLessons is what endpoints were seen to refuse, in memory and in the store.
 type keptLessons struct {
 	*lessons.Book
 	store sessions.Lessons
@@ -20,8 +20,8 @@ type keptLessons struct {
 }
 
 // Forget removes lessons from both, and says how many there were. What the store cannot forget is logged.
-func (k keptLessons) Forget(provider, model string) int {
-	ctx, cancel := context.WithTimeout(context.Background(), lessonsTimeout)
+func (k keptLessons) Forget(ctx context.Context, provider, model string) int {
+	ctx, cancel := context.WithTimeout(ctx, lessonsTimeout)
 	defer cancel()
 	n := k.Book.Forget(provider, model)
 	kept, err := k.store.Forget(ctx, provider, model)
@@ -42,9 +42,10 @@ func (h *Host) loadLessons(ctx context.Context) {
 	h.models.learn.Load(known)
 }
 
-// keepLessons is lessons.Config.Save: losing one costs a refused request after the next start.
-func (h *Host) keepLessons(learned ...sessions.Lesson) {
-	ctx, cancel := context.WithTimeout(context.Background(), lessonsTimeout)
+// keepLessons is lessons.Config.Save: losing one costs a refused request after the next start. A call that is over by then has learned it
+// all the same.
+func (h *Host) keepLessons(ctx context.Context, learned ...sessions.Lesson) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessonsTimeout)
 	defer cancel()
 	if err := h.store.Learn(ctx, learned...); err != nil {
 		h.log.Warn("cannot keep what an endpoint refuses", "err", err)

@@ -48,7 +48,7 @@ type modelSet struct {
 }
 
 // newModels makes a set without providers. save keeps lessons; nil = they are not kept.
-func newModels(table []Provider, log *slog.Logger, save func(...sessions.Lesson)) *modelSet {
+func newModels(table []Provider, log *slog.Logger, save func(context.Context, ...sessions.Lesson)) *modelSet {
 	return &modelSet{
 		table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker),
 		learn: lessons.NewBook(lessons.Config{Save: save, Same: models.SameFingerprint, Logger: log}),
@@ -275,7 +275,7 @@ func isSet(getenv func(string) string, key, base string) string {
 // article puts an article before the name of a program.
 func article(program string) string {
 	switch program {
-	case models.Ollama, models.LMStudio, models.LlamaCPP:
+	case models.Ollama, models.LMStudio:
 		return "an " + program
 	}
 	return "a " + program

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -78,14 +79,17 @@ func (m *modelSet) trouble(name string) string {
 }
 
 // facts gives what is known of a model, its provider, and when its server was asked. ok is false for one that cannot be named.
-func (m *modelSet) facts(name string, lessons []sessions.Lesson) (p agent.Provider, f models.Facts, at time.Time, ok bool) {
+func (m *modelSet) facts(name string, known []sessions.Lesson) (p agent.Provider, f models.Facts, at time.Time, ok bool) {
 	provider, model, ok := strings.Cut(name, "/")
-	p, known := m.providers()[provider]
-	if !ok || model == "" || !known {
+	p, configured := m.providers()[provider]
+	if !ok || model == "" || !configured {
 		return p, f, at, false
 	}
 	f, at = m.book.Facts(provider, p, model)
-	f.Learn(provider, model, lessons)
+	config := m.book.Fingerprint(provider)
+	f.Learn(provider, model, slices.DeleteFunc(slices.Clone(known), func(l sessions.Lesson) bool { // those are tried again
+		return !models.SameFingerprint(l.Config, config) || time.Since(l.At) > lessons.MaxAge
+	}))
 	return p, f, at, true
 }
 
@@ -127,12 +131,12 @@ func (h *Host) knownLessons() []sessions.Lesson {
 	return h.lessons.Known()
 }
 
-func (h *Host) forgetLessons(_ context.Context, c api.ForgetCall) (api.Forgotten, error) {
+func (h *Host) forgetLessons(ctx context.Context, c api.ForgetCall) (api.Forgotten, error) {
 	provider, model := c.Provider, c.Model
 	if p, m, ok := strings.Cut(provider, "/"); ok && model == "" {
 		provider, model = p, m
 	}
-	return api.Forgotten{Lessons: h.lessons.Forget(provider, model)}, nil
+	return api.Forgotten{Lessons: h.lessons.Forget(ctx, provider, model)}, nil
 }
 
 func (h *Host) testModel(ctx context.Context, c api.ModelTest) (models.Trial, error) {

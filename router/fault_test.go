@@ -13,6 +13,7 @@ import (
 	"parley/agent/anthropic"
 	"parley/agent/modeltest"
 	"parley/agent/openai"
+	"parley/agent/responses"
 	"parley/channels/channeltest"
 	"parley/sessions"
 )
@@ -52,8 +53,9 @@ func first(r modeltest.Reply) func(int, modeltest.Request) modeltest.Reply {
 func faults() []fault {
 	const (
 		unreachable, slow = "could not reach", "took too long"
-		broken, busy      = "had a problem", "rate limit"
-		badSetup, well    = "not set up correctly", "all is well"
+		trouble, busy     = "had a problem", "rate limit"
+		broken            = "broke off or made no sense"
+		well              = "all is well"
 	)
 	text := []string{"The answer ", "is"}
 	note := []modeltest.ToolCall{{ID: "c1", Name: "remember", Arguments: `{"text":"half a thought"}`}}
@@ -66,35 +68,36 @@ func faults() []fault {
 	drip := modeltest.Reply{Text: strings.Split(strings.Repeat("drip ", 1000), " "), Between: 4 * time.Second}
 	return []fault{
 		{"refused", always(modeltest.Reply{Fault: modeltest.Refuse}), unreachable, 3, 0, 2},
-		{"500", always(status(500, "")), broken, 3, 0, 2},
-		{"503", always(status(503, "1")), broken, 3, 0, 2},
-		{"529", always(status(529, "")), broken, 3, 0, 2},
+		{"500", always(status(500, "")), trouble, 3, 0, 2},
+		{"503", always(status(503, "1")), trouble, 3, 0, 2},
+		{"529", always(status(529, "")), trouble, 3, 0, 2},
 		{"429 until it is over", first(status(429, "7")), well, 2, 0, 0},
 		{"429 for ever", always(status(429, "7")), busy, 3, 0, 2},
 		{"429 for too long", always(status(429, "600")), busy, 1, 0, 1},
-		{"overload inside the stream", always(modeltest.Reply{Fault: modeltest.ErrorEvent}), broken, 3, 0, 2},
+		{"overload inside the stream", always(modeltest.Reply{Fault: modeltest.ErrorEvent}), trouble, 3, 0, 2},
 		{"silence", always(modeltest.Reply{Fault: modeltest.Silent}), slow, 3, 0, 2},
-		{"stall", always(modeltest.Reply{Text: text, Fault: modeltest.Stall}), slow, 1, 0, 1},
+		{"stall", always(modeltest.Reply{Text: text, Fault: modeltest.Stall}), slow, 3, 0, 2},
 		{"slow drip", always(drip), slow, 1, 0, 1},
-		{"cut", always(modeltest.Reply{Text: text, Fault: modeltest.Cut}), broken, 1, 0, 1},
-		{"cut after it was counted", always(modeltest.Reply{Text: text, Fault: modeltest.Cut, EarlyUsage: true}), broken, 1, 0, 1},
-		{"early end", always(modeltest.Reply{Text: text, Fault: modeltest.End}), broken, 1, 0, 1},
-		{"half a tool call", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.HalfCall}), broken, 1, 0, 1},
-		{"a tool call, then cut", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.Cut}), broken, 1, 0, 1},
-		{"no JSON", always(modeltest.Reply{Text: text, Fault: modeltest.Garbage}), broken, 1, 0, 1},
-		{"invalid UTF-8", always(modeltest.Reply{Fault: modeltest.InvalidUTF8}), broken, 1, 0, 1},
+		{"cut", always(modeltest.Reply{Text: text, Fault: modeltest.Cut}), broken, 3, 0, 2},
+		{"cut after it was counted", always(modeltest.Reply{Text: text, Fault: modeltest.Cut, EarlyUsage: true}), broken, 3, 0, 2},
+		{"early end", always(modeltest.Reply{Text: text, Fault: modeltest.End}), broken, 3, 0, 2},
+		{"half a tool call", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.HalfCall}), broken, 3, 0, 2},
+		{"a tool call, then cut", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.Cut}), broken, 3, 0, 2},
+		{"no JSON", always(modeltest.Reply{Text: text, Fault: modeltest.Garbage}), broken, 3, 0, 2},
+		{"invalid UTF-8", always(modeltest.Reply{Fault: modeltest.InvalidUTF8}), broken, 3, 0, 2},
 		{"huge", always(modeltest.Reply{Fault: modeltest.Huge}), broken, 1, 0, 1},
 		{"huge line", always(modeltest.Reply{Fault: modeltest.HugeLine}), broken, 1, 0, 1},
-		{"bad key", always(status(401, "")), badSetup, 1, 0, 1},
-		{"no such model", always(status(404, "")), badSetup, 1, 0, 1},
-		{"bad request", always(status(400, "")), badSetup, 1, 0, 0},
+		{"bad key", always(status(401, "")), "does not accept my key", 1, 0, 1},
+		{"no such model", always(status(404, "")), "does not have this model", 1, 0, 1},
+		{"no credit", always(status(402, "")), "wants to be paid first", 1, 0, 1},
+		{"bad request", always(status(400, "")), "could not take this message", 2, 0, 2},
 		{"endless tool loop", func(n int, _ modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprint("c", n), Name: "recall", Arguments: `{"query":"x"}`}}}
 		}, "more steps than", 4, 4, 0},
 		{"wrong tool name", first(calls("rememmber", `{}`)), well, 2, 1, 0},
 		{"wrong arguments", first(calls("remember", `{"text":7}`)), well, 2, 1, 0},
 		{"arguments that are no JSON", first(calls("remember", `{"text":`)), well, 2, 1, 0},
-		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 1, 0, 0},
+		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 2},
 		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[r.Protocol == modeltest.Anthropic]}
 		}, "refused to answer this", 1, 0, 0},
@@ -106,7 +109,7 @@ func faults() []fault {
 // makes three requests at most, also with a fallback. No part of a tool call is executed, and what the provider counted is in the
 // ledger, to the token.
 func TestFaults(t *testing.T) {
-	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Anthropic} {
+	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Responses, modeltest.Anthropic} {
 		for _, name := range []string{"alone", "with a fallback"} {
 			if racing && (protocol == modeltest.OpenAI) != (name == "alone") {
 				continue // the race detector sees each protocol once
@@ -150,7 +153,10 @@ func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tes
 	b.rig = &rig{t: t, dir: t.TempDir(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, set: settingsFor(append([]func(*Settings){common}, tests...)...)}
 	b.models = func(name string) (agent.Candidate, error) {
 		m := agent.Model(openai.New(openai.Config{Name: "mock", BaseURL: b.srv.URL() + "/v1", HTTPClient: client, Deadlines: faultDeadlines}))
-		if protocol == modeltest.Anthropic {
+		switch protocol {
+		case modeltest.Responses:
+			m = responses.New(responses.Config{Name: "mock", BaseURL: b.srv.URL() + "/v1", HTTPClient: client, Deadlines: faultDeadlines})
+		case modeltest.Anthropic:
 			m = anthropic.New(anthropic.Config{Name: "mock", BaseURL: b.srv.URL(), HTTPClient: client, Deadlines: faultDeadlines})
 		}
 		return agent.Candidate{Model: m, Name: strings.TrimPrefix(name, "mock/"), Label: name}, nil

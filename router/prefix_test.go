@@ -16,7 +16,7 @@ var marks = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"\}`)
 // What a model was sent is, byte by byte, the beginning of what it is sent next in the same session: after a tool call, in the next
 // turn, and in the next process. The provider's prompt cache fits then.
 func TestPrefixOfTurns(t *testing.T) {
-	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Anthropic} {
+	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Responses, modeltest.Anthropic} {
 		t.Run(string(protocol), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				b := newFaultBench(t, protocol, false)

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -65,9 +64,7 @@ type Model struct {
 	fingerprint func() string
 	tools       [4]wire.Tools // plain schemas or not, with a mark or not
 
-	odd    sync.Map // models whose answers had something unreadable in them: that was logged
-	logged int      // how many; guarded by mu
-	mu     sync.Mutex
+	unread wire.Unread
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -122,8 +119,10 @@ func ownHost(base string) bool {
 
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
+	call := m.book.Call(at, m.fingerprint()) // of all tries: what one learned, the next one need not
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		return m.try(ctx, p, yield)
+		return m.try(ctx, p, at, call, yield)
 	}}
 	return retry.Stream(ctx)
 }
@@ -133,9 +132,7 @@ var errPaused = errors.New("the answer was paused")
 
 // try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was
 // answered so far when the answer was paused.
-func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta) bool) error {
-	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
-	call := m.book.Call(at, m.fingerprint())
+func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, yield func(agent.Delta) bool) error {
 	set := m.settings(p.Model)
 	var before []*part       // of the answers that were paused
 	var spent sessions.Usage // by them
@@ -179,29 +176,4 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, yield func(agent.Delta)
 func refusal(err error) bool {
 	e, ok := errors.AsType[*agent.ModelError](err)
 	return ok && (e.Class == agent.BadRequest || e.Class == agent.TooLong || e.Class == agent.NoSuchModel)
-}
-
-// maxLogged bounds how many models are remembered whose answers had something unreadable in them.
-const maxLogged = 256
-
-// maxSample bounds how much of it is logged, in bytes.
-const maxSample = 200
-
-// unreadable logs, once for each model, that something of an answer was left out.
-func (m *Model) unreadable(model, what string, raw []byte) {
-	if _, known := m.odd.Load(model); known {
-		return
-	}
-	m.mu.Lock()
-	if m.logged >= maxLogged {
-		m.odd.Clear()
-		m.logged = 0
-	}
-	m.logged++
-	m.mu.Unlock()
-	if _, known := m.odd.LoadOrStore(model, true); known {
-		return
-	}
-	sample := m.wire.Text(string(raw[:min(len(raw), maxSample)]))
-	m.log.Warn("left out a part of an answer", slog.String("model", m.name+"/"+model), slog.String("what", what), slog.String("sample", sample))
 }

@@ -73,7 +73,7 @@ func TestCacheMarks(t *testing.T) {
 		`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"r","is_error":true},` +
 		`{"type":"text","text":"and?","cache_control":{"type":"ephemeral"}}]}],` +
-		`"tools":[{"name":"x","input_schema":{"type":"object"}},{"name":"y","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],` +
+		`"tools":[{"name":"x","input_schema":{"type":"object","properties":{}}},{"name":"y","input_schema":{"type":"object","properties":{}},"cache_control":{"type":"ephemeral"}}],` +
 		`"max_tokens":8192,"stream":true}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -91,14 +91,14 @@ func TestStubs(t *testing.T) {
 			sessions.Message{Role: sessions.Assistant, Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: call[0], Name: call[1], Arguments: json.RawMessage(`{}`)}}},
 			sessions.Message{Role: sessions.ToolResult, ToolCallID: call[0], Content: sessions.TextContent("r")})
 	}
-	const stub = `"description":"Not available in this turn.","input_schema":{"type":"object"}`
+	const stub = `"description":"Not available in this turn.","input_schema":{"type":"object","properties":{}}`
 	const stubbed = `"tools":[{"name":"x",` + stub + `},{"name":"y",` + stub + `,"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"none"},"max_tokens"`
 	for _, x := range []struct {
 		p    agent.Prompt
 		want string
 	}{
 		{agent.Prompt{Messages: msgs}, stubbed},
-		{agent.Prompt{Messages: msgs, Tools: []tools.Spec{{Name: "z"}}}, `"tools":[{"name":"z","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"max_tokens"`},
+		{agent.Prompt{Messages: msgs, Tools: []tools.Spec{{Name: "z"}}}, `"tools":[{"name":"z","input_schema":{"type":"object","properties":{}},"cache_control":{"type":"ephemeral"}}],"max_tokens"`},
 		{agent.Prompt{Messages: msgs[:1]}, `"cache_control":{"type":"ephemeral"}}]}],"max_tokens"`},
 	} {
 		if _, err := answer(t, m, x.p); err != nil {

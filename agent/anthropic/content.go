@@ -9,7 +9,7 @@ import (
 	"parley/sessions"
 )
 
-// The protocol's messages. They are not the SDK's types: encoding those takes several times as long, in every turn.
+// The protocol's messages. Their types are as flat as they can be: they are encoded in every turn.
 type message struct {
 	Role    string `json:"role"`
 	Content []any  `json:"content"` // *block, or json.RawMessage of a block that is sent back as it came

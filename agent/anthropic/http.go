@@ -14,7 +14,6 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/channels"
 )
 
 // apiVersion is the version of the API that is spoken.
@@ -27,13 +26,10 @@ func (m *Model) send(ctx context.Context, body []byte, set agent.ModelSettings, 
 	s.t = t
 	res, err := m.do(ctx, t, http.MethodPost, "messages", nil, body, set)
 	if err != nil {
-		return hidden(err, set)
+		return err
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
-	if err := s.read(res.Body); err != nil {
-		return hidden(err, set)
-	}
-	return nil
+	return s.read(res.Body)
 }
 
 // do makes a request below /v1 and gives its answer, when the status says that there is one.
@@ -47,6 +43,7 @@ func (m *Model) do(ctx context.Context, t *wire.Try, method, path string, query 
 		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: errors.New("baseUrl is not an address")}
 	}
 	m.setHeaders(req.Header, set)
+	t.Hide(set, address)
 	if body == nil {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 		req.Header.Del("Content-Type")
@@ -98,29 +95,4 @@ func (m *Model) setHeaders(h http.Header, set agent.ModelSettings) {
 			h.Set(name, value.Reveal())
 		}
 	}
-}
-
-// hidden takes the values of configured headers and query parameters out of an error's text: providers repeat what they refuse.
-func hidden(err error, set agent.ModelSettings) error {
-	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || len(set.Headers)+len(set.Query) == 0 {
-		return err
-	}
-	secrets := slices.Collect(maps.Values(set.Headers))
-	for _, s := range set.Headers {
-		if _, token, ok := strings.Cut(s.Reveal(), " "); ok { // Bearer …
-			secrets = append(secrets, channels.NewSecret(token))
-		}
-	}
-	for _, v := range set.Query {
-		secrets = append(secrets, channels.NewSecret(v))
-	}
-	hide := channels.Hide(secrets...)
-	e.Said = hide.Replace(e.Said)
-	if f, ok := errors.AsType[*wire.Fault](e.Err); ok {
-		f.Text, f.Raw = hide.Replace(f.Text), hide.Replace(f.Raw)
-	} else if text := e.Err.Error(); hide.Replace(text) != text {
-		e.Err = errors.New(hide.Replace(text))
-	}
-	return e
 }

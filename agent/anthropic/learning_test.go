@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func TestLearning(t *testing.T) {
 	shown := agent.Prompt{Model: "m", Messages: []sessions.Message{{Role: sessions.User, Content: []sessions.Block{{Type: sessions.TextBlock, Text: "look"}, picture}}}}
 	foreign := toolTurn()
 	foreign.Messages[1].Model, foreign.Messages[1].Content = "other/x", foreign.Messages[1].Content[1:]
-	loose := agent.Prompt{Model: "m", Tools: []tools.Spec{{Name: "look", Schema: json.RawMessage(`{"type":"object","oneOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}]}}}`)}, {Name: "save"}}}
+	loose := agent.Prompt{Model: "m", Tools: []tools.Spec{{Name: "look", Schema: json.RawMessage(`{"type":"object","oneOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}]}}}`)}, {Name: "save", Schema: json.RawMessage(`{"properties":{},"type":"object"}`)}}}
 	warm, cool := 0.7, 0.9
 	sampled := func(c *Config) {
 		c.Settings = func(string) agent.ModelSettings { return agent.ModelSettings{Temperature: &warm, TopP: &cool} }
@@ -62,8 +63,9 @@ func TestLearning(t *testing.T) {
 		{name: "both temperature and top_p", p: low, config: sampled, says: invalid("`temperature` and `top_p` cannot both be specified for this model. Please use only one."), when: []string{"top_p"}, has: `"temperature":0.7`, not: "top_p"}, // source: OpenHands/software-agent-sdk#1945
 		{name: "temperature", p: low, config: sampled, says: invalid("`temperature` is deprecated for this model."), when: []string{"temperature"}, has: `"top_p":0.9`, not: "temperature"},                                                      // source: The-PR-Agent/pr-agent#2456
 		{name: "temperature with thinking", p: low, config: sampled, says: invalid("`temperature` may only be set to 1 when thinking is enabled."), when: []string{"temperature"}, has: `"adaptive"`, not: "temperature"},
-		{name: "a mark on the tools", p: low, says: invalid("tools.1.cache_control: Extra inputs are not permitted"), when: []string{`"input_schema":{"type":"object"},"cache_control"`}, has: `"content":"done","cache_control"`}, // source: earendil-works/pi#7938
-		{name: "marks", p: low, says: invalid("*.cache_control: Extra inputs are not permitted"), when: []string{"cache_control"}, not: "cache_control"},                                                                           // source: cg-dot/vertexai-cf-workers#21
+		{name: "prompt caching, by no name", p: low, says: `{"message":"You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information."}`, when: []string{`"cache_control"`}, not: `"cache_control"`}, // source: simkeyur/vscode-agents#1
+		{name: "a mark on the tools", p: low, says: invalid("tools.1.cache_control: Extra inputs are not permitted"), when: []string{`"input_schema":{"type":"object","properties":{}},"cache_control"`}, has: `"content":"done","cache_control"`},                // source: earendil-works/pi#7938
+		{name: "marks", p: low, says: invalid("*.cache_control: Extra inputs are not permitted"), when: []string{"cache_control"}, not: "cache_control"},                                                                                                          // source: cg-dot/vertexai-cf-workers#21
 		{name: "instructions as a list", p: low, says: `{"detail":[{"type":"string_type","loc":["body","system"],"msg":"Input should be a valid string"}]}`, when: []string{`"system":[`}, has: `"system":"be kind"`},
 		{name: "instructions", p: low, says: invalid("system role not supported"), when: []string{`"system":`}, has: `{"role":"user","content":[{"type":"text","text":"be kind"},{"type":"text","text":"hi"`},
 		{name: "streaming", p: low, says: invalid("This model does not support streaming."), when: []string{`"stream":true`}, has: `"stream":false`},
@@ -100,7 +102,7 @@ func TestLearning(t *testing.T) {
 					return r
 				}}
 				var kept []sessions.Lesson
-				book := lessons.NewBook(lessons.Config{Save: func(l ...sessions.Lesson) { kept = append(kept, l...) }})
+				book := lessons.NewBook(lessons.Config{Save: func(_ context.Context, l ...sessions.Lesson) { kept = append(kept, l...) }})
 				m := e.at(elsewhere, func(conf *Config) { conf.Lessons = book })
 				if c.config != nil {
 					m = e.at(elsewhere, c.config, func(conf *Config) { conf.Lessons = book })

@@ -31,7 +31,6 @@ type asked struct {
 
 	system      string // systemBlocks, systemText or systemOff
 	stream      bool
-	images      bool
 	noTools     bool
 	told        bool // calls and results are told as text
 	plain       bool // schemas have the plainest keywords only
@@ -49,7 +48,6 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 	a := asked{
 		call: call, body: set.Body, system: systemBlocks,
 		stream:  call.Takes(lessons.Stream, set.Stream),
-		images:  call.Takes(lessons.Images, set.Images),
 		noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)),
 		plain:   call.Off(lessons.Schema, ""),
 	}

@@ -131,10 +131,10 @@ func (s *stream) startBlock(index *int, raw json.RawMessage) error {
 	var b blockStart
 	if err := json.Unmarshal(raw, &b); err != nil {
 		if !b.loosely(raw) {
-			s.m.unreadable(s.model, "a block that is no object", raw)
+			s.unread("a block that is no object", raw)
 			return nil
 		}
-		s.m.unreadable(s.model, "a field of a block of an unexpected type", raw)
+		s.unread("a field of a block of an unexpected type", raw)
 	}
 	s.accept()
 	if err := s.flush(); err != nil || s.stopped {

@@ -35,7 +35,7 @@ func (r request) refusable() lessons.Sent {
 	s := r.sent
 	for _, spec := range r.specs {
 		s.Tools = append(s.Tools, spec.Name)
-		s.Loose = s.Loose || !r.plain && isLoose(spec.Schema)
+		s.Loose = s.Loose || !r.plain && !wire.IsPlain(spec)
 	}
 	return s
 }
@@ -52,7 +52,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if a.system == systemOff {
 		c.lead = p.System
 	}
-	messages, err := c.encode(agent.Repair(p.Messages, m.target(at, &a, call)), before)
+	messages, err := c.encode(agent.Repair(p.Messages, m.target(at, set, &a, call)), before)
 	if err != nil {
 		return request{}, err
 	}
@@ -82,14 +82,11 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 }
 
 // target says what the transcript is made fit for.
-func (m *Model) target(at lessons.Endpoint, a *asked, call *lessons.Call) agent.Target {
-	single := call.HasPictures()
+func (m *Model) target(at lessons.Endpoint, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""),
 		AfterTool: call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
-		Picture: func(b sessions.Block) bool {
-			return a.images && (!single || !call.Off(lessons.Images, lessons.Hash(b.Data)))
-		},
+		Picture: call.Picture(set.Images),
 	}
 }
 
@@ -104,13 +101,7 @@ func (m *Model) offered(p agent.Prompt, a *asked, call *lessons.Call) []tools.Sp
 		specs = stubs(p.Messages)
 		a.stubs = specs != nil
 	}
-	if slices.ContainsFunc(specs, func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) }) {
-		specs = slices.DeleteFunc(slices.Clone(specs), func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) })
-	}
-	if most := call.MaxTools(); most > 0 && len(specs) > most {
-		specs = specs[:most]
-	}
-	return specs
+	return call.Offer(specs)
 }
 
 // stubs names the tools that msgs show, once each.
@@ -142,14 +133,14 @@ func (m *Model) encodeTools(specs []tools.Spec, a *asked) ([]byte, error) {
 	if marked {
 		form |= 2
 	}
+	schema := wire.Schema
+	if a.plain {
+		schema = wire.PlainSchema
+	}
 	return m.tools[form].Encode(specs, func(specs []tools.Spec) ([]byte, error) {
 		out := make([]tool, 0, len(specs))
 		for _, s := range specs {
-			schema := wire.Schema(s)
-			if a.plain {
-				schema = plainSchema(schema)
-			}
-			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: schema})
+			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: schema(s)})
 		}
 		if marked {
 			out[len(out)-1].Cache = cacheHere

@@ -3,11 +3,8 @@ package anthropic
 import (
 	"errors"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"parley/agent"
 	"parley/channels"
@@ -152,48 +149,5 @@ func TestUnreadableIsLoggedOnce(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "left out"); n != 1 || strings.Contains(log.String(), strings.Repeat("z", 201)) {
 		t.Errorf("%d lines: %s", n, log.String())
-	}
-}
-
-func TestList(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, body string
-		want       []string
-		requests   int
-	}{
-		{"Anthropic", `{"data":[{"type":"model","id":"a","display_name":"A","max_input_tokens":200000,"max_tokens":64000},{"id":"b"}],"has_more":false,"last_id":"b"}`, []string{"a", "b"}, 1}, // source: platform.claude.com, list models
-		{"a page that repeats", `{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}`, []string{"a"}, 2},
-		{"names", `["a","b"]`, []string{"a", "b"}, 1},
-		{"another field", `{"models":[{"name":"a"},{"id":5},{}]}`, []string{"a", "5"}, 1},
-		{"none", `{}`, nil, 1},
-	} {
-		e := &endpoint{answer: always(reply{kind: "application/json", body: c.body})}
-		conf := Config{Name: "mock", BaseURL: elsewhere + "/v1", APIKey: channels.NewSecret("sk-0123456789"), HTTPClient: &http.Client{Transport: e}}
-		facts, err := ListFacts(t.Context(), conf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, f := range facts {
-			names = append(names, f.ID)
-		}
-		if diff := cmp.Diff(c.want, names); diff != "" || e.count() != c.requests {
-			t.Errorf("%s: %d requests, %s", c.name, e.count(), diff)
-		}
-		r := e.requests[0]
-		if r.Method != http.MethodGet || r.URL.Path != "/anthropic/v1/models" || r.Header.Get("X-Api-Key") == "" || r.Header.Get("Anthropic-Version") == "" {
-			t.Errorf("%s: asked %s %s %v", c.name, r.Method, r.URL, r.Header)
-		}
-		if c.name == "Anthropic" && !strings.Contains(string(facts[0].Raw), `"max_input_tokens":200000`) {
-			t.Errorf("facts %s", facts[0].Raw)
-		}
-	}
-	for _, r := range []reply{{status: 404, body: "not found"}, {body: `{"error":{"message":"sk-0123456789 is wrong"}}`}, {body: "<html>"}} {
-		e := &endpoint{answer: always(r)}
-		names, err := List(t.Context(), Config{Name: "mock", APIKey: channels.NewSecret("sk-0123456789"), HTTPClient: &http.Client{Transport: e}})
-		if err == nil || len(names) > 0 || strings.Contains(err.Error(), "sk-0123456789") {
-			t.Errorf("%+v: %v, %v", r, names, err)
-		}
 	}
 }

@@ -150,10 +150,10 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		if !e.loosely(data) {
-			s.m.unreadable(s.model, "an event that is no JSON object", data)
+			s.unread("an event that is no JSON object", data)
 			return false, nil
 		}
-		s.m.unreadable(s.model, "a field of an unexpected type", data)
+		s.unread("a field of an unexpected type", data)
 	}
 	if e.Type == "" {
 		e.Type = name
@@ -185,6 +185,11 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// unread logs what is left out because it cannot be read.
+func (s *stream) unread(what string, raw []byte) {
+	s.m.unread.Log(s.t, s.m.log, s.m.name+"/"+s.model, what, raw)
 }
 
 // hasError reports whether a field says that something went wrong: empty texts and objects do not.

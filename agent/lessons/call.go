@@ -9,6 +9,7 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // maxChanges bounds how often one call is changed and sent again.
@@ -49,6 +50,7 @@ type Call struct {
 	changes int
 	said    string            // by the last refusal
 	last    key               // what was changed after it
+	guess   key               // the parameter that was left out because nothing was understood; it may not have been the reason
 	applied []sessions.Lesson // in this call
 	images  bool              // pictures are left out of this call
 	bare    bool              // the history is told as text in this call
@@ -125,14 +127,29 @@ func (c *Call) Takes(kind, setting string) bool {
 // bareOff reports whether this call is made without pictures, whatever the settings say.
 func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images || c.bare) }
 
-// HasPictures reports whether single pictures are refused: then Off(Images, Hash(data)) has to be asked for each.
-func (c *Call) HasPictures() bool {
+// Picture gives which pictures may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
+func (c *Call) Picture(setting string) func(sessions.Block) bool {
+	if !c.Takes(Images, setting) {
+		return func(sessions.Block) bool { return false }
+	}
 	for k := range c.now {
-		if k.kind == Images && k.name != "" {
-			return true
+		if k.kind == Images && k.name != "" { // single ones are refused
+			return func(b sessions.Block) bool { return !c.Off(Images, Hash(b.Data)) }
 		}
 	}
-	return false
+	return nil
+}
+
+// Offer gives those of the tools that the endpoint takes, in their order. specs stays as it is.
+func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
+	refused := func(t tools.Spec) bool { return c.Off(Tool, t.Name) }
+	if slices.ContainsFunc(specs, refused) {
+		specs = slices.DeleteFunc(slices.Clone(specs), refused)
+	}
+	if most := c.MaxTools(); most > 0 && len(specs) > most {
+		specs = specs[:most]
+	}
+	return specs
 }
 
 // Use gives what is learned of Reasoning, Roles and Content; "" = nothing.
@@ -142,6 +159,12 @@ func (c *Call) Use(kind string) string {
 	}
 	l, _ := c.find(key{kind, "", ""})
 	return l.Use
+}
+
+// Said gives the provider's words from which something was learned; "" = nothing was.
+func (c *Call) Said(kind string) string {
+	l, _ := c.find(key{kind, "", ""})
+	return l.Evidence
 }
 
 // MaxTools gives how many tools are taken; 0 = any number.
@@ -164,7 +187,7 @@ func (c *Call) Worked(ctx context.Context) {
 		}
 	}
 	if len(c.pending) > 0 || len(wrong) > 0 {
-		c.book.keep(ctx, c.at, c.pending, wrong)
+		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
 	}
 	c.pending, c.tried = nil, nil
 }
@@ -177,15 +200,19 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	f, ok := errors.AsType[*wire.Fault](e.Err)
-	if !ok || !mayTeach(e) {
+	if !ok || !mayTeach(e) || e.Class == agent.Overloaded && f.Passing() {
 		return false
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
-		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == c.last })
+		c.forget(c.last)
 	}
 	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
 	found = found && !c.wasApplied(l) // it would go round in circles
+	if !found && c.guess != (key{}) { // it was not the only reason, or none
+		c.forget(c.guess)
+		c.guess = key{}
+	}
 	if found {
 		l = c.lesson(l)
 		l.Evidence = e.Said
@@ -221,9 +248,7 @@ func (c *Call) restore(found bool) bool {
 		return true
 	}
 	for _, k := range c.tried {
-		again := stale[k]
-		again.At = c.book.conf.Now()
-		c.apply(again)
+		c.apply(c.lesson(stale[k]))
 	}
 	return true
 }
@@ -237,7 +262,13 @@ func (c *Call) apply(l sessions.Lesson) {
 	c.last = keyOf(l)
 	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
-	c.pending = append(slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == keyOf(l) }), l)
+	c.forget(keyOf(l))
+	c.pending = append(c.pending, l)
+}
+
+// forget has a change not be remembered; in this call it stays.
+func (c *Call) forget(k key) {
+	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
 // mayTeach reports whether an error may be about a part of the request.
@@ -256,11 +287,13 @@ func mayTeach(e *agent.ModelError) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but a parameter.
+// lastResort changes a request whose refusal says nothing that is understood. Only two changes of it are remembered: an effort that alone
+// was the reason, and plain schemas.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
 			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
+			c.guess = key{Parameter, p.Name, p.Value}
 			return true
 		}
 	}
@@ -278,6 +311,9 @@ func (c *Call) lastResort(sent Sent) bool {
 		return true
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
+		return true
+	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
+		c.apply(c.lesson(sessions.Lesson{Kind: Schema}))
 		return true
 	}
 	return false

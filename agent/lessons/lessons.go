@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ const (
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
-	Content    = "content"     // a message that has tool calls only: Use is EmptyContent or FilledContent
+	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
 // The values of Lesson.Use.
@@ -46,10 +47,13 @@ const (
 	OmitReasoning = "omit" // never
 	// SendSignatures is like the default, with the documented placeholder for the signature of calls that another model made.
 	SendSignatures = "signatures"
-	AfterTool      = "after-tool" // an assistant message stands between a tool's result and a user message
-	Alternate      = "alternate"  // only user and assistant, in turns: calls and results are told as text
-	EmptyContent   = "empty"      // an empty text instead of null
-	FilledContent  = "filled"     // a text that is not empty
+	// PlaceholderSignatures sends the documented placeholder for every signature: the endpoint does not take its own ones back.
+	PlaceholderSignatures = "placeholders"
+	AfterTool             = "after-tool" // an assistant message stands between a tool's result and a user message
+	Alternate             = "alternate"  // only user and assistant, in turns: calls and results are told as text
+	EmptyContent          = "empty"      // an empty text instead of null
+	FilledContent         = "filled"     // a text that is not empty
+	CallsOnly             = "calls-only" // null, and no text in a message with tool calls
 )
 
 // Unset is the Value of a parameter that was not sent.
@@ -86,10 +90,12 @@ func Address(base string) string {
 
 // Config is what a Book needs.
 type Config struct {
-	Save   func(...sessions.Lesson) // keeps lessons over a restart; called by the goroutine of a model call, must not block for long; nil = they are not kept
-	Same   func(a, b string) bool   // reports whether two fingerprints are of one configuration; nil = when they are equal
-	Now    func() time.Time         // nil = time.Now
-	Logger *slog.Logger             // nil = silent
+	// Save keeps lessons over a restart. It is called by the goroutine of a model call, whose ctx may end at any time, and must not block
+	// for long. nil = they are not kept.
+	Save   func(context.Context, ...sessions.Lesson)
+	Same   func(a, b string) bool // reports whether two fingerprints are of one configuration; nil = when they are equal
+	Now    func() time.Time       // nil = time.Now
+	Logger *slog.Logger           // nil = silent
 }
 
 // Book is what is known of all endpoints. Its methods may be called by any goroutine.
@@ -139,23 +145,43 @@ func (b *Book) Load(all []sessions.Lesson) {
 	}
 }
 
-// put keeps a lesson. b.mu is held.
+// put keeps a lesson; when there is no room, the oldest ones go. b.mu is held.
 func (b *Book) put(l sessions.Lesson) {
-	if b.count >= maxKnown {
-		clear(b.known)
-		b.count = 0
-	}
-	at := endpointOf(l)
-	old := b.known[at]
-	next := make(map[key]sessions.Lesson, len(old)+1)
-	for k, x := range old {
-		next[k] = x
-	}
-	if _, ok := next[keyOf(l)]; !ok {
+	if _, known := b.known[endpointOf(l)][keyOf(l)]; !known {
+		if b.count >= maxKnown {
+			b.dropOldest()
+		}
 		b.count++
 	}
-	next[keyOf(l)] = l
-	b.known[at] = next
+	at := endpointOf(l)
+	next := maps.Clone(b.known[at])
+	b.known[at] = with(next, keyOf(l), l)
+}
+
+// dropOldest forgets a tenth of all lessons. b.mu is held.
+func (b *Book) dropOldest() {
+	times := make([]time.Time, 0, b.count)
+	for _, known := range b.known {
+		for _, l := range known {
+			times = append(times, l.At)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	upTo, left := times[len(times)/10], len(times)/10+1
+	for at, known := range b.known {
+		next := make(map[key]sessions.Lesson, len(known))
+		for k, l := range known {
+			if left > 0 && !l.At.After(upTo) {
+				left--
+				b.count--
+				continue
+			}
+			next[k] = l
+		}
+		if b.known[at] = next; len(next) == 0 {
+			delete(b.known, at)
+		}
+	}
 }
 
 // Known lists what is known, in a stable order.
@@ -189,20 +215,22 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
-// Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one do not hold.
+// holds reports whether a lesson is in force; otherwise it is tried again.
+func (b *Book) holds(l sessions.Lesson, config string) bool {
+	return b.conf.Same(l.Config, config) && b.conf.Now().Sub(l.At) <= MaxAge
+}
+
+// Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one are tried again.
 func (b *Book) Call(at Endpoint, config string) *Call {
 	b.mu.Lock()
 	known := b.known[at]
 	b.mu.Unlock()
 	c := &Call{book: b, at: at, config: config}
-	now := b.conf.Now()
 	for k, l := range known {
-		switch {
-		case !b.conf.Same(l.Config, config):
-		case now.Sub(l.At) > MaxAge:
-			c.stale = with(c.stale, k, l)
-		default:
+		if b.holds(l, config) {
 			c.now = with(c.now, k, l)
+		} else {
+			c.stale = with(c.stale, k, l)
 		}
 	}
 	return c
@@ -217,7 +245,7 @@ func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.
 }
 
 // keep remembers what a call learned, and drops what it found to hold no more.
-func (b *Book) keep(ctx context.Context, at Endpoint, learned []sessions.Lesson, wrong []key) {
+func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []sessions.Lesson, wrong []key) {
 	b.mu.Lock()
 	for _, l := range learned {
 		b.put(l)
@@ -225,7 +253,7 @@ func (b *Book) keep(ctx context.Context, at Endpoint, learned []sessions.Lesson,
 	if len(wrong) > 0 {
 		next := make(map[key]sessions.Lesson)
 		for k, l := range b.known[at] {
-			if slices.Contains(wrong, k) && b.conf.Now().Sub(l.At) > MaxAge {
+			if slices.Contains(wrong, k) && !b.holds(l, config) { // another call may have learned it again by now
 				b.count--
 				continue
 			}
@@ -240,7 +268,7 @@ func (b *Book) keep(ctx context.Context, at Endpoint, learned []sessions.Lesson,
 			slog.String("said", l.Evidence), slog.String("hint", "parley models shows and forgets lessons"))
 	}
 	if len(learned) > 0 && b.conf.Save != nil {
-		b.conf.Save(learned...)
+		b.conf.Save(ctx, learned...)
 	}
 }
 

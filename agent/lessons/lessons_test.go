@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,7 +27,7 @@ func refusal(status int, body string) error {
 		class = agent.NoSuchModel
 	case status >= 500 || status == 0:
 		class = agent.Overloaded
-	case strings.Contains(body, "context length"):
+	case strings.Contains(body, "context length"), status == http.StatusRequestEntityTooLarge:
 		class = agent.TooLong
 	}
 	return &agent.ModelError{Class: class, Status: status, Said: f.Text, Err: f}
@@ -232,18 +233,58 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// TestOtherSettings: what was learned under other settings is tried again, at the price of one refused request, whatever it was.
+func TestOtherSettings(t *testing.T) {
+	t.Parallel()
+	b := NewBook(Config{})
+	ask(t, b, "one", all(noStream, noTools))
+	for range 2 {
+		if refused, _ := ask(t, b, "two", all(noStream, noTools)); refused > 1 {
+			t.Errorf("%d refused", refused)
+		}
+	}
+	if refused, _ := ask(t, b, "two", all(noStream, noTools)); refused != 0 {
+		t.Errorf("%d refused", refused)
+	}
+	if refused, last := ask(t, b, "three", takesAll); refused != 0 || !last.stream || len(last.tools) == 0 || len(b.Known()) != 0 {
+		t.Errorf("%d refused, %+v, known %v", refused, last, b.Known())
+	}
+}
+
+// TestGuess: an effort that was left out because nothing was understood is remembered only where that alone helped.
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	for pictures, want := range map[int]int{0: 1, 1: 0} {
+		b := NewBook(Config{})
+		c := b.Call(at, "")
+		for refused := 0; refused <= pictures; refused++ {
+			use, send := c.Param("reasoning_effort", "high")
+			p := Param{Name: "reasoning_effort", Value: use, Effort: true}
+			if !send {
+				p.Value = Unset
+			}
+			if !c.Refused(refusal(400, `{"error":"Bad Request"}`), Sent{Params: []Param{p}, Pictures: []string{"aGk="}[:pictures]}) {
+				t.Fatal("it gives up")
+			}
+		}
+		if c.Worked(t.Context()); len(b.Known()) != want {
+			t.Errorf("%d pictures: known %+v", pictures, b.Known())
+		}
+	}
+}
+
 // TestBook: lessons are kept with the provider's words, listed, and forgotten.
 func TestBook(t *testing.T) {
 	t.Parallel()
 	var saved []sessions.Lesson
 	now := newClock()
-	b := NewBook(Config{Now: now.Now, Save: func(l ...sessions.Lesson) { saved = append(saved, l...) }})
+	b := NewBook(Config{Now: now.Now, Save: func(_ context.Context, l ...sessions.Lesson) { saved = append(saved, l...) }})
 	ask(t, b, "c", all(noStream, noTools))
 	if len(saved) != 2 || saved[0].Kind != Stream || saved[0].Evidence != "streaming is not supported by this model" || saved[0].Config != "c" || !saved[0].At.Equal(now.Now()) ||
 		saved[0].Provider != at.Provider || saved[0].Address != at.Address || saved[0].Model != at.Model {
 		t.Errorf("saved %+v", saved)
 	}
-	again := NewBook(Config{Now: now.Now, Save: func(...sessions.Lesson) { t.Error("saved again") }})
+	again := NewBook(Config{Now: now.Now, Save: func(context.Context, ...sessions.Lesson) { t.Error("saved again") }})
 	again.Load(saved)
 	if refused, _ := ask(t, again, "c", all(noStream, noTools)); refused != 0 || !slices.Equal(again.Known(), b.Known()) {
 		t.Errorf("%d refused, known %+v", refused, again.Known())
@@ -265,7 +306,7 @@ func TestBook(t *testing.T) {
 // TestConcurrent uses one book from many goroutines; run it with -race.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	b := NewBook(Config{Save: func(...sessions.Lesson) {}})
+	b := NewBook(Config{Save: func(context.Context, ...sessions.Lesson) {}})
 	var done sync.WaitGroup
 	for i := range 16 {
 		done.Go(func() {

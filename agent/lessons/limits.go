@@ -64,7 +64,7 @@ var answerTooLong = regexp.MustCompile(`max_(completion_|output_|new_)?tokens\b.
 
 // limit reads errors about an answer that was asked for longer than the window has room for: the endpoint's own limit is the right one.
 func (r reading) limit() (sessions.Lesson, bool) {
-	if !answerTooLong.MatchString(r.text) {
+	if !answerTooLong.MatchString(r.text) && !promptFits(r.text) {
 		return sessions.Lesson{}, false
 	}
 	for _, p := range r.sent.Params {
@@ -75,6 +75,44 @@ func (r reading) limit() (sessions.Lesson, bool) {
 		}
 	}
 	return sessions.Lesson{}, false
+}
+
+var (
+	windowSize   = regexp.MustCompile(`maximum context length (?:is|of) (\d+)`)
+	answerAsked  = regexp.MustCompile(`requested (\d+) output tokens|(\d+) in the (?:completion|output)`)
+	tokensInAll  = regexp.MustCompile(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
+	tooManyBytes = regexp.MustCompile(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
+)
+
+// promptFits reports whether an error counts prompt and answer together, and the prompt alone would have room.
+// source: tontinton/maki#301
+func promptFits(text string) bool {
+	window, answer, all := firstNumber(windowSize, text), firstNumber(answerAsked, text), firstNumber(tokensInAll, text)
+	return window > 0 && answer > 0 && all > window && all-answer < window*9/10
+}
+
+// firstNumber gives the first number that an expression has a group for; 0 = none.
+func firstNumber(e *regexp.Regexp, text string) int {
+	for i, s := range e.FindStringSubmatch(text) {
+		if n, err := strconv.Atoi(s); i > 0 && err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// bytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
+func (r reading) bytes() (sessions.Lesson, bool) {
+	if !tooManyBytes.MatchString(r.text) || strings.Contains(r.text, "token") {
+		return sessions.Lesson{}, false
+	}
+	name, size := "", 0
+	for _, data := range r.sent.Pictures {
+		if h := Hash(data); len(data) > size && !r.call.Off(Images, h) {
+			name, size = h, len(data)
+		}
+	}
+	return sessions.Lesson{Kind: Images, Name: name}, name != ""
 }
 
 // WantsResponses reports whether an error of a model call says that the model is served by the Responses API instead of chat

@@ -23,10 +23,13 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.effort()
 	}
 	if class == agent.TooLong {
+		if l, ok := r.bytes(); ok {
+			return l, true
+		}
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -45,7 +48,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks`)
+var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {
@@ -151,6 +154,13 @@ func (r reading) namedTool() string {
 			return m[1]
 		}
 	}
+	for _, name := range r.sent.Tools { // unquoted: in function NAME
+		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
+			if word(r.text, lead+strings.ToLower(name)) {
+				return name
+			}
+		}
+	}
 	if m := toolIndex.FindStringSubmatch(r.text); m != nil {
 		if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
 			return r.sent.Tools[i]
@@ -169,10 +179,10 @@ func (r reading) stream() (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)`)
-	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
-	signatureWord = regexp.MustCompile(`thought_?signature`)
-	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	signatureWord = regexp.MustCompile(`thought[_ ]?signature`)
+	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
 
 // reasoning reads errors about the reasoning of earlier steps.
@@ -183,6 +193,8 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
+	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
+		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
@@ -222,7 +234,7 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|content must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content part|inline_?data|non-text|text.only`)
+	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
 	onePicture  = regexp.MustCompile(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
@@ -253,7 +265,7 @@ func (r reading) pictures() (sessions.Lesson, bool) {
 }
 
 // efforts are the words for how much to think, lowest first.
-var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+var efforts = agent.Efforts
 
 // param reads errors about a parameter or its value.
 func (r reading) param() (sessions.Lesson, bool) {
@@ -371,19 +383,4 @@ func (r reading) system() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: System}, true
-}
-
-var emptyWord = regexp.MustCompile(`(?s)content.{0,60}(null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing).{0,80}content`)
-
-func (r reading) content() (sessions.Lesson, bool) {
-	if !r.sent.Steps || !emptyWord.MatchString(r.text) {
-		return sessions.Lesson{}, false
-	}
-	switch r.call.Use(Content) {
-	case "":
-		return sessions.Lesson{Kind: Content, Use: EmptyContent}, true
-	case EmptyContent:
-		return sessions.Lesson{Kind: Content, Use: FilledContent}, true
-	}
-	return sessions.Lesson{}, false
 }

@@ -19,6 +19,7 @@ const (
 var (
 	wantsText    = regexp.MustCompile(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
 	systemField  = regexp.MustCompile(`\bsystem\b`)
+	caching      = regexp.MustCompile(`prompt[ -]?cach(ing|e)\b`) // Bedrock. source: simkeyur/vscode-agents#1
 	toolMark     = regexp.MustCompile(`tools[^a-z]{0,6}[\w.\[\]-]*cache_control`)
 	blockType    = regexp.MustCompile(`messages.{0,80}(type|tag|union|variant)|content.{0,40}(type|tag).{0,60}(thinking|unsupported|unknown|unexpected|invalid)|(type|tag|variant).{0,20}thinking`)
 	noSignature  = regexp.MustCompile(`signature[^a-z]{0,4}(extra|unexpected|unknown)|(unknown|unrecogni[sz]ed|unexpected) (field|name|key|parameter|property)[^a-z]{0,4}signature`)
@@ -47,7 +48,7 @@ func (r reading) sentParam(name string) (Param, bool) {
 
 // marks reads errors about the marks where a prefix ends: that of the tools where the error names it, all of them otherwise.
 func (r reading) marks() (sessions.Lesson, bool) {
-	if !word(r.text, CacheMarks) || !r.refuses() {
+	if !word(r.text, CacheMarks) && !caching.MatchString(r.text) || !r.refuses() {
 		return sessions.Lesson{}, false
 	}
 	any := slices.ContainsFunc(r.sent.Params, func(p Param) bool { return strings.HasPrefix(p.Name, CacheMarks) && p.Value != Unset })

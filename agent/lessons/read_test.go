@@ -67,6 +67,17 @@ func TestReaders(t *testing.T) {
 		{400, "Unexpected role 'user' after role 'tool'", "roles after-tool"},
 		{500, "Conversation roles must alternate user/assistant/user/assistant/...", "roles alternate"},
 		{422, `{"detail":[{"loc":["body","messages",2,"content"],"msg":"none is not an allowed value"}]}`, "content empty"},
+		// source: XiaomiMiMo/MiMo-V2-Flash#8, github/copilot-cli#4884
+		{400, "{\"error\":{\"code\":\"400\",\"message\":\"Param Incorrect\",\"param\":\"`text` is not set\",\"type\":\"\"}}", "content empty"},
+		{400, "Assistant message must have either content or tool_calls, but not both.", "content calls-only"},
+		// source: AQBot-Desktop/AQBot#93, dataelement/Clawith#571
+		{400, `{"error":{"message":"Param Incorrect","param":"max_tokens is too large: 32000. This model supports at most 8192 completion tokens, whereas you provided 32000.","code":"400"}}`, "parameter max_tokens 32000 8192"},
+		{400, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", "parameter max_tokens 32000 8192"},
+		{400, "Unable to submit request because Thought signature is not valid..", "reasoning placeholders"}, // source: NoeFabris/opencode-antigravity-auth#368
+		// The answer is what does not fit. source: tontinton/maki#301, ogx-ai/ogx#4534
+		{400, "This model's maximum context length is 65536 tokens. However, you requested 32000 output tokens and your prompt contains at least 40000 input tokens, for a total of at least 72000 tokens.", "parameter max_tokens 32000"},
+		{400, "This model's maximum context length is 16384 tokens. However, you requested 32568 tokens (568 in the messages, 32000 in the completion). Please reduce the length of the messages or completion.", "parameter max_tokens 32000"},
+		{413, `{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, "images " + Hash("aGk=")}, // source: earendil-works/pi#401
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +98,17 @@ func TestReaders(t *testing.T) {
 				t.Errorf("learned %q, not %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestUnquotedTool: a tool is named without quotes.
+// source: platform.moonshot.ai/docs/guide/use-kimi-api-to-complete-tool-calls
+func TestUnquotedTool(t *testing.T) {
+	t.Parallel()
+	call := NewBook(Config{}).Call(at, "")
+	text := "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one'> in function list"
+	if !call.Refused(refusal(400, text), Sent{Tools: []string{"look", "list"}}) || !call.Off(Tool, "list") || call.Off(Tools, "") {
+		t.Errorf("learned %+v", call.pending)
 	}
 }
 

@@ -57,6 +57,14 @@ func TestAnswers(t *testing.T) {
 		// source: openclaw#68418
 		{name: "arguments as an object", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":{"limit":2}}`), stopped("tool_calls")), want: told{calls: `a look {"limit":2};`, stop: "toolUse"}},
 		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look [];`, stop: "toolUse"}},
+		// source: elizaOS/eliza#16973
+		{name: "arguments whole once more", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":"{\"q\":"}`), call(`"index":0,"function":{"arguments":"\"x\"}"}`), call(`"index":0,"function":{"arguments":"{\"q\":\"x\"}"}`), stopped("tool_calls")), want: told{calls: `a look {"q":"x"};`, stop: "toolUse"}},
+		// source: NousResearch/hermes-agent#26053
+		{name: "arguments of two calls", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":"{\"q\":\"}{\"} {\"q\":\"y\"}"}`), stopped("tool_calls")), want: told{calls: `a look {"q":"}{"};* look {"q":"y"};`, stop: "toolUse"}},
+		{name: "an object and half of one", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":"{\"q\":\"x\"}{\"q"}`), stopped("tool_calls")), want: told{calls: `a look {"q":"x"}{"q;`, stop: "toolUse"}},
+		// source: SakanaAI/AI-Scientist-v2#89
+		{name: "calls in a second choice", body: `{"choices":[{"index":0,"message":{"content":"Let me look."},"finish_reason":"tool_calls"},{"index":1,"message":{"tool_calls":[{"id":"a","function":{"name":"look","arguments":"{}"}},{"id":"b","function":{"name":"look","arguments":"{\"q\":\"x\"}"}}]},"finish_reason":"tool_calls"}]}`, want: told{text: "Let me look.", calls: `a look {};b look {"q":"x"};`, stop: "toolUse"}},
+		{name: "calls in both choices", body: `{"choices":[{"index":0,"message":{"tool_calls":[{"id":"a","function":{"name":"look","arguments":"{}"}}]},"finish_reason":"tool_calls"},{"index":1,"message":{"tool_calls":[{"id":"b","function":{"name":"look","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, want: told{calls: `a look {};`, stop: "toolUse"}},
 		// source: llama.cpp#20198
 		{name: "arguments as an object, whole", body: `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":{"limit":2}}}]},"finish_reason":"tool_calls"}]}`, want: told{calls: `a look {"limit":2};`, stop: "toolUse"}},
 		{name: "index as text, id as number", body: events(call(`"index":"0","id":7,"function":{"name":"look","arguments":"{\"a\":"}`), call(`"index":"0","function":{"arguments":"1}"}`), stopped("tool_calls")), want: told{calls: `7 look {"a":1};`, stop: "toolUse"}},
@@ -92,6 +100,8 @@ func TestAnswers(t *testing.T) {
 		{name: "all again at the end", body: events(delta(`"content":"The sky is "`), delta(`"content":"blue, mostly."`), `{"choices":[{"delta":{"content":"The sky is blue, mostly."},"finish_reason":"stop"}]}`), want: told{text: "The sky is blue, mostly."}},
 		{name: "all again as a message", body: events(delta(`"content":"The sky is "`), delta(`"content":"blue, mostly."`), `{"choices":[{"message":{"content":"The sky is blue, mostly."},"finish_reason":"stop"}]}`), want: told{text: "The sky is blue, mostly."}},
 		{name: "messages as chunks", body: events(`{"choices":[{"message":{"content":"Ye"}}]}`, `{"choices":[{"message":{"content":"s"},"finish_reason":"stop"}]}`), want: told{text: "Yes"}},
+		// source: docs.perplexity.ai/api-reference/chat-completions-post
+		{name: "the whole so far beside the pieces", body: events(`{"choices":[{"delta":{"role":"assistant","content":""},"message":{"content":""}}]}`, `{"choices":[{"delta":{"content":"Yes"},"message":{"content":"Yes"}}]}`, `{"choices":[{"delta":{},"message":{"content":"Yes, or so"},"finish_reason":"stop"}]}`), want: told{text: "Yes"}},
 		{name: "NDJSON", body: delta(`"content":"Ye"`) + "\n" + delta(`"content":"s"`) + "\n" + stop + "\n", want: told{text: "Yes"}},
 		{name: "a list of chunks", body: "[" + delta(`"content":"Ye"`) + ",\n" + delta(`"content":"s"`) + "," + stop + "]", want: told{text: "Yes"}},
 		{name: "whole, no reason", body: `{"choices":[{"message":{"content":"Yes"},"finish_reason":null}]}`, want: told{text: "Yes"}},
@@ -187,6 +197,9 @@ func TestGoesBack(t *testing.T) {
 		{"reasoning", events(delta(`"reasoning":"hm"`), delta(called), stopped("tool_calls")), `"reasoning":"hm"`, "reasoning_content"},
 		{"reasoning_text", events(delta(`"reasoning_text":"hm"`), delta(called), stopped("tool_calls")), `"reasoning_text":"hm"`, "reasoning_content"},
 		{"no tools, no reasoning", events(delta(`"reasoning_content":"hm"`), delta(`"content":"Yes"`), stopped("stop")), `"content":"Yes"`, "hm"},
+		// source: anomalyco/opencode#8900
+		{"reasoning_opaque", events(delta(`"reasoning_text":"hm"`), delta(`"reasoning_opaque":"abc=="`), delta(called), stopped("tool_calls")), `"reasoning_text":"hm","reasoning_opaque":"abc==","tool_calls"`, "reasoning_content"},
+		{"reasoning_opaque alone", events(delta(`"reasoning_opaque":"abc=="`), delta(called), stopped("tool_calls")), `"content":null,"reasoning_opaque":"abc==","tool_calls"`, "reasoning_text"},
 		// source: openrouter.ai/docs/use-cases/reasoning-tokens
 		{"reasoning_details", events(
 			delta(`"reasoning":"I ","reasoning_details":[{"type":"reasoning.text","text":"I ","format":"anthropic-claude-v1","index":0}]`),
@@ -277,6 +290,31 @@ func TestLongReasoning(t *testing.T) {
 		if got.text != "Yes" || !c.cut && len(got.thinking) != len(c.thought)*c.chunks || strings.HasSuffix(got.thinking, thinkingCut) != c.cut ||
 			len(got.thinking) > maxThinking+len(thinkingCut) || len(e.answer) < 4<<20 {
 			t.Errorf("%s: %q, %d bytes of reasoning, %d on the wire", name, got.text, len(got.thinking), len(e.answer))
+		}
+	}
+}
+
+// TestPassingFailures: a call that a model wrote badly is no reason to offer no tools any more.
+// source: agno-agi/agno#4090, ollama/ollama#17638
+func TestPassingFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{200, events(`{"error":{"message":"Failed to call a function. Please adjust your prompt.","type":"invalid_request_error","code":"tool_use_failed"}}`)},
+		{500, `{"error":{"message":"error parsing tool call: raw='{\"limit\":5' , err=unexpected end of JSON input"}}`},
+	} {
+		failed := false
+		e := &picky{refuse: func(string) (int, string) {
+			if failed {
+				return 0, ""
+			}
+			failed = true
+			return c.status, c.body
+		}}
+		if _, err := answer(t, against(t, e.ServeHTTP, Config{}), agent.Prompt{Model: "m", Tools: specs}); err != nil || len(e.raw) != 2 || !strings.Contains(e.last(), `"tools"`) {
+			t.Errorf("%v, sent %s", err, e.raw)
 		}
 	}
 }

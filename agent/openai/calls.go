@@ -3,6 +3,9 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -19,9 +22,10 @@ type call struct {
 	extra     json.RawMessage
 }
 
-// complete reports whether the arguments are a whole JSON value.
+// complete reports whether the arguments are a whole JSON value. Most pieces of an object do not end it: those cost no reading.
 func (c *call) complete() bool {
-	return c.arguments.Len() > 0 && json.Valid([]byte(c.arguments.String()))
+	args := strings.TrimSpace(c.arguments.String())
+	return args != "" && (args[0] != '{' || args[len(args)-1] == '}') && json.Valid([]byte(args))
 }
 
 // addCall takes a piece of a call in. Servers count from 1, leave the index out, give every call the index 0 or the same id, repeat a
@@ -87,7 +91,7 @@ func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 	case name == "" || c.name == "":
 		return c, false
 	case p.ID != "" && p.ID == c.id:
-		if c.complete() && strings.HasPrefix(strings.TrimSpace(args), "{") {
+		if strings.HasPrefix(strings.TrimSpace(args), "{") && c.complete() {
 			return nil, false // another call with the same id
 		}
 		return c, false
@@ -119,7 +123,17 @@ func (s *stream) called() (out []sessions.Block, err error) {
 				name = c.name
 			}
 		}
-		out = append(out, s.block(c.id, name, args, c.extra))
+		many := objectsIn(args)
+		if len(many) == 0 {
+			many = []json.RawMessage{args}
+		}
+		for i, args := range many[:min(len(many), maxCalls)] {
+			id, extra := c.id, c.extra
+			if i > 0 {
+				id, extra = "", nil
+			}
+			out = append(out, s.block(id, name, args, extra))
+		}
 	}
 	return out, nil
 }
@@ -139,6 +153,64 @@ func (c *call) whole() json.RawMessage {
 		}
 	}
 	return args
+}
+
+// objectsIn gives the JSON objects of a text that is several of them, one behind the other: servers send the arguments whole once more,
+// which gives the same object twice, or join those of parallel calls. Nothing = it is no such text.
+// source: elizaOS/eliza#16973, NousResearch/hermes-agent#26053
+func objectsIn(args json.RawMessage) (out []json.RawMessage) {
+	if json.Valid(args) {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(args))
+	for {
+		var v json.RawMessage
+		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil || len(v) == 0 || v[0] != '{' {
+			return nil
+		}
+		if !slices.ContainsFunc(out, func(w json.RawMessage) bool { return bytes.Equal(v, w) }) {
+			out = append(out, v)
+		}
+	}
+}
+
+// others keeps the calls of a choice that is not the first: some servers put text and calls into two choices.
+// source: SakanaAI/AI-Scientist-v2#89
+func (s *stream) others(o *choice) {
+	if o.Index < 0 || o.Index > 9 {
+		return
+	}
+	d := &o.Delta
+	if o.Message != nil && d.empty() {
+		d = o.Message
+		for n := range d.ToolCalls {
+			d.ToolCalls[n].Index = n
+		}
+	}
+	for _, c := range d.ToolCalls {
+		if s.size += len(c.Function.Arguments); s.size > maxArguments || len(s.beside) > 16*maxCalls {
+			return
+		}
+		c.Index += o.Index * maxCalls
+		c.Extra = bytes.Clone(c.Extra)
+		s.beside = append(s.beside, c)
+	}
+}
+
+// takeOthers takes the calls of other choices in where the first choice has none.
+func (s *stream) takeOthers() error {
+	if len(s.calls) > 0 {
+		return nil
+	}
+	s.size = 0
+	for _, c := range s.beside {
+		if err := s.addCall(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // written gives the calls that the model wrote as text.

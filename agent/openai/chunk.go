@@ -40,8 +40,9 @@ type delta struct {
 	Thinking         string          // some proxies
 	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax
 	ToolCalls        []toolCall      `json:"tool_calls"`
-	FunctionCall     *function       `json:"function_call"` // before there were tools
-	Extra            json.RawMessage `json:"extra_content"` // Gemini
+	FunctionCall     *function       `json:"function_call"`    // before there were tools
+	Extra            json.RawMessage `json:"extra_content"`    // Gemini
+	Sealed           json.RawMessage `json:"reasoning_opaque"` // GitHub Copilot. source: anomalyco/opencode#8900
 	parts            []part          // content that came as a list: the other texts are empty then
 }
 
@@ -83,7 +84,7 @@ func (u usage) counted() sessions.Usage {
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
-		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.parts) == 0
+		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.parts) == 0
 }
 
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.

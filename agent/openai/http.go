@@ -12,8 +12,6 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/channels"
-	"parley/tools"
 )
 
 // address is where a provider is.
@@ -25,9 +23,6 @@ type address struct {
 	bad      error
 }
 
-// azureHosts are the ends of the host names of Azure's services.
-var azureHosts = []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com", ".openai.azure.us", ".openai.azure.cn"}
-
 // switchHosts are the ends of the host names of services that switch thinking off with thinking: {type: disabled}.
 // source: api-docs.deepseek.com/guides/thinking_mode, platform.moonshot.ai/docs, docs.z.ai/guides/capabilities/thinking-mode, volcengine.com/docs/82379
 var switchHosts = []string{"api.deepseek.com", "api.moonshot.ai", "api.moonshot.cn", "api.z.ai", "open.bigmodel.cn", ".volces.com", ".bytepluses.com"}
@@ -38,10 +33,7 @@ func addressOf(base string) address {
 		return address{bad: errors.New("baseUrl is no URL")} // the error has the URL in it
 	}
 	host := strings.ToLower(u.Hostname())
-	a := address{base: *u, official: host == "api.openai.com"}
-	for _, end := range azureHosts {
-		a.azure = a.azure || strings.HasSuffix(host, end)
-	}
+	a := address{base: *u, official: host == "api.openai.com", azure: agent.AzureHost(host)}
 	for _, end := range switchHosts {
 		a.switches = a.switches || strings.HasSuffix(host, end)
 	}
@@ -89,15 +81,10 @@ func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s
 	default:
 		req.Header.Set("Authorization", "Bearer "+m.key.Reveal())
 	}
-	secrets := make([]channels.Secret, 0, len(s.Headers))
 	for name, value := range s.Headers {
 		req.Header.Set(name, value.Reveal())
-		secrets = append(secrets, value)
 	}
-	if len(s.Query) > 0 {
-		secrets = append(secrets, tools.AddressSecrets(req.URL.String())...)
-	}
-	t.Hide(secrets...)
+	t.Hide(s, req.URL.String())
 	res, err := m.wire.HTTP().Do(req)
 	if err != nil {
 		return nil, t.Error(err)

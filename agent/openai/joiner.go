@@ -11,6 +11,9 @@ const (
 	minGrown    = 4  // one piece that begins with all of the text, and no other behind it
 )
 
+// maxJoined is the length up to which a text is kept and compared, in bytes: what is dropped of a longer one is not kept here either.
+const maxJoined = max(maxText, maxThinking)
+
 // joiner puts pieces of a text together. Some servers send the whole text so far in every piece: a piece that begins with all of it is
 // held back until the next one tells.
 type joiner struct {
@@ -21,6 +24,9 @@ type joiner struct {
 
 // add gives what is new. last says that the answer has ended: the piece may be all of it again.
 func (j *joiner) add(piece string, last bool) (fresh string) {
+	if j.text.Len() > maxJoined && j.held == "" && !j.grows {
+		return piece
+	}
 	if j.held == "" && !j.grows && len(piece) < j.text.Len() {
 		j.text.WriteString(piece) // nearly every piece
 		return piece

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"parley/agent"
@@ -15,31 +14,12 @@ import (
 // ListDeadlines are short: enough for a server on this machine.
 var ListDeadlines = agent.Deadlines{Connect: 300 * time.Millisecond, FirstByte: time.Second, Idle: time.Second, Total: 2 * time.Second}
 
-// ModelInfo is one model as a server lists it.
-type ModelInfo struct {
-	ID  string          // what requests call it
-	Raw json.RawMessage // the server's entry: an object, or null where it gave a name only
-}
-
 // maxList bounds a list of models, in bytes.
 const maxList = 16 << 20
 
-// List asks which models there are: names in the server's order. It waits at most as long as ctx and c.Deadlines.FirstByte allow.
+// List asks which models there are: names in the server's order, each once. It waits at most as long as ctx and c.Deadlines.FirstByte
+// allow.
 func List(ctx context.Context, c Config) ([]string, error) {
-	models, err := ListFacts(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(models))
-	for _, m := range models {
-		names = append(names, m.ID)
-	}
-	return names, nil
-}
-
-// ListFacts asks which models there are, in the server's order, each once, with all that the server says of them. Errors and waiting
-// are those of List.
-func ListFacts(ctx context.Context, c Config) ([]ModelInfo, error) {
 	m := New(c)
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
@@ -66,28 +46,27 @@ func ListFacts(ctx context.Context, c Config) ([]ModelInfo, error) {
 }
 
 // readList reads a list of models of any shape: {"data":[…]}, {"models":[…]}, a list alone; entries are objects or names.
-func readList(raw []byte) (out []ModelInfo, ok bool) {
+func readList(raw []byte) (names []string, ok bool) {
 	var page struct{ Data, Models, Result json.RawMessage }
 	lists := []json.RawMessage{raw}
 	if json.Unmarshal(raw, &page) == nil {
 		lists = []json.RawMessage{page.Data, page.Models, page.Result}
 	}
+	seen := make(map[string]bool)
 	for _, list := range lists {
 		entries, isList := entriesOf(list)
 		ok = ok || isList
 		for _, e := range entries {
-			if id := idOf(e); id != "" && !slices.ContainsFunc(out, func(m ModelInfo) bool { return m.ID == id }) {
-				if e[0] != '{' {
-					e = json.RawMessage("null")
-				}
-				out = append(out, ModelInfo{id, e})
+			if id := idOf(e); id != "" && !seen[id] {
+				seen[id] = true
+				names = append(names, id)
 			}
 		}
 	}
-	return out, ok
+	return names, ok
 }
 
-// entriesOf reads a list, or an object whose names are the models'.
+// entriesOf reads a list; ok is false when it is none.
 func entriesOf(raw json.RawMessage) (out []json.RawMessage, ok bool) {
 	if json.Unmarshal(raw, &out) == nil {
 		return out, out != nil || string(bytes.TrimSpace(raw)) == "null" && len(raw) > 0

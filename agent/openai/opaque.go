@@ -16,11 +16,12 @@ type opaque struct {
 	Close     string          `json:"close,omitempty"`             // fieldTags: what stood behind it
 	Details   json.RawMessage `json:"reasoning_details,omitempty"` // a list
 	Extra     json.RawMessage `json:"extra_content,omitempty"`     // of the message
+	Sealed    json.RawMessage `json:"reasoning_opaque,omitempty"`  // of the message
 	CallExtra json.RawMessage `json:"call_extra_content,omitempty"`
 }
 
 func (o opaque) empty() bool {
-	return o.Field == "" && o.Details == nil && o.Extra == nil && o.CallExtra == nil
+	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.CallExtra == nil
 }
 
 // block makes the Opaque of a block.

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -57,8 +56,7 @@ type Model struct {
 	tools       wire.Tools
 	plainTools  wire.Tools
 
-	mu     sync.Mutex
-	unread map[string]bool // models of which something that could not be read was logged
+	unread wire.Unread
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -71,8 +69,8 @@ func New(c Config) *Model {
 	}
 	w := wire.New(wire.Config{Name: c.Name, Key: c.APIKey, BaseURL: base, Deadlines: c.Deadlines, HTTPClient: c.HTTPClient})
 	m := &Model{
-		address: lessons.Address(base), unread: make(map[string]bool),
-		wire: w, at: addressOf(base), key: c.APIKey, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
+		address: lessons.Address(base),
+		wire:    w, at: addressOf(base), key: c.APIKey, name: c.Name, log: c.Logger, maxTokens: c.MaxTokens,
 		settings: c.Settings, book: c.Lessons, fingerprint: lessons.Fingerprint(c.Fingerprint),
 	}
 	if m.log == nil {
@@ -150,7 +148,7 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
 	s := &stream{
 		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From,
-		begun: func() { r.call.Worked(ctx) }, unread: func(what []byte) { m.noteUnread(ctx, r.p.Model, what) },
+		begun: func() { r.call.Worked(ctx) }, unread: func(raw []byte) { m.unread.Log(t, m.log, r.at.Label(), "an event", raw) },
 	}
 	err = s.read(res.Body)
 	if lost := s.usage.counted(); !s.answered && r.p.Spent != nil && lost != (sessions.Usage{}) {
@@ -170,21 +168,4 @@ func (r *request) refused(ctx context.Context, err error) bool {
 			slog.String("hint", "set api: openai-responses at the provider"))
 	}
 	return false
-}
-
-// maxUnread bounds what is shown of an event that cannot be read, in bytes, and for how many models that is remembered.
-const maxUnread = 200
-
-// noteUnread logs what could not be read, once for each model.
-func (m *Model) noteUnread(ctx context.Context, model string, what []byte) {
-	m.mu.Lock()
-	seen := m.unread[model] || len(m.unread) >= maxUnread
-	if !seen {
-		m.unread[model] = true
-	}
-	m.mu.Unlock()
-	if !seen {
-		m.log.LogAttrs(ctx, slog.LevelWarn, "left out what cannot be read of an answer", slog.String("provider", m.name), slog.String("model", model),
-			slog.String("bytes", m.wire.Text(string(what[:min(len(what), maxUnread)]))))
-	}
 }

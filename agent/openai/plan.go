@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 	"parley/agent"
 	"parley/agent/lessons"
 	"parley/agent/wire"
-	"parley/sessions"
 	"parley/tools"
 )
 
@@ -17,9 +17,10 @@ import (
 type plan struct {
 	target    agent.Target
 	system    bool   // there is a system message; otherwise its text is in front of the first message
-	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, OmitReasoning, or "" = where providers want it
+	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, PlaceholderSignatures, OmitReasoning, or "" = where providers want it
 	all       bool   // reasoning of all own steps goes back, not only of those with tools
-	content   string // of messages with calls only: "" = null, lessons.EmptyContent or FilledContent
+	field     string // where reasoning goes that the endpoint did not send in a field itself; "" = reasoning_content
+	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
 	plain     bool // the tools' schemas have the plainest keywords
@@ -43,34 +44,24 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		out.reasoning = lessons.OmitReasoning
 	default:
 		out.reasoning = call.Use(lessons.Reasoning)
+		if said := strings.ToLower(call.Said(lessons.Reasoning)); strings.Contains(said, "reasoning") && !strings.Contains(said, "reasoning_") {
+			out.field = "reasoning"
+		}
 		out.all = out.reasoning == lessons.SendReasoning
 	}
 	toolsOff := !call.Takes(lessons.Tools, agent.ToolsSetting(p, s))
 	if !toolsOff {
-		out.tools = offeredTools(p.Tools, call)
+		out.tools = call.Offer(p.Tools)
 	}
 	roles := call.Use(lessons.Roles)
-	imagesOff := !call.Takes(lessons.Images, s.Images)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
 		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,
 		ShortIDs: call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
-		Picture: picture(imagesOff, call),
+		Picture: call.Picture(s.Images),
 	}
 	out.params = m.params(p, s, call, out)
 	return out
-}
-
-// offeredTools gives the tools that the endpoint takes, in their order.
-func offeredTools(specs []tools.Spec, call *lessons.Call) []tools.Spec {
-	refused := func(t tools.Spec) bool { return call.Off(lessons.Tool, t.Name) }
-	if slices.ContainsFunc(specs, refused) {
-		specs = slices.DeleteFunc(slices.Clone(specs), refused)
-	}
-	if most := call.MaxTools(); most > 0 && len(specs) > most {
-		specs = specs[:most]
-	}
-	return specs
 }
 
 // params gives the optional fields: what parley sets, then the user's own, which win.
@@ -92,7 +83,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		}
 		out = append(out, r)
 	}
-	if limit := cmpOr(p.MaxTokens, m.maxTokens); limit > 0 {
+	if limit := cmp.Or(p.MaxTokens, m.maxTokens); limit > 0 {
 		name := call.Name("max_tokens")
 		if name == "max_tokens" && m.at.official {
 			name = "max_completion_tokens"
@@ -118,13 +109,6 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })
 	}
 	return append(out, bodyParams(s.Body, call, so)...)
-}
-
-func cmpOr(a, b int) int {
-	if a > 0 {
-		return a
-	}
-	return b
 }
 
 func literal(v string) []byte { return []byte(v) }
@@ -215,7 +199,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 	case level == "":
 		return lessons.Unset, nil
 	case levels == nil:
-		levels = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+		levels = agent.Efforts
 	case level == "none" && !fixed: // off is asked for until it is refused
 	default:
 		if level = lessons.Nearest(level, levels); level == "" {
@@ -232,18 +216,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 	}
 }
 
-// picture reports which pictures are sent.
-func picture(off bool, call *lessons.Call) func(sessions.Block) bool {
-	if off {
-		return func(sessions.Block) bool { return false }
-	}
-	if !call.HasPictures() {
-		return nil
-	}
-	return func(b sessions.Block) bool { return !call.Off(lessons.Images, lessons.Hash(b.Data)) }
-}
-
-// sent says what a request had, for whoever reads its refusal.
+// sent says what a request had, for the reader of its refusal.
 func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Steps: w.steps}
 	for _, q := range o.params {
@@ -254,7 +227,7 @@ func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	}
 	for _, t := range o.tools {
 		out.Tools = append(out.Tools, t.Name)
-		out.Loose = out.Loose || !o.plain && string(wire.PlainSchema(t)) != strings.TrimSpace(string(t.Schema))
+		out.Loose = out.Loose || !o.plain && !wire.IsPlain(t)
 	}
 	return out
 }

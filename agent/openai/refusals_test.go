@@ -123,6 +123,10 @@ func TestRefusals(t *testing.T) {
 		has, not string // of the last request; parts behind | are all needed
 		requests int    // of the first call
 	}{
+		// source: github/copilot-cli#4884
+		{name: "a text or calls", p: agent.Prompt{Tools: specs, Messages: withTool("mock/m", textBlock("Let me look."))}, refuse: when(`"content":"Let me look.","tool_calls"`, 400, `{"object":"error","message":"Assistant message must have either content or tool_calls, but not both.","type":"invalid_request_error"}`), has: `"content":null,"tool_calls"`, requests: 2},
+		// source: openclaw/openclaw#61206
+		{name: "a schema, without a word", p: withTools, refuse: when(`"format":"uri"`, 400, "Bad Request"), has: `"name":"look"`, not: "additionalProperties", requests: 3},
 		// source: openclaude#1071
 		{name: "image, deepseek", p: withPicture, refuse: when(`image_url`, 400, said("Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text` at line 1 column 5")), has: "what is this?", not: "image_url", requests: 2},
 		{name: "image, groq", p: withPicture, refuse: when(`image_url`, 400, said("'messages.1' : for 'role:user' the following must be satisfied[('messages.1.content' : value must be a string)] content must be a string")), not: "image_url", requests: 2},
@@ -224,6 +228,29 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("no JSON: %s", e.last())
 			}
 		})
+	}
+}
+
+// TestPlaceholderSignatures: an endpoint that does not take its own signatures back gets Google's placeholder, in the first call of each
+// step. source: NoeFabris/opencode-antigravity-auth#368
+func TestPlaceholderSignatures(t *testing.T) {
+	t.Parallel()
+	call := func(id string, o opaque) sessions.Block {
+		return sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: "look", Arguments: json.RawMessage(`{}`), Opaque: o.block("here")}
+	}
+	p := agent.Prompt{Messages: []sessions.Message{
+		user(textBlock("go")),
+		{Role: sessions.Assistant, Content: []sessions.Block{call("a1", opaque{CallExtra: json.RawMessage(`{"google":{"thought_signature":"CpQB"}}`)}), call("b2", opaque{})}},
+		{Role: sessions.ToolResult, ToolCallID: "a1", Content: sessions.TextContent("found")},
+		{Role: sessions.ToolResult, ToolCallID: "b2", Content: sessions.TextContent("found")},
+	}}
+	target := agent.Target{From: "here", Thinking: true}
+	for use, want := range map[string]string{"": "CpQB", lessons.SendSignatures: "CpQB", lessons.PlaceholderSignatures: "skip_thought_signature_validator", lessons.OmitReasoning: ""} {
+		target.Thinking = use != lessons.OmitReasoning
+		body := string(encodeMessages(p, plan{reasoning: use, target: target}, 0).body)
+		if n := strings.Count(body, "thought_signature\":"); want == "" && n != 0 || want != "" && n != 1 || !strings.Contains(body, want) {
+			t.Errorf("%q: %d signatures, not %s: %s", use, n, want, body)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -51,7 +52,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 		w.body = append(w.body, "},"...)
 		system = ""
 	}
-	field := ownField(msgs)
+	field := ownField(msgs, cmp.Or(o.field, "reasoning_content"))
 	if o.reasoning == "" && !o.target.Plain {
 		o.reasoning = wantedBack(msgs)
 	}
@@ -77,8 +78,8 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 	return w
 }
 
-// ownField gives the field in which the endpoint sent reasoning in a history; the one that most use when nothing is known.
-func ownField(msgs []sessions.Message) string {
+// ownField gives the field in which the endpoint sent reasoning in a history, otherwise where nothing is known of it.
+func ownField(msgs []sessions.Message, otherwise string) string {
 	for _, m := range msgs {
 		for _, b := range m.Content {
 			if b.Type == sessions.ThinkingBlock && b.Opaque != nil && len(b.Opaque.Data) > 0 {
@@ -88,7 +89,7 @@ func ownField(msgs []sessions.Message) string {
 			}
 		}
 	}
-	return "reasoning_content"
+	return otherwise
 }
 
 // wantedBack tells from an endpoint's own steps what it wants with those that others made: signatures, reasoning, or nothing ("").
@@ -139,6 +140,9 @@ func backOf(m sessions.Message) (out back) {
 		if data.Extra != nil {
 			out.data.Extra = data.Extra
 		}
+		if data.Sealed != nil {
+			out.data.Sealed = data.Sealed
+		}
 		switch {
 		case data.Details == nil:
 		case out.data.Details == nil:
@@ -158,6 +162,12 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	if o.reasoning != lessons.OmitReasoning && !o.target.Plain {
 		give = backOf(m)
 	}
+	if o.reasoning == lessons.PlaceholderSignatures {
+		give.data.Details, give.data.Extra = nil, nil
+	}
+	if calls && o.content == lessons.CallsOnly {
+		text, give.own = "", give.own && give.data.Field != fieldTags && give.data.Field != fieldParts
+	}
 	inText := give.own && (give.data.Field == fieldTags || give.data.Field == fieldParts)
 	switch {
 	case inText && give.data.Field == fieldTags:
@@ -174,7 +184,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		w.body = wire.Quote(w.body, text)
 	default:
 		w.body = append(w.body, map[string]string{lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
-		if o.content == "" {
+		if o.content == "" || o.content == lessons.CallsOnly {
 			w.body = append(w.body, "null"...)
 		}
 	}
@@ -184,6 +194,9 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	}
 	if give.data.Extra != nil {
 		w.body, w.reasoning = append(append(w.body, `,"extra_content":`...), give.data.Extra...), true
+	}
+	if give.data.Sealed != nil {
+		w.body, w.reasoning = append(append(w.body, `,"reasoning_opaque":`...), give.data.Sealed...), true
 	}
 	if calls {
 		w.calls(m.Content, o)
@@ -220,10 +233,11 @@ func (w *written) calls(blocks []sessions.Block, o plan) {
 		}
 		w.body = wire.Quote(append(append(w.body, next...), `{"type":"function","id":`...), c.ID)
 		var extra []byte
-		if c.Opaque != nil && o.reasoning != lessons.OmitReasoning {
+		placeholders := o.reasoning == lessons.PlaceholderSignatures
+		if c.Opaque != nil && o.reasoning != lessons.OmitReasoning && !placeholders {
 			extra = readOpaque(c.Opaque.Data).CallExtra
 		}
-		if extra == nil && c.Opaque == nil && next != "," && o.reasoning == lessons.SendSignatures {
+		if extra == nil && next != "," && (placeholders || c.Opaque == nil && o.reasoning == lessons.SendSignatures) {
 			extra = []byte(skipSignature) // of parallel calls the first has the signature
 		}
 		if extra != nil {

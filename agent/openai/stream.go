@@ -22,6 +22,7 @@ const (
 	maxThinking  = 4 << 20
 	maxArguments = 4 << 20 // of all calls
 	maxCalls     = 128     // a number
+	maxLate      = 4096    // a number: messages in the events of a stream
 )
 
 // thinkingCut stands at the end of reasoning that was longer.
@@ -32,19 +33,22 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string            // the endpoint, as sessions.Opaque.From has it
-	begun   func()            // told of the first good event
-	unread  func(what []byte) // told of what could not be read
-	chunk   chunk             // of the event at hand
-	content joiner            // content as it came
-	reason  joiner            // reasoning as it came
-	visible markup.Reader     // of the content
-	thought strings.Builder   // all reasoning
-	field   string            // where reasoning came; fieldContent and fieldParts for content
-	details details           // reasoning_details
-	extra   json.RawMessage   // extra_content of the message
+	from    string           // the endpoint, as sessions.Opaque.From has it
+	begun   func()           // told of the first good event
+	unread  func(raw []byte) // told of what could not be read
+	chunk   chunk            // of the event at hand
+	content joiner           // content as it came
+	reason  joiner           // reasoning as it came
+	visible markup.Reader    // of the content
+	thought strings.Builder  // all reasoning
+	field   string           // where reasoning came; fieldContent and fieldParts for content
+	details details          // reasoning_details
+	extra   json.RawMessage  // extra_content of the message
+	sealed  json.RawMessage  // reasoning_opaque of the message
 	calls   []*call
-	size    int // of the arguments of all calls
+	beside  []toolCall // of other choices than the first
+	size    int        // of the arguments of all calls
+	late    []*delta   // messages in the events of a stream: they count where nothing came in pieces
 	finish  string
 	model   string
 	usage   usage
@@ -152,8 +156,9 @@ func (s *stream) add(data []byte, value bool) error {
 		if says(o.Error) {
 			return s.t.StreamError(data)
 		}
-		if o.Index != 0 {
-			continue // one answer was asked for
+		if o.Index != 0 { // one answer was asked for
+			s.others(o)
+			continue
 		}
 		s.count(o.Usage)
 		if o.FinishReason != "" {
@@ -163,7 +168,10 @@ func (s *stream) add(data []byte, value bool) error {
 			s.finish = o.Native
 		}
 		d := &o.Delta
-		if o.Message != nil && d.empty() {
+		if o.Message != nil && d.empty() && !value && len(s.late) < maxLate {
+			s.late = append(s.late, o.Message)
+		}
+		if o.Message != nil && d.empty() && value {
 			d, s.whole = o.Message, s.whole || value
 			for n := range d.ToolCalls {
 				d.ToolCalls[n].Index = n
@@ -240,6 +248,9 @@ func (s *stream) delta(d *delta) error {
 	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
 		s.extra = bytes.Clone(d.Extra)
 	}
+	if says(d.Sealed) {
+		s.sealed = bytes.Clone(d.Sealed)
+	}
 	if s.visible.TextLen() > maxText {
 		return s.t.TooLarge("the text", maxText)
 	}
@@ -294,11 +305,17 @@ func (s *stream) give(d agent.Delta) {
 // end makes the answer.
 func (s *stream) end() error {
 	s.t.Drain()
+	if err := s.replay(); err != nil {
+		return err
+	}
 	s.think(s.reason.end())
 	s.say(s.content.end())
 	s.show(s.visible.End())
 	answer := &agent.Answer{Model: s.model, Usage: s.usage.counted()}
 	stop, class := ending(s.finish)
+	if err := s.takeOthers(); err != nil {
+		return err
+	}
 	calls, err := s.called()
 	if err != nil {
 		return err
@@ -336,11 +353,33 @@ func (s *stream) end() error {
 	return nil
 }
 
+// replay takes in what only messages inside of a stream's events said. Some servers repeat the whole so far there.
+func (s *stream) replay() error {
+	text, calls := s.content.text.Len() > 0 || s.content.held != "", len(s.calls) > 0
+	for _, m := range s.late {
+		for n := range m.ToolCalls {
+			m.ToolCalls[n].Index = n
+		}
+		switch {
+		case text && calls:
+			return nil
+		case text:
+			m = &delta{ToolCalls: m.ToolCalls, FunctionCall: m.FunctionCall}
+		case calls:
+			m = &delta{Content: m.Content, Refusal: m.Refusal, parts: m.parts}
+		}
+		if err := s.delta(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // blocks puts the answer together, with what the provider wants back.
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed}
 	if tagged && s.field == "" {
 		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}

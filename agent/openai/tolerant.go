@@ -63,7 +63,8 @@ func oddDelta(v any) (d delta) {
 		return d
 	}
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
-		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"])}
+		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
+		Sealed: rawOf(m["reasoning_opaque"])}
 	switch content := m["content"].(type) {
 	case []any, map[string]any:
 		d.parts = partsOf(content, nil)

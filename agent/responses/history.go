@@ -64,20 +64,14 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 
 // target says what the transcript is made fit for.
 func (h *history) target() agent.Target {
-	t := agent.Target{
+	return agent.Target{
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
 		Plain:        h.noTools || h.call.Bare() || h.call.Use(lessons.Roles) == lessons.Alternate,
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
+		Picture:      h.call.Picture(h.set.Images),
 	}
-	switch {
-	case !h.call.Takes(lessons.Images, h.set.Images):
-		t.Picture = func(sessions.Block) bool { return false }
-	case h.call.HasPictures():
-		t.Picture = func(b sessions.Block) bool { return !h.call.Off(lessons.Images, lessons.Hash(b.Data)) }
-	}
-	return t
 }
 
 // user adds a message of a person. Text alone is sent as a plain text: every server takes it.
@@ -213,7 +207,7 @@ func (h *history) thinking(c sessions.Block, kept keptItem, whole bool) {
 	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
 	case kept.data != nil && whole:
 		h.note(kept.id)
-		h.b = append(append(h.b, kept.data...), ',')
+		h.b = append(append(h.b, withShortID(kept)...), ',')
 		h.sent.Reasoning = true
 	case kept.data == nil && wanted && c.Text != "":
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
@@ -265,7 +259,7 @@ func (h *history) further(kept keptItem, whole bool) (id bool) {
 	delete(all, "type")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "id" {
-			if !whole {
+			if !whole || len(kept.id) > maxItemID {
 				continue
 			}
 			id = true
@@ -302,6 +296,27 @@ func (h *history) textID(text string, quoted []byte) {
 		h.b = strconv.AppendInt(append(h.b, '_'), int64(n), 10)
 	}
 	h.b = append(h.b, '"')
+}
+
+// maxItemID is the longest id of an item that is taken back; ChatGPT makes longer ones. Nothing is found by them: the request stores
+// nothing. source: NousResearch/hermes-agent#27038
+const maxItemID = 64
+
+// withShortID gives an item without its id when that is too long to go back.
+func withShortID(kept keptItem) json.RawMessage {
+	if len(kept.id) <= maxItemID {
+		return kept.data
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(kept.data, &all) != nil {
+		return kept.data
+	}
+	delete(all, "id")
+	out, err := json.Marshal(all)
+	if err != nil { // what was decoded can be encoded
+		return kept.data
+	}
+	return out
 }
 
 func trimComma(b []byte) []byte {

@@ -74,6 +74,24 @@ func TestItemsGoBack(t *testing.T) {
 	}
 }
 
+// TestLongItemIDs: ids that are too long to be taken back are left out, and all else of their items goes back.
+// source: NousResearch/hermes-agent#27038
+func TestLongItemIDs(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 400)
+	lengthen := func(item, id string) string { return strings.Replace(item, `"id":"`+id+`"`, `"id":"`+id+long+`"`, 1) }
+	m, s := against(t, Config{}, reply{body: events(completed(`{"id":"rs_1`+long+`","type":"reasoning","summary":[],"encrypted_content":"gA=="}`, lengthen(commentary, "msg_7"), lengthen(weather, "fc_1")))}, fine)
+	g := ask(t, m, turn(user("go")))
+	if g.err != nil || g.answer.Stop != agent.StopToolUse {
+		t.Fatalf("%+v", g)
+	}
+	ask(t, m, turn(user("go"), said(g), result("call_1", "rain")))
+	wantKinds(t, s.bodies[1], "message:user", "reasoning", "message:assistant", "function_call", "function_call_output")
+	if raw := s.raw[1]; strings.Contains(raw, long) || !strings.Contains(raw, `{"encrypted_content":"gA==","summary":[],"type":"reasoning"}`) || !strings.Contains(raw, `"phase":"commentary"`) {
+		t.Errorf("sent %s", raw)
+	}
+}
+
 // TestItemsOfOthers: what another model made goes without reasoning and without the ids of its items.
 // source: badlogic/pi-mono (ids of items are checked against the reasoning that they came with)
 func TestItemsOfOthers(t *testing.T) {

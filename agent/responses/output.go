@@ -122,6 +122,9 @@ func (s *stream) added(ev *event) error {
 	}
 	if k == call {
 		o.name, o.callID, o.begun = it.Name, it.CallID, arguments(it.Arguments)
+		if s.begunBytes += len(o.begun); s.begunBytes > maxArguments {
+			return s.t.TooLarge("the arguments of tool calls", maxArguments)
+		}
 		s.keep(o, it, ev.Item)
 	}
 	return nil
@@ -228,6 +231,14 @@ func (s *stream) fill(o *output, it item, raw json.RawMessage) error {
 func (s *stream) keep(o *output, it item, raw json.RawMessage) {
 	if o.kind != reasoning {
 		if extra := further(o.kind, raw); extra != nil {
+			size := 0
+			for _, value := range extra {
+				size += len(value)
+			}
+			if s.opaqueBytes += size; s.opaqueBytes > sessions.MaxOpaque {
+				s.opaqueOver = true // none of it is kept
+				extra = map[string]json.RawMessage{"type": itemTypes[o.kind]}
+			}
 			o.extra = extra
 		}
 		return

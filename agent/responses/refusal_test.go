@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -132,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var saved []sessions.Lesson
-			book := lessons.NewBook(lessons.Config{Save: func(l ...sessions.Lesson) { saved = append(saved, l...) }})
+			book := lessons.NewBook(lessons.Config{Save: func(_ context.Context, l ...sessions.Lesson) { saved = append(saved, l...) }})
 			conf := Config{Lessons: book, Settings: func(string) agent.ModelSettings { return c.set }}
 			whole := `{"object":"response","status":"completed","output":[` + hello + `]}`
 			m, s := against(t, conf, c.reply, reply{body: whole})

@@ -26,7 +26,7 @@ type request struct {
 
 // consists gives what the request consists of.
 func (r *request) consists() lessons.Sent {
-	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !bytes.Equal(wire.PlainSchema(s), bytes.TrimSpace(s.Schema)) })
+	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !wire.IsPlain(s) })
 	return r.sent
 }
 
@@ -46,7 +46,7 @@ const minTokens = 16
 // reserved are the fields of a body that the configuration cannot replace.
 var reserved = []string{"input", "instructions", "model", "stream", "tools"}
 
-// encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling the SDK's
+// encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling
 // types: encoding those takes ten times as long, in every turn.
 func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
 	r := &request{}
@@ -203,13 +203,7 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 	if len(p.Tools) == 0 || !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)) {
 		return nil, nil
 	}
-	specs := p.Tools
-	if slices.ContainsFunc(specs, func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) }) {
-		specs = slices.DeleteFunc(slices.Clone(specs), func(s tools.Spec) bool { return call.Off(lessons.Tool, s.Name) })
-	}
-	if most := call.MaxTools(); most > 0 && most < len(specs) {
-		specs = specs[:most]
-	}
+	specs := call.Offer(p.Tools)
 	r.specs, r.plain = specs, call.Off(lessons.Schema, "")
 	for _, s := range specs {
 		r.sent.Tools = append(r.sent.Tools, s.Name)

@@ -14,12 +14,10 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -61,8 +59,7 @@ type Model struct {
 
 	tools, plainTools wire.Tools
 
-	mu     sync.Mutex
-	warned map[string]bool // models of which something unreadable was logged
+	unread wire.Unread
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -144,7 +141,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, t.Error(err)
 	}
 	m.header(post.Header, settings, req.sent.Stream)
-	t.Hide(slices.Collect(maps.Values(settings.Headers))...)
+	t.Hide(settings, post.URL.String())
 	res, err := m.wire.HTTP().Do(post)
 	if err != nil {
 		return false, t.Error(err)
@@ -159,7 +156,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	s := &stream{
 		t: t, yield: yield, from: at.String(), tools: req.offered,
 		good:   func() { call.Worked(parent) },
-		unread: func(what string, raw []byte) { m.warn(parent, t, at, what, raw) },
+		unread: func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
 	}
 	err = s.read(res.Body)
 	if lost := s.usage; !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
@@ -247,27 +244,3 @@ func hostOf(u *url.URL) host {
 	}
 	return other
 }
-
-// maxWarned bounds the models of which is known that something unreadable was logged.
-const maxWarned = 256
-
-// warn logs what could not be read, once for each model.
-func (m *Model) warn(ctx context.Context, t *wire.Try, at lessons.Endpoint, what string, raw []byte) {
-	m.mu.Lock()
-	known := m.warned[at.Model]
-	if !known {
-		if m.warned == nil || len(m.warned) >= maxWarned {
-			m.warned = make(map[string]bool)
-		}
-		m.warned[at.Model] = true
-	}
-	m.mu.Unlock()
-	if known {
-		return
-	}
-	m.log.LogAttrs(ctx, slog.LevelWarn, "left out an unreadable part of an answer", slog.String("model", at.Label()),
-		slog.String("what", what), slog.String("bytes", t.Text(string(raw[:min(len(raw), maxLogged)]))))
-}
-
-// maxLogged bounds what is logged of an unreadable part, in bytes.
-const maxLogged = 200

@@ -193,15 +193,16 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), err
 }
 
-// TestSecretsInErrors: what a server repeats of a configured header is in no error.
+// TestSecretsInErrors: what a server repeats of a configured header, also without its scheme, or of the query is in no error.
 func TestSecretsInErrors(t *testing.T) {
 	t.Parallel()
-	set := agent.ModelSettings{Headers: map[string]channels.Secret{"Cf-Aig-Authorization": channels.NewSecret("Bearer hush-hush")}}
-	m, _ := against(t, Config{Settings: func(string) agent.ModelSettings { return set }},
-		reply{status: 401, body: `{"error":{"message":"Bearer hush-hush is no key"}}`})
-	g := ask(t, m, agent.Prompt{})
-	if class(g.err) != agent.BadKey || strings.Contains(g.err.Error(), "hush") {
-		t.Errorf("%v", g.err)
+	set := agent.ModelSettings{Headers: map[string]channels.Secret{"Cf-Aig-Authorization": channels.NewSecret("Bearer hush-hush")}, Query: map[string]string{"subscription-key": "hush-query"}}
+	for _, said := range []string{"Bearer hush-hush is no key", "Incorrect API key provided: hush-hush", "cannot serve /v1/responses?subscription-key=hush-query"} {
+		m, _ := against(t, Config{Settings: func(string) agent.ModelSettings { return set }}, reply{status: 401, body: `{"error":{"message":"` + said + `"}}`})
+		g := ask(t, m, agent.Prompt{})
+		if class(g.err) != agent.BadKey || strings.Contains(g.err.Error(), "hush") {
+			t.Errorf("%v", g.err)
+		}
 	}
 }
 

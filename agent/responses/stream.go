@@ -41,7 +41,7 @@ type stream struct {
 	opaqueOver bool // there is more for the provider than is kept
 	unpaired   bool // a reasoning item cannot be sent back
 
-	textBytes, thoughtBytes, argumentBytes, opaqueBytes int // kept so far
+	textBytes, thoughtBytes, argumentBytes, begunBytes, opaqueBytes int // kept so far
 }
 
 // The bounds of what is kept of an answer, in bytes.

@@ -135,6 +135,30 @@ var faultBodies = []faultBody{
 	{400, `{"error":{"message":"litellm.ContextWindowExceededError: ContextWindowExceededError: OpenAIException - Error code: 400 - {'error': {'message': \"This model's maximum context length is 8192 tokens.\"}}","type":null,"param":null,"code":"400"}}`, agent.TooLong, "ContextWindowExceeded"},
 	{400, `{"error":{"message":"litellm.UnsupportedParamsError: openai does not support parameters: ['reasoning_effort'], for model=x. To drop these, set ` + "`litellm.drop_params=True`" + `","type":"None","param":null,"code":"400"}}`, agent.BadRequest, "does not support parameters"},
 	{502, "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></body></html>", agent.Overloaded, ""},
+	// source: agentjido/req_llm#971, NousResearch/hermes-agent#27038
+	{400, `[{"error":{"code":400,"message":"Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.","status":"INVALID_ARGUMENT"}}]`, agent.BadRequest, "MINIMAL"},
+	{400, `{"error":{"message":"Invalid 'input[1].id': string too long. Expected a string with maximum length 64, but got a string with length 408 instead.","type":"invalid_request_error","param":"input[1].id","code":"string_above_max_length"}}`, agent.BadRequest, "string too long"},
+	{400, `{"error":{"message":"Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760.","type":"invalid_request_error","param":"messages[1].content","code":"string_above_max_length"}}`, agent.TooLong, "string too long"},
+	// source: docs.z.ai/api-reference/api-code, help.aliyun.com/zh/model-studio/error-code, proxysoul/Empryo#52
+	{400, `{"error":{"code":"1261","message":"Prompt exceeds max length"}}`, agent.TooLong, "max length"},
+	{400, `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]","type":"invalid_request_error"}}`, agent.TooLong, "input length"},
+	{400, `{"error":{"message":"You passed 202753 input tokens and requested 0 output tokens. However, the model's context length is only 202752 tokens.","type":"BadRequestError"}}`, agent.TooLong, "202752"},
+	// A page of a proxy says nothing of the key. source: anthropics/claude-code#30399
+	{403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>", agent.Unreachable, ""},
+	// A router's status hides what is behind it. source: NousResearch/hermes-agent#31456, continuedev/continue#13259
+	{502, `{"error":{"message":"Unknown parameter: 'stream_options'.","type":"invalid_request_error","code":"unknown_parameter"}}`, agent.BadRequest, "Unknown parameter"},
+	{502, `All model providers failed: zai: Invalid status code: 400 Bad Request: {"error":{"code":"1214","message":"The messages parameter is illegal."}}`, agent.BadRequest, "illegal"},
+	{502, `{"error":{"message":"upstream closed after 400 ms","type":"bad_gateway"}}`, agent.Overloaded, "upstream closed"},
+	// The cause stands in param. source: tailcallhq/forgecode#3347
+	{400, `data:{"error":{"code":"400","message":"Param Incorrect","param":"The reasoning_content in the thinking mode must be passed back to the API.","type":""}}`, agent.BadRequest, "must be passed back"},
+	// A model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107, Lore-Hex/quill-router#287
+	{400, `{"error":{"message":"The model x has been decommissioned and is no longer supported.","type":"invalid_request_error","code":"model_decommissioned"}}`, agent.NoSuchModel, "decommissioned"},
+	{410, `{"error":{"type":"bad_response_status_code","message":"The model 'x/y' has reached its end of life on 2026-08-07T09:00:00Z and is no longer available."}}`, agent.NoSuchModel, "end of life"},
+	{400, `{"error":{"message":"temperature is no longer supported for this model.","type":"invalid_request_error"}}`, agent.BadRequest, "no longer supported"},
+	// source: anthropics/claude-code#38035, continuedev/continue#11621
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}}`, agent.NoCredit, "usage limits"},
+	{500, `"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"You have reached your specified API usage limits.\"}}"`, agent.NoCredit, "usage limits"},
+	{400, `{"error":{"message":"invalid tool call arguments","type":"api_error"}}`, agent.Overloaded, "invalid tool call"}, // source: duolahypercho/codex-router#161
 	{504, "upstream request timeout", agent.Overloaded, "upstream request timeout"},
 	{429, "Too Many Requests", agent.RateLimited, "Too Many Requests"},
 	{500, `{"detail":"Internal Server Error"}`, agent.Overloaded, "Internal Server Error"},

@@ -19,7 +19,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
-	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords):
+	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords) && !strings.Contains(f.All, "please retry with"): // with something else
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses():
 		return agent.BadRequest // the model exists, elsewhere
@@ -27,8 +27,12 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
+	case s >= 500 && f.invalid():
+		return agent.BadRequest // of a router: what is behind it refused the request, and will again
 	case s == http.StatusRequestTimeout, s >= 500:
 		return agent.Overloaded
+	case f.Page && (s == http.StatusUnauthorized || s == http.StatusForbidden):
+		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s >= 400 && f.is(keyCodes, keyWords):
 		return agent.BadKey
 	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
@@ -66,6 +70,18 @@ func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
 
+// Passing reports whether a model wrote what its server could not read: the same request mostly works when it is made again.
+func (f *Fault) Passing() bool { return f.is(passingCodes, sampleWords) }
+
+// invalidCodes are given for requests that are wrong, whatever the status.
+var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
+
+// innerStatus matches the status of a refusal that a router quotes.
+var innerStatus = regexp.MustCompile(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
+
+// invalid reports whether an error says that the request is wrong, although its status says something else.
+func (f *Fault) invalid() bool { return f.has(invalidCodes) || innerStatus.MatchString(f.All) }
+
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {
 	return slices.ContainsFunc(f.Codes, func(c string) bool { return slices.Contains(codes, c) })
@@ -100,12 +116,13 @@ var (
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
-		"insufficient credit", "more credits", "out of credits", "no credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
+		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
+		"api usage limits", // Anthropic
 	}
 	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
-	passingWords = []string{
+	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
 		"failed to parse tool call",    // llama.cpp
@@ -113,8 +130,11 @@ var (
 		"tool call validation failed",  // Groq
 		"malformed_function_call",      // Gemini
 		"error parsing tool call",      // Ollama
-		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
+		"invalid tool call arguments",  // Ollama
 	}
+	passingWords = append([]string{
+		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
+	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
 	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}
 )
@@ -129,8 +149,14 @@ func tooLong(f *Fault) bool {
 	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return false
 	}
-	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length"}, tooLongWords)
+	if f.has([]string{"string_above_max_length"}) && shortField.MatchString(f.Param) {
+		return false // an id or a name
+	}
+	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
 }
+
+// shortField matches parameters whose length has nothing to do with that of the conversation.
+var shortField = regexp.MustCompile(`(?i)(?:^|[._\]])(?:id|name|user|key)$`)
 
 // tooLongWords are in the errors about prompts that are too long, in lower case.
 var tooLongWords = []string{
@@ -160,11 +186,20 @@ var tooLongWords = []string{
 	"context window exceeds limit",           // MiniMax
 	"exceeded model token limit",             // Kimi
 	"number of tokens in the prompt exceeds", // Cohere
+	"prompt exceeds max length",              // Z.ai
+	"range of input length should be",        // DashScope
+	"context length is only",                 // vLLM
 }
+
+// modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
+var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
 func noSuchModel(text string) bool {
 	if !strings.Contains(text, "model") {
 		return false
+	}
+	if modelGone.MatchString(text) {
+		return true
 	}
 	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {
 		if strings.Contains(text, s) {

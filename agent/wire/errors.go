@@ -21,7 +21,7 @@ const maxErrorText = 600
 // atOnce is a Retry-After of zero: agent.Retry reads 0 as "nothing was asked for".
 const atOnce = -1
 
-// Error makes a *agent.ModelError of what ended the try. err is what the SDK said; nil = nothing.
+// Error makes a *agent.ModelError of what ended the try. err is what went wrong; nil = the status says it.
 func (t *Try) Error(err error) error { return t.modelError(err) }
 
 func (t *Try) modelError(err error) *agent.ModelError {

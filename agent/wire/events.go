@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
 	"parley/agent"
 )
 
@@ -140,7 +141,7 @@ func (e *Events) event() (Event, error) {
 			if len(e.data) > maxLine {
 				return Event{}, errLongLine
 			}
-			if len(e.data) > 0 && json.Valid(e.data) { // a server that leaves out the empty line between events
+			if opensValue(value) && closesValue(e.data) && json.Valid(e.data) { // a server that leaves out the empty line between events
 				e.next = append(e.next[:0], line...)
 				return Event{Name: e.name, Data: e.data}, nil
 			}
@@ -164,7 +165,18 @@ func (e *Events) event() (Event, error) {
 	return Event{}, e.last
 }
 
-var errLongLine = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+var (
+	errLongLine  = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+	errLongValue = fmt.Errorf("%w: it is a JSON value of more than %d bytes", agent.ErrTooLarge, maxValue)
+)
+
+// opensValue reports whether a line may be the beginning of another event: an object, a list, or [DONE].
+func opensValue(line []byte) bool { return len(line) > 0 && (line[0] == '{' || line[0] == '[') }
+
+// closesValue reports whether data may be a whole object or list.
+func closesValue(data []byte) bool {
+	return len(data) > 0 && (data[len(data)-1] == '}' || data[len(data)-1] == ']')
+}
 
 // readLine gives a line without its end. At the end of the answer there may be both a line and an error.
 func (e *Events) readLine() ([]byte, error) {
@@ -192,7 +204,7 @@ type valueLimit struct {
 
 func (l *valueLimit) Read(p []byte) (int, error) {
 	if l.read > maxValue {
-		return 0, fmt.Errorf("the answer is a JSON value of more than %d bytes", maxValue)
+		return 0, errLongValue
 	}
 	n, err := l.r.Read(p)
 	l.read += n

@@ -16,6 +16,7 @@ type Fault struct {
 	Text   string   // its sentences, on one line, short, without secrets
 	All    string   // everything that it said, nested and quoted texts too, in lower case, one a line
 	Raw    string   // like All, as it was written
+	Page   bool     // it is a web page: something else than the provider answered
 }
 
 // Error gives the provider's sentences.
@@ -25,16 +26,18 @@ func (f *Fault) Error() string { return f.Text }
 const (
 	maxFaultDepth = 12
 	maxFaultTexts = 200
+	maxFaultText  = 8 << 10  // bytes of one text
+	maxFaultAll   = 64 << 10 // bytes of all of them
 )
 
-// ReadFault reads an error body of any shape: objects, lists, plain texts, and JSON that is quoted inside of a text. raw is bounded by
-// the caller.
+// ReadFault reads an error body of any shape: objects, lists, plain texts, and JSON that is quoted inside of a text. Of a long one the
+// beginning is kept: an error in a stream may be as long as an event.
 func ReadFault(raw []byte) *Fault {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	f := &Fault{}
 	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
 		f.Text = "the answer is a web page, no JSON (is baseUrl right?)"
-		f.Raw, f.All = text, start
+		f.Raw, f.All, f.Page = cutText(text, maxFaultAll), cutText(start, maxFaultAll), true
 		return f
 	}
 	r := faultReader{f: f}
@@ -46,9 +49,9 @@ func ReadFault(raw []byte) *Fault {
 	}
 	f.Text = strings.Join(r.sentences, ": ")
 	if f.Text == "" {
-		f.Text = text
+		f.Text = cutText(text, maxFaultText)
 	}
-	f.Raw = strings.Join(r.all, "\n")
+	f.Raw = cutText(strings.Join(r.all, "\n"), maxFaultAll)
 	f.All = strings.ToLower(f.Raw)
 	return f
 }
@@ -133,6 +136,7 @@ func worthReading(v any) bool {
 
 // word keeps one text.
 func (r *faultReader) word(under, s string) {
+	s = cutText(s, maxFaultText)
 	r.all = append(r.all, s)
 	switch under {
 	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code":
@@ -144,6 +148,10 @@ func (r *faultReader) word(under, s string) {
 			return
 		}
 	case "param", "parameter", "loc", "field":
+		if strings.Contains(s, " ") { // no name: Xiaomi has the cause there
+			under = "message"
+			break
+		}
 		if r.f.Param == "" || under == "loc" {
 			r.f.Param = strings.Trim(r.f.Param+"."+s, ".")
 		}
@@ -154,4 +162,12 @@ func (r *faultReader) word(under, s string) {
 	} else if len(r.sentences) == 0 && rank(under) < len(sentenceKeys) {
 		r.sentences = append(r.sentences, s)
 	}
+}
+
+// cutText returns the beginning of a text: at most so many bytes, of whole characters.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
 }

@@ -10,14 +10,14 @@ import (
 	"parley/tools"
 )
 
-// Schema is the schema of a tool's arguments as providers want it: always an object, and lists say what they hold. One broken schema
-// must not cost every turn. A schema with nothing to correct keeps its bytes.
+// Schema is the schema of a tool's arguments as providers want it: always an object with properties, and lists say what they hold. One
+// broken schema must not cost every turn. A schema with nothing to correct keeps its bytes.
 func Schema(s tools.Spec) json.RawMessage {
 	trimmed := bytes.TrimSpace(s.Schema)
 	if len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(trimmed) {
-		return json.RawMessage(`{"type":"object"}`)
+		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	if !bytes.Contains(trimmed, []byte(`"array"`)) && bytes.Contains(trimmed, []byte(`"object"`)) {
+	if !bytes.Contains(trimmed, []byte(`"array"`)) && bytes.Contains(trimmed, []byte(`"object"`)) && bytes.Contains(trimmed, []byte(`"properties"`)) {
 		return trimmed
 	}
 	root, ok := decoded(trimmed)
@@ -27,6 +27,9 @@ func Schema(s tools.Spec) json.RawMessage {
 	changed := fillItems(root, 0)
 	if _, typed := root["type"]; !typed && root["anyOf"] == nil && root["oneOf"] == nil && root["allOf"] == nil && root["$ref"] == nil {
 		root["type"], changed = "object", true
+	}
+	if _, has := root["properties"].(map[string]any); !has && root["type"] == "object" { // OpenAI wants them. source: inboxapi/cli#106
+		root["properties"], changed = map[string]any{}, true
 	}
 	if !changed {
 		return trimmed
@@ -83,7 +86,8 @@ func isType(v any, name string) bool {
 }
 
 // PlainSchema is the schema of a tool's arguments in the plainest keywords, which every provider takes: type (one), description,
-// properties, required, items, enum of texts. References are written out; of several forms the first is taken.
+// properties, required, items, enum of texts. References are written out; of several forms the first is taken where nothing else says
+// what the value is. What is left out makes a schema wider: the agent loop checks arguments against the whole one.
 func PlainSchema(s tools.Spec) json.RawMessage {
 	root, ok := decoded(Schema(s))
 	if !ok {
@@ -98,6 +102,15 @@ func PlainSchema(s tools.Spec) json.RawMessage {
 		out["properties"] = map[string]any{}
 	}
 	return encoded(out, json.RawMessage(`{"type":"object","properties":{}}`))
+}
+
+// IsPlain reports whether the schema of a tool has the plainest keywords only.
+func IsPlain(s tools.Spec) bool {
+	root, ok := decoded(Schema(s))
+	if ok && root["properties"] == nil {
+		root["properties"] = map[string]any{}
+	}
+	return ok && bytes.Equal(encoded(root, nil), PlainSchema(s))
 }
 
 // plainer makes one schema plain. It counts what it writes: references can refer to each other.
@@ -208,7 +221,7 @@ func (p *plainer) resolved(s map[string]any) map[string]any {
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		forms, ok := s[key].([]any)
-		if !ok {
+		if !ok || s["type"] != nil || s["properties"] != nil { // beside those a form only narrows
 			continue
 		}
 		for _, x := range forms {

@@ -1,5 +1,5 @@
-// Package wire is what the model providers share below their SDKs: an HTTP client with deadlines for each part of an answer,
-// bounded bodies, and the translation of every failure into an agent.ModelError without secrets in it.
+// Package wire is what the model providers share: an HTTP client with deadlines for each part of an answer, bounded bodies, readers of
+// events, lists and schemas, and the translation of every failure into an agent.ModelError without secrets in it.
 package wire
 
 import (
@@ -72,7 +72,7 @@ func New(c Config) *Client {
 	return &Client{name: c.Name, hide: channels.Hide(append(tools.AddressSecrets(c.BaseURL), c.Key)...), deadlines: d, http: &own}
 }
 
-// HTTP is the client to give to an SDK. It works only under a context made by Start. It follows no redirects, which would carry the
+// HTTP is the client that makes the requests of tries. It works only under a context made by Start. It follows no redirects, which would carry the
 // key to another place: they are errors.
 func (c *Client) HTTP() *http.Client { return c.http }
 
@@ -116,7 +116,7 @@ var (
 	errStopped   = errors.New("the reader stopped")
 )
 
-// Start begins a try. The context is for the SDK's call; Stop must be called at the end, and ends the request if it still runs.
+// Start begins a try. The context is for its request; Stop must be called at the end, and ends the request if it still runs.
 func (c *Client) Start(parent context.Context) (context.Context, *Try) {
 	t := &Try{c: c, parent: parent}
 	ctx, cancel := context.WithCancelCause(parent)
@@ -139,10 +139,10 @@ func (c *Client) Start(parent context.Context) (context.Context, *Try) {
 	return t.ctx, t
 }
 
-// Hide keeps secrets of this try, as of configured headers, out of its errors.
-func (t *Try) Hide(secrets ...channels.Secret) {
-	if len(secrets) > 0 {
-		t.hide = channels.Hide(secrets...)
+// Hide keeps the secrets of a request's settings and of its address out of the try's errors: servers repeat what they refuse.
+func (t *Try) Hide(s agent.ModelSettings, address string) {
+	if len(s.Headers)+len(s.Query)+len(s.Body) > 0 {
+		t.hide = channels.Hide(append(s.Secrets(), tools.AddressSecrets(address)...)...)
 	}
 }
 

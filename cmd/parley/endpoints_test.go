@@ -267,14 +267,19 @@ func withoutTools(raw string) string {
 // count looks at how many requests were refused since it was asked last, and how many were answered.
 func (e *endpoint) count(life string, refused int) {
 	e.t.Helper()
-	n, why := 0, ""
+	n, answered, why := 0, 0, ""
 	for _, r := range e.server.Log()[e.counts.from:] {
 		if r.Refused {
 			n++
 			why = r.Reply
+		} else if !r.Failed {
+			answered++
 		}
 	}
 	e.counts.from = len(e.server.Log())
+	if answered > endpoints.MostAnswered && !e.row.Want.Interrupt && !e.t.Failed() {
+		e.t.Errorf("%s: requests: %d were answered in the %s life, not %d at most", e.row.ID, answered, life, endpoints.MostAnswered)
+	}
 	if n > refused && !e.t.Failed() {
 		e.t.Errorf("%s: requests: %d were refused in the %s life, not %d at most; the last one: %.500s", e.row.ID, n, life, refused, why)
 	}

@@ -104,5 +104,5 @@ func openOpenAI(name string, p agent.Provider, env gateway.ProviderEnv) (agent.M
 }
 
 func listOpenAI(ctx context.Context, p agent.Provider) ([]string, error) {
-	return openai.List(ctx, openai.Config{Name: cmp.Or(p.Address(), "openai"), BaseURL: p.Address(), APIKey: p.APIKey})
+	return openai.List(ctx, openai.Config{Name: cmp.Or(p.Address(), "openai"), BaseURL: p.Address(), APIKey: p.APIKey, Settings: p.Settings})
 }

@@ -16,10 +16,11 @@ import (
 	"parley/agent"
 )
 
-// askTimeout bounds one question to a server; maxAnswer bounds what is read of its answer.
+// The bounds of one question to a server: its time, the bytes that are read of the answer, and the redirects that are followed.
 const (
-	askTimeout = 4 * time.Second
-	maxAnswer  = 16 << 20
+	askTimeout   = 4 * time.Second
+	maxAnswer    = 16 << 20
+	maxRedirects = 5
 )
 
 // The programs that serve models and are asked in their own way.
@@ -45,7 +46,7 @@ type Asker struct {
 }
 
 var plainClient = &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
-	if req.URL.Host != via[0].URL.Host {
+	if req.URL.Host != via[0].URL.Host || len(via) >= maxRedirects {
 		return http.ErrUseLastResponse // the key is for the first one
 	}
 	return nil

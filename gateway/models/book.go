@@ -178,7 +178,7 @@ func (b *Book) ask(ctx context.Context, k asked) error {
 		return err
 	}
 	x.answer, x.err = answer, nil
-	if len(answer.List) > 0 {
+	if len(answer.List) > 0 && b.conf[k.provider] == k.conf { // the configuration may be another by now
 		b.lists[k.provider] = listHash(answer.List)
 	}
 	return nil

@@ -66,8 +66,9 @@ func TestFactsOf(t *testing.T) {
 func TestFactsLearn(t *testing.T) {
 	t.Parallel()
 	p := agent.Provider{API: "openai", BaseURL: "http://127.0.0.1:9/v1", Models: map[string]agent.ModelFacts{"set": {ModelSettings: agent.ModelSettings{Tools: "on"}}}}
-	lessons := []sessions.Lesson{{Provider: "x", Model: "m", Kind: "tools"}, {Provider: "x", Model: "m", Kind: "images"}, {Provider: "x", Model: "set", Kind: "tools"}, {Provider: "y", Model: "other", Kind: "tools"}}
-	for model, want := range map[string]string{"m": "off learned true", "set": "on configuration false", "other": " guess false"} {
+	lessons := []sessions.Lesson{{Provider: "x", Model: "m", Kind: "tools"}, {Provider: "x", Model: "m", Kind: "images"}, {Provider: "x", Model: "set", Kind: "tools"}, {Provider: "y", Model: "other", Kind: "tools"},
+		{Provider: "x", Model: "one", Kind: "images", Name: "0123456789abcdef"}, {Provider: "x", Model: "one", Kind: "tool", Name: "look"}}
+	for model, want := range map[string]string{"m": "off learned true", "set": "on configuration false", "other": " guess false", "one": " guess false"} {
 		f := FactsOf("x", p, model, Answer{})
 		f.Learn("x", model, lessons)
 		if got := fmt.Sprint(f.Tools, " ", f.From.Tools, " ", f.NoImages); got != want {

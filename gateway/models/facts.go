@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"parley/agent"
+	"parley/agent/lessons"
 	"parley/gateway/models/catalogue"
 	"parley/sessions"
 )
@@ -128,16 +129,17 @@ func (f *Facts) levels(said Served, known catalogue.Entry) {
 	}
 }
 
-// Learn notes what the endpoint of the model was seen to refuse, where no setting says otherwise.
-func (f *Facts) Learn(provider, model string, lessons []sessions.Lesson) {
-	for _, l := range lessons {
-		if l.Provider != provider || l.Model != model {
+// Learn notes what the endpoint of the model was seen to refuse, where no setting says otherwise. A lesson about one picture or one tool
+// says nothing about the others.
+func (f *Facts) Learn(provider, model string, known []sessions.Lesson) {
+	for _, l := range known {
+		if l.Provider != provider || l.Model != model || l.Name != "" {
 			continue
 		}
 		switch {
-		case l.Kind == "images" && l.Name == "" && f.From.Images != Configured: // with a name it is about one picture
+		case l.Kind == lessons.Images && f.From.Images != Configured:
 			f.NoImages, f.From.Images = true, Learned
-		case l.Kind == "tools" && l.Name == "" && f.From.Tools != Configured:
+		case l.Kind == lessons.Tools && f.From.Tools != Configured:
 			f.Tools, f.From.Tools = "off", Learned
 		}
 	}

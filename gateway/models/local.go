@@ -20,10 +20,12 @@ type Local struct {
 	Others   int    // models that answer in no chat
 }
 
-// How long a server of this machine may take to answer, and how many of its models are looked at.
+// How long a server of this machine may take to answer at all, and then to say what a model is, and how many of its models are looked
+// at. Where there is none, the connection is refused at once.
 const (
-	localTimeout = 150 * time.Millisecond
-	maxLooked    = 8
+	localTimeout  = 500 * time.Millisecond
+	detailTimeout = time.Second
+	maxLooked     = 8
 )
 
 // localServers are the programs that serve models on this machine, at their usual ports, in the order in which they are taken.
@@ -67,18 +69,18 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	if s.program == Ollama {
 		l.Provider.BaseURL = OllamaAddress(getenv("OLLAMA_HOST"))
 	}
-	x, err := a.within(ctx, l, "")
+	x, err := a.within(ctx, localTimeout, l, "")
 	if err != nil || s.program != Ollama && !strings.EqualFold(x.Program, s.program) {
 		return Local{}
 	}
 	if s.program == LMStudio { // its own list says which models are for chats
-		if more, err := a.within(ctx, l, "-"); err == nil {
+		if more, err := a.within(ctx, detailTimeout, l, "-"); err == nil {
 			x.List = more.List
 		}
 	}
 	for n, m := range x.List {
 		if s.program == Ollama && m.CanChat() && n < maxLooked {
-			if more, err := a.within(ctx, l, m.Name); err == nil {
+			if more, err := a.within(ctx, detailTimeout, l, m.Name); err == nil {
 				m = more.Model
 			}
 		}
@@ -97,9 +99,9 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 	return l
 }
 
-// within asks a server of this machine, for a moment.
-func (a Asker) within(ctx context.Context, l Local, model string) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+// within asks a server of this machine, and waits no longer than most.
+func (a Asker) within(ctx context.Context, most time.Duration, l Local, model string) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	return a.Ask(ctx, l.Name, l.Provider, model)
 }

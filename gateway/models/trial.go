@@ -46,8 +46,6 @@ type TrialTurn struct {
 type Lessons interface {
 	// Known lists all lessons.
 	Known() []sessions.Lesson
-	// Forget removes the lessons of a provider and a model, "" = any, and says how many there were.
-	Forget(provider, model string) int
 }
 
 // trial is a test under way.
@@ -185,7 +183,7 @@ func user(blocks ...sessions.Block) sessions.Message {
 
 func textBlock(s string) sessions.Block { return sessions.Block{Type: sessions.TextBlock, Text: s} }
 
-// words gives the text of an answer, on one line, cut.
+// textOf gives the text of an answer, on one line, cut.
 func textOf(a *agent.Answer) string {
 	var b strings.Builder
 	for _, c := range a.Content {

@@ -89,11 +89,13 @@ type Expectation struct {
 
 	Refused int      // most requests that the server refuses in the life of the first host, because it has to learn
 	Again   int      // most that it refuses after a restart
-	Failed  int      // requests that fail for other reasons, and are made again; per life
 	Sends   []string // regular expressions, each in some request
 	Lacks   []string // regular expressions, in no request that was answered
 	Log     string   // regular expression in the host's log or on its first screen
 }
+
+// MostAnswered is how many requests the first life needs at most: a second answer to what was answered would be paid twice.
+const MostAnswered = 8
 
 // Any is the number of refusals that is not looked at.
 const Any = 1 << 20

@@ -20,5 +20,8 @@ func families() []family {
 		{"Anthropic's messages", anthropic},
 		{"Length of prompts and answers", limits},
 		{"Ollama found on this machine", ollamaFacts},
+		{"Refusals of 2026", refused2026},
+		{"Answers and failures of 2026", answers2026},
+		{"More of 2026", more2026},
 	}
 }

@@ -70,11 +70,6 @@ func vllm(status int, format string, args ...any) *Refusal {
 	return raw(status, encode(obj{"error": obj{"message": fmt.Sprintf(format, args...), "type": "BadRequestError", "param": nil, "code": status}}))
 }
 
-// vllmOld is the shape of vLLM's server before 0.10: the error is the whole object.
-func vllmOld(status int, format string, args ...any) *Refusal {
-	return raw(status, encode(obj{"object": "error", "message": fmt.Sprintf(format, args...), "type": "BadRequestError", "param": nil, "code": status}))
-}
-
 // llama is the shape of llama.cpp's server.
 func llama(status int, kind, format string, args ...any) *Refusal {
 	return raw(status, encode(obj{"error": obj{"code": status, "message": fmt.Sprintf(format, args...), "type": kind}}))
@@ -106,10 +101,10 @@ func grok(status int, code, format string, args ...any) *Refusal {
 }
 
 // with gives the refusal with a header more.
-func (r *Refusal) with(name, value string) *Refusal {
-	out := *r
+func (no *Refusal) with(name, value string) *Refusal {
+	out := *no
 	out.Header = map[string]string{name: value}
-	for k, v := range r.Header {
+	for k, v := range no.Header {
 		out.Header[k] = v
 	}
 	return &out
@@ -129,6 +124,14 @@ func upTo(n int, fits func(*Call) bool, r *Refusal) Failure {
 	}
 }
 
+// asked says whether the last message of a person is a text.
+func asked(word string) func(*Call) bool {
+	return func(c *Call) bool { return matches(word, c.Asked()) && c.Last().Role == "user" }
+}
+
+// afterTool says whether the last message is a tool's result.
+func afterTool(c *Call) bool { return c.Last().Role == "tool" }
+
 // always fails every request that fits; nil = any.
 func always(fits func(*Call) bool, r *Refusal) Failure {
 	return func(c *Call) *Refusal {
@@ -138,11 +141,3 @@ func always(fits func(*Call) bool, r *Refusal) Failure {
 		return r
 	}
 }
-
-// asked says whether the last message of a person is a text.
-func asked(word string) func(*Call) bool {
-	return func(c *Call) bool { return matches(word, c.Asked()) && c.Last().Role == "user" }
-}
-
-// afterTool says whether the last message is a tool's result.
-func afterTool(c *Call) bool { return c.Last().Role == "tool" }

@@ -54,11 +54,9 @@ var reasoning = []Row{
 		})},
 	},
 	{
-		ID: "vllm-wants-reasoning-back", Faults: []string{"C1"}, Vendor: "vLLM", Source: "https://docs.vllm.ai/en/latest/features/reasoning_outputs.html",
-		Does: "calls the field reasoning, and its chat template fails on a call without it", Wire: ChatWire{Reasoning: "reasoning"}.Wire(),
-		Checks: []Check{wantsReasoning("reasoning", func(i int) *Refusal {
-			return vllm(400, "assistant message at index %d with tool_calls must include its reasoning", i)
-		})}, Want: Expectation{Refused: 1},
+		ID: "vllm-calls-it-reasoning", Faults: []string{"C1"}, Vendor: "vLLM", Source: "https://docs.vllm.ai/en/latest/features/reasoning_outputs.html",
+		Does: "calls the field reasoning, in answers and in messages that come back", Wire: ChatWire{Reasoning: "reasoning"}.Wire(),
+		Want: Expectation{Sends: []string{`"reasoning":"` + Musing}},
 	},
 	{
 		ID: "deepseek-r1-refuses-reasoning", Vendor: "DeepSeek", Source: "https://api-docs.deepseek.com/guides/reasoning_model", Model: "deepseek-reasoner",

@@ -1,6 +1,7 @@
 package endpoints
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -230,7 +231,7 @@ func (p Page) write(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Model, Name string }
 		_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&asked) // an empty name is not found
 		var known bool
-		if body, known = p.ByModel[asked.Model+asked.Name]; !known {
+		if body, known = p.ByModel[cmp.Or(asked.Model, asked.Name)]; !known {
 			http.Error(w, `{"error":"model not found"}`, http.StatusNotFound)
 			return
 		}

@@ -46,6 +46,7 @@ type Reader struct {
 	closed  string     // how the last one was closed
 	framed  bool       // marks of a chat template were left out
 	thought bool       // reasoning was found in the text
+	answer  bool       // the tag in front of the answer was left out
 	calls   []Call
 	removed bool
 }
@@ -119,6 +120,7 @@ func (r *Reader) End() Piece {
 		r.finish(&p)
 	}
 	r.pending = ""
+	r.bare(&p)
 	return p
 }
 
@@ -153,6 +155,17 @@ func (r *Reader) start(p *Piece) bool {
 	} else if partial {
 		return false
 	}
+	if has, partial := prefix(rest, answerOpened); has && r.thought {
+		r.pending, r.answer = strings.TrimLeft(rest[len(answerOpened):], " \t\r\n"), true
+		if r.pending == "" {
+			r.framed = true
+			return false
+		}
+		r.state = inText
+		return true
+	} else if partial && r.thought {
+		return false
+	}
 	tag, n, partial := openingTag(rest)
 	switch {
 	case tag != nil:
@@ -172,6 +185,9 @@ func (r *Reader) start(p *Piece) bool {
 	}
 	if r.thought || r.framed {
 		r.pending = rest
+	}
+	if r.Tools != nil && mayBeBare(rest) {
+		return false
 	}
 	r.state = inText
 	return true
@@ -311,6 +327,10 @@ func (r *Reader) finish(p *Piece) {
 			if attempts++; attempts > maxAttempts {
 				r.release(p, r.pending)
 				return
+			}
+			if kind == endMark && strings.EqualFold(r.pending[:n], answerClosed) && !r.answer && strings.Contains(r.Text(), answerOpened) {
+				r.showCode(p, n) // of a pair that the answer speaks of
+				continue
 			}
 			calls, rest, ok := callsOf(r.pending, r.tool)
 			if ok && r.accept(calls, rest) {

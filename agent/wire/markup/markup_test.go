@@ -69,6 +69,14 @@ func TestMarkup(t *testing.T) {
 		{"mistral", "[THINK]hm[/THINK]ack", reading{"ack", "hm", ""}},
 		{"seed", "<seed:think>hm</seed:think>ack", reading{"ack", "hm", ""}},
 		{"kimi", "\u25c1think\u25b7hm\u25c1/think\u25b7ack", reading{"ack", "hm", ""}},
+		// source: vllm-project/vllm#46042
+		{"minimax m3", "<mm:think>hm</mm:think>ack", reading{"ack", "hm", ""}},
+		{"minimax m3, lone", "hm\n</mm:think>\n\nack", reading{"ack", "hm", ""}},
+		// source: vllm-project/vllm#58127
+		{"hunyuan", "<think>\nhm\n</think>\n<answer>\nack\n</answer>", reading{"ack\n", "hm", ""}},
+		{"hunyuan, only the end", "ack\n</answer>", reading{text: "ack\n"}},
+		{"about answer tags", "Write <answer>42</answer>", reading{text: "Write <answer>42</answer>"}},
+		{"an answer tag without reasoning", "<answer>42</answer> is the form.", reading{text: "<answer>42</answer> is the form."}},
 		// source: openai/harmony docs/format.md
 		{"harmony", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>ack<|return|>", reading{"ack", "hm", ""}},
 		{"harmony, begun", "<|start|>assistant<|channel|>analysis<|message|>hm<|start|>assistant<|channel|>final<|message|>ack", reading{"ack", "hm", ""}},
@@ -118,6 +126,17 @@ func TestMarkup(t *testing.T) {
 		// source: CohereForAI/c4ai-command-r7b-12-2024 model card
 		{"cohere", `<|START_THINKING|>hm<|END_THINKING|><|START_ACTION|>[{"tool_call_id":"0","tool_name":"look","parameters":{"q":"a"}}]<|END_ACTION|>`, reading{"", "hm", calledQ}},
 
+		// source: NousResearch/hermes-agent#107125
+		{"bare JSON", `{"name": "look", "arguments": {"q":"a"}}`, reading{calls: calledQ}},
+		{"bare JSON, several", `[{"name": "look", "parameters": {"q":"a"}}, {"name":"list_x","parameters":{}}]`, reading{calls: calledQ + " list_x {};"}},
+		{"bare JSON of no tool", `{"name": "deploy", "arguments": {"q":"a"}}`, reading{text: `{"name": "deploy", "arguments": {"q":"a"}}`}},
+		{"bare JSON behind thinking", "<think>hm</think>\n\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}", reading{"", "hm", calledQ}},
+		{"JSON behind thinking", "<think>hm</think>\n\n{\"name\": \"Ada\"}", reading{`{"name": "Ada"}`, "hm", ""}},
+		{"JSON of another kind", `{"name": "Ada", "age": 36}`, reading{text: `{"name": "Ada", "age": 36}`}},
+		{"a list", "[1, 2]\n[TODO] more", reading{text: "[1, 2]\n[TODO] more"}},
+		{"bare JSON and words", `{"name": "look", "arguments": {"q":"a"}} is the form.`, reading{text: `{"name": "look", "arguments": {"q":"a"}} is the form.`}},
+		{"JSON in a fence", "```json\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n```", reading{text: "```json\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n```"}},
+		{"an object that has a tool's name", `{"name": "look"}`, reading{text: `{"name": "look"}`}},
 		{"not offered", "Wait.\n<tool_call>{\"name\":\"other\",\"arguments\":{}}</tool_call>", reading{text: "Wait.\n"}},
 		{"half", "<tool_call>{\"name\":\"look\",\"arguments\":{", reading{text: "<tool_call>{\"name\":\"look\",\"arguments\":{"}},
 		{"unclosed call", "<tool_call>{\"name\":\"look\",\"arguments\":{}}", reading{text: "<tool_call>{\"name\":\"look\",\"arguments\":{}}"}},

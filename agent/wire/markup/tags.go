@@ -24,6 +24,7 @@ var reasonTags = []*reasonTag{
 	{"<analysis>", []string{"</analysis>"}},                                                             //
 	{"<reason>", []string{"</reason>"}},                                                                 //
 	{"<seed:think>", []string{"</seed:think>"}},                                                         // Seed-OSS
+	{"<mm:think>", []string{"</mm:think>"}},                                                             // MiniMax M3
 	{"<antthinking>", []string{"</antThinking>"}},                                                       //
 	{"<|begin_of_thought|>", []string{"<|end_of_thought|>"}},                                            //
 	{"<|start_thinking|>", []string{"<|end_thinking|>"}},                                                // Cohere
@@ -136,11 +137,17 @@ var callMarks = []string{
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>"}
 
 // endMarks end an answer in a chat template.
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~["}
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", answerClosed}
+
+// The tags that Hunyuan writes around its answer, behind its reasoning. source: vllm-project/vllm#58127
+const (
+	answerOpened = "<answer>"
+	answerClosed = "</answer>"
+)
 
 // markAt reports what a text begins with, and the length of the mark. partial: it may still become one.
 func markAt(s string) (kind markKind, n int, partial bool) {

@@ -1,0 +1,37 @@
+package lessons
+
+import (
+	"regexp"
+
+	"parley/sessions"
+)
+
+var (
+	emptyWord = regexp.MustCompile(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content`)
+	// textUnset are errors about the text of a message that has calls only. source: XiaomiMiMo/MiMo-V2-Flash#8
+	textUnset = regexp.MustCompile("[`'\"]text[`'\"] (is )?(not (set|present|provided)|missing|required|null)")
+	// notBoth are errors about a message that has a text and calls. source: github/copilot-cli#4884
+	notBoth = regexp.MustCompile(`(content|text).{0,40}tool_?calls.{0,60}(not both|cannot both|at the same time|mutually exclusive|together)|tool_?calls.{0,40}(content|text).{0,60}(not both|cannot both|at the same time|mutually exclusive|together)`)
+)
+
+// content reads errors about messages that have calls and no text.
+func (r reading) content() (sessions.Lesson, bool) {
+	if !r.sent.Steps || !emptyWord.MatchString(r.text) && !textUnset.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	switch r.call.Use(Content) {
+	case "":
+		return sessions.Lesson{Kind: Content, Use: EmptyContent}, true
+	case EmptyContent:
+		return sessions.Lesson{Kind: Content, Use: FilledContent}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+// either reads errors about messages that have calls and a text.
+func (r reading) either() (sessions.Lesson, bool) {
+	if !r.sent.Steps || !notBoth.MatchString(r.text) || r.call.Use(Content) == CallsOnly {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: Content, Use: CallsOnly}, true
+}
