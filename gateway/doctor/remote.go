@@ -142,7 +142,11 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	if row.Address != "" {
 		at = " at " + row.Address
 	}
-	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d", row.Name, at, row.Window, row.From.Window, gateway.PromptSize())}
+	beyond := ""
+	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
+		beyond = ", and what the tools of MCP servers take"
+	}
+	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d%s", row.Name, at, row.Window, row.From.Window, gateway.PromptSize(), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes
