@@ -30,6 +30,9 @@ func (x *exam) running(context.Context) []Finding {
 	if x.hostErr != nil {
 		return []Finding{wrong(check, "look at its log; restart it", "a host runs on this state folder, but it does not answer: %v", x.hostErr)}
 	}
+	if x.unasked {
+		return []Finding{warn(check, "put the configuration right first", "whether a host runs cannot be asked as long as the configuration is at fault")}
+	}
 	if x.host == nil {
 		return []Finding{fine(check, "no host is running: what only it can tell is not looked at")}
 	}
