@@ -36,7 +36,21 @@ func wordless(stop string) string {
 	if stop == agent.StopFilter {
 		return "The language model refused to answer this."
 	}
+	if stop == agent.StopLength { // most often of nothing but thinking
+		return "The language model reached its length limit before it said a word."
+	}
 	return "The language model gave an empty answer."
+}
+
+// cutOff says behind a text that it is not the whole answer; "" when it is.
+func cutOff(stop string) string {
+	switch stop {
+	case agent.StopFilter:
+		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
+	case agent.StopLength:
+		return "\n\n(The answer ends here: it reached the length limit.)"
+	}
+	return ""
 }
 
 // maxProviderWords bounds what a notice quotes of a provider, in characters.
