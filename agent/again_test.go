@@ -42,6 +42,36 @@ func TestEmptyAnswerOnceMore(t *testing.T) {
 	}
 }
 
+// TestEmptyAnswerAsksTheNext: when the second answer is empty, too, the models behind it are asked, and each is paid for.
+func TestEmptyAnswerAsksTheNext(t *testing.T) {
+	t.Parallel()
+	nothing := Answer{Stop: StopEnd, Usage: sessions.Usage{Input: 7}}
+	for name, c := range map[string]struct {
+		next  []any
+		text  string
+		asked []string
+	}{
+		"the next has words":    {[]any{say("hello")}, "hello", []string{"first", "first", "next"}},
+		"the next is empty too": {[]any{nothing}, "", []string{"first", "first", "next"}},
+	} {
+		var asked []string
+		var lost sessions.Usage
+		model := func(name string, answers ...any) Candidate {
+			s := &script{answers: answers}
+			return Candidate{Label: name, Name: name, Facts: ModelFacts{ContextWindow: 1000}, Model: asking(func(Prompt) Model {
+				asked = append(asked, name)
+				return s
+			})}
+		}
+		first := model("first", nothing, nothing)
+		out, err := new(Loop).Run(t.Context(), Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts,
+			Fallbacks: []Candidate{model("next", c.next...)}, History: []sessions.Message{user("hi")}, Spent: func(_ string, u sessions.Usage) { lost = lost.Add(u) }})
+		if err != nil || out.Text != c.text || !slices.Equal(asked, c.asked) || lost.Input != 14 {
+			t.Errorf("%s: %q, asked %q, %d tokens apart: %v", name, out.Text, asked, lost.Input, err)
+		}
+	}
+}
+
 // TestTooLongGoesOn: a prompt that is too long is made shorter first; then only a model with a larger window is asked.
 func TestTooLongGoesOn(t *testing.T) {
 	t.Parallel()

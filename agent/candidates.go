@@ -173,11 +173,16 @@ func withoutImages(msgs []sessions.Message) []sessions.Message {
 	return out
 }
 
+// candidates are the models of a turn, in the order in which they are asked.
+func (r *turnRun) candidates() []Candidate {
+	return append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...)
+}
+
 // stream has a turn's models answer, and passes the text on as it grows.
 func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer, Candidate, error) {
 	var text strings.Builder
 	call := ModelCall{
-		Candidates: append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...),
+		Candidates: r.candidates()[r.from:],
 		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {

@@ -117,6 +117,7 @@ type turnRun struct {
 	counted   int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
 	covers    int
 	spent     sessions.Usage // of the call under way, tries that broke off included
+	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
 }
 
 // resume reads what earlier attempts have recorded: the last assistant message, if any, and the results of its calls by call id.
@@ -197,12 +198,8 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		}
 		answer, by, err = r.paid(ctx, true)
 	}
-	if err == nil && answer.empty() { // once more: most often the next one is not
-		if r.Spent != nil { // it gets into no transcript, and is settled already
-			r.Spent(by.Label, answer.Usage)
-		}
-		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)), slog.String("model", by.Label))
-		answer, by, err = r.paid(ctx, true)
+	if err == nil && answer.empty() {
+		answer, by, err = r.again(ctx, answer, by)
 	}
 	if err != nil {
 		return sessions.Message{}, err
@@ -217,6 +214,29 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
 	return m, nil
+}
+
+// again asks for an answer in the place of an empty one: once more, as most often the next one is not, then the models behind it.
+func (r *turnRun) again(ctx context.Context, answer *Answer, by Candidate) (*Answer, Candidate, error) {
+	defer func() { r.from = 0 }()
+	var err error
+	for again := 1; err == nil && answer.empty() && again <= 2; again++ {
+		if again == 2 {
+			all := r.candidates()
+			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == by.Label })
+			if behind == len(all) {
+				break
+			}
+			r.from = behind
+		}
+		if r.Spent != nil { // it gets into no transcript, and is settled already
+			r.Spent(by.Label, answer.Usage)
+		}
+		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)),
+			slog.String("model", by.Label), slog.Bool("next", again == 2))
+		answer, by, err = r.paid(ctx, true)
+	}
+	return answer, by, err
 }
 
 // paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any

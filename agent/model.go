@@ -114,8 +114,10 @@ func (e *ModelError) Notice() string {
 		return "The language model took too long to answer. Please try again."
 	case RateLimited:
 		return "The language model is busy (rate limit). Please try again in a minute."
-	case Overloaded, Broken:
+	case Overloaded:
 		return "The language model had a problem. Please try again in a moment."
+	case Broken:
+		return "The language model's answer broke off or made no sense. Please try again in a moment."
 	case Tripped:
 		return "The language model has failed several times in a row, so I leave it alone for a moment. Please try again in a minute."
 	case Unpriced:
@@ -123,7 +125,7 @@ func (e *ModelError) Notice() string {
 	case TooLong:
 		return "This conversation has become too long for the language model. /compact sums it up, /new starts over."
 	case Refused:
-		return "The language model refused to answer this. I leave the message out of what it is shown from now on."
+		return "The language model refused to answer this. I leave the message out of what it is shown from now on. If it goes on refusing, /new starts over."
 	case BadRequest:
 		return "The language model could not take this message, so I leave it out of what it is shown from now on. Please put it differently; if that does not help, /new starts over."
 	case NoCredit:

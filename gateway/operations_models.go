@@ -38,17 +38,17 @@ func (h *Host) listModels(_ context.Context, _ api.None) ([]api.Model, error) {
 			names = append(names, n)
 		}
 	}
-	rows := []api.Model{}
+	rows, prompt := []api.Model{}, h.promptSize()
 	for _, name := range names {
-		row := h.models.row(name, lessons)
+		row := h.models.row(name, lessons, prompt)
 		row.Default, row.Trouble = name == used, h.models.trouble(name)
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-// row says what is known of a model.
-func (m *modelSet) row(name string, lessons []sessions.Lesson) api.Model {
+// row says what is known of a model. prompt is what instructions and tools take, in tokens.
+func (m *modelSet) row(name string, lessons []sessions.Lesson, prompt int) api.Model {
 	row := api.Model{Name: name}
 	provider, model, _ := strings.Cut(name, "/")
 	for _, l := range lessons {
@@ -62,7 +62,7 @@ func (m *modelSet) row(name string, lessons []sessions.Lesson) api.Model {
 	}
 	row.Window, row.Images, row.Tools, row.Levels, row.From = f.ContextWindow, !f.NoImages, f.Tools != "off", f.Levels, f.From
 	row.Input, row.Output, row.CacheRead, row.CacheWrite = f.Input, f.Output, f.CacheRead, f.CacheWrite
-	row.Address, row.Program, row.Asked, row.Notes = models.Place(p), f.Program, at, f.Notes(name, p, promptSize())
+	row.Address, row.Program, row.Asked, row.Notes = models.Place(p), f.Program, at, f.Notes(name, p, prompt)
 	return row
 }
 
@@ -103,6 +103,23 @@ var promptSize = sync.OnceValue(func() int {
 	return n
 })
 
+// promptSize estimates what instructions and tools take of every prompt, in tokens, those of the MCP servers as they are now included.
+func (h *Host) promptSize() int {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // servers that are only starting are not waited for
+	return promptWith(h.servers.Tools(now, false))
+}
+
+// promptWith estimates what instructions, the host's own tools and those of MCP servers take, as far as a request has room for them.
+func promptWith(theirs []tools.Tool) int {
+	own := len(tools.All(tools.Deps{}))
+	n := promptSize()
+	for _, t := range theirs[:max(0, min(len(theirs), tools.ShownInRequest(own+len(theirs))-own))] {
+		n += agent.SpecTokens(t.Spec())
+	}
+	return n
+}
+
 // modelAt gives the address of a model's server; "" = the provider's own.
 func (h *Host) modelAt(name string) string {
 	provider, _, _ := strings.Cut(name, "/")
@@ -111,7 +128,7 @@ func (h *Host) modelAt(name string) string {
 
 // modelNotes says what may surprise about the models that agents use.
 func (h *Host) modelNotes() (out []models.Note) {
-	set, lessons := h.router.Settings(), h.knownLessons()
+	set, lessons, prompt := h.router.Settings(), h.knownLessons(), h.promptSize()
 	names := []string{h.choice.Load().name}
 	for _, a := range h.router.Agents() {
 		if n := set.ModelOf(sessions.Session{Agent: a.ID}); n != "" && !slices.Contains(names, n) {
@@ -120,7 +137,7 @@ func (h *Host) modelNotes() (out []models.Note) {
 	}
 	for _, name := range names {
 		if p, f, _, ok := h.models.facts(name, lessons); ok {
-			out = append(out, f.Notes(name, p, promptSize())...)
+			out = append(out, f.Notes(name, p, prompt)...)
 		}
 	}
 	return out
@@ -201,7 +218,7 @@ func (m Models) List(ctx context.Context, c agent.Config) []api.Model {
 // Facts says what is known of one model. Its server is asked now.
 func (m Models) Facts(ctx context.Context, name string) api.Model {
 	m.set.ask(ctx, name)
-	return m.set.row(name, nil)
+	return m.set.row(name, nil, promptSize())
 }
 
 // Test tests a model's real endpoint; "" = the one that answers where no agent names one.

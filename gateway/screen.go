@@ -44,7 +44,7 @@ func (h *Host) Screen(took time.Duration, link bool) string {
 		line("", "at %s", at)
 	}
 	if p, f, _, ok := h.models.facts(h.choice.Load().name, nil); ok {
-		for _, n := range f.Notes(h.choice.Load().name, p, promptSize()) {
+		for _, n := range f.Notes(h.choice.Load().name, p, h.promptSize()) {
 			if !n.Minor {
 				line("", "! %s", n)
 			}

@@ -36,17 +36,38 @@ func wordless(stop string) string {
 	if stop == agent.StopFilter {
 		return "The language model refused to answer this."
 	}
+	if stop == agent.StopLength { // most often of nothing but thinking
+		return "The language model reached its length limit before it said a word."
+	}
 	return "The language model gave an empty answer."
+}
+
+// cutOff says behind a text that it is not the whole answer; "" when it is.
+func cutOff(stop string) string {
+	switch stop {
+	case agent.StopFilter:
+		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
+	case agent.StopLength:
+		return "\n\n(The answer ends here: it reached the length limit.)"
+	}
+	return ""
 }
 
 // maxProviderWords bounds what a notice quotes of a provider, in characters.
 const maxProviderWords = 300
 
-// providerWords returns what the provider said about a failed call, as a paragraph behind the notice; "" where somebody may read the
+// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
 // notice who is no owner. steps has the messages that the run has taken up.
 func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || strings.TrimSpace(e.Said) == "" || run.Reply.Type != channels.Direct {
+	if !ok || run.Reply.Type != channels.Direct {
+		return ""
+	}
+	lead, said := "The provider says: ", e.Said
+	if strings.TrimSpace(said) == "" && e.Class == agent.Broken && e.Err != nil { // a provider of broken answers says nothing
+		lead, said = "What was wrong: ", e.Err.Error()
+	}
+	if strings.TrimSpace(said) == "" {
 		return ""
 	}
 	for _, m := range append([]sessions.Message{run.Input}, steps...) {
@@ -54,11 +75,10 @@ func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err e
 			return ""
 		}
 	}
-	said := e.Said
 	if r.kit.Redact != nil {
 		said = r.kit.Redact(said)
 	}
-	return "\n\nThe provider says: " + code(said, maxProviderWords)
+	return "\n\n" + lead + code(said, maxProviderWords)
 }
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.

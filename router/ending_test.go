@@ -110,3 +110,25 @@ func TestSilence(t *testing.T) {
 		}
 	}
 }
+
+// TestCutOffSaysSo: an answer that ends at a limit or a filter does not pass for a whole one, and one without words says why.
+func TestCutOffSaysSo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, fewTools)
+		for _, c := range []struct{ said, stop, want string }{
+			{"one, two", agent.StopLength, "one, two\n\n(The answer ends here: it reached the length limit.)"},
+			{"one, two", agent.StopFilter, "one, two\n\n(The answer ends here: the language model or its provider refused to go on.)"},
+			{"one, two", agent.StopEnd, "one, two"},
+			{"", agent.StopLength, "The language model reached its length limit before it said a word."},
+		} {
+			g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+				a := text(c.said)
+				a.Stop = c.stop
+				return a, nil
+			})
+			if got := g.asks(direct("a"), guest, "count"); got != c.want {
+				t.Errorf("%q, %s: %q, want %q", c.said, c.stop, got, c.want)
+			}
+		}
+	})
+}

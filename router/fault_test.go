@@ -53,7 +53,8 @@ func first(r modeltest.Reply) func(int, modeltest.Request) modeltest.Reply {
 func faults() []fault {
 	const (
 		unreachable, slow = "could not reach", "took too long"
-		broken, busy      = "had a problem", "rate limit"
+		trouble, busy     = "had a problem", "rate limit"
+		broken            = "broke off or made no sense"
 		well              = "all is well"
 	)
 	text := []string{"The answer ", "is"}
@@ -67,13 +68,13 @@ func faults() []fault {
 	drip := modeltest.Reply{Text: strings.Split(strings.Repeat("drip ", 1000), " "), Between: 4 * time.Second}
 	return []fault{
 		{"refused", always(modeltest.Reply{Fault: modeltest.Refuse}), unreachable, 3, 0, 2},
-		{"500", always(status(500, "")), broken, 3, 0, 2},
-		{"503", always(status(503, "1")), broken, 3, 0, 2},
-		{"529", always(status(529, "")), broken, 3, 0, 2},
+		{"500", always(status(500, "")), trouble, 3, 0, 2},
+		{"503", always(status(503, "1")), trouble, 3, 0, 2},
+		{"529", always(status(529, "")), trouble, 3, 0, 2},
 		{"429 until it is over", first(status(429, "7")), well, 2, 0, 0},
 		{"429 for ever", always(status(429, "7")), busy, 3, 0, 2},
 		{"429 for too long", always(status(429, "600")), busy, 1, 0, 1},
-		{"overload inside the stream", always(modeltest.Reply{Fault: modeltest.ErrorEvent}), broken, 3, 0, 2},
+		{"overload inside the stream", always(modeltest.Reply{Fault: modeltest.ErrorEvent}), trouble, 3, 0, 2},
 		{"silence", always(modeltest.Reply{Fault: modeltest.Silent}), slow, 3, 0, 2},
 		{"stall", always(modeltest.Reply{Text: text, Fault: modeltest.Stall}), slow, 3, 0, 2},
 		{"slow drip", always(drip), slow, 1, 0, 1},
@@ -89,14 +90,14 @@ func faults() []fault {
 		{"bad key", always(status(401, "")), "does not accept my key", 1, 0, 1},
 		{"no such model", always(status(404, "")), "does not have this model", 1, 0, 1},
 		{"no credit", always(status(402, "")), "wants to be paid first", 1, 0, 1},
-		{"bad request", always(status(400, "")), "could not take this message", 2, 0, 2},
+		{"bad request", always(status(400, "")), "could not take this message", 3, 0, 3},
 		{"endless tool loop", func(n int, _ modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprint("c", n), Name: "recall", Arguments: `{"query":"x"}`}}}
 		}, "more steps than", 4, 4, 0},
 		{"wrong tool name", first(calls("rememmber", `{}`)), well, 2, 1, 0},
 		{"wrong arguments", first(calls("remember", `{"text":7}`)), well, 2, 1, 0},
 		{"arguments that are no JSON", first(calls("remember", `{"text":`)), well, 2, 1, 0},
-		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 0},
+		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 2},
 		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[r.Protocol == modeltest.Anthropic]}
 		}, "refused to answer this", 1, 0, 0},

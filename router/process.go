@@ -253,7 +253,7 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 		notice := wordless(out.Final.Stop)
 		o.Error, o.Deliveries = notice, []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, notice)}
 	default:
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {
 		r.unkept(ctx, run, o.Messages...)

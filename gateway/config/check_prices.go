@@ -76,7 +76,7 @@ func (k *checker) pricesOf(path string, names []string) {
 func (k *checker) price(path, name string) {
 	provider, model, ok := strings.Cut(name, "/")
 	if ok && !k.config.priced(provider, model) {
-		k.report(Warning, path, "has no price, and a budget in dollars is set: it will be refused", "set input and output in models.providers.*.models.*")
+		k.report(Warning, path, "has no price in the configuration or the catalogue, and a budget in dollars is set: it is refused unless its server names one", "set input and output in models.providers.*.models.*")
 	}
 }
 

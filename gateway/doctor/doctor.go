@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +69,7 @@ type exam struct {
 	Deps
 	host    *api.HostStatus // nil = none runs
 	hostErr error           // one runs and does not answer
+	unasked bool            // the configuration does not say where a host is to be asked
 }
 
 // Run does all checks side by side.
@@ -85,6 +87,8 @@ func Run(ctx context.Context, d Deps) []Finding {
 	switch {
 	case err == nil:
 		x.host = &s
+	case d.Invalid != nil && strings.Contains(err.Error(), d.Invalid.Error()):
+		x.unasked = true
 	case !errors.Is(err, ErrNoHost):
 		x.hostErr = err
 	}

@@ -230,6 +230,11 @@ func TestInvalidConfig(t *testing.T) {
 	expect(t, fs, "config", Failure, "config.yaml:1: stat")
 	expect(t, fs, "host", Fine, "runs since")
 	expect(t, fs, "state", Fine, "can be written to")
+	// The host cannot be asked with the same file: that is no host that hangs.
+	fs = Run(t.Context(), Deps{Invalid: err, Config: &config.Config{Path: path, State: t.TempDir()}, Version: "1", Host: func(context.Context) (api.HostStatus, error) {
+		return api.HostStatus{}, fmt.Errorf("cannot ask: %w", err)
+	}})
+	expect(t, fs, "host", Warning, "cannot be asked")
 }
 
 // TestSecretsInTheOpen: a configuration that others may read is a warning when it has secrets in it.

@@ -30,6 +30,9 @@ func (x *exam) running(context.Context) []Finding {
 	if x.hostErr != nil {
 		return []Finding{wrong(check, "look at its log; restart it", "a host runs on this state folder, but it does not answer: %v", x.hostErr)}
 	}
+	if x.unasked {
+		return []Finding{warn(check, "put the configuration right first", "whether a host runs cannot be asked as long as the configuration is at fault")}
+	}
 	if x.host == nil {
 		return []Finding{fine(check, "no host is running: what only it can tell is not looked at")}
 	}
@@ -142,7 +145,11 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	if row.Address != "" {
 		at = " at " + row.Address
 	}
-	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d", row.Name, at, row.Window, row.From.Window, gateway.PromptSize())}
+	beyond := ""
+	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
+		beyond = ", and what the tools of MCP servers take"
+	}
+	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d%s", row.Name, at, row.Window, row.From.Window, gateway.PromptSize(), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes
