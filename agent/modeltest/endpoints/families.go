@@ -25,5 +25,6 @@ func families() []family {
 		{"More of 2026", more2026},
 		{"Servers in 2026", servers2026},
 		{"Vendors in 2026", vendors2026},
+		{"Hosts in 2026", hosts2026},
 	}
 }

@@ -23,7 +23,7 @@ var servers2026 = []Row{
 		return "<|tool_call>call:" + k.Name + "{limit:5}<tool_call|>"
 	})},
 	{ID: "gemma-4-quoted-markup", Vendor: "vLLM", Source: "vllm-project/vllm#44522", Model: "google/gemma-4-31B-it", Does: "writes a call whose texts stand between marks instead of quotes", Wire: plainWire, Mind: markup(func(k ToolCall) string {
-		return "<|tool_call>call:" + k.Name + "{kinds:[<|\"|>main<|\"|>],limit:5}<tool_call|>"
+		return "<|tool_call>call:" + k.Name + "{search:<|\"|><|\"|>,limit:5}<tool_call|>"
 	})},
 	{ID: "lfm2-tool-call-markup", Vendor: "llama.cpp", Source: "ggml-org/llama.cpp#23838", Model: "LFM2.5-8B-A1B", Does: "writes a call as a list of Python calls between marks", Wire: plainWire, Mind: markup(func(k ToolCall) string {
 		return "<|tool_call_start|>[" + k.Name + "(limit=5)]<|tool_call_end|>"
