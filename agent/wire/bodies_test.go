@@ -184,6 +184,11 @@ var faultBodies = []faultBody{
 	{403, `{"error":{"code":"403","type":"safety_check_failed","message":"Not allowed upstream."}}`, agent.Refused, "upstream"},
 	{400, `{"code":400,"reason":"BILLING_BALANCE_NOT_ENOUGH","message":""}`, agent.NoCredit, "BALANCE"},
 	{400, `{"error":{"message":"The requested model is not supported.","code":"model_not_supported","param":"model"}}`, agent.NoSuchModel, "requested model"},
+	// source: HeyPuter/puter#3168, tashfeenahmed/freellmapi#522, QuantumNous/new-api#6619, continuedev/continue#11444
+	{400, `{"error":{"message":"Unable to access non-serverless m. Create an endpoint.","type":"invalid_request_error","code":"model_not_available"}}`, agent.NoSuchModel, "non-serverless"},
+	{400, `{"status":400,"title":"Bad Request","detail":"Function id 'x': DEGRADED function cannot be invoked"}`, agent.Overloaded, "DEGRADED"},
+	{400, `ResourceExhausted: Worker local total request limit reached (33/32)`, agent.Overloaded, "33/32"},
+	{429, `"you (x) have reached your weekly usage limit, upgrade for higher limits"`, agent.NoCredit, "weekly"},
 	// source: BerriAI/litellm#25078, console.groq.com/docs/flex-processing
 	{503, `{"object":"error","message":"Service tier capacity exceeded for this model.","type":"invalid_request_error"}`, agent.Overloaded, "capacity"},
 	{498, `{"error":{"message":"Not now.","type":"invalid_request_error","code":"capacity_exceeded"}}`, agent.Overloaded, "Not now"},

@@ -129,8 +129,9 @@ var (
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
+		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "1211", "1311"}                              // GitHub Copilot, Z.ai. source: caozhiyuan/copilot-api#108
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "1211", "1311"}                              // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
 	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"} // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
@@ -146,7 +147,7 @@ var (
 		"output that does not match",   // llama.cpp. source: ggml-org/llama.cpp#27025
 	}
 	passingWords = append([]string{
-		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded",
+		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
 	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}

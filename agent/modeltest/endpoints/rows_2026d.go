@@ -101,10 +101,16 @@ func signedBack(name string) Check {
 
 // brokenFirst writes arguments that are no JSON in its first call, and whole ones when it is told so.
 func brokenFirst(c *Call) Say {
-	s := plainly(c)
+	s := untilItWorks(c)
 	if len(s.Calls) > 0 && c.memory.times("broken arguments") == 0 {
 		s.Calls[0].Args = `{"limit": 5, "kinds": [`
 	}
+	return s
+}
+
+// untilItWorks makes the call once more when its result names no session.
+func untilItWorks(c *Call) Say {
+	s := plainly(c)
 	if c.Last().Role == "tool" && !strings.Contains(c.Last().Text, sessionMark) && c.Made() < 2 {
 		s.Text, s.Calls = "", calls(c, "use the tool")
 	}

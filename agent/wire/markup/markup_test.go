@@ -144,6 +144,8 @@ func TestMarkup(t *testing.T) {
 
 		// source: NousResearch/hermes-agent#107125
 		{"bare JSON", `{"name": "look", "arguments": {"q":"a"}}`, reading{calls: calledQ}},
+		{"bare JSON, arguments first", `{"arguments": {"q":"a"}, "name": "look"}`, reading{calls: calledQ}}, // source: mudler/LocalAI#10052
+		{"JSON of arguments", `{"arguments": {"q":"a"}, "about": 1}`, reading{text: `{"arguments": {"q":"a"}, "about": 1}`}},
 		{"bare JSON, several", `[{"name": "look", "parameters": {"q":"a"}}, {"name":"list_x","parameters":{}}]`, reading{calls: calledQ + " list_x {};"}},
 		{"bare JSON of no tool", `{"name": "deploy", "arguments": {"q":"a"}}`, reading{text: `{"name": "deploy", "arguments": {"q":"a"}}`}},
 		{"bare JSON behind thinking", "<think>hm</think>\n\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}", reading{"", "hm", calledQ}},
