@@ -187,7 +187,9 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
-		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == c.last })
+		c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool {
+			return keyOf(p) == c.last || c.images && p.Kind == Images && c.last.kind == Images
+		})
 	}
 	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
@@ -262,8 +264,8 @@ func mayTeach(e *agent.ModelError) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort, and that
-// schemas are to be plain.
+// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort, pictures that
+// were left out, and that schemas are to be plain.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
@@ -282,6 +284,11 @@ func (c *Call) lastResort(sent Sent) bool {
 		return true
 	case !c.images && len(sent.Pictures) > 0:
 		c.images = true
+		for _, data := range sent.Pictures { // remembered one by one: another picture may be taken. source: lmstudio-ai/lmstudio-bug-tracker#1106
+			l := c.lesson(sessions.Lesson{Kind: Images, Name: Hash(data)})
+			l.Evidence = c.said
+			c.apply(l)
+		}
 		return true
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
