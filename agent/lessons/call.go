@@ -207,6 +207,9 @@ func (c *Call) Refused(err error, sent Sent) bool {
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
 		c.forget(c.last)
+		if c.images && c.last.kind == Images {
+			c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return p.Kind == Images })
+		}
 	}
 	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
@@ -292,8 +295,8 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Only two changes of it are remembered: an effort that alone
-// was the reason, and plain schemas.
+// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort that alone was
+// the reason, pictures that were left out, and that schemas are to be plain.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
@@ -313,6 +316,11 @@ func (c *Call) lastResort(sent Sent) bool {
 		return true
 	case !c.images && len(sent.Pictures) > 0:
 		c.images = true
+		for _, data := range sent.Pictures { // remembered one by one: another picture may be taken. source: lmstudio-ai/lmstudio-bug-tracker#1106
+			l := c.lesson(sessions.Lesson{Kind: Images, Name: Hash(data)})
+			l.Evidence = c.said
+			c.apply(l)
+		}
 		return true
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true

@@ -15,7 +15,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: f.All, sent: sent, call: c}
+	r := reading{f: f, text: knownFields.ReplaceAllString(f.All, "$1"), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -38,6 +38,9 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	}
 	return sessions.Lesson{}, false
 }
+
+// knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
+var knownFields = regexp.MustCompile("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {

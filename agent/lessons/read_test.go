@@ -23,6 +23,8 @@ func TestReaders(t *testing.T) {
 	}{
 		{400, "This model does not support image inputs", "images"},
 		{400, "image_url is only supported by certain models.", "images"},
+		// source: BerriAI/litellm#13959
+		{400, "temperature: unknown field `temperature`, expected one of `messages`, `stream`, `stream_options`, `tools`, `reasoning_effort` at line 1 column 445", "parameter temperature 0.5"},
 		{400, "At most 0 image(s) may be provided in one request.", "images"},                                          // source: vLLM
 		{422, `{"detail":[{"loc":["body","messages",1,"content"],"msg":"Input should be a valid string"}]}`, "images"}, // source: pydantic servers
 		{400, "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string", "images"},

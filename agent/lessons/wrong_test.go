@@ -23,7 +23,7 @@ func TestOtherSettings(t *testing.T) {
 // TestGuess: an effort that was left out because nothing was understood is remembered only where that alone helped.
 func TestGuess(t *testing.T) {
 	t.Parallel()
-	for pictures, want := range map[int]int{0: 1, 1: 0} {
+	for pictures, want := range map[int]string{0: Parameter, 1: Images} { // the picture was the reason
 		b := NewBook(Config{})
 		c := b.Call(at, "")
 		for refused := 0; refused <= pictures; refused++ {
@@ -36,7 +36,7 @@ func TestGuess(t *testing.T) {
 				t.Fatal("it gives up")
 			}
 		}
-		if c.Worked(t.Context()); len(b.Known()) != want {
+		if c.Worked(t.Context()); len(b.Known()) != 1 || b.Known()[0].Kind != want {
 			t.Errorf("%d pictures: known %+v", pictures, b.Known())
 		}
 	}

@@ -208,11 +208,16 @@ func (s *stream) count(u *usage) {
 
 // isFault reports whether an event without an answer is an error that is not called so.
 func isFault(data []byte) bool {
-	var f struct{ Object, Type, Message, Detail, Msg, Code, Status, Choices json.RawMessage }
+	var f struct {
+		Object, Type, Message, Detail, Msg, Code, Status, Choices json.RawMessage
+		Base                                                      struct {
+			Code json.RawMessage `json:"status_code"`
+		} `json:"base_resp"` // MiniMax. source: platform.minimax.io/docs/api-reference/errorcode
+	}
 	if json.Unmarshal(data, &f) != nil {
 		return false
 	}
-	if string(f.Object) == `"error"` || string(f.Type) == `"error"` {
+	if string(f.Object) == `"error"` || string(f.Type) == `"error"` || says(f.Base.Code) {
 		return true
 	}
 	return len(f.Choices) == 0 && (says(f.Message) || says(f.Detail) || says(f.Msg))

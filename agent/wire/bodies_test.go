@@ -159,6 +159,42 @@ var faultBodies = []faultBody{
 	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}}`, agent.NoCredit, "usage limits"},
 	{500, `"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"You have reached your specified API usage limits.\"}}"`, agent.NoCredit, "usage limits"},
 	{400, `{"error":{"message":"invalid tool call arguments","type":"api_error"}}`, agent.Overloaded, "invalid tool call"}, // source: duolahypercho/codex-router#161
+	// source: openrouter.ai/docs/api/errors, openrouter.ai/docs/use-cases/limits
+	{402, `{"error":{"code":402,"message":"Too much is in flight.","metadata":{"limit_source":"openrouter_in_flight_budget"}}}`, agent.RateLimited, "in flight"},
+	{403, `{"error":{"code":403,"message":"Not now.","metadata":{"limit_source":"openrouter_workspace_budget"}}}`, agent.NoCredit, "Not now"},
+	{400, `{"error":{"message":"Budget has been exceeded! Current cost: 1.2, Max budget: 1.0","type":"budget_exceeded","code":"400"}}`, agent.NoCredit, "Budget has been exceeded"},
+	// source: openai/codex#43131, openai/codex#13311, openai/codex#43337, openai/codex#46798
+	{0, `{"code":"cyber_policy","message":"Try rephrasing your request."}`, agent.Refused, "rephrasing"},
+	{0, `{"message":"This user's access has been temporarily limited for potentially suspicious activity related to cybersecurity."}`, agent.Refused, "suspicious"},
+	{0, `{"error":{"type":"service_unavailable_error","code":"server_is_overloaded","message":"Our servers are busy."}}`, agent.Overloaded, "busy"},
+	{0, `{"code":"x","message":"Selected model is at capacity. Please try a different model."}`, agent.Overloaded, "at capacity"},
+	// source: esengine/DeepSeek-Reasonix#6824, platform.minimax.io/docs/api-reference/errorcode
+	{422, `{"type":"error","error":{"type":"unprocessable_entity_error","message":"input new_sensitive (1026)","http_code":"422"}}`, agent.Refused, "new_sensitive"},
+	{0, `{"choices":null,"base_resp":{"status_code":1027,"status_msg":"output is not fit"}}`, agent.Refused, "not fit"},
+	{0, `{"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`, agent.NoCredit, "insufficient"},
+	{0, `{"choices":null,"base_resp":{"status_code":1002,"status_msg":"rate limit"}}`, agent.RateLimited, "rate limit"},
+	{0, `{"choices":null,"base_resp":{"status_code":1004,"status_msg":"login fail: Please carry the API secret key"}}`, agent.BadKey, "login fail"},
+	{0, `{"choices":null,"base_resp":{"status_code":2013,"status_msg":"invalid params, bad role"}}`, agent.BadRequest, "invalid params"},
+	// source: docs.bigmodel.cn/cn/api/api-code
+	{429, `{"error":{"code":"1309","message":"您的 GLM Coding Plan 套餐已到期"}}`, agent.NoCredit, "GLM Coding Plan"},
+	{429, `{"error":{"code":"1311","message":"当前订阅套餐暂未开放权限"}}`, agent.NoSuchModel, "权限"},
+	{429, `{"error":{"code":"1312","message":"该模型当前访问量过大,请您稍后再试"}}`, agent.RateLimited, "该模型"},
+	{401, `{"error":{"code":"1002","message":"Authentication Token 非法"}}`, agent.BadKey, "Authentication Token"},
+	// source: docs.zenmux.ai/guide/advanced/error-codes.html, novita.ai/docs/api-reference/basic-error-code.md, caozhiyuan/copilot-api#108
+	{403, `{"error":{"code":"403","type":"safety_check_failed","message":"Not allowed upstream."}}`, agent.Refused, "upstream"},
+	{400, `{"code":400,"reason":"BILLING_BALANCE_NOT_ENOUGH","message":""}`, agent.NoCredit, "BALANCE"},
+	{400, `{"error":{"message":"The requested model is not supported.","code":"model_not_supported","param":"model"}}`, agent.NoSuchModel, "requested model"},
+	// source: HeyPuter/puter#3168, tashfeenahmed/freellmapi#522, QuantumNous/new-api#6619, continuedev/continue#11444
+	{400, `{"error":{"message":"Unable to access non-serverless m. Create an endpoint.","type":"invalid_request_error","code":"model_not_available"}}`, agent.NoSuchModel, "non-serverless"},
+	{400, `{"status":400,"title":"Bad Request","detail":"Function id 'x': DEGRADED function cannot be invoked"}`, agent.Overloaded, "DEGRADED"},
+	{400, `ResourceExhausted: Worker local total request limit reached (33/32)`, agent.Overloaded, "33/32"},
+	{429, `"you (x) have reached your weekly usage limit, upgrade for higher limits"`, agent.NoCredit, "weekly"},
+	// source: BerriAI/litellm#25078, console.groq.com/docs/flex-processing
+	{503, `{"object":"error","message":"Service tier capacity exceeded for this model.","type":"invalid_request_error"}`, agent.Overloaded, "capacity"},
+	{498, `{"error":{"message":"Not now.","type":"invalid_request_error","code":"capacity_exceeded"}}`, agent.Overloaded, "Not now"},
+	// source: ggml-org/llama.cpp#27025, ollama/ollama#16810
+	{400, `{"error":{"message":"The model produced output that does not match the expected peg-native format"}}`, agent.Overloaded, "peg-native"},
+	{400, `{"error":{"message":"XML syntax error on line 8: element <function> closed by </parameter>"}}`, agent.Overloaded, "XML"},
 	{504, "upstream request timeout", agent.Overloaded, "upstream request timeout"},
 	{429, "Too Many Requests", agent.RateLimited, "Too Many Requests"},
 	{500, `{"detail":"Internal Server Error"}`, agent.Overloaded, "Internal Server Error"},

@@ -15,6 +15,8 @@ func classify(f *Fault) agent.ErrorClass {
 	switch {
 	case s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords):
 		return agent.Refused
+	case s == http.StatusPaymentRequired && strings.Contains(f.All, "in_flight"): // of other requests, which end soon. source: openrouter.ai/docs/api/errors
+		return agent.RateLimited
 	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && f.is(creditCodes, creditWords):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
@@ -23,7 +25,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses():
 		return agent.BadRequest // the model exists, elsewhere
-	case f.has([]string{"model_not_found"}):
+	case f.has(modelCodes):
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
@@ -48,13 +50,13 @@ func inside(f *Fault) agent.ErrorClass {
 	switch {
 	case f.has(rateCodes):
 		return agent.RateLimited
-	case f.has([]string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "vector_store_timeout"}):
+	case f.has([]string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "vector_store_timeout"}):
 		return agent.Overloaded
-	case f.is(append([]string{"permission_error"}, keyCodes...), keyWords):
+	case f.is(append([]string{"permission_error", "1004", "2049"}, keyCodes...), append([]string{"login fail"}, keyWords...)): // the last two: MiniMax
 		return agent.BadKey
 	case f.has([]string{"not_found_error"}), noSuchModel(f.All):
 		return agent.NoSuchModel
-	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror"}):
+	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "2013"}): // MiniMax
 		return agent.BadRequest
 	}
 	return agent.Broken
@@ -98,7 +100,8 @@ func (f *Fault) is(codes, words []string) bool {
 // The codes and words of the classes, in lower case. Each is from a provider's documentation or from a report of what it said.
 var (
 	contentCodes = []string{"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "content_filtered",
-		"prompt_blocked", "prohibited_content", "invalid_prompt", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation"}
+		"prompt_blocked", "prohibited_content", "invalid_prompt", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation",
+		"cyber_policy", "safety_check_failed", "1026", "1027"} // OpenAI, ZenMux, MiniMax
 	contentWords = []string{
 		"content management policy",              // Azure
 		"content filter",                         // Azure, Vertex
@@ -113,18 +116,26 @@ var (
 		"sensitive content", "unsafe or sensitive", // Zhipu, MiniMax
 		"violates our content policy", "violates content policy", "content policy violation",
 		"blocked by guardrail", "blocked by content filtering policy", // Bedrock, Anthropic
+		"flagged for possible", "suspicious activity related to", // OpenAI. source: openai/codex#43131, openai/codex#13311
+		"new_sensitive",             // MiniMax. source: esengine/DeepSeek-Reasonix#6824
+		"不安全或敏感内容", "safety policy", // Z.ai, ZenMux
 	}
-	rateCodes   = []string{"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests"}
-	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing"}
+	rateCodes   = []string{"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056"} // MiniMax
+	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
-		"api usage limits", // Anthropic
+		"api usage limits",                                                        // Anthropic
+		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
+		"套餐已到期", "not enough balance", // Z.ai, Novita
+		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed"}
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                             // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
@@ -134,9 +145,12 @@ var (
 		"malformed_function_call",      // Gemini
 		"error parsing tool call",      // Ollama
 		"invalid tool call arguments",  // Ollama
+		"xml syntax error on line",     // Ollama. source: ollama/ollama#16810
+		"expected element type",        // Ollama. source: continuedev/continue#10896
+		"output that does not match",   // llama.cpp. source: ggml-org/llama.cpp#27025
 	}
 	passingWords = append([]string{
-		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity",
+		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
 	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}

@@ -36,6 +36,9 @@ func (t *Try) modelError(err error) *agent.ModelError {
 	case e.Status >= 300:
 		t.refused(e, e.Status, t.head, err)
 		e.RetryAfter = retryAfter(t.res.Header, time.Now())
+		if e.Status == http.StatusPaymentRequired && e.Class == agent.NoCredit && e.RetryAfter != 0 && e.RetryAfter <= agent.MaxRetryAfter {
+			e.Class = agent.RateLimited // money that comes back in a moment is a limit
+		}
 	case cause != nil && !errors.Is(cause, errStopped):
 		e.Class, e.Err = agent.Timeout, cause
 	case t.res == nil:

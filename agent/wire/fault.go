@@ -94,7 +94,7 @@ func (r *faultReader) walk(under string, v any, depth int) {
 }
 
 // sentenceKeys are the names that providers give to what people can read, most telling first.
-var sentenceKeys = []string{"error", "errors", "message", "msg", "error_msg", "errormessage", "error_message", "detail", "details", "error_description", "description", "reason", "metadata", "raw", "hint", "failed_generation", "body"}
+var sentenceKeys = []string{"error", "errors", "message", "msg", "status_msg", "error_msg", "errormessage", "error_message", "detail", "details", "error_description", "description", "reason", "metadata", "raw", "hint", "failed_generation", "body"}
 
 func rank(key string) int {
 	if i := slices.Index(sentenceKeys, strings.ToLower(key)); i >= 0 {
@@ -139,7 +139,7 @@ func (r *faultReader) word(under, s string) {
 	s = cutText(s, maxFaultText)
 	r.all = append(r.all, s)
 	switch under {
-	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code":
+	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source":
 		if r.f.Code == "" || under == "code" && r.f.Code != s && len(r.f.Codes) == 1 {
 			r.f.Code = s
 		}

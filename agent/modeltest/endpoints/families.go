@@ -23,5 +23,8 @@ func families() []family {
 		{"Refusals of 2026", refused2026},
 		{"Answers and failures of 2026", answers2026},
 		{"More of 2026", more2026},
+		{"Servers in 2026", servers2026},
+		{"Vendors in 2026", vendors2026},
+		{"Hosts in 2026", hosts2026},
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 var (
 	functionOpen = regexp.MustCompile(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
-	invokeOpen   = regexp.MustCompile("^<(\uff5cDSML\uff5c)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
-	parameter    = regexp.MustCompile("^<(?:\uff5cDSML\uff5c)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
+	invokeOpen   = regexp.MustCompile("^<(\uff5cDSML\uff5c|[a-z]{1,16}:)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
+	parameter    = regexp.MustCompile("^<(?:\uff5cDSML\uff5c|[a-z]{1,16}:)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
 	argKey       = regexp.MustCompile(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
@@ -55,8 +55,8 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 // parameterEnd finds the end of a parameter's value, and the length of the tag that ends it.
 func parameterEnd(s, closing string) (at, n int) {
 	tag := "</parameter>"
-	if strings.Contains(closing, "\uff5c") {
-		tag = "</\uff5cDSML\uff5cparameter>"
+	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
+		tag = space + "parameter>"
 	}
 	return strings.Index(s, tag), len(tag)
 }
@@ -114,6 +114,17 @@ func (a *arguments) add(key, value, text string) {
 		a.keys = append(a.keys, key)
 	}
 	a.values[key] = raw
+}
+
+// set takes a value in that is JSON already.
+func (a *arguments) set(key string, value json.RawMessage) {
+	if a.values == nil {
+		a.values, a.types = make(map[string]json.RawMessage), typesOf(a.schema)
+	}
+	if _, ok := a.values[key]; !ok {
+		a.keys = append(a.keys, key)
+	}
+	a.values[key] = value
 }
 
 // object gives all of them.

@@ -9,7 +9,7 @@ import (
 const maxBare = 64 << 10
 
 // bareBegin matches the beginning of JSON of a call.
-var bareBegin = regexp.MustCompile(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool)"\s*:`)
+var bareBegin = regexp.MustCompile(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|arguments|parameters)"\s*:`)
 
 // mayBeBare reports whether a text at the beginning of an answer may become JSON of a call.
 func mayBeBare(s string) bool {
@@ -23,7 +23,7 @@ func mayBeBare(s string) bool {
 		return false
 	}
 	head := strings.Join(strings.Fields(s), "")
-	for _, key := range []string{"name", "tool_name", "type", "function", "id", "tool"} {
+	for _, key := range []string{"name", "tool_name", "type", "function", "id", "tool", "arguments", "parameters"} {
 		for _, open := range []string{"{", "[{"} {
 			if strings.HasPrefix(open+`"`+key+`":`, head) {
 				return true

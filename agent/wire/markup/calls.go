@@ -48,7 +48,7 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	mark, body := strings.ToLower(s[:n]), s[n:]
 	switch mark {
 	case "<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<minimax:tool_call>",
-		"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
+		"<atem:function_calls>", "<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
 		inner, rest, ok := enclosed(body, "</"+s[1:n])
 		if !ok {
 			return nil, s, false
@@ -59,7 +59,13 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		return jsonBlock(body, "<|/tool_call|>")
 	case "<|start_action|>":
 		return jsonBlock(body, "<|END_ACTION|>")
-	case "<function=", "<invoke name=", "<\uff5cdsml\uff5cinvoke ":
+	case m3Mark + "<tool_call>":
+		return m3Calls(body, tools)
+	case "<|tool_call>":
+		return gemmaCall(body)
+	case "<|tool_call_start|>":
+		return pythonCalls(body)
+	case "<function=", "<invoke name=", "<atem:invoke name=", "<\uff5cdsml\uff5cinvoke ":
 		return taggedCall(s, tools)
 	case "[tool_calls]":
 		return mistralCalls(body)

@@ -24,7 +24,7 @@ func (c *codeState) plain(s string) int {
 			c.endRun()
 		}
 		switch b {
-		case '<', '[':
+		case '<', '[', ']':
 			if c.fence == 0 && c.span == 0 {
 				return i
 			}

@@ -126,8 +126,28 @@ func TestMarkup(t *testing.T) {
 		// source: CohereForAI/c4ai-command-r7b-12-2024 model card
 		{"cohere", `<|START_THINKING|>hm<|END_THINKING|><|START_ACTION|>[{"tool_call_id":"0","tool_name":"look","parameters":{"q":"a"}}]<|END_ACTION|>`, reading{"", "hm", calledQ}},
 
+		// source: MiniMax-AI/MiniMax-M3#31
+		{"minimax m3 call", "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"look\">]<]minimax[>[<q>a]<]minimax[>[</q>]<]minimax[>[<n>3]<]minimax[>[</n>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>", reading{calls: ` look {"q":"a","n":3};`}},
+		{"minimax m3, text that looks like a number", "]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"look\">]<]minimax[>[<q>7]<]minimax[>[</q>]<]minimax[>[</invoke>]<]minimax[>[</tool_call>", reading{calls: ` look {"q":"7"};`}},
+		{"minimax m3, nested, behind words", "I look.]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"look\">]<]minimax[>[<list>]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[<item>b]<]minimax[>[</item>]<]minimax[>[</list>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>", reading{"I look.", "", ` look {"list":[1,"b"]};`}},
+		{"brackets", "a[0] and b[1]] <] more", reading{text: "a[0] and b[1]] <] more"}},
+		// source: jundot/omlx#581, vllm-project/vllm#44522
+		{"gemma 4", `<|tool_call>call:look{q:"a",n:3,deep:true}<tool_call|>`, reading{calls: ` look {"q":"a","n":3,"deep":true};`}},
+		{"gemma 4, marks", `Ok.<|tool_call>call:look{q:<|"|>a, {b}<|"|>,list:[<|"|>x<|"|>,2]}<tool_call|><|tool_call>call:list_x{}<tool_call|>`, reading{"Ok.", "", ` look {"q":"a, {b}","list":["x",2]}; list_x {};`}},
+		{"gemma 4, bare words", `<|tool_call>call:look{q:hello you}<tool_call|>`, reading{calls: ` look {"q":"hello you"};`}},
+		{"gemma 4, half", `<|tool_call>call:look{q:`, reading{text: `<|tool_call>call:look{q:`}},
+		// source: ggml-org/llama.cpp#23838
+		{"lfm2", `<|tool_call_start|>[look(q='it\'s', n=5, deep=True, list=[1, None])]<|tool_call_end|>`, reading{calls: ` look {"q":"it's","n":5,"deep":true,"list":[1,null]};`}},
+		{"lfm2, two", `<|tool_call_start|>[look(q="a"), list_x()]<|tool_call_end|>Done.`, reading{"Done.", "", calledQ + " list_x {};"}},
+		{"lfm2, JSON", `<|tool_call_start|>[{"name":"look","arguments":{"q":"a"}}]<|tool_call_end|>`, reading{calls: calledQ}},
+		// source: ggml-org/llama.cpp#29240
+		{"muse", " to=look<|message|><atem:function_calls>\n<atem:invoke name=\"look\">\n<atem:parameter name=\"q\">a</atem:parameter>\n</atem:invoke>\n</atem:function_calls>", reading{calls: calledQ}},
+		{"about an addressee", "to=look is a header.", reading{text: "to=look is a header."}},
+
 		// source: NousResearch/hermes-agent#107125
 		{"bare JSON", `{"name": "look", "arguments": {"q":"a"}}`, reading{calls: calledQ}},
+		{"bare JSON, arguments first", `{"arguments": {"q":"a"}, "name": "look"}`, reading{calls: calledQ}}, // source: mudler/LocalAI#10052
+		{"JSON of arguments", `{"arguments": {"q":"a"}, "about": 1}`, reading{text: `{"arguments": {"q":"a"}, "about": 1}`}},
 		{"bare JSON, several", `[{"name": "look", "parameters": {"q":"a"}}, {"name":"list_x","parameters":{}}]`, reading{calls: calledQ + " list_x {};"}},
 		{"bare JSON of no tool", `{"name": "deploy", "arguments": {"q":"a"}}`, reading{text: `{"name": "deploy", "arguments": {"q":"a"}}`}},
 		{"bare JSON behind thinking", "<think>hm</think>\n\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}", reading{"", "hm", calledQ}},

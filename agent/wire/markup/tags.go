@@ -89,6 +89,11 @@ func frameMark(s string) (n int, partial bool) {
 			}
 		}
 	}
+	if n, part := addressee(s); n > 0 {
+		return n, false
+	} else if part {
+		partial = true
+	}
 	for _, f := range frames {
 		switch has, part := prefix(s, f); {
 		case has:
@@ -98,6 +103,25 @@ func frameMark(s string) (n int, partial bool) {
 		}
 	}
 	return 0, partial
+}
+
+// addressee gives the length of a header that says which tool a message is for, in front of a call in tags that names it again: the
+// beginning of the header stood in the prompt. source: ggml-org/llama.cpp#29240
+func addressee(s string) (n int, partial bool) {
+	if has, part := prefix(s, "to="); !has {
+		return 0, part
+	}
+	name := s[len("to="):]
+	end := strings.IndexByte(name, '<')
+	if end < 0 {
+		return 0, len(name) <= 128 && (name == "" || validName(name))
+	}
+	const tail = "<|message|><"
+	has, part := prefix(name[end:], tail)
+	if !validName(name[:end]) || !has {
+		return 0, part && validName(name[:end])
+	}
+	return len("to=") + end + len(tail) - 1, false
 }
 
 // held gives how many bytes at the end of a text may be the beginning of one of the marks.
@@ -132,6 +156,10 @@ var callMarks = []string{
 	"<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>", // DeepSeek
 	"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5cinvoke ", "<\uff5cdsml\uff5ctool_calls>", // DeepSeek V3.2
 	"<minimax:tool_call>", "<invoke name=", // MiniMax
+	m3Mark + "<tool_call>",                        // MiniMax M3. source: MiniMax-AI/MiniMax-M3#31
+	"<|tool_call>",                                // Gemma 4. source: jundot/omlx#581
+	"<|tool_call_start|>",                         // LFM2. source: ggml-org/llama.cpp#23838
+	"<atem:function_calls>", "<atem:invoke name=", // Muse Glimmer. source: ggml-org/llama.cpp#29240
 	"<|channel|>commentary to=", "<|channel|>analysis to=", "<|start|>assistant to=", "<|start|>assistant<|channel|>commentary to=", "<|start|>assistant<|channel|>analysis to=", // gpt-oss
 	"<|python_tag|>", // Llama
 }
@@ -186,6 +214,13 @@ func viable(s string) bool {
 	switch m := strings.ToLower(s[:n]); m {
 	case "<tool_call>", "<toolcall>": // GLM's has a name first
 		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<' || nameStart(rest)
+	case m3Mark + "<tool_call>", "<atem:function_calls>":
+		return rest[0] == ']' || rest[0] == '<'
+	case "<|tool_call>":
+		has, partial := prefix(rest, "call:")
+		return has || partial
+	case "<|tool_call_start|>":
+		return rest[0] == '['
 	case "<tool_calls>", "<function_call>", "<functioncall>", "<function_calls>", "<|tool_call|>", "<|start_action|>", "<minimax:tool_call>":
 		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<'
 	}
