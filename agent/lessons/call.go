@@ -3,8 +3,10 @@ package lessons
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -200,7 +202,7 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		return false
 	}
 	f, ok := errors.AsType[*wire.Fault](e.Err)
-	if !ok || !mayTeach(e) || e.Class == agent.Overloaded && f.Passing() {
+	if !ok || !mayTeach(e, f) {
 		return false
 	}
 	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
@@ -271,18 +273,21 @@ func (c *Call) forget(k key) {
 	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
+// passing is in the errors of servers that failed: the same request mostly works later, so what it consists of was not the reason.
+var passing = regexp.MustCompile(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
+
 // mayTeach reports whether an error may be about a part of the request.
-func mayTeach(e *agent.ModelError) bool {
-	if e.Status >= 300 && e.Status < 400 {
+func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
+	if e.Status >= 300 && e.Status < 400 || f.IsPassing() && e.Class != agent.BadRequest {
 		return false
 	}
 	switch e.Class {
 	case agent.BadRequest, agent.NoSuchModel, agent.TooLong: // too long may be the answer that was asked for
 		return true
 	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
-		return e.Status == 500 || e.Status == 501 || e.Status == 0 || e.Status == 200
+		return (e.Status == 500 || e.Status == 501 || e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
 	case agent.Broken:
-		return e.Status == 0 || e.Status == 200
+		return (e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
 	}
 	return false
 }

@@ -102,10 +102,18 @@ func (r reading) toolResult() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: ToolImages}, true
 }
 
+// allowedTypes matches a list of the types that a block may have.
+var allowedTypes = regexp.MustCompile("(?:should be|must be|expected|one of)[^\n]{0,40}['\"`]text['\"`][^\n]*")
+
 // thinkingBlocks reads errors of servers that do not know thinking in the history.
 func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
-	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || !blockType.MatchString(r.text) || !r.refuses() && !r.has("input should be") ||
-		r.has("signature", "passed back", "missing", "image", "tool_result") || len(r.sent.Pictures) > 0 && pictureWord.MatchString(r.text) {
+	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning {
+		return sessions.Lesson{}, false
+	}
+	list := allowedTypes.FindString(r.text)
+	listed := list != "" && !strings.Contains(list, "thinking") && (len(r.sent.Pictures) == 0 || strings.Contains(list, "image"))
+	if !listed && (!blockType.MatchString(r.text) || !r.refuses() && !r.has("input should be") ||
+		r.has("signature", "passed back", "missing", "image", "tool_result") || len(r.sent.Pictures) > 0 && pictureWord.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true

@@ -19,7 +19,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
-	case s != http.StatusTooManyRequests && f.is(passingCodes, passingWords) && !strings.Contains(f.All, "please retry with"): // with something else
+	case s != http.StatusTooManyRequests && f.IsPassing():
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses():
 		return agent.BadRequest // the model exists, elsewhere
@@ -70,9 +70,6 @@ func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
 
-// Passing reports whether a model wrote what its server could not read: the same request mostly works when it is made again.
-func (f *Fault) Passing() bool { return f.is(passingCodes, sampleWords) }
-
 // invalidCodes are given for requests that are wrong, whatever the status.
 var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
 
@@ -81,6 +78,12 @@ var innerStatus = regexp.MustCompile(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(
 
 // invalid reports whether an error says that the request is wrong, although its status says something else.
 func (f *Fault) invalid() bool { return f.has(invalidCodes) || innerStatus.MatchString(f.All) }
+
+// IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
+// that is busy.
+func (f *Fault) IsPassing() bool {
+	return f.is(passingCodes, passingWords) && !strings.Contains(f.All, "please retry with") // with something else
+}
 
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {

@@ -154,7 +154,7 @@ func TestPingPongEnds(t *testing.T) {
 		"most turns":   {"", said, false, []string{"reply a", "reply b", "reply a", "reply b", "reply a", "announce b"}},
 		"fewer turns":  {"{agentToAgent: {maxPingPongTurns: 2}}", said, false, []string{"reply a", "reply b", "announce b"}},
 		"no turns":     {"{agentToAgent: {maxPingPongTurns: 0}}", said, false, []string{"announce b"}},
-		"an empty one": {"", []string{"r1", ""}, false, []string{"reply a", "reply b", "announce b"}},
+		"an empty one": {"", []string{"r1", "", ""}, false, []string{"reply a", "reply b", "reply b", "announce b"}}, // asked for once more,
 		"a failed one": {"", []string{"r1"}, true, []string{"reply a", "reply b", "announce b"}},
 		"a mere word":  {"", []string{"No REPLY_SKIP here."}, false, []string{"reply a", "reply b", "announce b"}},
 	} {

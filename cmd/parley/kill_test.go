@@ -300,7 +300,8 @@ func TestModelDown(t *testing.T) {
 	p := w.start()
 	w.tg.Say(owner, owner, "hello")
 	got := w.sent(owner, 1)[0]
-	if strings.Contains(got.Text, "401") || !strings.Contains(got.Text, "not set up correctly") {
+	if !strings.HasPrefix(got.Text, "I cannot use my language model: its provider does not accept my key. The details are in the log.") ||
+		!strings.HasSuffix(got.Text, "\n\nThe provider says: scripted error 401") { // an owner reads it
 		t.Errorf("the notice: %q", got.Text)
 	}
 	w.until(5*time.Second, "the log has the details", func() bool { return strings.Contains(p.log.String(), "401") })

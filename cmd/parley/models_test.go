@@ -68,14 +68,14 @@ agents:
 			t.Errorf("%s was not told how much to think: %s", r.Model, r.Raw)
 		}
 	}
-	if asked["mock-1"] != agent.BreakerFailures || asked["spare"] != agent.BreakerFailures+2 {
+	if asked["mock-1"] != 2*agent.BreakerFailures || asked["spare"] != agent.BreakerFailures+2 {
 		t.Errorf("asked %v", asked)
 	}
 	w.quiet()
 	w.tg.Say(owner, owner, "/status")
 	n := agent.BreakerFailures + 3
-	// 5 × (1000 × $0.001 + 10 × $0.002) + 7 × (1000 × $0.000001 + 10 × $0.000005)
-	if got := w.sent(owner, n)[n-1].Text; !strings.Contains(got, "Model provider mock failed again and again") || !strings.Contains(got, "$5.11") {
+	// 10 × (1000 × $0.001 + 10 × $0.002), as each broken answer is asked for once more, + 7 × (1000 × $0.000001 + 10 × $0.000005)
+	if got := w.sent(owner, n)[n-1].Text; !strings.Contains(got, "Model provider mock failed again and again") || !strings.Contains(got, "$10.21") {
 		t.Errorf("/status says %q", got)
 	}
 	resp, err := http.Get(p.url + "/metrics")

@@ -30,7 +30,8 @@ func TestRequesterAnnounces(t *testing.T) {
 	tn.words = endings(tests)
 	tn.start()
 	tn.hereB().tell(spawnAll(tests, "cleanup", "delete"))
-	results := tn.asked(atB, "result", len(tests))
+	silent := map[string]int{"nothing": 2, "the child failed": 2} // an empty answer is asked for once more
+	results := tn.asked(atB, "result", len(tests)+len(silent))
 	var want, have []string
 	for i, test := range tests {
 		if test.want != "" {
@@ -39,7 +40,7 @@ func TestRequesterAnnounces(t *testing.T) {
 		child := told[outcome](tn.world, atB, "sessions_spawn", i+1).ChildSessionKey
 		if n := len(slices.DeleteFunc(slices.Clone(results), func(c call) bool {
 			return !strings.Contains(c.System, "("+test.name+")") || !strings.HasPrefix(spokenText(c.LastUserText()), "Status: ") || !strings.Contains(c.LastUserText(), child)
-		})); n != 1 {
+		})); n != max(1, silent[test.name]) {
 			t.Errorf("%s: b's agent was told %d times", test.name, n)
 		}
 	}

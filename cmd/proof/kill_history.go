@@ -22,8 +22,7 @@ const framesAt = "the list frames in cmd/proof/kill_history.go"
 // Some platforms show the marks of code.
 var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Result:\n(.*))\n\nNotes:\n[-•] (?:\\(none\\)|Error: (?:" +
 	`I ran out of time \(\S+\) and stopped working on this\.` +
-	`|I cannot use my language model: it is not set up correctly\. The details are in the log\.` +
-	`|I cannot use my language model: its provider (?:does not accept my key|wants to be paid first)\. The details are in the log\.` +
+	`|I cannot use my language model: (?:it is not set up correctly|its provider does not accept my key|its provider wants to be paid first)\. The details are in the log\.` +
 	`|Something went wrong while I was working on this\. The details are in the log\.` +
 	`|I could not reach the language model\. Please try again in a moment\.` +
 	`|The language model took too long to answer\. Please try again\.` +
