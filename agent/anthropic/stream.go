@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -112,14 +111,11 @@ func (s *stream) read(body io.Reader) error {
 		if err != nil {
 			return s.ended(err, in.Junk())
 		}
-		name, data := e.Name, bytes.TrimSpace(e.Data)
+		name, data := e.Name, wire.ValidText(bytes.TrimSpace(e.Data))
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return s.ended(io.EOF, "")
 		}
 		s.isJSON = s.isJSON || e.Value
-		if !utf8.Valid(data) {
-			return s.t.Broken("an event is not valid UTF-8")
-		}
 		done, err := s.event(name, data)
 		if err != nil || s.stopped {
 			return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -110,15 +109,13 @@ func (s *stream) offered(name string) (json.RawMessage, bool) {
 
 // event takes one event in.
 func (s *stream) event(ev wire.Event) error {
-	data := bytes.TrimSpace(ev.Data)
+	data := wire.ValidText(bytes.TrimSpace(ev.Data))
 	switch {
 	case len(data) == 0:
 		return nil
 	case bytes.HasPrefix(data, []byte("[DONE]")):
 		s.done = true
 		return nil
-	case !utf8.Valid(data):
-		return s.t.Broken("an event is not valid UTF-8")
 	case strings.EqualFold(ev.Name, "error"):
 		return s.t.StreamError(data)
 	}

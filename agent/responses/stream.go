@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -65,13 +64,11 @@ func (s *stream) read(body io.Reader) error {
 		if e, err = events.Next(); err != nil {
 			break
 		}
-		data := bytes.TrimSpace(e.Data)
+		data := wire.ValidText(bytes.TrimSpace(e.Data))
 		switch {
 		case len(data) == 0:
 		case bytes.HasPrefix(data, []byte("[DONE]")):
 			marked, more = true, false
-		case !utf8.Valid(data):
-			err = s.t.Broken("an event is not valid UTF-8")
 		default:
 			more, err = s.take(e.Name, data)
 		}
