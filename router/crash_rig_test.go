@@ -165,6 +165,7 @@ func (l *life) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error)
 	x := asked{step: s, prompt: p}
 	if err == nil {
 		x.mark = mark(s.session, sessions.Message{Content: a.Content})
+		x.empty = strings.TrimSpace(sessions.Message{Content: a.Content}.Text()) == "" && len(sessions.Message{Content: a.Content}.ToolCalls()) == 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

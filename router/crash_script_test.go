@@ -60,6 +60,7 @@ type step struct {
 type asked struct {
 	step
 	mark   string
+	empty  bool // the answer said nothing and called nothing
 	prompt agent.Prompt
 }
 

@@ -84,7 +84,7 @@ func faults() []fault {
 		{"half a tool call", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.HalfCall}), broken, 3, 0, 2},
 		{"a tool call, then cut", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.Cut}), broken, 3, 0, 2},
 		{"no JSON", always(modeltest.Reply{Text: text, Fault: modeltest.Garbage}), broken, 3, 0, 2},
-		{"invalid UTF-8", always(modeltest.Reply{Fault: modeltest.InvalidUTF8}), broken, 3, 0, 2},
+		{"invalid UTF-8", always(modeltest.Reply{Fault: modeltest.InvalidUTF8}), "caf\uFFFD", 1, 0, 0},
 		{"huge", always(modeltest.Reply{Fault: modeltest.Huge}), broken, 1, 0, 1},
 		{"huge line", always(modeltest.Reply{Fault: modeltest.HugeLine}), broken, 1, 0, 1},
 		{"bad key", always(status(401, "")), "does not accept my key", 1, 0, 1},
