@@ -165,7 +165,8 @@ func (l *life) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error)
 	x := asked{step: s, prompt: p}
 	if err == nil {
 		x.mark = mark(s.session, sessions.Message{Content: a.Content})
-		x.empty = strings.TrimSpace(sessions.Message{Content: a.Content}.Text()) == "" && len(sessions.Message{Content: a.Content}.ToolCalls()) == 0
+		said := sessions.Message{Content: a.Content}
+		x.empty = said.Text() == "" && len(said.ToolCalls()) == 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
