@@ -371,3 +371,30 @@ func TestReplacements(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesOfAnUnclearRefusal: what leaving them out cured is remembered of these pictures, and nothing when it did not help.
+// source: lmstudio-ai/lmstudio-bug-tracker#1106
+func TestPicturesOfAnUnclearRefusal(t *testing.T) {
+	t.Parallel()
+	unclear := refusal(400, `{"error":{"message":"Invalid type for 'input'.","param":"input"}}`)
+	sent := Sent{Pictures: []string{"aGk=", "aG8="}, Steps: true}
+	helped := NewBook(Config{})
+	c := helped.Call(at, "")
+	if !c.Refused(unclear, sent) || !c.Off(Images, Hash("aGk=")) {
+		t.Fatal("the pictures are sent again")
+	}
+	c.Worked(t.Context())
+	next := helped.Call(at, "")
+	if !next.Off(Images, Hash("aGk=")) || !next.Off(Images, Hash("aG8=")) || next.Off(Images, Hash("other")) || next.Off(Images, "") {
+		t.Errorf("learned %v", helped.Known())
+	}
+	helpless := NewBook(Config{})
+	c = helpless.Call(at, "")
+	for c.Refused(unclear, sent) {
+		sent.Pictures, sent.Steps = nil, sent.Steps && !c.Bare()
+	}
+	c.Worked(t.Context())
+	if known := helpless.Known(); len(known) > 0 {
+		t.Errorf("what did not help is remembered: %v", known)
+	}
+}
