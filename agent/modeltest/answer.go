@@ -100,9 +100,7 @@ func (a *answer) end() bool {
 	case InvalidUTF8:
 		event := bytes.ReplaceAll(a.textEvent("caf\u00e9"), []byte("\u00e9"), []byte{0xe9})
 		a.buf = append(append(a.buf, a.more()...), event...)
-		known := a.saying
 		a.buf = append(a.buf, a.lastEvents()...)
-		a.saying = known // nobody reads on behind the broken event
 	case Huge, HugeLine:
 		return a.huge()
 	case ErrorEvent:
