@@ -36,6 +36,9 @@ func Find(name string, p agent.Provider, model string) (Entry, bool) {
 	if p.API == agent.OfflineAPI || model == "" {
 		return Entry{}, false
 	}
+	if u, err := url.Parse(p.BaseURL); err == nil && p.BaseURL != "" && Local(u.Hostname()) {
+		return Entry{}, false // reading the catalogue takes a start some 20 ms
+	}
 	c := load()
 	for _, id := range c.providers(name, p) {
 		if e, ok := c.models[id].find(model); ok {
