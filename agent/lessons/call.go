@@ -3,13 +3,13 @@ package lessons
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"parley/agent"
 	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -277,7 +277,7 @@ func (c *Call) forget(k key) {
 }
 
 // passing is in the errors of servers that failed: the same request mostly works later, so what it consists of was not the reason.
-var passing = regexp.MustCompile(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
+var passing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
 
 // mayTeach reports whether an error may be about a part of the request.
 func mayTeach(e *agent.ModelError, f *wire.Fault) bool {

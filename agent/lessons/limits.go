@@ -2,21 +2,21 @@ package lessons
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
 var (
 	// digits matches numbers, also 8,192 and 8k.
-	digits = regexp.MustCompile(`\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
+	digits = pattern.New(`\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
 	// bounded matches numbers that are said to be a bound.
-	bounded = regexp.MustCompile(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?)`)
+	bounded = pattern.New(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?)`)
 	// bound matches texts that say where a value must lie.
-	bound = regexp.MustCompile(`at most|at least|maximum|minimum|up to|less than|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?`)
+	bound = pattern.New(`at most|at least|maximum|minimum|up to|less than|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?`)
 )
 
 // nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more. Numbers that are
@@ -48,7 +48,7 @@ func nearestNumber(text string, sent float64) (float64, bool) {
 	return 0, false
 }
 
-var asksForMore = regexp.MustCompile(`at least|minimum|greater than|>=|≥|too (small|low)`)
+var asksForMore = pattern.New(`at least|minimum|greater than|>=|≥|too (small|low)`)
 
 // numberOf reads 8192, 8,192, 8k and 0.5.
 func numberOf(word string) (float64, bool) {
@@ -60,7 +60,7 @@ func numberOf(word string) (float64, bool) {
 	return n, err == nil
 }
 
-var answerTooLong = regexp.MustCompile(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
+var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
 // limit reads errors about an answer that was asked for longer than the window has room for: the endpoint's own limit is the right one.
 func (r reading) limit() (sessions.Lesson, bool) {
@@ -78,10 +78,10 @@ func (r reading) limit() (sessions.Lesson, bool) {
 }
 
 var (
-	windowSize   = regexp.MustCompile(`maximum context length (?:is|of) (\d+)`)
-	answerAsked  = regexp.MustCompile(`requested (\d+) output tokens|(\d+) in the (?:completion|output)`)
-	tokensInAll  = regexp.MustCompile(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
-	tooManyBytes = regexp.MustCompile(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
+	windowSize   = pattern.New(`maximum context length (?:is|of) (\d+)`)
+	answerAsked  = pattern.New(`requested (\d+) output tokens|(\d+) in the (?:completion|output)`)
+	tokensInAll  = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
+	tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
 )
 
 // promptFits reports whether an error counts prompt and answer together, and the prompt alone would have room.
@@ -92,7 +92,7 @@ func promptFits(text string) bool {
 }
 
 // firstNumber gives the first number that an expression has a group for; 0 = none.
-func firstNumber(e *regexp.Regexp, text string) int {
+func firstNumber(e *pattern.Pattern, text string) int {
 	for i, s := range e.FindStringSubmatch(text) {
 		if n, err := strconv.Atoi(s); i > 0 && err == nil {
 			return n
@@ -136,7 +136,7 @@ func (r reading) effort() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var manyTools = regexp.MustCompile(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+var manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
 
 // manyTools reads errors about the number of tools.
 func (r reading) manyTools() (sessions.Lesson, bool) {

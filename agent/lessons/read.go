@@ -2,13 +2,13 @@ package lessons
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"parley/agent"
 	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
@@ -40,7 +40,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 }
 
 // knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
-var knownFields = regexp.MustCompile("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
+var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -51,7 +51,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = regexp.MustCompile(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许`)
+var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {
@@ -95,8 +95,8 @@ func nameByte(b byte) bool {
 }
 
 var (
-	setTo   = regexp.MustCompile("set(?:ting)? [`'\"]?([a-z_.]+)[`'\"]? to [`'\"]?([a-z]+)")
-	instead = regexp.MustCompile("use [`'\"]?([a-z_]+)[`'\"]? instead|(?:replaced by|renamed to|in favou?r of|did you mean) [`'\"]?([a-z_]+)")
+	setTo   = pattern.New("set(?:ting)? [`'\"]?([a-z_.]+)[`'\"]? to [`'\"]?([a-z]+)")
+	instead = pattern.New("use [`'\"]?([a-z_]+)[`'\"]? instead|(?:replaced by|renamed to|in favou?r of|did you mean) [`'\"]?([a-z_]+)")
 )
 
 // asked reads errors that say which value a parameter is to have: set reasoning_effort to 'none'.
@@ -130,9 +130,9 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = regexp.MustCompile(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
-	toolIndex   = regexp.MustCompile(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
-	quoted      = regexp.MustCompile("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
+	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
+	toolIndex   = pattern.New(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
+	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
 // schema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
@@ -172,7 +172,7 @@ func (r reading) namedTool() string {
 	return ""
 }
 
-var streamWord = regexp.MustCompile(`\bstream(ing|ed)?\b`)
+var streamWord = pattern.New(`\bstream(ing|ed)?\b`)
 
 func (r reading) stream() (sessions.Lesson, bool) {
 	if !r.sent.Stream || !r.refuses() || r.f.Param != "stream" && (!streamWord.MatchString(r.text) || r.has("stream ended", "stream closed", "stream error")) {
@@ -182,10 +182,10 @@ func (r reading) stream() (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = regexp.MustCompile(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
-	wantsBack     = regexp.MustCompile(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
-	signatureWord = regexp.MustCompile(`thought[_ ]?signature`)
-	wantsNot      = regexp.MustCompile(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	signatureWord = pattern.New(`thought[_ ]?signature`)
+	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
 
 // reasoning reads errors about the reasoning of earlier steps.
@@ -209,9 +209,9 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 }
 
 var (
-	idWord  = regexp.MustCompile(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
-	idForm  = regexp.MustCompile(`length of|must be|a-z|pattern|too long|maximum length|characters|regex|invalid|match`)
-	roleErr = regexp.MustCompile(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
+	idWord  = pattern.New(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
+	idForm  = pattern.New(`length of|must be|a-z|pattern|too long|maximum length|characters|regex|invalid|match`)
+	roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
 )
 
 func (r reading) callIDs() (sessions.Lesson, bool) {
@@ -237,8 +237,8 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = regexp.MustCompile(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
-	onePicture  = regexp.MustCompile(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
+	pictureWord = pattern.New(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
+	onePicture  = pattern.New(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
 // picture reads errors about one picture, not about pictures at all.
@@ -282,7 +282,7 @@ func (r reading) param() (sessions.Lesson, bool) {
 }
 
 var (
-	lists = regexp.MustCompile(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
+	lists = pattern.New(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
 )
 
 // nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
@@ -367,7 +367,7 @@ func Nearest(level string, listed []string) string {
 	return best
 }
 
-var toolWord = regexp.MustCompile(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
+var toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
 
 func (r reading) tools() (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() || r.ofToolMessages() {
@@ -379,7 +379,7 @@ func (r reading) tools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Tools}, true
 }
 
-var systemWord = regexp.MustCompile("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|\\bsystem\\b[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
+var systemWord = pattern.New("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|\\bsystem\\b[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
 
 func (r reading) system() (sessions.Lesson, bool) {
 	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {

@@ -1,10 +1,10 @@
 package lessons
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
@@ -17,13 +17,13 @@ const (
 )
 
 var (
-	wantsText    = regexp.MustCompile(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
-	systemField  = regexp.MustCompile(`\bsystem\b`)
-	caching      = regexp.MustCompile(`prompt[ -]?cach(ing|e)\b`) // Bedrock. source: simkeyur/vscode-agents#1
-	toolMark     = regexp.MustCompile(`tools[^a-z]{0,6}[\w.\[\]-]*cache_control`)
-	blockType    = regexp.MustCompile(`messages.{0,80}(type|tag|union|variant)|content.{0,40}(type|tag).{0,60}(thinking|unsupported|unknown|unexpected|invalid)|(type|tag|variant).{0,20}thinking`)
-	noSignature  = regexp.MustCompile(`signature[^a-z]{0,4}(extra|unexpected|unknown)|(unknown|unrecogni[sz]ed|unexpected) (field|name|key|parameter|property)[^a-z]{0,4}signature`)
-	thinkingKind = regexp.MustCompile(`thinking[._ ]?type|type[^a-z]{0,6}(adaptive|enabled|disabled)|(adaptive|enabled|disabled)[^a-z]{0,4} ?thinking|thinking[^a-z]{1,4}(adaptive|enabled|disabled)|tag[^a-z]{1,4}(adaptive|enabled|disabled)`)
+	wantsText    = pattern.New(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
+	systemField  = pattern.New(`\bsystem\b`)
+	caching      = pattern.New(`prompt[ -]?cach(ing|e)\b`) // Bedrock. source: simkeyur/vscode-agents#1
+	toolMark     = pattern.New(`tools[^a-z]{0,6}[\w.\[\]-]*cache_control`)
+	blockType    = pattern.New(`messages.{0,80}(type|tag|union|variant)|content.{0,40}(type|tag).{0,60}(thinking|unsupported|unknown|unexpected|invalid)|(type|tag|variant).{0,20}thinking`)
+	noSignature  = pattern.New(`signature[^a-z]{0,4}(extra|unexpected|unknown)|(unknown|unrecogni[sz]ed|unexpected) (field|name|key|parameter|property)[^a-z]{0,4}signature`)
+	thinkingKind = pattern.New(`thinking[._ ]?type|type[^a-z]{0,6}(adaptive|enabled|disabled)|(adaptive|enabled|disabled)[^a-z]{0,4} ?thinking|thinking[^a-z]{1,4}(adaptive|enabled|disabled)|tag[^a-z]{1,4}(adaptive|enabled|disabled)`)
 )
 
 // ofMessages reads errors about requests of Anthropic's Messages API, before the other readers: what it names has words in it that
@@ -103,7 +103,7 @@ func (r reading) toolResult() (sessions.Lesson, bool) {
 }
 
 // allowedTypes matches a list of the types that a block may have.
-var allowedTypes = regexp.MustCompile("(?:should be|must be|expected|one of)[^\n]{0,40}['\"`]text['\"`][^\n]*")
+var allowedTypes = pattern.New("(?:should be|must be|expected|one of)[^\n]{0,40}['\"`]text['\"`][^\n]*")
 
 // thinkingBlocks reads errors of servers that do not know thinking in the history.
 func (r reading) thinkingBlocks() (sessions.Lesson, bool) {

@@ -3,15 +3,16 @@ package markup
 import (
 	"encoding/json"
 	"html"
-	"regexp"
 	"strings"
+
+	"parley/agent/wire/pattern"
 )
 
 var (
-	functionOpen = regexp.MustCompile(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
-	invokeOpen   = regexp.MustCompile("^<(\uff5cDSML\uff5c|[a-z]{1,16}:)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
-	parameter    = regexp.MustCompile("^<(?:\uff5cDSML\uff5c|[a-z]{1,16}:)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
-	argKey       = regexp.MustCompile(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	functionOpen = pattern.New(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
+	invokeOpen   = pattern.New("^<(\uff5cDSML\uff5c|[a-z]{1,16}:)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
+	parameter    = pattern.New("^<(?:\uff5cDSML\uff5c|[a-z]{1,16}:)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
+	argKey       = pattern.New(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
 // taggedCall reads <function=NAME> or <invoke name="NAME"> with parameters in tags of their own, or JSON.

@@ -1,15 +1,16 @@
 package markup
 
 import (
-	"regexp"
 	"strings"
+
+	"parley/agent/wire/pattern"
 )
 
 // maxBare bounds an answer that is held back because it may be nothing but a call, in bytes.
 const maxBare = 64 << 10
 
 // bareBegin matches the beginning of JSON of a call.
-var bareBegin = regexp.MustCompile(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|arguments|parameters)"\s*:`)
+var bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|arguments|parameters)"\s*:`)
 
 // mayBeBare reports whether a text at the beginning of an answer may become JSON of a call.
 func mayBeBare(s string) bool {

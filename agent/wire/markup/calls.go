@@ -2,8 +2,9 @@ package markup
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"parley/agent/wire/pattern"
 )
 
 // offers gives the schema of a tool that may be called.
@@ -199,10 +200,10 @@ func jsonCall(raw json.RawMessage) (c Call, ok bool) {
 }
 
 var (
-	mistralName = regexp.MustCompile(`^\s*([A-Za-z0-9_.-]{1,128})\s*(?:\[CALL_ID\]\s*([A-Za-z0-9_-]{1,64})\s*)?(?:\[ARGS\])?\s*(\{)`)
-	kimiCall    = regexp.MustCompile(`(?s)^\s*<\|tool_call_begin\|>\s*((?:functions\.)?([A-Za-z0-9_.-]{1,128}?)(?::\d+)?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>`)
-	deepSeek    = regexp.MustCompile("(?s)^\\s*<\uff5ctool\u2581call\u2581begin\uff5c>(?:function)?\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*([A-Za-z0-9_.-]{1,128})\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*(?:```(?:json)?)?\\s*(\\{.*?)\\s*(?:```)?\\s*<\uff5ctool\u2581call\u2581end\uff5c>")
-	harmony     = regexp.MustCompile(`(?s)^(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))?\s*to=(?:functions\.)?([A-Za-z0-9_.-]{1,128})\s*(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>`)
+	mistralName = pattern.New(`^\s*([A-Za-z0-9_.-]{1,128})\s*(?:\[CALL_ID\]\s*([A-Za-z0-9_-]{1,64})\s*)?(?:\[ARGS\])?\s*(\{)`)
+	kimiCall    = pattern.New(`(?s)^\s*<\|tool_call_begin\|>\s*((?:functions\.)?([A-Za-z0-9_.-]{1,128}?)(?::\d+)?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>`)
+	deepSeek    = pattern.New("(?s)^\\s*<\uff5ctool\u2581call\u2581begin\uff5c>(?:function)?\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*([A-Za-z0-9_.-]{1,128})\\s*(?:<\uff5ctool\u2581sep\uff5c>)?\\s*(?:```(?:json)?)?\\s*(\\{.*?)\\s*(?:```)?\\s*<\uff5ctool\u2581call\u2581end\uff5c>")
+	harmony     = pattern.New(`(?s)^(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))?\s*to=(?:functions\.)?([A-Za-z0-9_.-]{1,128})\s*(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>`)
 )
 
 // mistralCalls reads [TOOL_CALLS] in its old form, a list, and its new one, a name and an object.

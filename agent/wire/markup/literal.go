@@ -2,8 +2,9 @@ package markup
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"parley/agent/wire/pattern"
 )
 
 // quoteMark stands in the place of quotes in the calls of Gemma 4. source: vllm-project/vllm#44522
@@ -129,7 +130,7 @@ func (l *literal) list(depth int, closing string) (json.RawMessage, bool) {
 	return append(out, ']'), true
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}`)
+var bareKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}`)
 
 // pairs reads keys and values up to the closing mark, as an object.
 func (l *literal) pairs(depth int, between, closing string) (json.RawMessage, bool) {
@@ -167,7 +168,7 @@ func asJSON(text string) json.RawMessage {
 	return raw
 }
 
-var gemmaName = regexp.MustCompile(`^\s*call:([A-Za-z0-9_.-]{1,128})\s*\{`)
+var gemmaName = pattern.New(`^\s*call:([A-Za-z0-9_.-]{1,128})\s*\{`)
 
 // gemmaCall reads a call of Gemma 4: call:NAME{key:value}. source: jundot/omlx#581
 func gemmaCall(body string) (calls []Call, rest string, ok bool) {
@@ -183,7 +184,7 @@ func gemmaCall(body string) (calls []Call, rest string, ok bool) {
 	return []Call{{Name: m[1], Arguments: args}}, l.s, true
 }
 
-var pythonName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]{0,127})\s*\(`)
+var pythonName = pattern.New(`^([A-Za-z_][A-Za-z0-9_.-]{0,127})\s*\(`)
 
 // pythonCalls reads a list of Python calls, or JSON, up to the mark of LFM2. source: ggml-org/llama.cpp#23838
 func pythonCalls(body string) (calls []Call, rest string, ok bool) {

@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"parley/agent/wire/pattern"
 )
 
 // m3Mark stands in front of each tag of a call of MiniMax M3. source: MiniMax-AI/MiniMax-M3#31
 const m3Mark = "]<]minimax[>["
 
 var (
-	m3Invoke = regexp.MustCompile(`^\s*` + regexp.QuoteMeta(m3Mark) + `<invoke name=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
-	m3Field  = regexp.MustCompile(`^\s*` + regexp.QuoteMeta(m3Mark) + `<([A-Za-z_][A-Za-z0-9_.-]{0,127})>`)
+	m3Invoke = pattern.New(`^\s*` + regexp.QuoteMeta(m3Mark) + `<invoke name=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
+	m3Field  = pattern.New(`^\s*` + regexp.QuoteMeta(m3Mark) + `<([A-Za-z_][A-Za-z0-9_.-]{0,127})>`)
 )
 
 // m3Calls reads calls behind the opening tag: each has its parameters in tags of their own, which may be nested.

@@ -1,0 +1,47 @@
+// Package pattern has regular expressions that are compiled when they are first used: most runs of the program need none of them, and
+// sixty take a start several milliseconds.
+package pattern
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Pattern is a regular expression. Its methods are those of regexp.Regexp, may be called by any goroutine, and panic where the
+// expression is none.
+type Pattern struct{ compiled func() *regexp.Regexp }
+
+// New makes a pattern of a regular expression.
+func New(expr string) *Pattern {
+	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+// MatchString reports whether s has a match.
+func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
+
+// FindString returns the first match in s, "" = there is none.
+func (p *Pattern) FindString(s string) string { return p.compiled().FindString(s) }
+
+// FindStringIndex returns where the first match begins and ends, nil = there is none.
+func (p *Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch returns the first match and its groups, nil = there is none.
+func (p *Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex returns where the first match and its groups begin and end, nil = there is none.
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	return p.compiled().FindStringSubmatchIndex(s)
+}
+
+// FindAllString returns the matches in s, at most n; n < 0 = all.
+func (p *Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
+
+// FindAllStringSubmatch returns the matches in s and their groups, at most n; n < 0 = all.
+func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.compiled().FindAllStringSubmatch(s, n)
+}
+
+// ReplaceAllString gives s with its matches replaced.
+func (p *Pattern) ReplaceAllString(s, by string) string {
+	return p.compiled().ReplaceAllString(s, by)
+}
