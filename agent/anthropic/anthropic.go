@@ -127,7 +127,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	return retry.Stream(ctx)
 }
 
-// errPaused says that an answer is to be continued by another request.
+// errPaused says that the answer continues in another request.
 var errPaused = errors.New("the answer was paused")
 
 // try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was

@@ -15,7 +15,7 @@ func (s *stream) addText(index *int, text string) error {
 		return err
 	}
 	if p.kind == otherPart {
-		p.cut = true // a text in a block of which nothing is known is not for people
+		p.cut = true // people do not see the text of an unknown block
 		return nil
 	}
 	if p.reader == nil {

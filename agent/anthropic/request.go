@@ -43,7 +43,7 @@ func (r request) refusable() lessons.Sent {
 // ownFields are fields of a request that the configuration cannot replace.
 var ownFields = []string{"model", "messages", "system", "stream", "tools"}
 
-// encode makes the body of a request. before is what was answered so far, when an answer is to be continued.
+// encode makes the body of a request. before is the answer so far, when a request continues it.
 func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSettings, call *lessons.Call, before []*part) (request, error) {
 	a := m.ask(p, set, call)
 	sent := &lessons.Sent{Stream: a.stream, System: a.system != systemOff && p.System != ""}

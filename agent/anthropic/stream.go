@@ -183,7 +183,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	return false, nil
 }
 
-// unread logs what is left out because it cannot be read.
+// unread logs a part of an answer that cannot be read and is left out.
 func (s *stream) unread(what string, raw []byte) {
 	s.m.unread.Log(s.t, s.m.log, s.m.name+"/"+s.model, what, raw)
 }
