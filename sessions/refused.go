@@ -5,6 +5,9 @@ import "strings"
 // RefusedMark is what people and tools read about a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; it is not shown to the model any more"
 
+// AloneMark is what people read about an answer that was given without what came before it.
+const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
+
 // NoticeModel is the model of messages in which the host says why a run failed.
 const NoticeModel = "parley/notice"
 
