@@ -202,7 +202,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		}
 		answer, by, err = r.paid(ctx, true)
 	}
-	if r.mayDoAlone(err) {
+	if r.mayDoAlone(answer, err) {
+		if err == nil {
+			r.lost(by.Label, answer.Usage)
+		}
 		answer, by, err = r.paid(ctx, true)
 	}
 	if err == nil && answer.empty() {
@@ -236,14 +239,19 @@ func (r *turnRun) again(ctx context.Context, answer *Answer, by Candidate) (*Ans
 			}
 			r.from = behind
 		}
-		if r.Spent != nil { // it gets into no transcript, and is settled already
-			r.Spent(by.Label, answer.Usage)
-		}
+		r.lost(by.Label, answer.Usage)
 		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)),
 			slog.String("model", by.Label), slog.Bool("next", again == 2))
 		answer, by, err = r.paid(ctx, true)
 	}
 	return answer, by, err
+}
+
+// lost counts what was paid for an answer that gets into no transcript, and is settled already.
+func (r *turnRun) lost(model string, u sessions.Usage) {
+	if r.Spent != nil {
+		r.Spent(model, u)
+	}
 }
 
 // paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any

@@ -36,7 +36,7 @@ func acceptable(msgs []sessions.Message) (out []sessions.Message, bare bool) {
 	k := kept{out: make([]sessions.Message, 0, len(msgs))}
 	reached := make(map[sessions.RunID]bool) // refused runs of which a model took an earlier step
 	for _, m := range msgs {
-		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels)
+		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal()
 		switch {
 		case answer && m.Alone && m.Run != k.run:
 			k.blame(m.Run)

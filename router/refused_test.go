@@ -28,6 +28,9 @@ func filtered(class agent.ErrorClass) func(context.Context, agent.Prompt) (agent
 			return agent.Answer{}, ctx.Err()
 		}
 		if b, _ := json.Marshal(p.Messages); strings.Contains(p.System+string(b), "poison") {
+			if class == "" { // it says so as an answer
+				return agent.Answer{Stop: agent.StopFilter, Usage: sessions.Usage{Input: 10}}, nil
+			}
 			return agent.Answer{}, &agent.ModelError{Class: class, Provider: "mock", Status: 400, Tries: 1, Said: "content_filter", Err: errors.New("content_filter")}
 		}
 		switch newest := last(p); {
@@ -92,7 +95,7 @@ func TestRefusedTurnIsLeftOut(t *testing.T) {
 				all, _ := json.Marshal(g.transcript(guestKey))
 				marked := 0
 				for _, m := range g.transcript(guestKey) {
-					if m.Refused {
+					if m.IsRefusal() {
 						marked++
 					}
 				}
