@@ -29,7 +29,7 @@ func FuzzRead(f *testing.F) {
 		if has(3) {
 			sent.Pictures = []string{"aGk="}
 		}
-		sent.ToolImages, sent.System, sent.Stream, sent.Reasoning, sent.Steps, sent.Loose = has(4), has(5), has(6), has(7), has(8), has(9) && has(2)
+		sent.ToolImages, sent.System, sent.Stream, sent.Reasoning, sent.Steps, sent.Loose = has(4), has(5), has(6), has(7), has(8), has(9)
 		c := NewBook(Config{}).Call(at, "")
 		for n := 0; c.Refused(t.Context(), refusal(status, body), sent); n++ {
 			if n > maxChanges {

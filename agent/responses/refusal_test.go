@@ -84,7 +84,7 @@ func TestRefusals(t *testing.T) {
 		{"store", agent.Prompt{}, agent.ModelSettings{}, reply{400, `{"error":"Unknown parameter: 'store'"}`, nil}, gone("store"), nil},
 		// source: continuedev/continue#7129
 		{"streaming", agent.Prompt{}, agent.ModelSettings{}, reply{400, refusal("Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.", "stream", "unsupported_value"), nil},
-			is("stream", false), is("stream", true)},
+			gone("stream"), is("stream", true)},
 		{"temperature", agent.Prompt{}, agent.ModelSettings{Temperature: &half}, reply{400, refusal("Unsupported parameter: 'temperature' is not supported with this model.", "temperature", ""), nil}, gone("temperature"), nil},
 		{"a limit", agent.Prompt{MaxTokens: 99999}, agent.ModelSettings{}, reply{400, refusal("max_output_tokens is too large: 99999. This model supports at most 4096 completion tokens.", "max_output_tokens", "invalid_value"), nil},
 			is("max_output_tokens", 4096.0), is("max_output_tokens", 99999.0)},

@@ -71,8 +71,9 @@ func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Ca
 	b = wire.Quote(append(b, `,"model":`...), p.Model)
 	e := &fields{b: b, call: call, own: set.Body, sent: &r.sent}
 	m.options(e, p, set)
-	r.sent.Stream = call.Takes(lessons.Stream, set.Stream)
-	e.b = strconv.AppendBool(append(e.b, `,"stream":`...), r.sent.Stream)
+	if r.sent.Stream = call.Takes(lessons.Stream, set.Stream); r.sent.Stream { // left out otherwise: some servers refuse the key
+		e.b = append(e.b, `,"stream":true`...)
+	}
 	if err := e.body(); err != nil {
 		return nil, err
 	}
