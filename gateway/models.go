@@ -162,36 +162,36 @@ func (m *modelSet) listed(c agent.Config, chosen string) []string {
 
 // troubles is router.Deps.Troubles.
 func (m *modelSet) troubles() (out []string) {
-	for name, state := range m.states() {
-		if state != "closed" {
+	for name, b := range m.breakers() {
+		models, all := b.Down()
+		if all {
 			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
+			continue
+		}
+		for _, model := range models {
+			out = append(out, fmt.Sprintf("Model provider %s failed again and again with %s: this model is left alone for %s at a time", name, model, agent.BreakerPause))
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// states gives the breakers' states by provider.
-func (m *modelSet) states() map[string]string {
+// breakers gives the providers that are in use, by name.
+func (m *modelSet) breakers() map[string]*agent.Breaker {
 	m.mu.Lock()
-	opened := maps.Clone(m.opened)
-	m.mu.Unlock()
-	out := make(map[string]string, len(opened))
-	for name, b := range opened {
-		out[name] = b.State()
-	}
-	return out
+	defer m.mu.Unlock()
+	return maps.Clone(m.opened)
 }
 
-var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider's breaker is in.", []string{"provider", "state"}, nil)
+var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider is in, or that model of it which is left alone.", []string{"provider", "state"}, nil)
 
 // Describe implements prometheus.Collector.
 func (m *modelSet) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
 
 // Collect implements prometheus.Collector.
 func (m *modelSet) Collect(ch chan<- prometheus.Metric) {
-	for name, state := range m.states() {
-		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, state)
+	for name, b := range m.breakers() {
+		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, b.State())
 	}
 }
 
