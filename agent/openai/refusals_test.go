@@ -191,6 +191,10 @@ func TestRefusals(t *testing.T) {
 		{name: "reasoning on by setting", p: foreign, s: agent.ModelSettings{Reasoning: agent.Reasoning{SendBack: "on"}}, has: `"reasoning_content":" "`, requests: 1},
 		{name: "levels by setting", p: thinking("high"), s: agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"none", "low"}}}, has: `"reasoning_effort":"low"`, requests: 1},
 		{name: "levels of a catalogue", p: agent.Prompt{Thinking: "minimal", Levels: []string{"low", "high"}}, has: `"reasoning_effort":"low"`, requests: 1},
+		// source: docs.x.ai/docs/guides/reasoning (levels without none), console.groq.com/docs/reasoning
+		{name: "off is no level", p: agent.Prompt{Thinking: "off"}, s: agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"high", "max"}}}, not: "reasoning_effort", requests: 1},
+		{name: "off refused, much is offered", p: agent.Prompt{Thinking: "off", Levels: []string{"high", "max"}}, refuse: when(`"none"`, 400, said("Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'high' and 'max'.")), not: "reasoning_effort", requests: 2},
+		{name: "off refused, nothing is offered", p: agent.Prompt{Thinking: "off", Levels: []string{"medium", "high"}}, refuse: when(`"none"`, 400, said("Unsupported value: 'reasoning_effort' does not support 'none' with this model.")), not: "reasoning_effort", requests: 2},
 		{name: "off is said", p: agent.Prompt{Thinking: "off", Levels: []string{"low", "high"}}, has: `"reasoning_effort":"none"`, requests: 1},
 		{name: "it cannot be told", p: agent.Prompt{Thinking: "high", Levels: []string{}}, not: `reasoning_effort`, requests: 1},
 	} {
@@ -356,9 +360,16 @@ func TestOffByField(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{"https://api.deepseek.com": `"thinking":{"type":"disabled"}`, "https://model.test/v1": `"reasoning_effort":"none"`} {
 		var sent []byte
-		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}}})
+		var levels []string
+		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}},
+			Settings: func(string) agent.ModelSettings { return agent.ModelSettings{Reasoning: agent.Reasoning{Levels: levels}} }})
 		if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
 			t.Fatal(err)
+		}
+		if levels = []string{"high", "max"}; strings.Contains(base, "deepseek") { // its own off is no level
+			if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got := string(sent); !strings.Contains(got, want) || strings.Contains(got, "thinking") == strings.Contains(got, "reasoning_effort") {
 			t.Errorf("%s: %s", base, got)

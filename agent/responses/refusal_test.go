@@ -68,6 +68,10 @@ func TestRefusals(t *testing.T) {
 			is("reasoning.effort", "low"), is("reasoning.effort", "minimal")},
 		{"none", agent.Prompt{Thinking: "off"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "reasoning.effort", "unsupported_value"), nil},
 			is("reasoning.effort", "minimal"), is("reasoning.effort", "none")},
+		{"none, where much is offered", agent.Prompt{Thinking: "off"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with the 'gpt-5-pro' model. Supported values are: 'high'.", "reasoning.effort", "unsupported_value"), nil},
+			gone("reasoning.effort"), is("reasoning.effort", "none")},
+		{"none, where nothing is offered", agent.Prompt{Thinking: "off", Levels: []string{"medium", "high"}}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with this model.", "reasoning.effort", "unsupported_value"), nil},
+			gone("reasoning.effort"), is("reasoning.effort", "none")},
 		{"thinking at all", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning.effort", "unsupported_parameter"), nil},
 			gone("reasoning.effort"), is("reasoning.effort", "high")},
 		// source: BerriAI/litellm#16265, ollama/ollama#12561, zed-industries/zed#64424 (the cause inside of a text)

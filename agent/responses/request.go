@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -158,8 +159,8 @@ func (m *Model) reasoning(e *fields, p agent.Prompt, set agent.ModelSettings) {
 
 // effort gives the effort to ask for, lessons.Unset = none; other efforts that the model takes; and whether it can be told at all.
 func effort(p agent.Prompt, set agent.ModelSettings) (want string, next []string, told bool) {
-	levels, own := p.Levels, set.Reasoning.Levels != nil
-	if own {
+	levels := p.Levels
+	if set.Reasoning.Levels != nil {
 		levels = set.Reasoning.Levels
 	}
 	if levels != nil && len(levels) == 0 {
@@ -172,7 +173,10 @@ func effort(p agent.Prompt, set agent.ModelSettings) (want string, next []string
 	case want == "off":
 		want = "none"
 	}
-	if levels == nil || want == "none" && !own { // off is always asked for
+	if want == "none" { // asked for until it is refused
+		return cmp.Or(agent.OffOf(set.Reasoning.Levels), lessons.Unset), levels, true
+	}
+	if levels == nil {
 		return want, levels, true
 	}
 	if want = lessons.Nearest(want, levels); want == "" {

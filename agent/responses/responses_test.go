@@ -224,6 +224,8 @@ func TestBody(t *testing.T) {
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"none"},"stream":true`},
 		{"off, by the user's levels", "", agent.Prompt{Thinking: "off"}, agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"minimal", "high"}}}, 0,
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"minimal","summary":"auto"},"stream":true`},
+		{"off, where the user's levels have none", "", agent.Prompt{Thinking: "off"}, agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"high", "max"}}}, 0,
+			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},"stream":true`},
 		{"the nearest level", "", agent.Prompt{Thinking: "medium", Levels: []string{"none", "low", "high"}}, agent.ModelSettings{}, 0,
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low","summary":"auto"},"stream":true`},
 		{"it cannot be told", "", agent.Prompt{Thinking: "high", Levels: []string{}}, agent.ModelSettings{}, 0,
