@@ -121,6 +121,9 @@ func plain(err error) string {
 
 // Text makes a provider's words fit for the log: without the key, of valid UTF-8, on one line and short.
 func (c *Client) Text(s string) string {
+	if !isText([]byte(s)) {
+		return noText(len(s))
+	}
 	s = c.hide.Replace(s)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if len(s) <= maxErrorText {
