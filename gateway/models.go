@@ -42,6 +42,8 @@ type modelSet struct {
 	book  *models.Book
 	learn *lessons.Book
 
+	unlearn func(context.Context, ...sessions.Lesson) // ends lessons where they are kept; nil = they are not kept. Set once
+
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
 	opened map[string]*agent.Breaker
@@ -49,9 +51,15 @@ type modelSet struct {
 
 // newModels makes a set without providers. save keeps lessons; nil = they are not kept.
 func newModels(table []Provider, log *slog.Logger, save func(context.Context, ...sessions.Lesson)) *modelSet {
-	return &modelSet{
-		table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker),
-		learn: lessons.NewBook(lessons.Config{Save: save, Same: models.SameFingerprint, Logger: log}),
+	m := &modelSet{table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker)}
+	m.learn = lessons.NewBook(lessons.Config{Save: save, Drop: m.drop, Same: models.SameFingerprint, Logger: log})
+	return m
+}
+
+// drop is lessons.Config.Drop.
+func (m *modelSet) drop(ctx context.Context, wrong ...sessions.Lesson) {
+	if m.unlearn != nil {
+		m.unlearn(ctx, wrong...)
 	}
 }
 

@@ -207,7 +207,8 @@ func TestStale(t *testing.T) {
 func TestWrongLesson(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	b := NewBook(Config{Now: now.Now})
+	var dropped []sessions.Lesson
+	b := NewBook(Config{Now: now.Now, Drop: func(_ context.Context, l ...sessions.Lesson) { dropped = append(dropped, l...) }})
 	b.Load([]sessions.Lesson{{Provider: at.Provider, Address: at.Address, Model: at.Model, Kind: Tools, At: now.Now()}})
 	if _, last := ask(t, b, "", takesAll); len(last.tools) > 0 {
 		t.Error("a lesson in force is not obeyed")
@@ -215,6 +216,9 @@ func TestWrongLesson(t *testing.T) {
 	now.pass(MaxAge + time.Hour)
 	if refused, last := ask(t, b, "", takesAll); refused > 0 || len(last.tools) == 0 || len(b.Known()) > 0 {
 		t.Errorf("%d refused, %v, known %v", refused, last, b.Known())
+	}
+	if len(dropped) != 1 || dropped[0].Kind != Tools || dropped[0].Model != at.Model {
+		t.Errorf("dropped where it is kept: %v", dropped)
 	}
 }
 
@@ -255,10 +259,10 @@ func TestBook(t *testing.T) {
 	if n := again.Forget("p", "m"); n != 2 || len(again.Known()) != 0 {
 		t.Errorf("forgot %d", n)
 	}
-	for i := range 3 * maxKnown {
+	for i := range sessions.MaxLessons + 50 {
 		again.Load([]sessions.Lesson{{Provider: "p", Model: fmt.Sprint(i), Kind: Tools}})
 	}
-	if n := len(again.Known()); n > maxKnown || n == 0 {
+	if n := len(again.Known()); n != sessions.MaxLessons {
 		t.Errorf("%d lessons in memory", n)
 	}
 }

@@ -362,7 +362,9 @@ func TestOffByField(t *testing.T) {
 		var sent []byte
 		var levels []string
 		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}},
-			Settings: func(string) agent.ModelSettings { return agent.ModelSettings{Reasoning: agent.Reasoning{Levels: levels}} }})
+			Settings: func(string) agent.ModelSettings {
+				return agent.ModelSettings{Reasoning: agent.Reasoning{Levels: levels}}
+			}})
 		if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
 			t.Fatal(err)
 		}
