@@ -86,7 +86,8 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 func (m *Model) target(at lessons.Endpoint, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""),
-		AfterTool: call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
+		ThinkingFrom: call.ReasoningFrom(),
+		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
 		Picture: call.Picture(set.Images),
 	}
 }

@@ -56,8 +56,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
-		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,
-		ShortIDs: call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
+		Plain:        toolsOff || call.Bare() || roles == lessons.Alternate,
+		ThinkingFrom: call.ReasoningFrom(),
+		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images),
 	}
 	out.params = m.params(p, s, call, out)
