@@ -153,7 +153,7 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		if err != nil {
 			continue // the configuration was read: only NaN and the like
 		}
-		was := scalar(raw)
+		was := wire.Scalar(raw)
 		value, send := call.Param(name, was)
 		p := param{Param: lessons.Param{Name: name, Value: value, Fixed: true}}
 		switch {
@@ -169,15 +169,6 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		out = append(out, p)
 	}
 	return out
-}
-
-// scalar gives a value as lessons name it: a text without quotes, anything else as JSON.
-func scalar(raw []byte) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 // effortWords are other names for how much a model thinks.
