@@ -37,6 +37,7 @@ type Inbound struct {
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
+	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
 	Title           string // display name of the chat; empty for direct chats
 	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id
 	Guild, Team     string // routing facts (contract K10); empty where the platform has none
@@ -46,6 +47,7 @@ type Inbound struct {
 	Reason          string          // Unreadable: what was wrong
 	Raw             json.RawMessage // Unreadable: the update as received, cut to 4 KiB
 	SentByThisLogin bool            // the platform echoes our own account's message; never starts a run
+	ByHand          bool            // SentByThisLogin: a person wrote it on another device of this account. The agent is told; it starts no run
 	Late            bool            // it waited on the platform, or was read again, because nobody was connected: it is answered, but no stranger is written to because of it
 
 	Target  MessageID // Edited, Deleted, Reacted: the message that it is about
@@ -66,9 +68,11 @@ type Sender struct {
 // Quote is the message that another one replies to.
 type Quote struct {
 	ID      MessageID
-	Sender  string // display name
-	Text    string
-	FromBot bool // it was one of ours
+	Sender  string  // display name
+	Text    string  // what it says, or the part of it that was quoted; empty when it is files alone: the host names those
+	Origin  string  // who wrote it, when the quoted message was itself forwarded; as Inbound.Origin
+	Media   []Media // its files, which become files of the turn
+	FromBot bool    // it was one of ours
 }
 
 // MediaKind says what a file is for.
@@ -90,6 +94,9 @@ type Media struct {
 	Name string    `json:"name,omitempty"`
 	MIME string    `json:"mime,omitempty"`
 	Size int64     `json:"size,omitempty"` // bytes, 0 = unknown
+
+	Voice   bool `json:"voice,omitempty"`   // Audio that was recorded in the chat
+	Seconds int  `json:"seconds,omitempty"` // how long Audio or Video plays, 0 = unknown
 }
 
 // Outbound is one message to one address, already rendered in the channel's dialect and short enough for its Limits.
@@ -123,6 +130,10 @@ type Position struct {
 type Receipt struct {
 	ID MessageID `json:"id"`
 	At time.Time `json:"at"`
+
+	// LeftOut says in plain words what the platform refused, so that the message was sent without it: "the reply reference, the file
+	// q3.pdf". People read it in the list of deliveries.
+	LeftOut string `json:"leftOut,omitempty"`
 }
 
 // Dialect is the markup that a channel understands.

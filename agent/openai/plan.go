@@ -56,8 +56,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
-		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,
-		ShortIDs: call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
+		Plain:        toolsOff || call.Bare() || roles == lessons.Alternate,
+		ThinkingFrom: call.ReasoningFrom(),
+		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images),
 	}
 	out.params = m.params(p, s, call, out)
@@ -91,7 +92,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: name, Value: strconv.Itoa(limit)}, literal)
 	}
 	effort, next := effortOf(p, s)
-	if effort == "none" && m.at.switches {
+	if m.at.switches && p.Thinking == "off" && canBeTold(p, s) {
 		add(lessons.Param{Name: "thinking", Value: "disabled"}, func(v string) []byte { return append(wire.Quote([]byte(`{"type":`), v), '}') })
 		effort, next = lessons.Unset, nil
 	}
@@ -152,7 +153,7 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		if err != nil {
 			continue // the configuration was read: only NaN and the like
 		}
-		was := scalar(raw)
+		was := wire.Scalar(raw)
 		value, send := call.Param(name, was)
 		p := param{Param: lessons.Param{Name: name, Value: value, Fixed: true}}
 		switch {
@@ -170,17 +171,16 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 	return out
 }
 
-// scalar gives a value as lessons name it: a text without quotes, anything else as JSON.
-func scalar(raw []byte) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
 // effortWords are other names for how much a model thinks.
 var effortWords = []string{"reasoning.effort", "reasoningeffort", "reasoning effort", "effort", "thinking_level", "thinking level", "thinking_budget", "thinking budget", "thinking", "think", "reasoning"}
+
+// canBeTold reports whether a model can be told how much to think, as far as that is known.
+func canBeTold(p agent.Prompt, s agent.ModelSettings) bool {
+	if s.Reasoning.Levels != nil {
+		return len(s.Reasoning.Levels) > 0
+	}
+	return p.Levels == nil || len(p.Levels) > 0
+}
 
 // effortOf gives the effort to ask for, lessons.Unset for none, and other ones that are near.
 func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []string) {
@@ -189,18 +189,18 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 		level = "none"
 	}
 	levels := s.Reasoning.Levels
-	fixed := levels != nil
-	if !fixed {
+	if levels == nil {
 		levels = p.Levels
 	}
 	switch {
-	case levels != nil && len(levels) == 0: // it cannot be told
-		return lessons.Unset, nil
-	case level == "":
+	case level == "", !canBeTold(p, s):
 		return lessons.Unset, nil
 	case levels == nil:
 		levels = agent.Efforts
-	case level == "none" && !fixed: // off is asked for until it is refused
+	case level == "none": // off is asked for until it is refused
+		if level = agent.OffOf(s.Reasoning.Levels); level == "" {
+			return lessons.Unset, nil
+		}
 	default:
 		if level = lessons.Nearest(level, levels); level == "" {
 			return lessons.Unset, nil

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestRepliesAndQuotes(t *testing.T) {
 		h.taken()
 		h.srv.Say(general, anna, "yes", discordtest.ReplyTo(string(r.ID)), discordtest.Quietly())
 		in := h.one()
-		if !in.Mentioned || in.Quote == nil || *in.Quote != (channels.Quote{ID: r.ID, Sender: discordtest.BotName, Text: "my words", FromBot: true}) {
+		if !in.Mentioned || in.Quote == nil || !reflect.DeepEqual(*in.Quote, channels.Quote{ID: r.ID, Sender: discordtest.BotName, Text: "my words", FromBot: true}) {
 			t.Errorf("%+v %+v", in, in.Quote)
 		}
 		id := h.srv.Say(general, bert, "hello")
