@@ -71,8 +71,12 @@ func (m *modelSet) trouble(name string) string {
 	if err := m.unknown(name); err != nil {
 		return err.Error()
 	}
-	provider, _, _ := strings.Cut(name, "/")
-	if s := m.states()[provider]; s != "" && s != "closed" {
+	provider, model, _ := strings.Cut(name, "/")
+	b := m.breakers()[provider]
+	if b == nil {
+		return ""
+	}
+	if models, all := b.Down(); all || slices.Contains(models, model) {
 		return fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
 	}
 	return ""
