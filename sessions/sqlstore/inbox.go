@@ -163,6 +163,10 @@ func (t *tx) saw(at sight, run sessions.RunID, made []sessions.Delivery) error {
 // duplicate says what the first one made, as far as it is still there.
 func (t *tx) duplicate(e *effects, run sessions.RunID) (acc sessions.Accepted, err error) {
 	acc.Duplicate = true
+	// A commit is visible before a standby has it when its connection broke while it waited for that one. An answer that was only read may
+	// therefore be undone by a failover, and a platform takes this one for an acknowledgement: it waits behind a commit that writes.
+	// source: PostgreSQL documentation, 27.2.8 Synchronous Replication
+	t.wrote = t.wrote || t.d.postgres
 	if run != "" {
 		if acc.Run, _, err = t.run(run); err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
