@@ -141,6 +141,10 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 			if c.d.postgres {
 				a = clean(v)
 			}
+		case []string:
+			if c.d.postgres {
+				a = cleanAll(v)
+			}
 		}
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
 	}
@@ -153,6 +157,14 @@ func clean(s string) string {
 		return s
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func cleanAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = clean(s)
+	}
+	return out
 }
 
 func flag(b bool) int64 {
@@ -297,14 +309,14 @@ func ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.UnixMilli()
+	return clampTime(t).UnixMilli()
 }
 
 func fromMs(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(n)
+	return clampTime(time.UnixMilli(n))
 }
 
 // marks gives n question marks for a list.

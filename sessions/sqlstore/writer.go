@@ -109,7 +109,7 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
 		return o.err // words for people: which write it was says nothing to them
 	}
-	if unfit(o.err) {
+	if unfit(o.err) && !errors.Is(o.err, sessions.ErrUnfit) {
 		return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnfit, o.err)
 	}
 	if o.err != nil {
