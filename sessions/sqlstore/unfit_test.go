@@ -132,7 +132,7 @@ func TestFaultReceiptUnfit(t *testing.T) {
 
 // What is too large for PostgreSQL fails for what it is, and not for the connection's sake.
 // source: PostgreSQL documentation, appendix A: 54000 program_limit_exceeded
-func TestFaultUnfitPostgres(t *testing.T) {
+func TestUnfitPostgres(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
 	if err := s.write(t.Context(), "too long", func(t *tx) error {

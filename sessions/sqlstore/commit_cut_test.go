@@ -147,7 +147,7 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 // A connection that breaks around COMMIT makes nothing twice and loses nothing, whether one caller waits or many.
 //
 // source: cockroachdb/cockroach#35170
-func TestFaultCommitCut(t *testing.T) {
+func TestCommitCutPostgres(t *testing.T) {
 	t.Parallel()
 	for _, callers := range []int{1, 8} {
 		dsn := postgresDSN(t)
@@ -203,7 +203,7 @@ func probed(t *testing.T, dsn string) int64 {
 
 // While the database cannot be asked, the callers of a commit whose answer was lost are told that nobody knows, and nothing of it is run
 // again. What follows the commit follows once it is known.
-func TestFaultCommitUncertain(t *testing.T) {
+func TestCommitUncertainPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	p, through := startCutProxy(t, dsn)
@@ -235,7 +235,7 @@ func TestFaultCommitUncertain(t *testing.T) {
 // A server that has become a standby takes no writes: the connection to it is not used again.
 //
 // source: PostgreSQL documentation, appendix A: 25006 read_only_sql_transaction
-func TestFaultReadOnlyServer(t *testing.T) {
+func TestReadOnlyPostgres(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
 	was := s.writer
@@ -252,7 +252,7 @@ func TestFaultReadOnlyServer(t *testing.T) {
 }
 
 // Whoever has taken the database over is not written over: an older term commits nothing.
-func TestFaultFenced(t *testing.T) {
+func TestFencedPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
@@ -276,7 +276,7 @@ func TestFaultFenced(t *testing.T) {
 }
 
 // A duplicate is told behind a commit that writes: one that was only read may be undone by a failover.
-func TestFaultDuplicateWaits(t *testing.T) {
+func TestDuplicateWaitsPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
