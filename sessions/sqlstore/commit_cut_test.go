@@ -8,10 +8,12 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/disktest"
 )
 
 // cutProxy stands before PostgreSQL and breaks the connection at a COMMIT when it is armed.
@@ -184,6 +186,47 @@ func TestCommitCutPostgres(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A sync that fails at the end of a commit of SQLite's makes nothing twice either.
+//
+// source: sqlite.org/rescode.html, SQLITE_IOERR_FSYNC
+func TestFaultCommitSync(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	disk := disktest.New(t, dir)
+	s := open(t, Config{Dir: dir})
+	var done atomic.Int64
+	for range times(10, 200) {
+		var once sync.Once
+		disk.Fail(func(op disktest.Op) (f disktest.Fault) {
+			if op.Kind == disktest.Sync && strings.HasSuffix(op.Name, "-wal") {
+				once.Do(func() { f = disktest.IO })
+			}
+			return f
+		})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if err := s.Probe(t.Context()); err == nil {
+					done.Add(1)
+				} else if errors.Is(err, sessions.ErrUncertain) {
+					t.Error("the disk was there, and nobody knows:", err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	disk.Fail(nil)
+	if err := s.read(t.Context(), func(c *conn) error {
+		n, err := c.number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
+		if n != done.Load() {
+			t.Errorf("%d were done, and %d are in the database", done.Load(), n)
+		}
+		return err
+	}); err != nil || done.Load() == 0 {
+		t.Fatal(err)
 	}
 }
 
