@@ -62,8 +62,7 @@ func escapes(src []byte, at int, line []byte, cell bool) bool {
 	if end < 0 {
 		end = min(len(line), longest)
 	}
-	lineStart := start == 0 || len(bytes.TrimLeft(src[bytes.LastIndexByte(src[:start], '\n')+1:start], " \t")) == 0
-	switch line[1] {
+	switch lineStart := opensLine(src, start); line[1] {
 	case '|':
 		return cell
 	case '#', '-', '+':
@@ -80,9 +79,17 @@ func escapes(src []byte, at int, line []byte, cell bool) bool {
 	return false
 }
 
+// opensLine reports whether there is nothing but white space in front of a place of a line.
+func opensLine(src []byte, at int) bool {
+	for at > 0 && (src[at-1] == ' ' || src[at-1] == '\t') {
+		at--
+	}
+	return at == 0 || src[at-1] == '\n'
+}
+
 var (
 	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯.
-	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|\^|¯`)
+	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|\^|¯|^[A-Za-z]:\\`)
 	entity    = regexp.MustCompile(`^&#?\w{1,32};`)
 )
 
@@ -189,6 +196,13 @@ func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		parent.AppendChild(parent, c)
 	}
 	return ast.NewRawTextSegment(text.NewSegment(segment.Start, end.Start))
+}
+
+// CloseBlock implements parser.CloseBlocker: brackets that nothing closes become text.
+func (l linksThatLead) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+	if c, ok := l.InlineParser.(parser.CloseBlocker); ok {
+		c.CloseBlock(parent, block, pc)
+	}
 }
 
 // leads reports whether a destination is meant as one: an address, a path or a file's name.

@@ -44,7 +44,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if n > 3 || line[0] == '~' && n != 2 {
 		return plain(n)
 	}
-	if end := dunder(line, before); end > 0 {
+	if end := max(dunder(line, before), quotedPattern(line, before)); end > 0 {
 		return plain(end)
 	}
 	row, _ := block.Position()
@@ -88,6 +88,19 @@ func dunder(line []byte, before rune) int {
 	return i
 }
 
+// quotedPattern gives the length of a pattern like *x* in quotation marks, without the second one, 0 = none.
+func quotedPattern(line []byte, before rune) int {
+	if !among(before, `'"`) || len(line) < 2 || line[1] == line[0] {
+		return 0
+	}
+	const longest = 100
+	end := bytes.IndexByte(line[1:min(len(line), longest)], line[0]) + 2
+	if end < 2 || end >= len(line) || rune(line[end]) != before {
+		return 0
+	}
+	return end
+}
+
 // markRun is a row of marks and what stands on both sides of it. It implements parser.DelimiterProcessor.
 type markRun struct {
 	src           []byte
@@ -100,10 +113,11 @@ type markRun struct {
 // Which ASCII punctuation may stand outside and inside of a single mark. What is missing is part of a formula, a path, a pattern, or
 // an emoticon. Double marks are hardly anything but markup, so more may stand around them.
 const (
-	outsideOpening = `([{"',;:>*_~|!?`
+	outsideOpening = `([{"',;:*_~|!?`
 	insideOpening  = "\"'([{<`*_~#$"
-	insideClosing  = ")]}>\"'`*_~.!?:%"
-	outsideClosing = `)]}<"'.,;:!?*_~|-`
+	notOpening     = ",;:.!?)]}"
+	insideClosing  = ")]}>\"'`*_~!?:%"
+	outsideClosing = `)]}"'.,;:!?*_~|-`
 	neverOutside   = `.)]}^$\%`
 )
 
@@ -122,21 +136,24 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
-	case r.within() && single, before == r.after && ascii(before) && punctBefore: // a*b, |*|
+	case r.within() && n != 2, before == r.after && ascii(before) && punctBefore: // a*b, |*|
 		return false, false
 	case !single:
-		opens = left && !among(before, neverOutside)
+		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening))
 		closes = right && r.after != '\\'
 	default:
 		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before)) && r.startsWord()
 		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after)) &&
-			(!punctBefore || !ascii(before) || among(before, insideClosing) || before == ',' && spaceAfter)
+			(!punctBefore || !ascii(before) || among(before, insideClosing) || among(before, ".,") && (spaceAfter || cjkAfter))
 	}
 	return opens, closes
 }
 
-// startsWord reports whether a single mark stands in front of something that is emphasized: words, and not *.go.
+// startsWord reports whether a single mark stands in front of something that is emphasized: words, and not *.go or (*_*).
 func (r *markRun) startsWord() bool {
+	if rest := bytes.TrimLeft(r.src[r.end:min(len(r.src), r.end+8)], "*_~"); len(rest) == 0 || util.IsSpace(rest[0]) || rest[0] == ')' {
+		return false
+	}
 	if !util.IsPunctRune(r.after) || !ascii(r.after) || among(r.after, insideOpening) {
 		return r.after != '~' || bytes.HasPrefix(r.src[r.end:], []byte("~~"))
 	}
@@ -157,10 +174,9 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	}
 	content := r.src[r.end:c.start]
 	if opener.Length == 1 || closer.Length == 1 {
-		quoted := r.before == c.after && among(r.before, `'"`) && opener.OriginalLength == 1 // a pattern: LIKE '*x*'
-		return (r.row == c.row || opener.OriginalLength > 2) && !quoted && saysSomething(content)
+		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content)
 	}
-	if r.after == '/' && c.before == '/' { // **/folder/**
+	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
 		return false
 	}
 	if r.within() || c.within() { // **W**orld, un**believ**able, and not 2**3 or f(**a, b**c)

@@ -23,6 +23,14 @@ func parse(md string, s *spec, lim Limits) *document {
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
+	defer func() {
+		if s.whole {
+			b.wholeWords()
+		}
+		if s.html && hasLinkedName(md) {
+			b.filesAsCode()
+		}
+	}()
 	if plainEnough(md) {
 		b.plain(md)
 		return b.document

@@ -128,7 +128,7 @@ second line
 
 ---
 *Small*
-snake_case 2 * 3 *lit* a||b alt (https://i.m/g.png) rel (./x.md)`,
+snake_case 2 * 3 ` + "\u200b" + `*lit* a||b alt (https://i.m/g.png) rel (./x.md)`,
 		PlainText: `Title x
 
 Hello world, bold both gone code and a` + "`" + `b <b> & link it (https://e.x/a_b?c=%22d%22) https://auto.link/x_y
