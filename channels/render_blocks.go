@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -38,7 +39,7 @@ func MarkdownParser(opts ...parser.Option) parser.Parser {
 			util.Prioritized(extension.NewLinkifyParser(), 999),
 		),
 		parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10), util.Prioritized(itemNumbers{}, 20)),
 	}, opts...)...)
 }
 
@@ -155,3 +156,41 @@ func (formulas) CanInterruptParagraph() bool { return true }
 
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (formulas) CanAcceptIndentedLine() bool { return false }
+
+// numberAttribute holds the digits of an item of a list that does not follow on the one before it: HTML's own name for that.
+const numberAttribute = "value"
+
+// itemNumbers keeps the numbers of lists as they are written: a list of years has gaps. Only 1. 1. 1. is counted.
+type itemNumbers struct{}
+
+// Transform implements parser.ASTTransformer.
+func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	src := reader.Source()
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		l, ok := n.(*ast.List)
+		if !ok || !entering || !l.IsOrdered() {
+			return ast.WalkContinue, nil
+		}
+		first := l.FirstChild()
+		counted := first != nil && first.NextSibling() != nil && bytes.Equal(digits(src, first), digits(src, first.NextSibling()))
+		next := l.Start
+		for item := first; item != nil && !counted; item = item.NextSibling() {
+			if d := digits(src, item); len(d) > 0 && string(d) != strconv.Itoa(next) {
+				item.SetAttributeString(numberAttribute, d)
+				next, _ = strconv.Atoi(string(d))
+			}
+			next++
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// digits gives the number that an item of a list is written with.
+func digits(src []byte, item ast.Node) []byte {
+	const longest = 9
+	if item.Pos() < 0 {
+		return nil
+	}
+	s := src[item.Pos():min(len(src), item.Pos()+longest)]
+	return s[:len(s)-len(bytes.TrimLeft(s, "0123456789"))]
+}

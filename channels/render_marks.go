@@ -142,8 +142,10 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening))
 		closes = right && r.after != '\\'
 	default:
-		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before)) && r.startsWord()
-		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after)) &&
+		either := r.char == '*' && bytes.HasPrefix(r.src[r.end:], []byte("/*")) // *either*/*or*
+		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/"))
+		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before) || or) && r.startsWord()
+		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after) || either) &&
 			(!punctBefore || !ascii(before) || among(before, insideClosing) || among(before, ".,") && (spaceAfter || cjkAfter))
 	}
 	return opens, closes

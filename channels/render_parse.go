@@ -235,15 +235,6 @@ func (b *builder) code(lang, s string) {
 	b.br(1)
 }
 
-// number gives the digits that an item of a list was written with.
-func (b *builder) number(item ast.Node) string {
-	if item == nil || item.Pos() < 0 {
-		return ""
-	}
-	s := string(b.src[item.Pos():min(len(b.src), item.Pos()+10)])
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
-}
-
 // language keeps an info string only when it is a plain name.
 func language(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), " ")
@@ -279,10 +270,14 @@ func (b *builder) indentation(at int) string {
 	return string(b.src[i:at])
 }
 
+// unquoted reports whether a line of a quotation has no mark: it is the answer to it.
+func (b *builder) unquoted(at int) bool {
+	return bytes.IndexByte(b.src[bytes.LastIndexByte(b.src[:at], '\n')+1:at], '>') < 0
+}
+
 func (b *builder) list(l *ast.List) {
 	const deepest = 8 // levels of indentation; deeper ones look the same
 	was := b.indent
-	counted := l.FirstChild() == l.LastChild() || b.number(l.FirstChild()) == b.number(l.FirstChild().NextSibling()) // 1. 1. 1.
 	number := l.Start
 	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil {
@@ -296,12 +291,17 @@ func (b *builder) list(l *ast.List) {
 		switch {
 		case l.IsOrdered():
 			digits := strconv.Itoa(number)
-			if s := b.number(n); s != "" && !counted {
-				digits = s
+			if v, ok := n.AttributeString(numberAttribute); ok {
+				digits = string(v.([]byte))
+			}
+			mark = string(l.Marker) + " "
+			width = len(digits + mark)
+			b.put(glue, digits)
+			if digits != strconv.Itoa(number) {
+				b.put(markup, `\`) // Discord would count on from the first number
+				number, _ = strconv.Atoi(digits)
 			}
 			number++
-			mark = digits + string(l.Marker) + " "
-			width = len(mark)
 		case l.Marker == '*' && was == "" && l.FirstChild() == l.LastChild() && n.FirstChild() == n.LastChild(): // a note: * without tax
 			b.put(word, "*")
 			mark = " "
@@ -328,6 +328,9 @@ func (b *builder) inlines(parent ast.Node) {
 // words writes a run of text nodes as one text, so that words stay whole which the parser took apart at a "_" or "*". It gives
 // the last node of the run.
 func (b *builder) words(t *ast.Text) ast.Node {
+	if b.st.quote && b.unquoted(t.Segment.Start) {
+		b.st.quote = false
+	}
 	var s strings.Builder
 	s.WriteString(b.indentation(t.Segment.Start))
 	for {
@@ -375,7 +378,7 @@ func (b *builder) inline(n ast.Node) {
 			b.text("image")
 		})
 	case *ast.AutoLink:
-		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|*\\") { // hardly an address, and markup elsewhere
+		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|\\") || b.spec.whole && strings.Contains(s, "*") { // hardly an address, and markup elsewhere
 			b.text(s)
 		} else {
 			b.put(glue, s)

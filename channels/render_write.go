@@ -48,6 +48,7 @@ type writer struct {
 	gap     int // line ends due before the next atom
 	sp      string
 	literal []int // where in buf marks stand that are text, with whole
+	url     bool  // an address was written, and nothing white since: what follows is part of it for the platform
 	apart   bool  // white space outside of code was read since the last atom: code goes on behind it as code of its own
 	visible bool  // something that can be seen was written
 	quoted  bool  // the last atom was quoted
@@ -195,6 +196,7 @@ func (w *writer) closeTo(t marks, lineEnd bool) {
 func (w *writer) white(a *atom) {
 	gap, sp := w.gap, w.sp
 	w.gap, w.sp, w.apart = 0, "", false
+	w.url = w.url && gap == 0 && sp == ""
 	q := a.st.quote && a.st.pre == 0 && w.quote != ""
 	switch {
 	case !w.started:
@@ -293,10 +295,11 @@ func (w *writer) put(a *atom) {
 		return
 	case a.st.pre != 0 || a.st.code:
 		esc = w.inCode
-	case a.kind == word && w.word != nil:
+	case a.kind == word && w.word != nil && (!w.url || w.html):
 		start := w.prefix
 		esc = func(s string) string { return w.word(s, start) }
 	}
+	w.url = w.url || a.kind == glue && strings.Contains(s, "://")
 	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
 		w.keep(s)
 	}
