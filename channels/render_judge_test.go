@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 //go:embed testdata/plain.txt
@@ -195,5 +197,36 @@ func TestPlainTextIsShownAsWritten(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whatever stands beside whatever: tokens that are no markup stay as they are.
+func TestPlainTokensAreShownAsWritten(t *testing.T) {
+	t.Parallel()
+	tokens := []string{
+		"word", "слово", "文字。", "단어를", "كلمة", "שלום", "ไทย", "हिन्दी", "naïve", "ǅ", "🎉", "👍🏽", "5~10", "~20", "2*3*4", "2**3**4", "a_b_c", "__init__", "__main__:", "*.go", "**/*.go", "*args,",
+		"**kwargs)", "(*p)->x", "char **argv", "f(*a, **b)", "$5", "$12.50", "R$3", "$HOME", `C:\dir\*.txt`, `\d+\.\d`, `\\server\x`, `a\|b`, "[x]", "[1]", "[^1]", "a[i](j)", "[]", "<T>", "<your-name>",
+		"std::vector<std::string>", "a<b", "x>y", "&copy;", "AT&T", "&", "#1", "#tag", "C#", "-5", "+1", ">5", ">>>", ">=", "a|b", "||", "^_^", ">_<", "T_T", "-_-", `\o/`, "don`t", "''x''", "5'10\"", "'*x*'",
+		"*/5", "a*(b+c)", "(a+b)*c", "x**2", "$a_1*b*c$", `\(x_1*y\)`, "100%", "@user_name", "user_a@example.org", "/usr/*/bin", "~/x_y", "https://example.org/a_b_c?d=e&copy=1", "!", "{a,b}*", "=", "==", "---x", "1.5", "...", "“x”", "„y“", "«z»", "¿q?",
+	}
+	joints := []string{" ", " ", " ", "\n", "\n\n", ", ", " (", ") "}
+	for _, d := range dialects {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				var md strings.Builder
+				for range rapid.IntRange(1, 30).Draw(t, "n") {
+					md.WriteString(rapid.SampledFrom(tokens).Draw(t, "token") + rapid.SampledFrom(joints).Draw(t, "joint"))
+				}
+				lim := Limits{Dialect: d, Text: rapid.SampledFrom([]int{0, 4096, 64, 100}).Draw(t, "text"), Unit: UTF16, Marks: MinMarks}
+				var got strings.Builder
+				for _, p := range Split(md.String(), lim) {
+					got.WriteString(shown(t, d, p.Text) + "\n")
+				}
+				if a, b := comparable(got.String()), comparable(md.String()); a != b {
+					t.Fatalf("%q is shown as %q", md.String(), got.String())
+				}
+			})
+		})
 	}
 }

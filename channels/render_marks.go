@@ -140,7 +140,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening))
-		closes = right && r.after != '\\'
+		closes = right && r.after != '\\' && !among(before, "([{<")
 	default:
 		either := r.char == '*' && bytes.HasPrefix(r.src[r.end:], []byte("/*")) // *either*/*or*
 		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/"))
@@ -176,6 +176,9 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	}
 	content := r.src[r.end:c.start]
 	if opener.Length == 1 || closer.Length == 1 {
+		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
+			return false
+		}
 		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content)
 	}
 	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
