@@ -57,6 +57,15 @@ type (
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, to Address, id MessageID) error
 	}
+	// Fader takes away a sign that Typing or Acknowledge has put into a chat, which the platform would show for too long. An adapter makes
+	// no such call by a timer of its own: the gate calls Fade, under the send policy as it is then, once FadeAfter has passed since the
+	// last Typing or Acknowledge that showed the sign. Best effort.
+	Fader interface {
+		// FadeAfter is how long a sign stays; 0 = it ends by itself. id is empty for Typing. No I/O, never blocks.
+		FadeAfter(to Address, id MessageID) time.Duration
+		// Fade does nothing when something has taken the sign's place meanwhile. May be repeated.
+		Fade(ctx context.Context, to Address, id MessageID) error
+	}
 	// Fetcher reads a file that came with a message, by its Ref. It reads at most limit bytes, more is an error that says so.
 	// Errors as for Send.
 	Fetcher interface {
@@ -156,6 +165,7 @@ type Caps struct {
 	Remover      Remover
 	Reactor      Reactor
 	Acknowledger Acknowledger
+	Fader        Fader
 	Fetcher      Fetcher
 	Commander    Commander
 	Reconciler   Reconciler
@@ -174,6 +184,7 @@ func Probe(ch Channel) Caps {
 	c.Remover, _ = ch.(Remover)
 	c.Reactor, _ = ch.(Reactor)
 	c.Acknowledger, _ = ch.(Acknowledger)
+	c.Fader, _ = ch.(Fader)
 	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
 	c.Reconciler, _ = ch.(Reconciler)

@@ -262,7 +262,7 @@ func TestAbilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := channels.Probe(ch)
-	if c.Typer == nil || c.Editor == nil || c.Remover == nil || c.Reactor == nil || c.Fetcher == nil || c.Commander == nil || c.Reconciler == nil || c.Reporter == nil || c.Acknowledger == nil {
+	if c.Typer == nil || c.Editor == nil || c.Remover == nil || c.Reactor == nil || c.Fetcher == nil || c.Commander == nil || c.Reconciler == nil || c.Reporter == nil || c.Acknowledger == nil || c.Fader == nil {
 		t.Errorf("%+v", c)
 	}
 	if c.Drafter != nil || c.Pairer != nil || c.Hooked != nil {

@@ -31,7 +31,6 @@ type runner struct {
 	queues  *queues
 	tries   *backoff.ExponentialBackOff
 	short   int // connections in a row that were live and did not last
-	wg      sync.WaitGroup
 	late    bool // events are of the time without a connection
 }
 
@@ -43,11 +42,9 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	running, cancel := context.WithCancel(ctx)
 	c.names.restart()
 	r.queues = newQueues(running, c, inbox)
-	r.wg.Go(func() { c.sweep(running) })
 	err := r.loop(running)
 	cancel()
 	r.queues.finish()
-	r.wg.Wait()
 	if c.own {
 		c.client.CloseIdleConnections()
 	}
