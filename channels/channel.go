@@ -17,8 +17,8 @@ type Inbox func(ctx context.Context, in Inbound) error
 // Channel is one account on one platform. Everything else that a platform may be able to do is in Caps.
 type Channel interface {
 	// Run connects and feeds the inbox until ctx ends, when it returns nil after the events under way have been offered. The
-	// supervisor calls it again when it returns an error, with backoff (Transient, Limited, Ambiguous) or not at all until the
-	// configuration changes (Unauthorized, Rejected). One Run at a time.
+	// supervisor calls it again when it returns an error: with backoff (Transient, Limited, Ambiguous), or after half an hour while the
+	// state is Revoked or Refused (Unauthorized, Rejected); in another permanent state not before a person has acted. One Run at a time.
 	Run(ctx context.Context, in Inbox) error
 
 	// Send hands one message to the platform. Only the gate calls it; calls for one chat never overlap, calls for several chats
@@ -117,7 +117,7 @@ type Command struct{ Name, Description string }
 // State is where a connection stands.
 type State string
 
-// The states. From LoggedOut on they are permanent until a person does something; Health.Detail says what.
+// The states. From LoggedOut on they are permanent until a person does something, which Health.Detail says, or the platform changes its mind.
 const (
 	Connecting   State = "connecting"
 	Connected    State = "connected"
