@@ -209,11 +209,11 @@ func (c *Channel) answer(ctx context.Context, out channels.Outbound) (channels.R
 		if err != nil {
 			return channels.Receipt{}, true, err
 		}
-		r := receipt(said)
-		if out.Key != "" && r.ID != "" {
+		r, err := q.made(said)
+		if out.Key != "" && err == nil {
 			c.recent.note(nonce(out.Key), r)
 		}
-		return r, true, nil
+		return r, true, err
 	}
 	return channels.Receipt{}, false, nil
 }
