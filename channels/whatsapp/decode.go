@@ -1,6 +1,7 @@
 package whatsapp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -20,6 +21,7 @@ type decoder struct {
 	names   names
 	ours    func(id types.MessageID) bool             // this login sent the message
 	files   func(id types.MessageID) []channels.Media // of a message that is remembered; nil = none is
+	timer   *timer                                    // of the chat, as the last message that was read tells it
 	late    bool                                      // the events waited on the server
 }
 
@@ -48,6 +50,10 @@ func (d *decoder) message(evt *events.Message) (channels.Inbound, bool) {
 
 // protocol reads a change of another message. false: something between devices.
 func (d *decoder) protocol(in *channels.Inbound, p *waE2E.ProtocolMessage) bool {
+	if p.GetType() == waE2E.ProtocolMessage_EPHEMERAL_SETTING && in.Address.Type == channels.Direct {
+		d.timer = &timer{seconds: p.GetEphemeralExpiration(), since: cmp.Or(p.GetEphemeralSettingTimestamp(), in.Time.Unix())}
+		return false
+	}
 	in.Target = channels.MessageID(p.GetKey().GetID())
 	if p.Type == nil || in.Target == "" { // without a type the field reads as a deletion
 		return false
@@ -141,6 +147,7 @@ func (d *decoder) fill(in *channels.Inbound, msg *waE2E.Message) {
 	if c.context == nil {
 		return
 	}
+	d.timer = timerOf(c.context)
 	in.Forwarded = c.context.GetIsForwarded()
 	in.Origin = origin(c.context)
 	d.quote(in, c.context)
