@@ -17,7 +17,7 @@ const clockSkew = time.Minute // between the server and this machine
 // decoder readies a decoder for one event, under the turn.
 func (l *link) decoder(at time.Time) *decoder {
 	late := l.offline || at.Before(l.connected.Add(-clockSkew))
-	return &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, titles: l.titles}, ours: l.c.recent.ours, late: late}
+	return &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, groups: l.groups}, ours: l.c.recent.ours, files: l.c.recent.files, late: late}
 }
 
 // message offers one message. Whether it is acknowledged is what it returns.
@@ -28,6 +28,7 @@ func (l *link) message(evt *events.Message) bool {
 	defer l.give()
 	d := l.decoder(evt.Info.Timestamp)
 	in, ok := l.decode(d, evt)
+	l.learnFrom(in.Address, d.timer)
 	if !ok {
 		return true
 	}
@@ -47,6 +48,7 @@ func (l *link) message(evt *events.Message) bool {
 		return false
 	}
 	if known {
+		l.timers.move(l.offering, moved.Address.Chat, moved.MovedTo)
 		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
 	l.owe(in.ID)
@@ -125,7 +127,13 @@ func (l *link) membership(evt *events.GroupInfo) bool {
 	}
 	defer l.give()
 	if evt.Name != nil {
-		l.titles.set(evt.JID, evt.Name.Name)
+		l.groups.set(evt.JID, evt.Name.Name)
+	}
+	if evt.Ephemeral != nil {
+		l.learnGroup(l.offering, evt.JID, *evt.Ephemeral)
+	}
+	if len(evt.Join)+len(evt.Leave) > 0 {
+		l.groups.changed(evt.JID)
 	}
 	list := l.decoder(evt.Timestamp).membership(evt)
 	return len(list) == 0 || l.offer(string(list[0].ID), list...)
@@ -136,7 +144,8 @@ func (l *link) joined(evt *events.JoinedGroup) bool {
 		return false
 	}
 	defer l.give()
-	l.titles.set(evt.JID, evt.Name)
+	l.groups.set(evt.JID, evt.Name)
+	l.learnGroup(l.offering, evt.JID, evt.GroupEphemeral)
 	in := l.decoder(time.Now()).joined(evt, l.arrivals.next(evt.JID))
 	return l.offer(string(in.ID), in)
 }
@@ -151,5 +160,5 @@ func (l *link) remember(evt *events.Message, in channels.Inbound) {
 		text = string(in.Media[0].Kind)
 	}
 	ours := in.SentByThisLogin && evt.Info.Sender.Device == l.me.device
-	l.c.recent.note(evt.Info.ID, past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours})
+	l.c.recent.note(evt.Info.ID, past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours, files: in.Media})
 }
