@@ -16,9 +16,11 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
-	ErrUnread   = errors.New("a row of the store is not as it was written")
-	ErrDamaged  = errors.New("the store is damaged")
-	ErrOwned    = errors.New("another process owns the store")
+	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
+	ErrUncertain = errors.New("it is not known whether this was stored")
+	ErrUnread    = errors.New("a row of the store is not as it was written")
+	ErrDamaged   = errors.New("the store is damaged")
+	ErrOwned     = errors.New("another process owns the store")
 )
 
 // Store keeps everything. Each method is one transaction, named after the fact that it commits: when it returns nil the fact is
@@ -336,13 +338,14 @@ type Query struct {
 
 // TailQuery selects messages.
 type TailQuery struct {
-	Limit       int   // default 200
-	Offset      int   // newest messages to leave out
-	After       int64 // only messages with a higher Seq
-	Before      int64 // only messages with a smaller Seq; 0 = all
-	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
-	IncludeTool bool  // tool results too
-	Opaque      bool  // with Block.Opaque and what older versions kept of it in blocks: for prompts only
+	Limit        int   // default 200
+	Offset       int   // newest messages to leave out
+	After        int64 // only messages with a higher Seq
+	Before       int64 // only messages with a smaller Seq; 0 = all
+	BeforeNumber int64 // only messages with a smaller Number; 0 = all
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	IncludeTool  bool  // tool results too
+	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }
 
 // Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.
