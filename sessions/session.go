@@ -102,8 +102,9 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID         string      `json:"id"` // UUID, given by whoever makes the message; recording it twice stores it once
-	Seq        int64       `json:"seq,omitempty"`
+	ID         string      `json:"id"`               // UUID, given by whoever makes the message; recording it twice stores it once
+	Seq        int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
+	Number     int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
 	Role       Role        `json:"role"`
 	Content    []Block     `json:"content"`
 	Time       time.Time   `json:"timestamp"`

@@ -337,13 +337,14 @@ type Query struct {
 
 // TailQuery selects messages.
 type TailQuery struct {
-	Limit       int   // default 200
-	Offset      int   // newest messages to leave out
-	After       int64 // only messages with a higher Seq
-	Before      int64 // only messages with a smaller Seq; 0 = all
-	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
-	IncludeTool bool  // tool results too
-	Opaque      bool  // with Block.Opaque and what older versions kept of it in blocks: for prompts only
+	Limit        int   // default 200
+	Offset       int   // newest messages to leave out
+	After        int64 // only messages with a higher Seq
+	Before       int64 // only messages with a smaller Seq; 0 = all
+	BeforeNumber int64 // only messages with a smaller Number; 0 = all
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	IncludeTool  bool  // tool results too
+	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }
 
 // Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.

@@ -32,7 +32,7 @@ type request struct {
 
 func requestOf(r sessions.Run) request {
 	in := r.Input
-	in.Seq, in.Deliveries = 0, nil
+	in.Seq, in.Number, in.Deliveries = 0, 0, nil
 	if in.Run == "" {
 		in.Run = r.ID
 	}

@@ -77,6 +77,7 @@ type Store struct {
 	behind     atomic.Bool // unindexed is not empty
 	trouble    atomic.Pointer[error]
 	readers    readers
+	places     places
 	mirror     *mirror
 	damaged    chan error
 	dropped    dropLog

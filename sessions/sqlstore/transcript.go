@@ -34,7 +34,7 @@ func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, 
 		m.Run = run
 	}
 	m = s.bounded(m, m.Run)
-	m.Seq, m.Deliveries = 0, nil
+	m.Seq, m.Number, m.Deliveries = 0, 0, nil
 	body, err := json.Marshal(m)
 	if err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
@@ -151,7 +151,7 @@ func scanBody(r row) (m sessions.Message, err error) {
 	return m, nil
 }
 
-// Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
+// Tail gives the newest messages of a transcript, oldest first, with their numbers and the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
 	columns, scan := messageColumns, scanMessage
@@ -178,6 +178,14 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 		if !found || q.Of != "" && of != string(q.Of) {
 			return missing("session", id)
 		}
+		before := before
+		if q.BeforeNumber > 0 {
+			seq, err := s.places.seq(ctx, c, num, q.BeforeNumber)
+			if err != nil {
+				return err
+			}
+			before = min(before, seq)
+		}
 		err = c.each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
 			m, err := scan(r)
 			out = append(out, m)
@@ -188,6 +196,11 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 		}
 		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 			out[i], out[j] = out[j], out[i]
+		}
+		if !q.Opaque {
+			if err := s.places.fill(ctx, c, num, out, q.IncludeTool); err != nil {
+				return err
+			}
 		}
 		return fillMarks(ctx, c, out)
 	})
