@@ -93,6 +93,9 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	default:
 		r.Status, r.Rule = "withheld", made.Verdict.Rule
 		r.Error = "It is recorded and not sent, by the send policy of that session: " + made.Verdict.Reason
+		if r.Rule == "" { // another session's, which the caller does not see
+			r.Error = "It is recorded and not sent: " + made.Verdict.Reason
+		}
 	}
 	out := reply(r)
 	out.IsError = r.Status == statusForbidden
