@@ -66,7 +66,7 @@ type world struct {
 func newWorld() *world {
 	w := &world{messages: map[sessions.ID][]sessions.Message{}, sources: map[string]bool{}, runs: map[string]sessions.Run{},
 		agents: []AgentInfo{{ID: "work", Name: "Work"}, {ID: "main"}, {ID: "coder"}}, rules: sessions.Rules{Mode: sessions.SeeAgent}}
-	w.caller = Caller{Session: w.add("agent:main:main"), Run: sessions.Run{ID: "run-1"}}
+	w.caller = Caller{Session: w.add("agent:main:main"), Run: sessions.Run{ID: "run-1"}, Owner: true}
 	return w
 }
 

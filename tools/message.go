@@ -121,7 +121,7 @@ func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) 
 			return nil, bad
 		}
 		out = append(out, PostFile{Name: path.Base(name), Open: func() (io.ReadCloser, error) {
-			root, err := t.deps.openWorkspace(c.Session.Agent)
+			root, err := t.deps.openFolder(c)
 			if err != nil {
 				return nil, err
 			}
@@ -129,7 +129,7 @@ func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) 
 				return nil, &unreadableError{name, noFile("this host has no workspace for the agent, so there are no files")}
 			}
 			defer func() { _ = root.Close() }()
-			f, err := openPlain(root, name)
+			f, err := openPlain(root.Root, name)
 			if err != nil {
 				return nil, &unreadableError{name, err}
 			}
