@@ -66,7 +66,7 @@ type Delivery struct {
 	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
 	Verdict   *policy.Verdict    `json:"verdict,omitzero"`  // what decided in the end
 	Receipts  []channels.Receipt `json:"receipts,omitzero"` // one for each part that arrived
-	Tries     []Try              `json:"tries,omitempty"`    // the newest that did not work, oldest first
+	Tries     []Try              `json:"tries,omitempty"`   // the newest that did not work, oldest first
 	Error     string             `json:"error,omitzero"`
 	Created   time.Time          `json:"created,omitzero"`
 	Updated   time.Time          `json:"updated,omitzero"`
