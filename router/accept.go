@@ -38,6 +38,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	if a, err = r.arrival(ctx, in); err != nil {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
+	a.Digest = digest(in)
 	if !a.Moved.IsZero() { // before anything comes from there
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
@@ -93,6 +94,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	switch {
 	case in.Event == channels.Unreadable:
 		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+	case in.SentByThisLogin && in.ByHand:
+		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
 		return skip("our own " + string(in.Event))
 	case in.Event != channels.Message:
