@@ -328,11 +328,12 @@ func (b *builder) inlines(parent ast.Node) {
 // words writes a run of text nodes as one text, so that words stay whole which the parser took apart at a "_" or "*". It gives
 // the last node of the run.
 func (b *builder) words(t *ast.Text) ast.Node {
-	if b.st.quote && b.unquoted(t.Segment.Start) {
+	start := t.Segment.Start
+	if b.st.quote && b.unquoted(start) {
 		b.st.quote = false
 	}
 	var s strings.Builder
-	s.WriteString(b.indentation(t.Segment.Start))
+	s.WriteString(b.indentation(start))
 	for {
 		s.Write(t.Segment.Value(b.src))
 		next, ok := t.NextSibling().(*ast.Text)
@@ -341,7 +342,12 @@ func (b *builder) words(t *ast.Text) ast.Node {
 		}
 		t = next
 	}
+	indent := b.indent
+	if start == 0 || b.src[start-1] == '\n' { // a line that is not indented as the item is that it belongs to
+		b.indent = ""
+	}
 	b.text(s.String())
+	b.indent = indent
 	if t.SoftLineBreak() || t.HardLineBreak() {
 		b.lineEnd()
 	}
