@@ -118,6 +118,7 @@ type Message struct {
 	ToolName   string      `json:"toolName,omitempty"`   // tool results
 	IsError    bool        `json:"isError,omitempty"`    // tool results
 	Refused    bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	Alone      bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
 	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 

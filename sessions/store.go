@@ -318,14 +318,15 @@ type Sessions interface {
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
 
-	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
-	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
-	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
+	// Notes returns what an agent was asked to remember, newest first: the notes that have all words of q.Text, each as the
+	// beginning of a word; no query syntax leaks through. A text without words returns none, an empty one all.
+	Notes(ctx context.Context, q NoteQuery) ([]Note, error)
 }
 
 // Query selects sessions.
 type Query struct {
-	Agent     AgentID // empty = all
+	Agent     AgentID   // empty = all
+	Agents    []AgentID // only sessions of these; nil = all, empty = none
 	SpawnedBy Key
 	Keys      []Key  // only these; nil = all, empty = none
 	Search    string // part of key, title or label
@@ -402,6 +403,15 @@ type NewNote struct {
 	Agent AgentID
 	Key   Key
 	Text  string
+}
+
+// NoteQuery selects notes.
+type NoteQuery struct {
+	Agent    AgentID
+	Text     string
+	Of       Key  // only notes that this session made; "" = all of Agent
+	Children bool // with Of: also those of the sessions of Agent that it spawned
+	Limit    int  // default 50
 }
 
 // Note is something remembered.
