@@ -381,7 +381,7 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 			return true
 		}
 		g.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrUnfit) { // it would be refused again
 			return true
 		}
 		if !sleep(ctx, backoff(try)) {

@@ -16,9 +16,11 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
-	ErrUnread   = errors.New("a row of the store is not as it was written")
-	ErrDamaged  = errors.New("the store is damaged")
-	ErrOwned    = errors.New("another process owns the store")
+	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
+	ErrUncertain = errors.New("it is not known whether this was stored")
+	ErrUnread    = errors.New("a row of the store is not as it was written")
+	ErrDamaged   = errors.New("the store is damaged")
+	ErrOwned     = errors.New("another process owns the store")
 )
 
 // Store keeps everything. Each method is one transaction, named after the fact that it commits: when it returns nil the fact is
@@ -316,14 +318,15 @@ type Sessions interface {
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
 
-	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
-	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
-	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
+	// Notes returns what an agent was asked to remember, newest first: the notes that have all words of q.Text, each as the
+	// beginning of a word; no query syntax leaks through. A text without words returns none, an empty one all.
+	Notes(ctx context.Context, q NoteQuery) ([]Note, error)
 }
 
 // Query selects sessions.
 type Query struct {
-	Agent     AgentID // empty = all
+	Agent     AgentID   // empty = all
+	Agents    []AgentID // only sessions of these; nil = all, empty = none
 	SpawnedBy Key
 	Keys      []Key  // only these; nil = all, empty = none
 	Search    string // part of key, title or label
@@ -336,13 +339,14 @@ type Query struct {
 
 // TailQuery selects messages.
 type TailQuery struct {
-	Limit       int   // default 200
-	Offset      int   // newest messages to leave out
-	After       int64 // only messages with a higher Seq
-	Before      int64 // only messages with a smaller Seq; 0 = all
-	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
-	IncludeTool bool  // tool results too
-	Opaque      bool  // with Block.Opaque and what older versions kept of it in blocks: for prompts only
+	Limit        int   // default 200
+	Offset       int   // newest messages to leave out
+	After        int64 // only messages with a higher Seq
+	Before       int64 // only messages with a smaller Seq; 0 = all
+	BeforeNumber int64 // only messages with a smaller Number; 0 = all
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	IncludeTool  bool  // tool results too
+	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }
 
 // Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.
@@ -399,6 +403,15 @@ type NewNote struct {
 	Agent AgentID
 	Key   Key
 	Text  string
+}
+
+// NoteQuery selects notes.
+type NoteQuery struct {
+	Agent    AgentID
+	Text     string
+	Of       Key  // only notes that this session made; "" = all of Agent
+	Children bool // with Of: also those of the sessions of Agent that it spawned
+	Limit    int  // default 50
 }
 
 // Note is something remembered.

@@ -26,6 +26,7 @@ const (
 	OpDraft   Op = "draft"
 	OpReact   Op = "react"
 	OpAck     Op = "acknowledge"
+	OpFade    Op = "fade"
 	OpPublish Op = "publish"
 )
 

@@ -32,6 +32,7 @@ const (
 	pollGrace          = 15 * time.Second
 	callTimeout        = 20 * time.Second
 	textLimit          = 4096 // UTF-16 units, after markup is parsed
+	entityLimit        = 100  // Telegram ignores the entities behind the first hundred. source: rubenlagus/TelegramBots#854
 )
 
 // Config is one bot.
@@ -197,7 +198,7 @@ func newClient() *http.Client {
 // Limits implements channels.Channel.
 func (c *Channel) Limits(to channels.Address) channels.Limits {
 	l := channels.Limits{
-		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML,
+		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML, Marks: entityLimit,
 		Files: filesLimit, FileBytes: fileBytes, FilesBytes: filesBytes, Caption: captionLimit,
 	}
 	if _, _, only := split(to.Thread); only != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"parley/channels/channeltest"
+	discordkinds "parley/channels/discord/discordtest/kinds"
 	telegramkinds "parley/channels/telegram/telegramtest/kinds"
 )
 
@@ -24,6 +25,7 @@ func TestGeneratedKinds(t *testing.T) {
 		kinds   []channeltest.Kind
 	}{
 		{"Telegram", telegramkinds.Kinds()},
+		{"Discord", discordkinds.Kinds()},
 	} {
 		begin, end := "<!-- begin: message kinds of "+c.channel+" (generated) -->\n", "<!-- end -->"
 		head, rest, began := strings.Cut(text, begin)

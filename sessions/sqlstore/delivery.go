@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,11 +43,11 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := json.Marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
+	body, err := marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
-	return &parcel{Delivery: d, body: string(body)}, nil
+	return &parcel{Delivery: d, body: body}, nil
 }
 
 var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
@@ -121,7 +120,7 @@ func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessio
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
-	body, err := json.Marshal(res)
+	body, err := marshal(res)
 	if err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
 	}
 	_, err = t.exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
-		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), string(body), d.Seq)
+		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), body, d.Seq)
 	return err
 }
 
@@ -199,6 +198,22 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		write, err := t.sent(d, r, last)
 		t.also(write, string(d.To.Channel))
 		return write, err
+	})
+	if errors.Is(err, sessions.ErrUnfit) {
+		return s.sentWithout(ctx, id, r.At, last, err)
+	}
+	return err
+}
+
+// sentWithout stores that a part was sent whose receipt cannot be stored, and lists it for people: the chat goes on.
+func (s *Store) sentWithout(ctx context.Context, id sessions.DeliveryID, at time.Time, last bool, why error) error {
+	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
+		write, err := t.sent(d, channels.Receipt{At: at}, last)
+		if err != nil || !write {
+			return false, err
+		}
+		return true, t.list(sessions.Arrival{In: channels.Inbound{Address: d.To},
+			Skip: sessions.SetAside + ": the receipt of delivery " + string(id) + " could not be stored: " + why.Error()})
 	})
 	return err
 }
