@@ -352,7 +352,7 @@ func (s *Server) handle(ctx context.Context, method string, params url.Values, f
 		return s.getMyCommands(params)
 	case "setMyCommands":
 		return s.setMyCommands(params)
-	case "sendPhoto", "sendVideo", "sendAudio", "sendVoice", "sendDocument":
+	case "sendPhoto", "sendVideo", "sendAudio", "sendVoice", "sendDocument", "sendSticker":
 		return s.sendFile(strings.ToLower(strings.TrimPrefix(method, "send")), params, files)
 	case "sendMediaGroup":
 		return s.sendMediaGroup(params, files)

@@ -67,7 +67,7 @@ func (u uploads) size() int {
 	return total
 }
 
-// sendFile is sendPhoto, sendVideo, sendAudio, sendVoice and sendDocument.
+// sendFile is sendPhoto, sendVideo, sendAudio, sendVoice, sendDocument and sendSticker.
 func (s *Server) sendFile(kind string, p url.Values, files uploads) reply {
 	f, given := files[kind]
 	if !given {
@@ -184,6 +184,8 @@ func (s *Server) attach(wire object, f File, id string) {
 		o["file_name"], o["duration"] = f.Name, 1
 	case "voice":
 		o["duration"] = 1
+	case "sticker":
+		o["type"], o["width"], o["height"], o["is_animated"], o["is_video"] = "regular", 512, 512, false, false
 	}
 	wire[f.As] = o
 }
