@@ -71,6 +71,8 @@ type Channel struct {
 	busy sync.Mutex           // held by the one of Run, Pair and Unpair that has the key file open
 	live atomic.Pointer[link] // of a Run that is connected
 
+	looking sync.Mutex // held while a file is looked at before it is sent
+
 	mu          sync.Mutex
 	health      channels.Health
 	heldUntil   time.Time // nothing is sent before
