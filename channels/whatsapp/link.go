@@ -44,6 +44,7 @@ type link struct {
 	held      map[channels.ChatID]refusal // chats that wait for this one to come again
 	heldBack  bool                        // on this connection something was behind one of them
 	unknown   *strangers
+	gestures  []*gathered
 	offline   bool // the server sends what waited
 	connected time.Time
 
@@ -77,6 +78,7 @@ func (l *link) begin(ctx context.Context) {
 	}
 	l.offline, l.heldBack, l.connected = false, false, time.Now()
 	l.arrivals.clear()
+	l.forgetGestures()
 	l.keys.trouble.failed.Store(false)
 }
 

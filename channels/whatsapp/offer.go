@@ -29,10 +29,24 @@ func (l *link) message(evt *events.Message) bool {
 	d := l.decoder(evt.Info.Timestamp)
 	in, ok := l.decode(d, evt)
 	l.learnFrom(in.Address, d.timer)
+	if done, taken := l.gather(d, evt, &in, ok); done {
+		return taken
+	}
 	if !ok {
 		return true
 	}
+	if whole := l.c.recent.wholeOf(string(in.Target)); whole != nil {
+		whole.change(&in)
+	}
+	if !l.earlier(in) {
+		return false
+	}
 	l.remember(evt, in)
+	return l.offerMessage(d, evt, evt.Info.ID, in)
+}
+
+// offerMessage offers what a stanza says, and before it that its chat has moved.
+func (l *link) offerMessage(d *decoder, evt *events.Message, stanza string, in channels.Inbound) bool {
 	list := []channels.Inbound{in}
 	moved, known := l.numberKnown(d, &evt.Info, in)
 	if known {
@@ -44,14 +58,14 @@ func (l *link) message(evt *events.Message) bool {
 		for _, in := range list {
 			l.insist(in, 0, func() bool { return false })
 		}
-	case !l.offer(evt.Info.ID, list...):
+	case !l.offer(stanza, list...):
 		return false
 	}
 	if known {
 		l.timers.move(l.offering, moved.Address.Chat, moved.MovedTo)
 		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
-	l.owe(in.ID)
+	l.owe(channels.MessageID(evt.Info.ID))
 	return true
 }
 
@@ -160,5 +174,5 @@ func (l *link) remember(evt *events.Message, in channels.Inbound) {
 		text = string(in.Media[0].Kind)
 	}
 	ours := in.SentByThisLogin && evt.Info.Sender.Device == l.me.device
-	l.c.recent.note(evt.Info.ID, past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours, files: in.Media})
+	l.c.recent.note(string(in.ID), past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours, files: in.Media})
 }

@@ -21,6 +21,7 @@ type past struct {
 	at     time.Time
 	ours   bool // this login sent it
 	files  []channels.Media
+	whole  *wholeAlbum // that it is a part of
 }
 
 // recent remembers the newest messages. A restart forgets them: an answer goes out without its quote then.
@@ -64,4 +65,24 @@ func (r *recent) ours(id types.MessageID) bool {
 func (r *recent) files(id types.MessageID) []channels.Media {
 	p, _ := r.get(id)
 	return p.files
+}
+
+// album notes that messages are parts of an album, and what its head stands for.
+func (r *recent) album(head types.MessageID, whole *wholeAlbum, in channels.Inbound) {
+	r.mu.Lock()
+	for _, id := range whole.parts {
+		if p, ok := r.known[string(id)]; ok {
+			p.whole = whole
+			r.known[string(id)] = p
+		}
+	}
+	last := r.known[string(whole.id)]
+	r.mu.Unlock()
+	r.note(head, past{chat: last.chat, author: last.author, text: last.text, at: in.Time, ours: last.ours, files: in.Media})
+}
+
+// wholeOf gives the album that a message is a part of; nil = none.
+func (r *recent) wholeOf(id types.MessageID) *wholeAlbum {
+	p, _ := r.get(id)
+	return p.whole
 }

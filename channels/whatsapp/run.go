@@ -249,6 +249,7 @@ func (l *link) stop() {
 		l.finish()
 	}
 	l.typing.stop()
+	l.forgetGestures() // under the turn, which finish keeps
 	l.stopOffering()
 }
 
