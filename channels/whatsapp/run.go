@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -157,7 +158,7 @@ func (l *link) serve(ctx context.Context) ending {
 		if end.update && !updated && l.c.update(ctx) {
 			updated, end = true, ending{atOnce: true}
 		}
-		if end.err != nil {
+		if end.err != nil && !l.doubtful(&end) {
 			return end
 		}
 		if time.Since(began) > steadyAfter {
@@ -165,7 +166,10 @@ func (l *link) serve(ctx context.Context) ending {
 		}
 		l.c.setState(ctx, channels.Disconnected, end.detail)
 		pause := wait.NextBackOff()
-		if end.atOnce {
+		switch {
+		case end.err != nil:
+			pause = l.c.pace.verdict/verdictTries + rand.N(l.c.pace.verdict/verdictTries+1)
+		case end.atOnce:
 			pause = min(pause, l.c.pace.first)
 		}
 		if !channels.Sleep(ctx, pause) {
@@ -206,6 +210,7 @@ func (l *link) connection(ctx context.Context) ending {
 				continue
 			}
 			login.Stop()
+			l.doubt = suspicion{}
 			l.c.live.Store(l)
 			l.c.named(l.keys.device.PushName, l.me.pn.User)
 			l.c.setState(ctx, channels.Connected, "")
