@@ -47,6 +47,9 @@ type Inbox interface {
 	// Submit commits work that does not come from a platform: API, cron, session tools. The same effects as Accept; the dedupe
 	// key is (Source) when it is not empty: a repeated Source gives back the first run.
 	Submit(ctx context.Context, e Effects) (Accepted, error)
+	// Said gives the digest of what a message of a chat said when it was accepted, or last changed (Arrival.Digest); "" when that is not known.
+	// The chat's thread does not matter.
+	Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error)
 	// Cursor gives the newest committed cursor of an account; "" when there is none.
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
 	// Skipped lists the newest unreadable or refused events, for people. Expire forgets them after 30 days.
@@ -58,6 +61,7 @@ type Inbox interface {
 // Arrival is a platform event and what it causes.
 type Arrival struct {
 	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
+	Digest    string           // of a message: what it says, as a hash, for Said; of an edit: what its Target says now; "" = not kept
 	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects may have Deliveries only: what people are told of it
 	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
 	Overheard *Overheard       // with Skip: what the session's next turn is shown; kept in the same commit
@@ -318,14 +322,15 @@ type Sessions interface {
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
 
-	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
-	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
-	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
+	// Notes returns what an agent was asked to remember, newest first: the notes that have all words of q.Text, each as the
+	// beginning of a word; no query syntax leaks through. A text without words returns none, an empty one all.
+	Notes(ctx context.Context, q NoteQuery) ([]Note, error)
 }
 
 // Query selects sessions.
 type Query struct {
-	Agent     AgentID // empty = all
+	Agent     AgentID   // empty = all
+	Agents    []AgentID // only sessions of these; nil = all, empty = none
 	SpawnedBy Key
 	Keys      []Key  // only these; nil = all, empty = none
 	Search    string // part of key, title or label
@@ -404,6 +409,15 @@ type NewNote struct {
 	Text  string
 }
 
+// NoteQuery selects notes.
+type NoteQuery struct {
+	Agent    AgentID
+	Text     string
+	Of       Key  // only notes that this session made; "" = all of Agent
+	Children bool // with Of: also those of the sessions of Agent that it spawned
+	Limit    int  // default 50
+}
+
 // Note is something remembered.
 type Note struct {
 	ID   int64
@@ -417,7 +431,7 @@ type Note struct {
 type Overheard struct {
 	Seq     int64 // given by the store
 	Key     Key
-	Event   channels.Event // empty = Message; Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
+	Event   channels.Event // empty = Message; ByHand, Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
 	Sender  string         // the platform's id
 	Name    string
 	Text    string             // what was said; of a reaction the emoji, empty = taken away

@@ -115,7 +115,7 @@ func (t subagents) list(ctx context.Context, c Caller, limit int) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	r := subagentsResult{Children: []childRow{}, Visibility: t.deps.visibility(c, false)}
+	r := subagentsResult{Children: []childRow{}, Visibility: t.deps.visibility(c)}
 	now, room := t.deps.now(), maxRows-slack
 	for _, x := range list {
 		task, _ := clip(x.Task, taskMost)

@@ -232,7 +232,8 @@ func fillMarks(ctx context.Context, c *conn, msgs []sessions.Message) error {
 }
 
 func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int64]int, lo, hi int64) error {
-	return c.each(ctx, "SELECT message_seq, id, state, address, result FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 ORDER BY message_seq, seq", []any{lo, hi}, func(r row) error {
+	return c.each(ctx, `SELECT d.message_seq, d.id, d.state, d.address, d.result, CASE WHEN t.key = d.session THEN 1 ELSE 0 END
+		FROM deliveries d LEFT JOIN transcripts t ON t.num = d.transcript WHERE d.message_seq BETWEEN ? AND ? AND d.message_seq > 0 ORDER BY d.message_seq, d.seq`, []any{lo, hi}, func(r row) error {
 		i, ok := at[r.int(0)]
 		if !ok {
 			return nil
@@ -242,7 +243,9 @@ func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int
 			return err
 		}
 		m := sessions.Mark{Delivery: sessions.DeliveryID(r.str(1)), State: sessions.DeliveryState(r.str(2)), To: r.str(3)}
-		m.Rule = rule(res.Verdict)
+		if r.int(5) == 1 { // another session's rule is not told to those who read this one (contract V4)
+			m.Rule = rule(res.Verdict)
+		}
 		msgs[i].Deliveries = append(msgs[i].Deliveries, m)
 		return nil
 	})

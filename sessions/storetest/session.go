@@ -371,7 +371,7 @@ func notes(_ *testing.T, f *fixture) {
 	}{{"mimi", 0, []string{"Mimi likes FISH", "The cat is called Mimi"}}, {"fish mimi", 0, []string{"Mimi likes FISH"}}, {"", 2, []string{"dogs", "Mimi likes FISH"}}, {"%", 0, nil},
 		{"fi Mim", 0, []string{"Mimi likes FISH"}}, {"imi", 0, nil}, {"mimi: likes; \"fish\"*", 0, []string{"Mimi likes FISH"}}, {"mimi", 1, []string{"Mimi likes FISH"}}, {"ops", 0, nil},
 		{"dogs OR mimi", 0, nil}, {"dog", 0, []string{"dogs"}}} {
-		list, err := f.Notes(f.ctx, "main", c.query, c.limit)
+		list, err := f.Notes(f.ctx, sessions.NoteQuery{Agent: "main", Text: c.query, Limit: c.limit})
 		f.ok(err)
 		var got []string
 		for _, n := range list {
