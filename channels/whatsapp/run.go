@@ -132,7 +132,9 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	l.cli = cli
 	l.groups = newGroups(l.groupFacts)
-	l.timers = loadTimers(l.offering, keys.db, c.log)
+	if l.timers, err = loadTimers(filepath.Dir(c.keys)); err != nil {
+		c.log.WarnContext(ctx, "timers of chats not read", "err", err)
+	}
 	l.typing = newTyping(l)
 	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
 		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
