@@ -80,7 +80,7 @@ type Channel struct {
 }
 
 // pace is how long things are waited for at first.
-type pace struct{ first, refused, ack, grace, gather time.Duration }
+type pace struct{ first, refused, ack, grace, gather, verdict time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -102,7 +102,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet, verdictAfter}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 
