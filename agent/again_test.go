@@ -147,3 +147,42 @@ func TestToolNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAlone: a refused request is made once more without what came before the turn, the answer and the turn's later steps are marked, and a
+// turn that is resumed behind such a step leaves it out from the beginning. What is refused alone as well is not asked for a third time.
+//
+// source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, the whole prompt is judged
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	no := &ModelError{Class: Refused, Provider: "p", Tries: 1, Err: errors.New("content_filter")}
+	empty := Answer{Stop: StopFilter, Usage: sessions.Usage{Input: 7}}
+	input := user("now?")
+	input.ID = "input"
+	history := []sessions.Message{user("long ago"), {Role: sessions.Assistant, Model: "m", Content: sessions.TextContent("I see")}, input}
+	step := sessions.Message{ID: "step", Role: sessions.Assistant, Model: "m", Alone: true, Content: []sessions.Block{callBlock("c1", "note", `{}`)}}
+	for name, c := range map[string]struct {
+		answers []any
+		steps   []sessions.Message
+		alone   bool
+		asked   int
+		last    []string // shapes of the last prompt behind the note
+	}{
+		"refused":          {[]any{no, say("hello")}, nil, true, 2, []string{"user: now?"}},
+		"refused wordless": {[]any{empty, say("hello")}, nil, true, 2, []string{"user: now?"}},
+		"refused alone":    {[]any{no, no, say("hello")}, nil, true, 2, []string{"user: now?"}},
+		"resumed":          {[]any{say("hello")}, []sessions.Message{step}, true, 1, []string{"user: now?", "a", "t"}},
+		"taken":            {[]any{say("hello")}, nil, false, 1, nil},
+	} {
+		m := &script{answers: c.answers}
+		turn := Turn{Model: m, History: history, Steps: c.steps, Record: func(...sessions.Message) error { return nil }, Tools: []tools.Tool{&fakeTool{name: "note"}}}
+		turn.Caller.Run.Input = input
+		out, err := new(Loop).Run(t.Context(), turn)
+		if refused := name == "refused alone"; refused != (err != nil) || !refused && (out.Text != "hello" || out.Final.Alone != c.alone) {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		shown := m.prompts[len(m.prompts)-1].Messages
+		if len(m.prompts) != c.asked || c.alone && (len(shown) != 1+len(c.last) || shown[1].ID != "input") || !c.alone && len(shown) != 3 {
+			t.Errorf("%s: %d calls, the last one of %q", name, len(m.prompts), shapes(shown))
+		}
+	}
+}

@@ -9,15 +9,20 @@ import (
 
 // The values of Answer.Stop and of a message's stop reason.
 const (
-	StopEnd     = "stop"    // the model was done
-	StopLength  = "length"  // the answer was cut off at its length limit
-	StopToolUse = "toolUse" // it asks for tools
-	StopFilter  = "filter"  // the model or a filter of its provider refused
+	StopEnd     = "stop"              // the model was done
+	StopLength  = "length"            // the answer was cut off at its length limit
+	StopToolUse = "toolUse"           // it asks for tools
+	StopFilter  = sessions.StopFilter // the model or a filter of its provider refused
 )
 
 // empty reports whether a model that was done said nothing and asks for nothing.
 func (a *Answer) empty() bool {
-	return a.Stop != StopFilter && a.Stop != StopLength && !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {
+	return a.Stop != StopFilter && a.Stop != StopLength && a.wordless()
+}
+
+// wordless reports whether an answer has neither words nor calls.
+func (a *Answer) wordless() bool {
+	return !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {
 		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && strings.TrimSpace(b.Text) != ""
 	})
 }

@@ -32,8 +32,8 @@ type ModelCall struct {
 // ctx's, or a *ModelError: TooLong where a candidate says so whose window is not smaller than that of the first one; otherwise what was
 // wrong with the first one that was asked, with the requests of all of them in Tries.
 //
-// Each candidate may use up the requests that are left but one for each candidate behind it; one that is not asked, because its
-// provider is left alone for a while, uses none. Only content that a filter refused ends the call: nobody else is asked to say it.
+// Each candidate may use up the requests that are left but one for each candidate behind it; one that is not asked, because it
+// or its provider is left alone for a while, uses none. Only content that a filter refused ends the call: nobody else is asked to say it.
 func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	var first *ModelError
 	used, most := 0, max(MaxTries, len(c.Candidates))

@@ -129,7 +129,7 @@ type ModelSettings struct {
 
 // Reasoning is models.providers.*.reasoning and models.providers.*.models.*.reasoning.
 type Reasoning struct {
-	Levels   []string `yaml:"levels" doc:"Efforts that the model takes, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest; [] = it cannot be told."`
+	Levels   []string `yaml:"levels" doc:"Efforts that the model takes, as the provider names them, lowest first: none, low, high. Thinking levels are mapped to the nearest, off only to none or minimal; [] = it cannot be told."`
 	SendBack string   `yaml:"sendBack" enum:"on,off" doc:"on: the reasoning of earlier steps is always sent back; off: never; empty: as the provider wants it."`
 }
 

@@ -51,6 +51,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	}
 	r.msgs = inZone(append(slices.Clip(t.History), t.Steps[t.Covered:]...), t.Zone)
 	r.counted, r.covers = lastCount(r.msgs)
+	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.Alone }) {
+		r.goAlone()
+	}
 	last, done := r.resume()
 	for {
 		if last != nil {
@@ -117,6 +120,7 @@ type turnRun struct {
 	counted   int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
 	covers    int
 	spent     sessions.Usage // of the call under way, tries that broke off included
+	alone     bool           // what came before the run's own messages is left out, as the provider refused it
 	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
 }
 
@@ -198,6 +202,12 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		}
 		answer, by, err = r.paid(ctx, true)
 	}
+	if r.mayDoAlone(answer, err) {
+		if err == nil {
+			r.lost(by.Label, answer.Usage)
+		}
+		answer, by, err = r.paid(ctx, true)
+	}
 	if err == nil && answer.empty() {
 		answer, by, err = r.again(ctx, answer, by)
 	}
@@ -209,7 +219,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.counted, r.covers = r.context, len(r.msgs)+1 // the answer is recorded next
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop,
+		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone,
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
@@ -229,14 +239,19 @@ func (r *turnRun) again(ctx context.Context, answer *Answer, by Candidate) (*Ans
 			}
 			r.from = behind
 		}
-		if r.Spent != nil { // it gets into no transcript, and is settled already
-			r.Spent(by.Label, answer.Usage)
-		}
+		r.lost(by.Label, answer.Usage)
 		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)),
 			slog.String("model", by.Label), slog.Bool("next", again == 2))
 		answer, by, err = r.paid(ctx, true)
 	}
 	return answer, by, err
+}
+
+// lost counts what was paid for an answer that gets into no transcript, and is settled already.
+func (r *turnRun) lost(model string, u sessions.Usage) {
+	if r.Spent != nil {
+		r.Spent(model, u)
+	}
 }
 
 // paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any

@@ -83,7 +83,7 @@ const (
 	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
 	Unknown     ErrorClass = "unknown"  // not a provider's doing: something of the host's own failed
 	Unpriced    ErrorClass = "unpriced" // not asked: there is a budget in dollars, and no price for it; Provider names the model
-	Tripped     ErrorClass = "tripped"  // not asked: the provider failed again and again, and is left alone for a while
+	Tripped     ErrorClass = "tripped"  // not asked: the model or its provider failed again and again, and is left alone for a while
 )
 
 // ModelError is a failed model call. Its text goes to the log and never contains a key; Notice goes to the chat.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -67,3 +68,14 @@ func (p Provider) addressQuery() map[string]string {
 
 // Efforts are the words for how much a model thinks that providers have, lowest first.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// OffOf gives the effort that asks a model not to think, by the levels that the user configured for it, nil = none are: none, or minimal
+// where that is the least; "" = nothing is sent, because with any other level the model might think more than when it is told nothing.
+func OffOf(levels []string) string {
+	for _, off := range Efforts[:2] {
+		if levels == nil || slices.Contains(levels, off) {
+			return off
+		}
+	}
+	return ""
+}

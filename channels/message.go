@@ -164,6 +164,7 @@ type Limits struct {
 	Unit       Unit    // what Text counts, after markup is parsed
 	Dialect    Dialect // the markup that Send expects
 	Lines      int     // most lines in a message; 0 = unlimited
+	Marks      int     // most marked stretches (bold, links, code, addresses) in a message; 0 = unlimited
 	Idempotent bool    // a repeated Send with the same Key shows one message
 	Files      int     // most files in one message; 0 = files cannot be sent there
 	FileBytes  int64   // largest file

@@ -118,6 +118,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		}
 	}()
 	h.models = newModels(d.Providers, d.Log, h.keepLessons)
+	h.models.unlearn = h.dropLessons
 	chosen := make(chan struct{})
 	go func() {
 		defer close(chosen)

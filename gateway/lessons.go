@@ -19,6 +19,15 @@ type keptLessons struct {
 	log   *slog.Logger
 }
 
+// dropLessons ends lessons in the store that were found wrong; otherwise the next start would try them again.
+func (h *Host) dropLessons(ctx context.Context, wrong ...sessions.Lesson) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lessonsTimeout)
+	defer cancel()
+	if err := h.store.Unlearn(ctx, wrong...); err != nil {
+		h.log.Warn("cannot drop what an endpoint refuses no more", "err", err)
+	}
+}
+
 // Forget removes lessons from both, and says how many there were. What the store cannot forget is logged.
 func (k keptLessons) Forget(ctx context.Context, provider, model string) int {
 	ctx, cancel := context.WithTimeout(ctx, lessonsTimeout)

@@ -42,6 +42,8 @@ type modelSet struct {
 	book  *models.Book
 	learn *lessons.Book
 
+	unlearn func(context.Context, ...sessions.Lesson) // ends lessons where they are kept; nil = they are not kept. Set once
+
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
 	opened map[string]*agent.Breaker
@@ -49,9 +51,15 @@ type modelSet struct {
 
 // newModels makes a set without providers. save keeps lessons; nil = they are not kept.
 func newModels(table []Provider, log *slog.Logger, save func(context.Context, ...sessions.Lesson)) *modelSet {
-	return &modelSet{
-		table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker),
-		learn: lessons.NewBook(lessons.Config{Save: save, Same: models.SameFingerprint, Logger: log}),
+	m := &modelSet{table: table, log: log, book: models.NewBook(models.Asker{}, log), opened: make(map[string]*agent.Breaker)}
+	m.learn = lessons.NewBook(lessons.Config{Save: save, Drop: m.drop, Same: models.SameFingerprint, Logger: log})
+	return m
+}
+
+// drop is lessons.Config.Drop.
+func (m *modelSet) drop(ctx context.Context, wrong ...sessions.Lesson) {
+	if m.unlearn != nil {
+		m.unlearn(ctx, wrong...)
 	}
 }
 
@@ -162,36 +170,36 @@ func (m *modelSet) listed(c agent.Config, chosen string) []string {
 
 // troubles is router.Deps.Troubles.
 func (m *modelSet) troubles() (out []string) {
-	for name, state := range m.states() {
-		if state != "closed" {
+	for name, b := range m.breakers() {
+		models, all := b.Down()
+		if all {
 			out = append(out, fmt.Sprintf("Model provider %s failed again and again: it is left alone for %s at a time", name, agent.BreakerPause))
+			continue
+		}
+		for _, model := range models {
+			out = append(out, fmt.Sprintf("Model provider %s failed again and again with %s: this model is left alone for %s at a time", name, model, agent.BreakerPause))
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// states gives the breakers' states by provider.
-func (m *modelSet) states() map[string]string {
+// breakers gives the providers that are in use, by name.
+func (m *modelSet) breakers() map[string]*agent.Breaker {
 	m.mu.Lock()
-	opened := maps.Clone(m.opened)
-	m.mu.Unlock()
-	out := make(map[string]string, len(opened))
-	for name, b := range opened {
-		out[name] = b.State()
-	}
-	return out
+	defer m.mu.Unlock()
+	return maps.Clone(m.opened)
 }
 
-var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider's breaker is in.", []string{"provider", "state"}, nil)
+var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider is in, or that model of it which is left alone.", []string{"provider", "state"}, nil)
 
 // Describe implements prometheus.Collector.
 func (m *modelSet) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
 
 // Collect implements prometheus.Collector.
 func (m *modelSet) Collect(ch chan<- prometheus.Metric) {
-	for name, state := range m.states() {
-		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, state)
+	for name, b := range m.breakers() {
+		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, b.State())
 	}
 }
 

@@ -42,7 +42,7 @@ func (h *Host) getStatus(ctx context.Context, _ api.None) (api.HostStatus, error
 	}
 	why := h.notReady(ctx)
 	return api.HostStatus{Version: h.deps.Version, Started: h.deps.Began, Ready: why == "", Why: why, State: c.State, Store: h.storeName(), Config: c.Path,
-		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, ModelAt: h.modelAt(h.choice.Load().name), ModelNotes: h.modelNotes(), Address: h.URL(), Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
+		Model: h.choice.Load().name, ModelWhy: h.choice.Load().why, ModelAt: h.modelAt(h.choice.Load().name), ModelNotes: h.modelNotes(ctx), Address: h.URL(), Accounts: h.statuses(), Working: working, Waiting: waiting, Deliveries: counts, SetAside: aside,
 		Servers: h.servers.Status(), Sandbox: h.servers.Lacks(mcpSettings(c))}, nil
 }
 

@@ -28,7 +28,7 @@ func (h *Host) modelOperations() api.Table {
 	}
 }
 
-func (h *Host) listModels(_ context.Context, _ api.None) ([]api.Model, error) {
+func (h *Host) listModels(ctx context.Context, _ api.None) ([]api.Model, error) {
 	set := h.router.Settings()
 	_, def := set.Agents.IDs()
 	used, lessons := set.ModelOf(sessions.Session{Agent: def}), h.knownLessons()
@@ -38,7 +38,7 @@ func (h *Host) listModels(_ context.Context, _ api.None) ([]api.Model, error) {
 			names = append(names, n)
 		}
 	}
-	rows, prompt := []api.Model{}, h.promptSize()
+	rows, prompt := []api.Model{}, h.promptSize(ctx)
 	for _, name := range names {
 		row := h.models.row(name, lessons, prompt)
 		row.Default, row.Trouble = name == used, h.models.trouble(name)
@@ -71,8 +71,12 @@ func (m *modelSet) trouble(name string) string {
 	if err := m.unknown(name); err != nil {
 		return err.Error()
 	}
-	provider, _, _ := strings.Cut(name, "/")
-	if s := m.states()[provider]; s != "" && s != "closed" {
+	provider, model, _ := strings.Cut(name, "/")
+	b := m.breakers()[provider]
+	if b == nil {
+		return ""
+	}
+	if models, all := b.Down(); all || slices.Contains(models, model) {
 		return fmt.Sprintf("it failed again and again: it is left alone for %s at a time", agent.BreakerPause)
 	}
 	return ""
@@ -104,8 +108,8 @@ var promptSize = sync.OnceValue(func() int {
 })
 
 // promptSize estimates what instructions and tools take of every prompt, in tokens, those of the MCP servers as they are now included.
-func (h *Host) promptSize() int {
-	now, cancel := context.WithCancel(context.Background())
+func (h *Host) promptSize(ctx context.Context) int {
+	now, cancel := context.WithCancel(ctx)
 	cancel() // servers that are only starting are not waited for
 	return promptWith(h.servers.Tools(now, false))
 }
@@ -127,8 +131,8 @@ func (h *Host) modelAt(name string) string {
 }
 
 // modelNotes says what may surprise about the models that agents use.
-func (h *Host) modelNotes() (out []models.Note) {
-	set, lessons, prompt := h.router.Settings(), h.knownLessons(), h.promptSize()
+func (h *Host) modelNotes(ctx context.Context) (out []models.Note) {
+	set, lessons, prompt := h.router.Settings(), h.knownLessons(), h.promptSize(ctx)
 	names := []string{h.choice.Load().name}
 	for _, a := range h.router.Agents() {
 		if n := set.ModelOf(sessions.Session{Agent: a.ID}); n != "" && !slices.Contains(names, n) {

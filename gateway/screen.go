@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ func (h *Host) Link() string {
 
 // Screen is the one screen that a person sees at start: where the page is, what is connected, what is not and why. With a link the page
 // can be opened from it.
-func (h *Host) Screen(took time.Duration, link bool) string {
+func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string {
 	c := h.deps.Config.Config()
 	var b strings.Builder
 	line := func(name, format string, a ...any) { fmt.Fprintf(&b, "  %-9s %s\n", name, fmt.Sprintf(format, a...)) }
@@ -44,7 +45,7 @@ func (h *Host) Screen(took time.Duration, link bool) string {
 		line("", "at %s", at)
 	}
 	if p, f, _, ok := h.models.facts(h.choice.Load().name, nil); ok {
-		for _, n := range f.Notes(h.choice.Load().name, p, h.promptSize()) {
+		for _, n := range f.Notes(h.choice.Load().name, p, h.promptSize(ctx)) {
 			if !n.Minor {
 				line("", "! %s", n)
 			}

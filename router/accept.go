@@ -38,6 +38,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	if a, err = r.arrival(ctx, in); err != nil {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
+	a.Digest = digest(in)
 	if !a.Moved.IsZero() { // before anything comes from there
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
@@ -93,6 +94,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	switch {
 	case in.Event == channels.Unreadable:
 		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+	case in.SentByThisLogin && in.ByHand:
+		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
 		return skip("our own " + string(in.Event))
 	case in.Event != channels.Message:
@@ -155,7 +158,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
+	files, err := r.filesOf(ctx, s, in)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, files, owner)}
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -182,12 +189,12 @@ func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) 
 	return s, nil
 }
 
-func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
+func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(in)...), Time: in.Time, Run: id,
+		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
@@ -195,24 +202,6 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 		}
 	}
 	return run
-}
-
-// spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
-// files that came along.
-func spoken(in channels.Inbound, text string) string {
-	var b strings.Builder
-	if q := in.Quote; q != nil && q.Text != "" {
-		for line := range strings.SplitSeq(q.Text, "\n") {
-			b.WriteString("> " + line + "\n")
-		}
-		b.WriteString("\n")
-	}
-	if in.Address.Type.Several() {
-		if name := senderName(in.Sender); name != "" {
-			b.WriteString(name + ": ")
-		}
-	}
-	return strings.TrimSpace(b.String() + withFiles(text, in.Media))
 }
 
 // admit asks the policy of the account whether this event may cause something.

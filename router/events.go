@@ -31,6 +31,13 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	default:
 		return skip("not a new message: " + string(in.Event))
 	}
+	if in.Event == channels.Edited {
+		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
+			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
+		} else if said != "" && said == digest(in) {
+			return skip(unchanged)
+		}
+	}
 	x, why, err := r.subject(ctx, in)
 	if err != nil || why != "" {
 		return sessions.Arrival{In: in, Skip: why}, err
@@ -147,7 +154,7 @@ func (x subject) words() (quote, text string) {
 func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.MessageID) (bool, error) {
 	lines, err := r.store.Overheard(ctx, key)
 	for _, l := range lines {
-		if l.Event == "" && l.Message == id {
+		if (l.Event == "" || l.Event == sessions.ByHand) && l.Message == id {
 			return true, err
 		}
 	}
@@ -176,7 +183,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 				now = quote + now
 			}
 			if now == x.run.Input.Text() {
-				a.Skip = "nothing that anybody reads has changed"
+				a.Skip = unchanged
 				return a
 			}
 			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}

@@ -28,6 +28,9 @@ func filtered(class agent.ErrorClass) func(context.Context, agent.Prompt) (agent
 			return agent.Answer{}, ctx.Err()
 		}
 		if b, _ := json.Marshal(p.Messages); strings.Contains(p.System+string(b), "poison") {
+			if class == "" { // it says so as an answer
+				return agent.Answer{Stop: agent.StopFilter, Usage: sessions.Usage{Input: 10}}, nil
+			}
 			return agent.Answer{}, &agent.ModelError{Class: class, Provider: "mock", Status: 400, Tries: 1, Said: "content_filter", Err: errors.New("content_filter")}
 		}
 		switch newest := last(p); {
@@ -49,11 +52,10 @@ func TestRefusedTurnIsLeftOut(t *testing.T) {
 		class agent.ErrorClass
 		say   []string // in turn; none of them is echoed
 	}{
-		"a message":          {class: agent.Refused, say: []string{"this is poison"}},
-		"a bad request":      {class: agent.BadRequest, say: []string{"this is poison"}},
-		"a call of a tool":   {class: agent.BadRequest, say: []string{"note it"}},
-		"twice":              {class: agent.Refused, say: []string{"this is poison", "this is poison, too"}},
-		"was not read first": {class: agent.Refused, say: []string{"poison: is it down?", "and now?"}},
+		"a message":        {class: agent.Refused, say: []string{"this is poison"}},
+		"a bad request":    {class: agent.BadRequest, say: []string{"this is poison"}},
+		"a call of a tool": {class: agent.BadRequest, say: []string{"note it"}},
+		"twice":            {class: agent.Refused, say: []string{"this is poison", "this is poison, too"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestRefusedTurnIsLeftOut(t *testing.T) {
 				all, _ := json.Marshal(g.transcript(guestKey))
 				marked := 0
 				for _, m := range g.transcript(guestKey) {
-					if m.Refused {
+					if m.IsRefusal() {
 						marked++
 					}
 				}
@@ -105,7 +107,7 @@ func TestRefusedTurnIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestRefusedBehindAStop: what a stopped turn was asked was never taken by the provider: it is left out with the turn that was refused for it.
+// TestRefusedBehindAStop: what a stopped turn was asked was never taken by the provider: the next turn is answered without it, and it stays out.
 func TestRefusedBehindAStop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{}, fewTools)
@@ -115,15 +117,68 @@ func TestRefusedBehindAStop(t *testing.T) {
 		g.say(chat, guest, "poison, wait")
 		g.until("it is at work", func() bool { return g.model.count() == 2 })
 		g.asks(chat, guest, "/stop")
-		if got := g.asks(chat, guest, "and now?"); strings.HasPrefix(got, "echo") {
-			t.Fatalf("%q", got)
-		}
 		for _, words := range []string{"now?", "and again"} {
 			if got := g.asks(chat, guest, words); got != "echo: "+words {
 				t.Errorf("%q is answered %q", words, got)
 			}
 		}
 	})
+}
+
+// TestNeverRead: what came while the provider was down is left out once it was refused.
+func TestNeverRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, fewTools)
+		g.model.set(filtered(agent.Refused))
+		chat := direct("a")
+		for _, words := range []string{"hello", "poison: is it down?", "and now?", "and again"} {
+			if got := g.asks(chat, guest, words); strings.HasPrefix(got, "echo") == strings.Contains(words, "poison") {
+				t.Errorf("%q is answered %q", words, got)
+			}
+		}
+		if p := strings.Join(g.lastPrompt(), "\n"); !strings.Contains(p, "hello") || !strings.Contains(p, "and now?") || strings.Contains(p, "poison") {
+			t.Errorf("the prompt:\n%s", p)
+		}
+	})
+}
+
+// TestStricterModel: each harmless message is answered when a model refuses what an earlier one took, however far back it was said, over a
+// restart; each costs at most one refused request, and after a few of them none.
+//
+// source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, the whole prompt is judged; Azure/azure-sdk-for-net#43837
+func TestStricterModel(t *testing.T) {
+	for behind := range 6 { // harmless turns since
+		t.Run(fmt.Sprint(behind), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, fewTools)
+				chat, asked := direct("a"), 0
+				g.asks(chat, guest, "this was poison")
+				for i := range behind {
+					g.asks(chat, guest, fmt.Sprintf("harmless %d", i))
+				}
+				strict := filtered(agent.Refused)
+				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) { asked++; return strict(ctx, p) })
+				refused := 0
+				for i := range 6 {
+					before, words := asked, fmt.Sprintf("question %d", i)
+					if i == 2 {
+						g.stop()
+						g.start()
+					}
+					if got := g.asks(chat, guest, words); got != "echo: "+words {
+						t.Errorf("%q is answered %q", words, got)
+					}
+					refused += asked - before - 1
+				}
+				if refused < 1 || refused > 4 {
+					t.Errorf("%d requests were refused", refused)
+				}
+				if p := strings.Join(g.lastPrompt(), "\n"); !strings.Contains(p, "question 4") {
+					t.Errorf("what was answered since is not shown:\n%s", p)
+				}
+			})
+		})
+	}
 }
 
 // TestRefusedSubAgent: a task that the provider refused is reported as failed, and neither the report nor what is asked later is refused for it.
@@ -185,30 +240,38 @@ func TestRefusedExchangeAndJob(t *testing.T) {
 }
 
 // TestAcceptable: what is left of transcripts. A word is a message: who (u a person, a the model, t a tool, p a post of the host, n a notice),
-// the run, and ! where the notice says that the provider refused.
+// the run, and ! where the notice says that the provider refused; A is an answer that was given without what came before.
 func TestAcceptable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ all, want string }{
 		{"u1 a1 u2 a2", "u1 a1 u2 a2"},
-		{"u1 a1 u2 n2", "u1 a1 u2 n2"},                  // it failed for another reason
-		{"u1 a1 u2 n2! u3 a3", "u1 a1 u3 a3"},           // a message
-		{"u1 a1 u2 a2 t2 n2! u3", "u1 a1 u3"},           // what a tool said
-		{"u1 a1 u2 a2 t2 u2 n2! u3", "u1 a1 u3"},        // a message taken up
-		{"u1 a1 u2 u3 n3! u4", "u1 a1 u4"},              // u2 was stopped before it was answered
-		{"u1 a1 u2 n2 u3 n3! u4", "u1 a1 u4"},           // the provider was down
-		{"u1 a1 t1 u2 n2! u3", "u1 a1 u3"},              // t1 was stopped before the next step
-		{"u1 a1 p2 u3 n3! u4", "u1 a1 p2 u4"},           // a post is likely to be harmless
-		{"u1 a1 p2 u3 n3! u4 n4! u5", "u1 u5"},          // unless it goes on
-		{"u1 a1 u2 a2 u3 n3! u4 n4! u5", "u1 a1 u2 u5"}, // the answer itself is what is refused
-		{"u1 a1 u2 a2 u3 a3 u4 a4 u5 n5! u6 n6! u7", "u1 a1 u2 a2 u3 a3 u4 u7"},
-		{"u1 a1 u2 a2 u3 a3 u4 a4 u5 n5! u6 n6! u7 n7! u8", "u1 a1 u2 u8"}, // two answers more
-		{"u1 a1 u2 a2 u3 n3! u4 n4! u5 n5! u6", "u6"},
-		{"u1 a1 u2 a2 u3 n3! u4 n4! u5 n5! u6 n6! u7", "u7 bare"}, // the summary
-		{"u1 n1! u2 n2! u3", "u3 bare"},
+		{"u1 a1 u2 n2", "u1 a1 u2 n2"},             // it failed for another reason
+		{"u1 a1 u2 n2! u3 a3", "u1 a1 u3 a3"},      // a message
+		{"u1 a1 u2 a2 t2 n2! u3", "u1 a1 u3"},      // what a tool said
+		{"u1 a1 u2 a2 t2 u2 n2! u3", "u1 a1 u3"},   // a message taken up
+		{"u1 a1 u2 u3 n3! u4", "u1 a1 u4"},         // u2 was stopped before it was answered
+		{"u1 a1 u2 n2 u3 n3! u4", "u1 a1 u4"},      // the provider was down
+		{"u1 a1 t1 u2 n2! u3", "u1 a1 u3"},         // t1 was stopped before the next step
+		{"u1 a1 p2 u3 n3! u4", "u1 a1 p2 u4"},      // a post is likely to be harmless
+		{"u1 a1 u2 n2! u3 n3! u4", "u1 a1 u4"},     // two that are refused by themselves: nothing before them is to blame
+		{"u1 a1 p2 u3 A3 u4", "p2 u3 A3 u4"},       // nothing else was untaken: the newest turn goes, with its question
+		{"u1 a1 u2 a2 u3 A3 u4", "u1 a1 u3 A3 u4"}, // the answer itself is what is refused, or its question
+		{"u1 a1 u2 a2 t2 a2 u3 A3 u4", "u1 a1 u3 A3 u4"},
+		{"u1 a1 u2 n2 u3 A3 u4", "u1 a1 u3 A3 u4"}, // u2 was never read
+		{"u1 a1 u2 n2 p2 u3 A3 u4", "u1 a1 p2 u3 A3 u4"},
+		{"u1 a1 u2 a2 u3 a3 u4 a4 u5 A5 u6 A6 u7", "u1 a1 u5 A5 u6 A6 u7"}, // two turns more
+		{"u1 a1 u2 a2 u3 A3 u4 a4 u5 A5 u6", "u1 a1 u5 A5 u6"},             // not in a row: what was taken together goes together
+		{"u1 a1 u2 A2 u3 A3 u4", "u3 A3 u4"},                               // what was answered alone is the reason itself
+		{"u1 a1 u2 A2 u3 A3 u4 A4 u5", "u4 A4 u5"},
+		{"u1 A1 u2", "u1 A1 u2 bare"}, // the summary
+		{"u1 a1 u2 A2 t2 A2 u3 a3", "u2 A2 t2 A2 u3 a3"},
+		{"u1 a1 u2 A2 t2 a2 u3", "u2 A2 t2 a2 u3"},
+		{"u1 a1 u2 A2 t2 n2! u3", "u3"}, // both what came before and the tool's result
+		{"u1 n1! u2 n2! u3", "u3"},
 		{"u1 n1! u2 n2! u3 a3", "u3 a3"},
-		{"u1 a1 u2 n2! u3 a3 u4 n4! u5", "u1 a1 u3 a3 u5"}, // not in a row
-		{"u1 a1 u2 u3 a3 t3 n3! u4", "u1 a1 u2 u4"},        // u2 was taken with a3
-		{"n1! u2", "u2"}, // the beginning is summed up
+		{"u1 a1 u2 n2! u3 a3 u4 n4! u5", "u1 a1 u3 a3 u5"},             // not in a row
+		{"u1 a1 u2 u3 a3 t3 n3! u4", "u1 a1 u2 u4"},                    // u2 was taken with a3
+		{"n1! u2", "u2"},                                               // the beginning is summed up
 		{"u1 a1 u2 a2 t2 n2! u3 n3! u4 a4", "u1 a1 u4 a4"},             // the step was taken
 		{"u1 a1 u2 n2! p3 u4 a4", "u1 a1 p3 u4 a4"},                    // a post behind it
 		{"u1 a1 u0 a0 n0! u2", "u1 a1 u0 a0 n0! u2"},                   // imported: no run
@@ -219,8 +282,8 @@ func TestAcceptable(t *testing.T) {
 		for i, w := range strings.Fields(c.all) {
 			m := sessions.Message{ID: fmt.Sprint(i), Role: sessions.User, Run: sessions.RunID(strings.Trim(w[1:], "!")), Content: sessions.TextContent(w), Refused: strings.HasSuffix(w, "!")}
 			switch w[0] {
-			case 'a':
-				m.Role, m.Model = sessions.Assistant, "mock/m"
+			case 'a', 'A':
+				m.Role, m.Model, m.Alone = sessions.Assistant, "mock/m", w[0] == 'A'
 			case 't':
 				m.Role = sessions.ToolResult
 			case 'p':

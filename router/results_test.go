@@ -81,8 +81,7 @@ func TestToolPictures(t *testing.T) {
 			return tools.Result{Text: "[image image/png, 12 bytes: attachment aaaa1111]\n[resource x, application/pdf, 8 bytes: attachment bbbb2222]", Blocks: []sessions.Block{
 				given(sessions.ImageBlock, "aaaa1111", "shot.png", "image/png", shot), given(sessions.FileBlock, "bbbb2222", "report.pdf", "application/pdf", "%PDF-1.4")}}
 		}}
-		more := func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} }
-		g.r.deps.MoreTools = more
+		g.mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
 		stopped, began := make(chan bool), make(chan bool, 1)
 		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if last(p).Role == sessions.ToolResult {
@@ -100,7 +99,6 @@ func TestToolPictures(t *testing.T) {
 		var prompt agent.Prompt
 		g.model.set(photograph("web_shot", func(p agent.Prompt) { prompt = p }))
 		g.start()
-		g.r.deps.MoreTools = more
 		calls := g.shown(3)
 		m := last(prompt)
 		if len(m.Content) != 3 || m.Content[1].Type != sessions.ImageBlock || m.Content[1].MIME != "image/png" || m.Content[1].Data != base64.StdEncoding.EncodeToString([]byte(shot)) {
@@ -139,7 +137,7 @@ func TestManyToolPictures(t *testing.T) {
 			id := fmt.Sprintf("shot%04d", n)
 			return tools.Result{Text: "attachment " + id, Blocks: []sessions.Block{given(sessions.ImageBlock, id, "", "image/png", shot+fmt.Sprint(n))}}
 		}}
-		g.r.deps.MoreTools = func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} }
+		g.mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
 		const steps = 22
 		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 			if n := g.model.count(); n <= steps {
@@ -223,7 +221,7 @@ func TestMCPPicture(t *testing.T) {
 	servers.Start(ctx, mcp.Settings{Open: true, Servers: map[string]tools.MCPServer{"camera": {URL: web.URL, Enabled: true, TimeoutSeconds: 60}}})
 
 	g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 2000, Files: 9, FileBytes: 1 << 20, Caption: 1000}})
-	g.r.deps.MoreTools = servers.Tools
+	g.mount(servers.Tools)
 	var prompt agent.Prompt
 	g.model.set(photograph("camera_shot", func(p agent.Prompt) { prompt = p }))
 	g.say(direct(guest), guest, "take a picture")
@@ -255,14 +253,14 @@ func TestManyTools(t *testing.T) {
 			}
 		}
 		own := len(g.r.tools)
-		g.r.deps.MoreTools = more(tools.MaxInRequest - own)
+		g.mount(more(tools.MaxInRequest - own))
 		g.say(direct(guest), guest, "just enough")
 		g.shown(1)
 		if got := g.model.asked[0].Tools; len(got) != tools.MaxInRequest || got[len(got)-1].Name == "call_tool" {
 			t.Errorf("128 tools are %d, the last one %s", len(got), got[len(got)-1].Name)
 		}
 
-		g.r.deps.MoreTools = more(200)
+		g.mount(more(200))
 		var results []string
 		queue := []agent.Answer{
 			call("c1", "find_tool", map[string]any{"query": "t180 weather"}),

@@ -43,6 +43,7 @@ type rig struct {
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 	trace atomic.Pointer[func(op, phase string)] // of the commits; nil = nobody looks
+	more  atomic.Pointer[func(context.Context, bool) []tools.Tool]
 	// models finds a model instead of the script; nil = the script answers for all
 	models func(name string) (agent.Candidate, error)
 	wrap   func(sessions.Store) sessions.Store // puts something between router and store
@@ -127,6 +128,9 @@ func eachAlone(s *Settings) {
 	s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Followup, Cap: 1000}
 }
 
+// mount has a func give the tools of MCP servers from now on, over restarts too.
+func (g *rig) mount(more func(context.Context, bool) []tools.Tool) { g.more.Store(&more) }
+
 // look has a func see the store's commits from now on.
 func (g *rig) look(f func(op, phase string)) { g.trace.Store(&f) }
 
@@ -168,7 +172,13 @@ func (g *rig) start() {
 			}
 			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
 		},
-		Tools:          tools.All,
+		Tools: tools.All,
+		MoreTools: func(ctx context.Context, sandboxed bool) []tools.Tool {
+			if more := g.more.Load(); more != nil {
+				return (*more)(ctx, sandboxed)
+			}
+			return nil
+		},
 		TranscriptPath: store.TranscriptPath, Outbox: filepath.Join(g.dir, "outbox"), Media: filepath.Join(g.dir, "media"),
 		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }})
 	if g.clock != nil {

@@ -26,9 +26,11 @@ type Lessons interface {
 	Lessons(ctx context.Context) ([]Lesson, error)
 	// Learn keeps lessons; one with the same key is replaced. The oldest go when there are more than MaxLessons.
 	Learn(ctx context.Context, lessons ...Lesson) error
+	// Unlearn removes lessons by their keys, unless they were learned again after the At given. Repeating it does nothing more.
+	Unlearn(ctx context.Context, lessons ...Lesson) error
 	// Forget removes the lessons of a provider and a model, "" = any, and says how many there were.
 	Forget(ctx context.Context, provider, model string) (int, error)
 }
 
-// MaxLessons bounds how many lessons are kept.
-const MaxLessons = 10_000
+// MaxLessons bounds how many lessons are kept, in the store and in memory: the oldest go first in both.
+const MaxLessons = 2000

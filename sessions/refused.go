@@ -5,13 +5,21 @@ import "strings"
 // RefusedMark is what people and tools read about a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; it is not shown to the model any more"
 
+// AloneMark is what people read about an answer that was given without what came before it.
+const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
+
 // NoticeModel is the model of messages in which the host says why a run failed.
 const NoticeModel = "parley/notice"
 
-// IsRefusal reports whether a message ends a run whose request the provider refused. Earlier versions wrote no Refused: there the class of
-// the error says so.
+// StopFilter is Message.Stop of an answer that the model or a filter of its provider refused, or broke off.
+const StopFilter = "filter"
+
+// IsRefusal reports whether a message ends a run that the provider refused: its request, or to go on with the answer. The turn must not be
+// in later requests then. Earlier versions wrote no Refused: there the class of the error says so.
+//
+// source: https://docs.claude.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals, the context is to be reset
 func (m Message) IsRefusal() bool {
-	return m.Refused || m.Role == Assistant && m.Model == NoticeModel && strings.Contains(m.Error, ": bad_request (tries ")
+	return m.Refused || m.Role == Assistant && (m.Stop == StopFilter || m.Model == NoticeModel && strings.Contains(m.Error, ": bad_request (tries "))
 }
 
 // RefusedRuns returns the runs of a transcript that a provider refused; nil = none.

@@ -118,6 +118,7 @@ type Message struct {
 	ToolName   string      `json:"toolName,omitempty"`   // tool results
 	IsError    bool        `json:"isError,omitempty"`    // tool results
 	Refused    bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	Alone      bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
 	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 
@@ -191,6 +192,7 @@ type Provenance struct {
 	Address   channels.Address `json:"address,omitzero"`
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
+	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`

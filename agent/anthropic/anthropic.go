@@ -163,7 +163,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 		case len(before) > 0 && refusal(err): // it does not continue answers: this one ends where it is
 			last := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, stop: stopEndTurn}
 			return last.deliver()
-		case len(before) == 0 && call.Refused(err, req.refusable()):
+		case len(before) == 0 && call.Refused(ctx, err, req.refusable()):
 			lose(s.usage.counted())
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -76,7 +75,9 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if b, err = encodeBody(b, set.Body); err != nil {
 		return request{}, err
 	}
-	b = strconv.AppendBool(append(b, `,"stream":`...), a.stream)
+	if a.stream { // left out otherwise: some servers refuse the key
+		b = append(b, `,"stream":true`...)
+	}
 	sent.Params = a.params
 	return request{append(b, '}'), *sent, specs, a.plain, a.stubs}, nil
 }

@@ -48,10 +48,13 @@ type Call struct {
 	now     map[key]sessions.Lesson // in force in this call
 	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
 	tried   []key                   // stale ones that would have changed the request
-	pending []sessions.Lesson       // in force, and not known to help yet
+	pending []sessions.Lesson       // in force, and not remembered yet
 	changes int
 	said    string            // by the last refusal
-	last    key               // what was changed after it
+	words   string            // of it, without what differs each time
+	since   []key             // what it had changed
+	after   map[string][]key  // what was changed in this call, by the words of the refusal before
+	helped  []key             // changes after which the endpoint refused something else
 	guess   key               // the parameter that was left out because nothing was understood; it may not have been the reason
 	applied []sessions.Lesson // in this call
 	images  bool              // pictures are left out of this call
@@ -191,29 +194,42 @@ func (c *Call) Worked(ctx context.Context) {
 	if len(c.pending) > 0 || len(wrong) > 0 {
 		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
 	}
-	c.pending, c.tried = nil, nil
+	c.pending, c.tried, c.helped = nil, nil, nil
 }
 
 // Refused takes the error of a request in, and reports whether the request is worth making again, changed. The error is a
-// *agent.ModelError with a *wire.Fault in it.
-func (c *Call) Refused(err error, sent Sent) bool {
+// *agent.ModelError with a *wire.Fault in it. When the call ends here, the changes that helped are remembered all the same: the next call
+// begins where this one ended.
+func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
+	if c.change(err, sent) {
+		return true
+	}
+	if len(c.helped) > 0 {
+		helped := func(l sessions.Lesson) bool { return slices.Contains(c.helped, keyOf(l)) }
+		kept := slices.DeleteFunc(slices.Clone(c.pending), func(l sessions.Lesson) bool { return !helped(l) })
+		c.pending = slices.DeleteFunc(c.pending, helped)
+		c.helped = nil
+		c.book.keep(ctx, c.at, c.config, kept, nil)
+	}
+	return false
+}
+
+// change changes the request after an error, and reports whether it did.
+func (c *Call) change(err error, sent Sent) bool {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || c.changes >= maxChanges {
+	if !ok {
 		return false
 	}
 	f, ok := errors.AsType[*wire.Fault](e.Err)
 	if !ok || !mayTeach(e, f) {
 		return false
 	}
-	if f.Text == c.said && c.last != (key{}) && c.last.kind != Parameter { // what was changed did not help: it stays changed, but it is not remembered
-		c.forget(c.last)
-		if c.images && c.last.kind == Images {
-			c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return p.Kind == Images })
-		}
-	}
-	c.said, c.last = f.Text, key{}
 	l, found := read(f, e.Class, sent, c)
 	found = found && !c.wasApplied(l) // it would go round in circles
+	c.judge(f.Text, l, found)
+	if c.changes >= maxChanges || !found && e.Class == agent.TooLong {
+		return false
+	}
 	if !found && c.guess != (key{}) { // it was not the only reason, or none
 		c.forget(c.guess)
 		c.guess = key{}
@@ -222,9 +238,6 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		l = c.lesson(l)
 		l.Evidence = e.Said
 	}
-	if !found && e.Class == agent.TooLong {
-		return false
-	}
 	c.changes++
 	old := c.restore(found)
 	switch {
@@ -232,9 +245,49 @@ func (c *Call) Refused(err error, sent Sent) bool {
 		c.apply(l)
 	case old:
 	default:
-		return e.Class == agent.BadRequest && !f.WantsResponses() && c.lastResort(sent)
+		guessed := e.Class == agent.BadRequest && !f.WantsResponses() && c.lastResort(sent)
+		c.since = nil // only an answer shows that a guess was right
+		return guessed
 	}
 	return true
+}
+
+// counted matches the words of a refusal that may differ each time: ids of requests, times, places in a list.
+var counted = pattern.New(`\S*\d\S*`)
+
+// judge tells from the words of a refusal whether what was changed after the one before it helped. A change helped when the endpoint
+// refuses something else now. One after which the same words come again did not: it stays changed in this call, but it is not remembered.
+// Another value of the same parameter may be the right one: that is left open.
+func (c *Call) judge(said string, l sessions.Lesson, found bool) {
+	words := counted.ReplaceAllString(strings.ToLower(said), "")
+	if changed, again := c.after[words]; again {
+		for _, k := range changed {
+			c.helped = slices.DeleteFunc(c.helped, func(h key) bool { return h == k && (said == c.said || !otherName(said, h)) })
+			if said == c.said && k.kind != Parameter {
+				c.forget(k)
+			}
+		}
+		for _, k := range c.since {
+			if found && said != c.said && (k.kind != l.Kind || k.name != l.Name) && otherName(said, k) {
+				c.helped = append(c.helped, k)
+			}
+		}
+	} else {
+		for _, k := range c.since {
+			if !found || k.kind != l.Kind || k.name != l.Name {
+				c.helped = append(c.helped, k)
+			}
+		}
+	}
+	if c.after == nil {
+		c.after = make(map[string][]key)
+	}
+	c.said, c.words, c.since = said, words, nil
+}
+
+// otherName reports whether a refusal does not name what was changed, although its other words are those of the refusal before.
+func otherName(said string, k key) bool {
+	return (k.kind == Parameter || k.kind == Tool) && !strings.Contains(strings.ToLower(said), strings.ToLower(k.name))
 }
 
 // restore puts old lessons in force again that this call was tried without, and reports whether there were some. The one that the error
@@ -264,7 +317,8 @@ func (c *Call) wasApplied(l sessions.Lesson) bool {
 }
 
 func (c *Call) apply(l sessions.Lesson) {
-	c.last = keyOf(l)
+	c.since = append(c.since, keyOf(l))
+	c.after[c.words] = append(c.after[c.words], keyOf(l))
 	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
 	c.forget(keyOf(l))

@@ -2,8 +2,8 @@
 // tool's schema, reasoning in the history, the order of roles, the form of ids. A provider asks a Call what to send, and tells it how
 // the request went; when a refusal names something that was sent, the Call changes that, and the request is made again.
 //
-// A lesson is remembered when the changed request worked, per provider, address and model, with the provider's words. It ends after
-// MaxAge, or when the configuration changes, and is then tried again inside an ordinary call: that costs one refused request at most.
+// A lesson is remembered when the changed request worked, or when the endpoint refused something else after the change, per provider,
+// address and model, with the provider's words. It ends after MaxAge, or when the configuration changes, and is then tried again inside an ordinary call: that costs one refused request at most.
 //
 // Book's mutex guards its map only; saving happens outside of it. A Call belongs to one goroutine.
 package lessons
@@ -62,9 +62,6 @@ const Unset = "(unset)"
 // MaxAge is how long a lesson holds before it is tried again.
 const MaxAge = 7 * 24 * time.Hour
 
-// maxKnown bounds the lessons in memory.
-const maxKnown = 2000
-
 // Endpoint is where a model is: what lessons and opaque data are tied to.
 type Endpoint struct {
 	Provider string // as the configuration names it
@@ -92,7 +89,9 @@ func Address(base string) string {
 type Config struct {
 	// Save keeps lessons over a restart. It is called by the goroutine of a model call, whose ctx may end at any time, and must not block
 	// for long. nil = they are not kept.
-	Save   func(context.Context, ...sessions.Lesson)
+	Save func(context.Context, ...sessions.Lesson)
+	// Drop ends lessons that were found wrong. It is called like Save.
+	Drop   func(context.Context, ...sessions.Lesson)
 	Same   func(a, b string) bool // reports whether two fingerprints are of one configuration; nil = when they are equal
 	Now    func() time.Time       // nil = time.Now
 	Logger *slog.Logger           // nil = silent
@@ -145,42 +144,47 @@ func (b *Book) Load(all []sessions.Lesson) {
 	}
 }
 
-// put keeps a lesson; when there is no room, the oldest ones go. b.mu is held.
+// put keeps a lesson; when there is no room, the oldest one goes. b.mu is held.
 func (b *Book) put(l sessions.Lesson) {
-	if _, known := b.known[endpointOf(l)][keyOf(l)]; !known {
-		if b.count >= maxKnown {
-			b.dropOldest()
-		}
+	at := endpointOf(l)
+	if _, known := b.known[at][keyOf(l)]; !known {
 		b.count++
 	}
-	at := endpointOf(l)
-	next := maps.Clone(b.known[at])
-	b.known[at] = with(next, keyOf(l), l)
+	b.known[at] = with(maps.Clone(b.known[at]), keyOf(l), l)
+	if b.count > sessions.MaxLessons {
+		b.dropOldest()
+	}
 }
 
-// dropOldest forgets a tenth of all lessons. b.mu is held.
+// dropOldest forgets the oldest lesson, as the store does. b.mu is held.
 func (b *Book) dropOldest() {
-	times := make([]time.Time, 0, b.count)
+	var oldest sessions.Lesson
 	for _, known := range b.known {
 		for _, l := range known {
-			times = append(times, l.At)
+			if oldest.Kind == "" || olderThan(l, oldest) {
+				oldest = l
+			}
 		}
 	}
-	slices.SortFunc(times, time.Time.Compare)
-	upTo, left := times[len(times)/10], len(times)/10+1
-	for at, known := range b.known {
-		next := make(map[key]sessions.Lesson, len(known))
-		for k, l := range known {
-			if left > 0 && !l.At.After(upTo) {
-				left--
-				b.count--
-				continue
-			}
-			next[k] = l
-		}
-		if b.known[at] = next; len(next) == 0 {
-			delete(b.known, at)
-		}
+	b.drop(oldest)
+}
+
+// olderThan reports whether a lesson comes before another one by age; of one age the key decides.
+func olderThan(l, other sessions.Lesson) bool {
+	if d := l.At.UnixMilli() - other.At.UnixMilli(); d != 0 {
+		return d < 0
+	}
+	return slices.Compare([]string{l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value}, []string{other.Provider, other.Address, other.Model, other.Kind, other.Name, other.Value}) < 0
+}
+
+// drop forgets one lesson. b.mu is held.
+func (b *Book) drop(l sessions.Lesson) {
+	at := endpointOf(l)
+	next := maps.Clone(b.known[at])
+	delete(next, keyOf(l))
+	b.count--
+	if b.known[at] = next; len(next) == 0 {
+		delete(b.known, at)
 	}
 }
 
@@ -250,16 +254,12 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	for _, l := range learned {
 		b.put(l)
 	}
-	if len(wrong) > 0 {
-		next := make(map[key]sessions.Lesson)
-		for k, l := range b.known[at] {
-			if slices.Contains(wrong, k) && !b.holds(l, config) { // another call may have learned it again by now
-				b.count--
-				continue
-			}
-			next[k] = l
+	var dropped []sessions.Lesson
+	for _, k := range wrong {
+		if l, known := b.known[at][k]; known && !b.holds(l, config) { // another call may have learned it again by now
+			b.drop(l)
+			dropped = append(dropped, l)
 		}
-		b.known[at] = next
 	}
 	b.mu.Unlock()
 	for _, l := range learned {
@@ -269,6 +269,9 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	}
 	if len(learned) > 0 && b.conf.Save != nil {
 		b.conf.Save(ctx, learned...)
+	}
+	if len(dropped) > 0 && b.conf.Drop != nil {
+		b.conf.Drop(ctx, dropped...)
 	}
 }
 

@@ -95,7 +95,7 @@ func ask(t *testing.T, b *Book, config string, e endpoint) (refused int, last re
 		if refused > 20 {
 			t.Fatal("it changes the request without end")
 		}
-		if !c.Refused(err, sent) {
+		if !c.Refused(t.Context(), err, sent) {
 			return refused, r
 		}
 	}
@@ -149,7 +149,7 @@ func TestClasses(t *testing.T) {
 	for _, class := range []agent.ErrorClass{agent.RateLimited, agent.BadKey, agent.NoCredit, agent.Refused, agent.Unreachable, agent.Timeout, agent.Unknown} {
 		c := NewBook(Config{}).Call(at, "")
 		f := wire.ReadFault([]byte("tools are not supported"))
-		if c.Refused(&agent.ModelError{Class: class, Status: 400, Err: f}, Sent{Tools: []string{"look"}}) {
+		if c.Refused(t.Context(), &agent.ModelError{Class: class, Status: 400, Err: f}, Sent{Tools: []string{"look"}}) {
 			t.Errorf("%s changes the request", class)
 		}
 	}
@@ -207,7 +207,8 @@ func TestStale(t *testing.T) {
 func TestWrongLesson(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	b := NewBook(Config{Now: now.Now})
+	var dropped []sessions.Lesson
+	b := NewBook(Config{Now: now.Now, Drop: func(_ context.Context, l ...sessions.Lesson) { dropped = append(dropped, l...) }})
 	b.Load([]sessions.Lesson{{Provider: at.Provider, Address: at.Address, Model: at.Model, Kind: Tools, At: now.Now()}})
 	if _, last := ask(t, b, "", takesAll); len(last.tools) > 0 {
 		t.Error("a lesson in force is not obeyed")
@@ -215,6 +216,9 @@ func TestWrongLesson(t *testing.T) {
 	now.pass(MaxAge + time.Hour)
 	if refused, last := ask(t, b, "", takesAll); refused > 0 || len(last.tools) == 0 || len(b.Known()) > 0 {
 		t.Errorf("%d refused, %v, known %v", refused, last, b.Known())
+	}
+	if len(dropped) != 1 || dropped[0].Kind != Tools || dropped[0].Model != at.Model {
+		t.Errorf("dropped where it is kept: %v", dropped)
 	}
 }
 
@@ -255,10 +259,10 @@ func TestBook(t *testing.T) {
 	if n := again.Forget("p", "m"); n != 2 || len(again.Known()) != 0 {
 		t.Errorf("forgot %d", n)
 	}
-	for i := range 3 * maxKnown {
+	for i := range sessions.MaxLessons + 50 {
 		again.Load([]sessions.Lesson{{Provider: "p", Model: fmt.Sprint(i), Kind: Tools}})
 	}
-	if n := len(again.Known()); n > maxKnown || n == 0 {
+	if n := len(again.Known()); n != sessions.MaxLessons {
 		t.Errorf("%d lessons in memory", n)
 	}
 }
@@ -272,7 +276,7 @@ func TestConcurrent(t *testing.T) {
 		done.Go(func() {
 			for n := range 50 {
 				c := b.Call(Endpoint{"p", "a", fmt.Sprint(n % 5)}, "")
-				if !c.Off(Tools, "") && !c.Refused(refusal(400, "tools are not supported"), Sent{Tools: []string{"look"}}) {
+				if !c.Off(Tools, "") && !c.Refused(t.Context(), refusal(400, "tools are not supported"), Sent{Tools: []string{"look"}}) {
 					t.Error("nothing was learned")
 				}
 				c.Worked(t.Context())
@@ -329,7 +333,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		b := NewBook(Config{})
 		call := b.Call(at, "")
-		if !call.Refused(refusal(400, `{"error":{"message":"`+c.text+`"}}`), Sent{Params: []Param{{Name: c.name, Value: c.sent}}}) {
+		if !call.Refused(t.Context(), refusal(400, `{"error":{"message":"`+c.text+`"}}`), Sent{Params: []Param{{Name: c.name, Value: c.sent}}}) {
 			t.Errorf("%s: nothing was learned", c.text)
 			continue
 		}
@@ -380,7 +384,7 @@ func TestPicturesOfAnUnclearRefusal(t *testing.T) {
 	sent := Sent{Pictures: []string{"aGk=", "aG8="}, Steps: true}
 	helped := NewBook(Config{})
 	c := helped.Call(at, "")
-	if !c.Refused(unclear, sent) || !c.Off(Images, Hash("aGk=")) {
+	if !c.Refused(t.Context(), unclear, sent) || !c.Off(Images, Hash("aGk=")) {
 		t.Fatal("the pictures are sent again")
 	}
 	c.Worked(t.Context())
@@ -390,7 +394,7 @@ func TestPicturesOfAnUnclearRefusal(t *testing.T) {
 	}
 	helpless := NewBook(Config{})
 	c = helpless.Call(at, "")
-	for c.Refused(unclear, sent) {
+	for c.Refused(t.Context(), unclear, sent) {
 		sent.Pictures, sent.Steps = nil, sent.Steps && !c.Bare()
 	}
 	c.Worked(t.Context())

@@ -285,8 +285,17 @@ var (
 	lists = pattern.New(`(?:supported|valid|allowed|accepted|possible|available|permitted) (?:values?|options?|levels?|efforts?|choices)|(?:must|should|has to|can only|can|may) be|one of|expected|choose|support(?:s|ed)? only|only supports?|only accepts?|only`)
 )
 
-// nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out.
+// nearest gives the value that an error offers in the place of a refused one; "" = none, the parameter is left out. In the place of no
+// thinking only the lowest efforts are sent: with more the model might think more than when it is told nothing.
 func (r reading) nearest(p Param) string {
+	use := r.offered(p)
+	if p.Effort && p.Value == "none" && slices.Index(efforts, use) > slices.Index(efforts, "low") {
+		return ""
+	}
+	return use
+}
+
+func (r reading) offered(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
 		// Of the sentences only: the ids of requests have numbers in them.
 		if n, ok := nearestNumber(strings.ToLower(r.f.Text), sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {

@@ -91,7 +91,7 @@ func TestReaders(t *testing.T) {
 				sent.Reasoning = false // a list of parts may be the reasoning's
 			}
 			call := NewBook(Config{}).Call(at, "")
-			if !call.Refused(refusal(c.status, c.text), sent) || len(call.pending) != 1 {
+			if !call.Refused(t.Context(), refusal(c.status, c.text), sent) || len(call.pending) != 1 {
 				t.Fatalf("learned %+v", call.pending)
 			}
 			l := call.pending[0]
@@ -109,7 +109,7 @@ func TestUnquotedTool(t *testing.T) {
 	t.Parallel()
 	call := NewBook(Config{}).Call(at, "")
 	text := "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one'> in function list"
-	if !call.Refused(refusal(400, text), Sent{Tools: []string{"look", "list"}}) || !call.Off(Tool, "list") || call.Off(Tools, "") {
+	if !call.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look", "list"}}) || !call.Off(Tool, "list") || call.Off(Tools, "") {
 		t.Errorf("learned %+v", call.pending)
 	}
 }
@@ -119,7 +119,7 @@ func TestNothingToLearn(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"tools are not supported", "image input is not supported", "reasoning_effort is not supported", "system role not supported", "streaming is not supported", "Tool call id must be a-z with a length of 9"} {
 		call := NewBook(Config{}).Call(at, "")
-		if call.Refused(refusal(400, text), Sent{Params: []Param{{Name: "reasoning_effort", Value: Unset, Effort: true}}}) || len(call.pending) > 0 {
+		if call.Refused(t.Context(), refusal(400, text), Sent{Params: []Param{{Name: "reasoning_effort", Value: Unset, Effort: true}}}) || len(call.pending) > 0 {
 			t.Errorf("%q taught %+v", text, call.pending)
 		}
 	}
@@ -136,7 +136,7 @@ func TestToolMessages(t *testing.T) {
 		"Tool result content is too large", "Image input is not supported in tool messages", "Invalid tool output", "messages[3]: unsupported content of role 'tool'",
 	} {
 		call := NewBook(Config{}).Call(at, "")
-		for n := 0; call.Refused(refusal(400, text), sent); n++ {
+		for n := 0; call.Refused(t.Context(), refusal(400, text), sent); n++ {
 			if call.Off(Tools, "") || n > maxChanges {
 				t.Errorf("%q takes the tools away, or never ends", text)
 				break
@@ -148,7 +148,7 @@ func TestToolMessages(t *testing.T) {
 	}
 	for _, text := range []string{"m does not support tools: tool messages are refused", "Tool use is not supported, so is role 'tool'", "tools are unsupported (tool_call_id)"} {
 		call := NewBook(Config{}).Call(at, "")
-		if !call.Refused(refusal(400, text), sent) || !call.Off(Tools, "") {
+		if !call.Refused(t.Context(), refusal(400, text), sent) || !call.Off(Tools, "") {
 			t.Errorf("%q does not take the tools away", text)
 		}
 	}

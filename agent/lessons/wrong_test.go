@@ -32,7 +32,7 @@ func TestGuess(t *testing.T) {
 			if !send {
 				p.Value = Unset
 			}
-			if !c.Refused(refusal(400, `{"error":"Bad Request"}`), Sent{Params: []Param{p}, Pictures: []string{"aGk="}[:pictures]}) {
+			if !c.Refused(t.Context(), refusal(400, `{"error":"Bad Request"}`), Sent{Params: []Param{p}, Pictures: []string{"aGk="}[:pictures]}) {
 				t.Fatal("it gives up")
 			}
 		}
@@ -53,7 +53,7 @@ func TestServerFailed(t *testing.T) {
 		"tool calling is not supported by this model":                                                             true,
 	} {
 		c := NewBook(Config{}).Call(at, "")
-		if got := c.Refused(refusal(500, `{"error":{"message":"`+text+`"}}`), Sent{Tools: []string{"look"}, Stream: true, System: true}); got != learns {
+		if got := c.Refused(t.Context(), refusal(500, `{"error":{"message":"`+text+`"}}`), Sent{Tools: []string{"look"}, Stream: true, System: true}); got != learns {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

@@ -159,7 +159,7 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 
 // refused learns from an error, and reports whether the request is worth sending again, changed.
 func (r *request) refused(ctx context.Context, err error) bool {
-	if r.call.Refused(err, r.plan.sent(r.p, r.messages)) {
+	if r.call.Refused(ctx, err, r.plan.sent(r.p, r.messages)) {
 		r.messages = nil
 		return true
 	}

@@ -91,7 +91,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: name, Value: strconv.Itoa(limit)}, literal)
 	}
 	effort, next := effortOf(p, s)
-	if effort == "none" && m.at.switches {
+	if m.at.switches && p.Thinking == "off" && canBeTold(p, s) {
 		add(lessons.Param{Name: "thinking", Value: "disabled"}, func(v string) []byte { return append(wire.Quote([]byte(`{"type":`), v), '}') })
 		effort, next = lessons.Unset, nil
 	}
@@ -182,6 +182,14 @@ func scalar(raw []byte) string {
 // effortWords are other names for how much a model thinks.
 var effortWords = []string{"reasoning.effort", "reasoningeffort", "reasoning effort", "effort", "thinking_level", "thinking level", "thinking_budget", "thinking budget", "thinking", "think", "reasoning"}
 
+// canBeTold reports whether a model can be told how much to think, as far as that is known.
+func canBeTold(p agent.Prompt, s agent.ModelSettings) bool {
+	if s.Reasoning.Levels != nil {
+		return len(s.Reasoning.Levels) > 0
+	}
+	return p.Levels == nil || len(p.Levels) > 0
+}
+
 // effortOf gives the effort to ask for, lessons.Unset for none, and other ones that are near.
 func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []string) {
 	level := p.Thinking
@@ -189,18 +197,18 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 		level = "none"
 	}
 	levels := s.Reasoning.Levels
-	fixed := levels != nil
-	if !fixed {
+	if levels == nil {
 		levels = p.Levels
 	}
 	switch {
-	case levels != nil && len(levels) == 0: // it cannot be told
-		return lessons.Unset, nil
-	case level == "":
+	case level == "", !canBeTold(p, s):
 		return lessons.Unset, nil
 	case levels == nil:
 		levels = agent.Efforts
-	case level == "none" && !fixed: // off is asked for until it is refused
+	case level == "none": // off is asked for until it is refused
+		if level = agent.OffOf(s.Reasoning.Levels); level == "" {
+			return lessons.Unset, nil
+		}
 	default:
 		if level = lessons.Nearest(level, levels); level == "" {
 			return lessons.Unset, nil

@@ -45,7 +45,7 @@ func (e *picky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if answer == "" {
 		answer = events(`{"choices":[{"index":0,"delta":{"content":"ok"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
 	}
-	if strings.Contains(string(raw), `"stream":false`) {
+	if !strings.Contains(string(raw), `"stream":`) {
 		answer = `{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}`
 	}
 	_, _ = w.Write([]byte(answer)) // the client says what is missing
@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 		{name: "temperature", s: agent.ModelSettings{Temperature: new(0.3)}, refuse: when(`temperature`, 400, said("Unsupported value: 'temperature' does not support 0.3 with this model. Only the default (1) value is supported.")), not: `temperature`, requests: 2},
 		{name: "temperature, range", s: agent.ModelSettings{Temperature: new(1.5)}, refuse: when(`1.5`, 400, said("temperature must be between 0 and 1")), has: `"temperature":1,`, requests: 2},
 		// source: continue#7129
-		{name: "stream", p: withTools, refuse: when(`"stream":true`, 400, `{"error":{"message":"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general","type":"invalid_request_error","param":"stream","code":"unsupported_value"}}`), has: `"stream":false|"tools"`, not: "stream_options", requests: 2},
+		{name: "stream", p: withTools, refuse: when(`"stream":true`, 400, `{"error":{"message":"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general","type":"invalid_request_error","param":"stream","code":"unsupported_value"}}`), has: `"tools"`, not: `"stream|"stream_options`, requests: 2},
 		// source: google-deepmind/gemma chat template, vllm#3323
 		{name: "system", p: agent.Prompt{System: "be kind"}, refuse: when(`"system"`, 400, `{"object":"error","message":"System role not supported","code":400}`), has: `{"role":"user","content":"be kind\n\nhi"}`, requests: 2},
 		{name: "system, o1", p: agent.Prompt{System: "be kind"}, refuse: when(`"system"`, 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","type":"invalid_request_error","param":"messages[0].role","code":"unsupported_value"}}`), has: `{"role":"user","content":"be kind\n\nhi"}`, requests: 2},
@@ -191,6 +191,10 @@ func TestRefusals(t *testing.T) {
 		{name: "reasoning on by setting", p: foreign, s: agent.ModelSettings{Reasoning: agent.Reasoning{SendBack: "on"}}, has: `"reasoning_content":" "`, requests: 1},
 		{name: "levels by setting", p: thinking("high"), s: agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"none", "low"}}}, has: `"reasoning_effort":"low"`, requests: 1},
 		{name: "levels of a catalogue", p: agent.Prompt{Thinking: "minimal", Levels: []string{"low", "high"}}, has: `"reasoning_effort":"low"`, requests: 1},
+		// source: docs.x.ai/docs/guides/reasoning (levels without none), console.groq.com/docs/reasoning
+		{name: "off is no level", p: agent.Prompt{Thinking: "off"}, s: agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"high", "max"}}}, not: "reasoning_effort", requests: 1},
+		{name: "off refused, much is offered", p: agent.Prompt{Thinking: "off", Levels: []string{"high", "max"}}, refuse: when(`"none"`, 400, said("Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'high' and 'max'.")), not: "reasoning_effort", requests: 2},
+		{name: "off refused, nothing is offered", p: agent.Prompt{Thinking: "off", Levels: []string{"medium", "high"}}, refuse: when(`"none"`, 400, said("Unsupported value: 'reasoning_effort' does not support 'none' with this model.")), not: "reasoning_effort", requests: 2},
 		{name: "off is said", p: agent.Prompt{Thinking: "off", Levels: []string{"low", "high"}}, has: `"reasoning_effort":"none"`, requests: 1},
 		{name: "it cannot be told", p: agent.Prompt{Thinking: "high", Levels: []string{}}, not: `reasoning_effort`, requests: 1},
 	} {
@@ -356,9 +360,18 @@ func TestOffByField(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{"https://api.deepseek.com": `"thinking":{"type":"disabled"}`, "https://model.test/v1": `"reasoning_effort":"none"`} {
 		var sent []byte
-		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}}})
+		var levels []string
+		m := New(Config{Name: "mock", BaseURL: base, HTTPClient: &http.Client{Transport: sees{canned(events("[DONE]")), &sent}},
+			Settings: func(string) agent.ModelSettings {
+				return agent.ModelSettings{Reasoning: agent.Reasoning{Levels: levels}}
+			}})
 		if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
 			t.Fatal(err)
+		}
+		if levels = []string{"high", "max"}; strings.Contains(base, "deepseek") { // its own off is no level
+			if _, err := answer(t, m, agent.Prompt{Model: "m", Thinking: "off"}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got := string(sent); !strings.Contains(got, want) || strings.Contains(got, "thinking") == strings.Contains(got, "reasoning_effort") {
 			t.Errorf("%s: %s", base, got)

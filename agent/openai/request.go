@@ -321,10 +321,10 @@ func encode(p agent.Prompt, o plan, messages, encodedTools []byte) []byte {
 			b = append(b, q.json...)
 		}
 	}
-	if o.stream {
-		return append(b, `,"stream":true}`...)
+	if o.stream { // left out otherwise: some servers refuse the key
+		b = append(b, `,"stream":true`...)
 	}
-	return append(b, `,"stream":false}`...)
+	return append(b, '}')
 }
 
 // cacheKey names a session to the provider's prompt cache. Its name is nobody else's business.

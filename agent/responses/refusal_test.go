@@ -68,6 +68,10 @@ func TestRefusals(t *testing.T) {
 			is("reasoning.effort", "low"), is("reasoning.effort", "minimal")},
 		{"none", agent.Prompt{Thinking: "off"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "reasoning.effort", "unsupported_value"), nil},
 			is("reasoning.effort", "minimal"), is("reasoning.effort", "none")},
+		{"none, where much is offered", agent.Prompt{Thinking: "off"}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with the 'gpt-5-pro' model. Supported values are: 'high'.", "reasoning.effort", "unsupported_value"), nil},
+			gone("reasoning.effort"), is("reasoning.effort", "none")},
+		{"none, where nothing is offered", agent.Prompt{Thinking: "off", Levels: []string{"medium", "high"}}, agent.ModelSettings{}, reply{400, refusal("Unsupported value: 'none' is not supported with this model.", "reasoning.effort", "unsupported_value"), nil},
+			gone("reasoning.effort"), is("reasoning.effort", "none")},
 		{"thinking at all", agent.Prompt{Thinking: "high"}, agent.ModelSettings{}, reply{400, refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning.effort", "unsupported_parameter"), nil},
 			gone("reasoning.effort"), is("reasoning.effort", "high")},
 		// source: BerriAI/litellm#16265, ollama/ollama#12561, zed-industries/zed#64424 (the cause inside of a text)
@@ -84,7 +88,7 @@ func TestRefusals(t *testing.T) {
 		{"store", agent.Prompt{}, agent.ModelSettings{}, reply{400, `{"error":"Unknown parameter: 'store'"}`, nil}, gone("store"), nil},
 		// source: continuedev/continue#7129
 		{"streaming", agent.Prompt{}, agent.ModelSettings{}, reply{400, refusal("Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.", "stream", "unsupported_value"), nil},
-			is("stream", false), is("stream", true)},
+			gone("stream"), is("stream", true)},
 		{"temperature", agent.Prompt{}, agent.ModelSettings{Temperature: &half}, reply{400, refusal("Unsupported parameter: 'temperature' is not supported with this model.", "temperature", ""), nil}, gone("temperature"), nil},
 		{"a limit", agent.Prompt{MaxTokens: 99999}, agent.ModelSettings{}, reply{400, refusal("max_output_tokens is too large: 99999. This model supports at most 4096 completion tokens.", "max_output_tokens", "invalid_value"), nil},
 			is("max_output_tokens", 4096.0), is("max_output_tokens", 99999.0)},

@@ -122,7 +122,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 				req = made
 			}
 			begun, err := m.try(ctx, p, settings, call, at, req, yield)
-			if err == nil || begun || !call.Refused(err, req.consists()) {
+			if err == nil || begun || !call.Refused(ctx, err, req.consists()) {
 				return err
 			}
 			req = nil

@@ -224,6 +224,8 @@ func TestBody(t *testing.T) {
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"none"},"stream":true`},
 		{"off, by the user's levels", "", agent.Prompt{Thinking: "off"}, agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"minimal", "high"}}}, 0,
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"minimal","summary":"auto"},"stream":true`},
+		{"off, where the user's levels have none", "", agent.Prompt{Thinking: "off"}, agent.ModelSettings{Reasoning: agent.Reasoning{Levels: []string{"high", "max"}}}, 0,
+			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},"stream":true`},
 		{"the nearest level", "", agent.Prompt{Thinking: "medium", Levels: []string{"none", "low", "high"}}, agent.ModelSettings{}, 0,
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low","summary":"auto"},"stream":true`},
 		{"it cannot be told", "", agent.Prompt{Thinking: "high", Levels: []string{}}, agent.ModelSettings{}, 0,
@@ -234,7 +236,7 @@ func TestBody(t *testing.T) {
 			`"model":"m","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"high","summary":"auto"},"stream":true`},
 		{"settings", "", agent.Prompt{Thinking: "high", System: "be kind"}, agent.ModelSettings{Temperature: &half, TopP: &half, Stream: "off", System: "off",
 			Body: map[string]any{"verbosity": "low", "reasoning": map[string]any{"effort": "xhigh"}, "store": true, "model": "x", "input": "x", "tools": 1, "stream": true, "a": []any{1}}}, 0,
-			`"model":"m","include":["reasoning.encrypted_content"],"temperature":0.5,"top_p":0.5,"stream":false,"a":[1],"reasoning":{"effort":"xhigh"},"store":true,"verbosity":"low"`},
+			`"model":"m","include":["reasoning.encrypted_content"],"temperature":0.5,"top_p":0.5,"a":[1],"reasoning":{"effort":"xhigh"},"store":true,"verbosity":"low"`},
 	} {
 		var body string
 		m := New(Config{Name: "mock", BaseURL: c.base, MaxTokens: c.max, Settings: func(string) agent.ModelSettings { return c.set },

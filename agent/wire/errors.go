@@ -93,7 +93,8 @@ func (t *Try) broken(err error) error {
 // network says why there is no answer at all.
 func (t *Try) network(err error) (agent.ErrorClass, error) {
 	text := t.text(plain(err))
-	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+	op, dialled := errors.AsType[*net.OpError](err)
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() && !(dialled && op.Op == "dial") && !strings.Contains(text, "TLS handshake") {
 		return agent.Timeout, fmt.Errorf("%s: %w", text, agent.ErrNoByte)
 	}
 	return agent.Unreachable, errors.New(text)
@@ -120,6 +121,9 @@ func plain(err error) string {
 
 // Text makes a provider's words fit for the log: without the key, of valid UTF-8, on one line and short.
 func (c *Client) Text(s string) string {
+	if !isText([]byte(s)) {
+		return noText(len(s))
+	}
 	s = c.hide.Replace(s)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	if len(s) <= maxErrorText {

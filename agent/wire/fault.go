@@ -33,8 +33,12 @@ const (
 // ReadFault reads an error body of any shape: objects, lists, plain texts, and JSON that is quoted inside of a text. Of a long one the
 // beginning is kept: an error in a stream may be as long as an event.
 func ReadFault(raw []byte) *Fault {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	f := &Fault{}
+	if !isText(raw) {
+		f.Text = noText(len(raw))
+		return f
+	}
+	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
 		f.Text = "the answer is a web page, no JSON (is baseUrl right?)"
 		f.Raw, f.All, f.Page = cutText(text, maxFaultAll), cutText(start, maxFaultAll), true

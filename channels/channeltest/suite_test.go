@@ -1,6 +1,7 @@
 package channeltest_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -40,14 +41,18 @@ func (p fakePlatform) Disconnect() {
 	p.f.Break(&channels.Error{Class: channels.Transient, Err: errors.New("connection cut")})
 }
 
-// last is the newest thing that was written at a place.
-func (p fakePlatform) last(at channeltest.Place) channels.MessageID {
-	events, _ := p.f.Accepted()
-	for i := len(events) - 1; ; i-- {
-		if events[i].Event == channels.Message && events[i].Address == places[at] {
-			return events[i].ID
+// last is the newest thing that was written at a place. The inbox may have seen it a moment before the fake counts it as accepted.
+func (p fakePlatform) last(at channeltest.Place) (id channels.MessageID) {
+	_ = p.f.Wait(context.Background(), func() bool {
+		events, _ := p.f.Accepted()
+		for _, in := range events {
+			if in.Event == channels.Message && in.Address == places[at] {
+				id = in.ID
+			}
 		}
-	}
+		return id != ""
+	})
+	return id
 }
 
 // happens is an event that is no message.

@@ -108,7 +108,7 @@ func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outboun
 		return false
 	}
 	for i, a := range m.Attachments {
-		if a.Size != 0 && out.Files[i].Size != 0 && a.Size != out.Files[i].Size {
+		if a.Size != 0 && out.Files[i].Size != 0 && int64(a.Size) != out.Files[i].Size {
 			return false
 		}
 	}

@@ -132,7 +132,7 @@ func (d decoder) at(chat, guild string, kind *int) (channels.Inbound, error) {
 
 // person is a sender, with what a server calls them; roles are theirs in it.
 func (d decoder) person(in *channels.Inbound, u wireUser, m *wireMember) {
-	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: channels.CleanText(u.Username), Name: u.shown(m), Bot: u.Bot}
+	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: u.handle(), Name: u.shown(m), Bot: u.Bot}
 	if m != nil {
 		in.Roles = m.Roles
 	}

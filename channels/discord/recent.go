@@ -13,12 +13,19 @@ type recent struct {
 	sent      *memory[channels.Receipt] // by nonce
 	ours      *memory[string]           // the nonce, by message
 	reactions *memory[string]           // the bot's own, by chat and message
+	starters  *memory[starter]          // what threads grew from, by thread
 }
 
 // known is somebody as they were seen last.
 type known struct {
 	sender channels.Sender
 	roles  []string
+}
+
+// starter is the message that a thread grew from.
+type starter struct {
+	quote *channels.Quote
+	with  channels.MessageID // the message that it was told with; empty = it was not
 }
 
 // said is a message as it was seen last.
@@ -28,7 +35,8 @@ type said struct {
 }
 
 func newRecent() *recent {
-	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048)}
+	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048),
+		starters: newMemory[starter](1024)}
 }
 
 // note remembers a message of the bot's own by its nonce.

@@ -72,11 +72,11 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	r := receipt(said)
-	if b.Nonce != "" && r.ID != "" {
+	r, err := q.made(said)
+	if b.Nonce != "" && err == nil {
 		c.recent.note(b.Nonce, r)
 	}
-	return r, nil
+	return r, err
 }
 
 // messageID is the id of a message; an event that is about one has it before a colon.
@@ -88,7 +88,16 @@ func messageID(id channels.MessageID) string {
 	return text
 }
 
-// receipt reads the message that the platform made. It was made whatever the answer looks like.
+// made reads the message that the platform made. An answer that names none, with whatever status, leaves open whether it did.
+func (q request) made(raw json.RawMessage) (channels.Receipt, error) {
+	r := receipt(raw)
+	if r.ID == "" {
+		return r, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Text: "the answer names no message"}}
+	}
+	return r, nil
+}
+
+// receipt reads a message.
 func receipt(raw json.RawMessage) channels.Receipt {
 	var m struct {
 		ID        string `json:"id"`
@@ -98,7 +107,7 @@ func receipt(raw json.RawMessage) channels.Receipt {
 	if json.Unmarshal(raw, &m) == nil && isID(m.ID) {
 		r.ID = channels.MessageID(m.ID)
 		if at, err := time.Parse(time.RFC3339, m.Timestamp); err == nil {
-			r.At = at
+			r.At = channels.PlausibleTime(at)
 		}
 	}
 	return r
@@ -106,10 +115,14 @@ func receipt(raw json.RawMessage) channels.Receipt {
 
 // Edit implements channels.Editor.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
-	_, err := c.rest.call(ctx, request{
+	q := request{
 		method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat),
 		body: body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds},
-	})
+	}
+	said, err := c.rest.call(ctx, q)
+	if err == nil {
+		_, err = q.made(said)
+	}
 	return err
 }
 

@@ -8,6 +8,8 @@ import (
 	"image"
 	_ "image/jpeg" // for the size of a picture
 	_ "image/png"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,27 +53,91 @@ func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out cha
 	if total > filesBytes {
 		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files with %d bytes together, Telegram takes at most %d in one message", len(out.Files), total, filesBytes)}
 	}
-	return c.sendAlbum(ctx, params, kinds, out)
+	receipt, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
+	said, ok := errors.AsType[*apiError](err)
+	switch {
+	case !ok || strings.TrimSpace(out.Text) == "":
+		return receipt, err
+	case said.refusesCaption():
+		return c.sendApart(ctx, params, kinds, out)
+	case said.refusesFile():
+		c.log.WarnContext(ctx, "telegram refuses a file; the text is sent without", "err", said)
+		return c.sendWithout(ctx, params, out)
+	}
+	return receipt, err
 }
 
-// sendAlbum makes one call, and a second one when Telegram took nothing because it does not take the pictures as pictures.
-func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
-	receipt, err := c.sendGroup(ctx, params, kinds, out)
-	said, ok := errors.AsType[*apiError](err)
-	if !ok || !slices.Contains(kinds, photo) || !said.refusesPhoto() {
+// sendWithout sends the text of a message whose files Telegram does not take.
+func (c *Channel) sendWithout(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
+	files := out.Files
+	out.Files = nil
+	receipt, err := c.sendText(ctx, params, out)
+	receipt.LeftOut = leaving(receipt.LeftOut, namesOf(files))
+	return receipt, err
+}
+
+// sendApart sends text and files as two messages, the text first: once that is shown the message counts as sent.
+func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+	alone := out
+	alone.Files = nil
+	receipt, err := c.sendText(ctx, maps.Clone(params), alone)
+	if err != nil {
 		return receipt, err
 	}
-	return c.sendGroup(ctx, params, slices.Repeat([]string{document}, len(kinds)), out)
+	out.Text, out.Plain = "", ""
+	if _, err := c.sendAlbum(ctx, params, kinds, out); err != nil {
+		c.log.WarnContext(ctx, "telegram refuses a file; the text was sent without", "err", err)
+		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files))
+	}
+	return receipt, nil
 }
 
-// refusesPhoto reports whether a picture may be sent as a document instead.
-func (e *apiError) refusesPhoto() bool {
-	for _, text := range []string{"photo_invalid_dimensions", "image_process_failed", "photo_save_file_invalid", "photo_ext_invalid", "photo_invalid"} {
-		if e.says(text) {
-			return true
-		}
+// namesOf words which files were left out.
+func namesOf(files []channels.File) string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
 	}
-	return false
+	if len(names) == 1 {
+		return "the file " + names[0]
+	}
+	return "the files " + strings.Join(names, ", ")
+}
+
+// leaving adds to what was left out.
+func leaving(left, more string) string { return strings.TrimPrefix(left+", "+more, ", ") }
+
+// sendAlbum makes one call, and a second one with everything as documents when Telegram took nothing because of how it was to be shown.
+func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+	receipt, err := c.sendGroup(ctx, maps.Clone(params), kinds, out)
+	said, ok := errors.AsType[*apiError](err)
+	documents := slices.Repeat([]string{document}, len(kinds))
+	if !ok || slices.Equal(kinds, documents) || said.refusesCaption() || !said.refusesFile() || said.tooLarge || said.Code == http.StatusRequestEntityTooLarge {
+		return receipt, err
+	}
+	return c.sendGroup(ctx, params, documents, out)
+}
+
+// refusesFile reports whether it is a file that Telegram does not take, as it is or at all, and not the message.
+func (e *apiError) refusesFile() bool {
+	if e.tooLarge {
+		return true
+	}
+	if e.Code != http.StatusBadRequest && e.Code != http.StatusForbidden && e.Code != http.StatusRequestEntityTooLarge ||
+		e.says("text messages") || e.says("chat_send_plain_forbidden") {
+		return false
+	}
+	return slices.ContainsFunc(fileRefusals, e.says)
+}
+
+// refusesCaption reports whether it is the text that is too long to go with files.
+func (e *apiError) refusesCaption() bool { return e.says("caption") && e.says("too") && e.says("long") }
+
+// fileRefusals are parts of the sentences in which Telegram refuses files: for want of a right in the chat, for somebody's privacy, for
+// what is in them.
+var fileRefusals = []string{
+	"not enough rights to send", "chat_send_", "voice_messages_forbidden", "video_messages_forbidden", "user_restricts_receiving",
+	"file", "photo", "video", "audio", "media", "document", "image_process_failed", "thumbnail", "entity too large",
 }
 
 // inputMedia is one file of an album.
@@ -88,10 +154,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		method, fields[0] = "send"+strings.ToUpper(kinds[0][:1])+kinds[0][1:], kinds[0]
 	}
 	write := func(text, mode string) (json.RawMessage, error) {
-		params := tgbotapi.Params{}
-		for k, v := range common {
-			params[k] = v
-		}
+		params := maps.Clone(common)
 		if len(kinds) == 1 {
 			params.AddNonEmpty("caption", text)
 			if text != "" {
@@ -117,7 +180,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		params["media"] = string(raw)
 		return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
 	}
-	raw, err := forgiving(common, out, write)
+	raw, left, err := forgiving(common, out, write)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
@@ -127,7 +190,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 			raw = sent[0]
 		}
 	}
-	return c.receipt(raw, out.To), nil
+	return c.receipt(raw, out.To, left), nil
 }
 
 // fileKinds says as what each file is sent. What does not go together is sent as documents, which always does.

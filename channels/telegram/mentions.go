@@ -13,14 +13,15 @@ type span struct {
 	mine       bool
 }
 
-// mentions fills in who is mentioned, and the text without the bot's own mention.
-func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity) {
+// mentions fills in who is mentioned, and the text without the bot's own mention, with what goes behind it.
+func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity, behind string) {
 	var spans []span
 	if len(entities) > 0 {
 		spans = d.fromEntities(text, entities)
 	} else {
 		spans = d.fromWords(text) // small servers send no entities
 	}
+	var cuts []span
 	rest, last := "", 0
 	for _, s := range spans {
 		if !s.mine {
@@ -37,9 +38,10 @@ func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEnti
 				last++
 			}
 		}
+		cuts = append(cuts, span{start: s.start, end: last})
 	}
-	if last > 0 {
-		in.Addressed = channels.CleanText(strings.TrimSpace(rest + text[last:]))
+	if cuts != nil {
+		in.Addressed = channels.CleanText(strings.TrimSpace(marked(text, entities, cuts) + behind))
 	}
 }
 

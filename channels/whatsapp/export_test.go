@@ -142,3 +142,6 @@ func OpenKeys(ctx context.Context, path string) (used *sql.Conn, end func(), err
 	used, err = k.db.Conn(ctx)
 	return used, k.close, err
 }
+
+// SetGather shortens what is waited for further parts of an album.
+func SetGather(c *Channel, d time.Duration) { c.pace.gather = d }

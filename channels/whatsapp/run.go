@@ -130,7 +130,8 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	cli := c.newClient(l.offering, keys.device, log) //nolint:contextcheck // it outlives ctx by the event under way
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	l.cli = cli
-	l.titles = newTitles(l.groupTitle)
+	l.groups = newGroups(l.groupFacts)
+	l.timers = loadTimers(l.offering, keys.db, c.log)
 	l.typing = newTyping(l)
 	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
 		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
@@ -248,6 +249,7 @@ func (l *link) stop() {
 		l.finish()
 	}
 	l.typing.stop()
+	l.forgetGestures() // under the turn, which finish keeps
 	l.stopOffering()
 }
 

@@ -71,6 +71,8 @@ type Channel struct {
 	busy sync.Mutex           // held by the one of Run, Pair and Unpair that has the key file open
 	live atomic.Pointer[link] // of a Run that is connected
 
+	looking sync.Mutex // held while a file is looked at before it is sent
+
 	mu          sync.Mutex
 	health      channels.Health
 	heldUntil   time.Time // nothing is sent before
@@ -78,7 +80,7 @@ type Channel struct {
 }
 
 // pace is how long things are waited for at first.
-type pace struct{ first, refused, ack, grace time.Duration }
+type pace struct{ first, refused, ack, grace, gather time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -100,7 +102,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 

@@ -70,7 +70,7 @@ func (e *endpoint) start() {
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()
 	h.stop = func() {
-		e.logs += h.log.String() + g.Screen(time.Second, false)
+		e.logs += h.log.String() + g.Screen(ctx, time.Second, false)
 		cancel()
 		if err := <-ended; err != nil {
 			e.t.Errorf("%s: the host ended with %v", e.row.ID, err)

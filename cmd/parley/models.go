@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,16 +139,27 @@ func lessonWords(l sessions.Lesson, when string) string {
 }
 
 type modelsForgetCmd struct {
-	Name string `arg:"" name:"model" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
+	Name *string `arg:"" name:"model" optional:"" placeholder:"PROVIDER[/MODEL]" help:"Only what is known of this provider or model; without it all."`
 	asJSON
 }
 
 // Run forgets lessons.
 func (c modelsForgetCmd) Run(e *env) error {
-	provider, model, _ := strings.Cut(c.Name, "/")
-	x, err := request[api.Forgotten](e, "POST /api/models/forget", api.ForgetCall{Provider: provider, Model: model})
+	var call api.ForgetCall
+	if c.Name != nil {
+		ok := false
+		if call.Provider, call.Model, ok = strings.Cut(*c.Name, "/"); strings.TrimSpace(call.Provider) == "" || ok && strings.TrimSpace(call.Model) == "" {
+			return failed(exitUsage, "usage", "%q names no model: want PROVIDER or PROVIDER/MODEL; without an argument all lessons are forgotten", *c.Name)
+		}
+	}
+	x, err := request[api.Forgotten](e, "POST /api/models/forget", call)
 	if err != nil {
 		return err
+	}
+	if x.Lessons == 0 && c.Name != nil {
+		if err := unknownModel(e, *c.Name); err != nil {
+			return err
+		}
 	}
 	return tell(e, c.asJSON, x, func(p *page, x api.Forgotten) {
 		switch x.Lessons {
@@ -159,6 +171,49 @@ func (c modelsForgetCmd) Run(e *env) error {
 			p.printf("Forgot %d lessons: they are tried again with the next calls.\n", x.Lessons)
 		}
 	})
+}
+
+// maxNear bounds how many names are suggested in the place of an unknown one.
+const maxNear = 3
+
+// unknownModel returns an error for a name that is neither a provider nor a model that the host knows, with the names that are near;
+// nil = it is one.
+func unknownModel(e *env, name string) error {
+	list, err := request[[]api.Model](e, "GET /api/models", api.None{})
+	if err != nil {
+		return err
+	}
+	var known []string
+	add := func(n string) {
+		if !slices.Contains(known, n) {
+			known = append(known, n)
+		}
+	}
+	for _, m := range list {
+		provider, _, _ := strings.Cut(m.Name, "/")
+		add(provider)
+		add(m.Name)
+	}
+	if c, err := load(e); err == nil { // a provider of which no model is named
+		for provider := range c.Models.Providers {
+			add(provider)
+		}
+	}
+	if slices.Contains(known, name) {
+		return nil
+	}
+	var near []string
+	for _, k := range known {
+		_, model, _ := strings.Cut(k, "/") // the provider may have been left out
+		if _, ok := config.Closest(name, []string{k, model}); ok && len(near) < maxNear {
+			near = append(near, k)
+		}
+	}
+	hint := "parley models lists them"
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	}
+	return failed(exitMissing, "not_found", "there is no model or provider %q: %s", name, hint)
 }
 
 type modelsTestCmd struct {

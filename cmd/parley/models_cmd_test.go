@@ -107,6 +107,24 @@ func TestOllamaIsSetUp(t *testing.T) {
 	if out, code := w.cli("models", "forget", "ollama/tiny:1b"); code != 0 {
 		t.Errorf("forget: exit %d: %s", code, out)
 	}
+	for name, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"ollama":         {0, "nothing to forget"},
+		"":               {exitUsage, "names no model"},
+		" ":              {exitUsage, "names no model"},
+		"ollama/":        {exitUsage, "names no model"},
+		"/tiny:1b":       {exitUsage, "names no model"},
+		"ollama/tinny:1": {exitMissing, "did you mean ollama/tiny:1b?"},
+		"olama":          {exitMissing, "did you mean ollama?"},
+		"tiny:1b":        {exitMissing, "did you mean ollama/tiny:1b?"},
+		"elsewhere/big":  {exitMissing, "parley models lists them"},
+	} {
+		if out, code := w.cli("models", "forget", name); code != want.code || !strings.Contains(out, want.says) {
+			t.Errorf("forget %q: exit %d: %s", name, code, out)
+		}
+	}
 	if out, code := w.cli("models", "test", "ollama/absent"); code != 1 || !strings.Contains(out, "✗ plain") {
 		t.Errorf("a model that is not there: exit %d: %s", code, out)
 	}

@@ -53,7 +53,7 @@ func (runCmd) Run(e *env) error {
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	go reload(ctx, h, hup, log, hangUp)
-	fmt.Print(h.Screen(time.Since(e.began), term.IsTerminal(int(os.Stdout.Fd())))) // files and journals get no link
+	fmt.Print(h.Screen(ctx, time.Since(e.began), term.IsTerminal(int(os.Stdout.Fd())))) // files and journals get no link
 	go slim(ctx, work, collections, func() {
 		debug.FreeOSMemory()
 		releaseStartPages()

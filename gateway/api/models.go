@@ -13,7 +13,7 @@ type Model struct {
 	Default bool   `json:"default,omitempty"`
 	Window  int    `json:"window,omitempty"`
 	Images  bool   `json:"images,omitempty"`
-	Trouble string `json:"trouble,omitempty"` // why its provider is left alone at the moment
+	Trouble string `json:"trouble,omitempty"` // why it is left alone at the moment
 
 	Tools      bool              `json:"tools"`
 	Levels     []string          `json:"levels,omitzero"` // efforts that it takes; [] = it does not think; left out = not known

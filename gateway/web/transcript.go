@@ -32,7 +32,7 @@ type utterance struct {
 	Model    string
 	Usage    *sessions.Usage
 	Trouble  string // the model's answer broke off
-	Refused  string // the model is not shown it any more, and why
+	Refused  string // what the provider refused of it, or of what came before
 }
 
 // toolCall is a tool's call with what came of it.
@@ -60,6 +60,8 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
 		if refused[m.Run] && m.Role != sessions.ToolResult {
 			u.Refused = sessions.RefusedMark
+		} else if m.Alone {
+			u.Refused = sessions.AloneMark
 		}
 		switch m.Role {
 		case sessions.User:
@@ -115,6 +117,9 @@ func (u *utterance) spoken(m sessions.Message) {
 		}
 		if p.Forwarded {
 			u.Where += ", forwarded"
+			if p.Origin != "" {
+				u.Where += " from " + p.Origin
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -55,7 +54,7 @@ func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
 		return nil
 	}
 	t.n.receipt++
-	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, whole(d.To).String(), string(id), d.Seq, ms(t.now))
+	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, fitKey(whole(d.To).String()), fitKey(string(id)), d.Seq, ms(t.now))
 	return err
 }
 
@@ -66,7 +65,7 @@ func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{whole(chat).String(), string(id)}, func(r row) error {
+		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), fitKey(string(id))}, func(r row) error {
 			var sent content
 			err := decode(r.str(0), &sent)
 			m = sessions.OwnMessage{Session: sessions.Key(r.str(1)), Text: sent.Text}
@@ -93,7 +92,7 @@ func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	err = s.read(ctx, func(c *conn) (err error) {
 		run = sessions.Run{}
 		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?)",
-			[]any{string(id), whole(chat).String(), string(channels.Message)}, func(r row) (err error) {
+			[]any{fitKey(string(id)), fitKey(whole(chat).String()), string(channels.Message)}, func(r row) (err error) {
 				run, _, err = scanRun(r)
 				return err
 			})
@@ -122,11 +121,11 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		run.Input.Content, i = slices.Insert(run.Input.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
 	}
 	run.Input.Content[i].Text = a.Text
-	body, err := json.Marshal(requestOf(run))
+	body, err := marshal(requestOf(run))
 	if err != nil {
 		return nil, false, err
 	}
-	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", string(body), at.seq)
+	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
 	return nil, true, err
 }
 

@@ -18,6 +18,8 @@ const (
 
 const lessonColumns = "provider, address, model, kind, name, value, instead, evidence, config, at"
 
+const lessonKey = "provider = ? AND address = ? AND model = ? AND kind = ? AND name = ? AND value = ?"
+
 // Lessons lists what is known of endpoints, oldest first.
 func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
 	err = s.read(ctx, func(c *conn) error {
@@ -82,11 +84,26 @@ func (t *tx) forgetLessons() error {
 		return err
 	}
 	for _, k := range old {
-		if _, err := t.exec("DELETE FROM lessons WHERE provider = ? AND address = ? AND model = ? AND kind = ? AND name = ? AND value = ?", k...); err != nil {
+		if _, err := t.exec("DELETE FROM lessons WHERE "+lessonKey, k...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Unlearn removes lessons by their keys. Times are compared as they are stored, in milliseconds.
+func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
+	if len(lessons) == 0 {
+		return nil
+	}
+	return s.write(ctx, "Unlearn", func(t *tx) error {
+		for _, l := range lessons {
+			if _, err := t.exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, ms(l.At)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Forget removes the lessons of a provider and a model, "" = any, and gives their number.

@@ -32,7 +32,7 @@ type request struct {
 
 func requestOf(r sessions.Run) request {
 	in := r.Input
-	in.Seq, in.Number, in.Deliveries = 0, 0, nil
+	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, clampTime(in.Time)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
@@ -97,11 +97,11 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 	}
 	if run.Agent == "" {
 		run.Agent = at.Agent
-		b, err := json.Marshal(requestOf(run))
+		b, err := marshal(requestOf(run))
 		if err != nil {
 			return run, err
 		}
-		body = string(b)
+		body = b
 	}
 	parent, root := "", ""
 	if run.Chain != nil {

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -35,11 +34,12 @@ func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, 
 	}
 	m = s.bounded(m, m.Run)
 	m.Seq, m.Number, m.Deliveries = 0, 0, nil
-	body, err := json.Marshal(m)
+	m.Time = clampTime(m.Time)
+	body, err := marshal(m)
 	if err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
-	w := written{id: m.ID, role: string(m.Role), body: string(body)}
+	w := written{id: m.ID, role: string(m.Role), body: body}
 	if w.opaque, err = encodeOpaque(m); err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}

@@ -51,7 +51,13 @@ func lessons(_ *testing.T, f *fixture) {
 		f.equal(n, c.n)
 		f.equal(f.lessons(), c.left)
 	}
-	f.ok(f.Learn(f.ctx, one, model))
+	f.ok(f.Learn(f.ctx, one, other, model))
+	f.ok(f.Unlearn(f.ctx))
+	older := one
+	older.At = at(8) // it was learned again since
+	f.ok(f.Unlearn(f.ctx, other, older))
+	f.ok(f.Unlearn(f.ctx, other))
+	f.equal(f.lessons(), []sessions.Lesson{model, one})
 	n, err := f.Forget(f.ctx, "", "")
 	f.ok(err)
 	f.equal(n, 2)

@@ -35,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Overheard", overheard}, {"Compact", compact}, {"FinishSummary", finishSummary}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Occurrences", occurrences}, {"Random", random},
 		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"AmendHeard", amendHeard},
 		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Invite", invite}, {"Titles", titles}, {"MovedChat", movedChat},
-		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore}, {"TailNumbers", tailNumbers},
+		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore}, {"TailNumbers", tailNumbers}, {"OutOfRange", outOfRange}, {"LongIDs", longIDs},
 		{"Opaque", opaque}, {"OpaqueBefore", opaqueBefore}, {"OpaqueBound", opaqueBound}, {"OpaqueResumed", opaqueResumed}, {"Lessons", lessons}, {"LessonsBound", lessonsBound},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,6 +30,14 @@ func without(path string, no *Refusal) Check {
 	}
 }
 
+// eachRefused refuses parameters one at a time, in their order.
+func eachRefused(names ...string) (out []Check) {
+	for _, name := range names {
+		out = append(out, without(name, vllm(400, "%s: extra fields not permitted", name)))
+	}
+	return out
+}
+
 // wants refuses a request that has not got a parameter.
 func wants(path string, no *Refusal) Check {
 	return func(c *Call) *Refusal {

@@ -87,6 +87,18 @@ var parameters = []Row{
 		Checks: []Check{streamless(detail(422, "Streaming is not supported by this deployment"))}, Want: learns,
 	},
 	{
+		ID: "stream-key-refused", Vendor: "a company's gateway", Source: "RooCodeInc/Roo-Code#6868",
+		Does:   "does not know the field stream, whatever its value, and answers in one piece",
+		Checks: []Check{without("stream", fastAPI("extra_forbidden", list{"body", "stream"}, "Extra inputs are not permitted", true))}, Want: learns,
+	},
+	{
+		ID: "twelve-parameters-one-after-the-other", Vendor: "a strict proxy", Source: "BerriAI/litellm#16265",
+		Config: "body: {top_k: 5, min_p: 0.1, repetition_penalty: 1.1, presence_penalty: 0.1, frequency_penalty: 0.1, logit_bias: {}, seed: 7, parallel_tool_calls: true, service_tier: auto, verbosity: low, metadata: {a: b}}",
+		Does:   "refuses twelve parameters, one request at a time: more than one call changes, so that the second one gets through",
+		Checks: eachRefused("top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias", "seed", "parallel_tool_calls", "service_tier", "verbosity", "metadata", "stream_options"),
+		Want:   Expectation{Refused: 13, Plain: "could not take this message"},
+	},
+	{
 		ID: "responses-cannot-stream", Faults: []string{"H9"}, API: Responses, Vendor: "OpenAI", Source: "charmbracelet/crush#668", Model: "gpt-5",
 		Does:   "refuses to stream for organisations that are not verified",
 		Checks: []Check{streamless(verify)}, Wire: ResponsesWire{Reasons: true}.Wire(), Want: learns,

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,9 +73,6 @@ func (s *Server) wire(m *message) object {
 		}
 		o["reactions"] = list
 	}
-	for k, v := range m.fields {
-		o[k] = v
-	}
 	return o
 }
 
@@ -101,11 +99,18 @@ func (s *Server) plain(m *message) object {
 	if m.forward != nil {
 		f := m.forward
 		o["message_reference"] = reference(1, f)
-		o["message_snapshots"] = []any{object{"message": object{
+		shot := object{
 			"type": f.kind, "content": f.text, "mentions": []any{}, "mention_roles": []any{}, "attachments": anys(s.links(f.files)), "embeds": []any{},
 			"timestamp": stamp(f.at), "edited_timestamp": nil, "flags": 0, "components": []any{},
-		}}}
+		}
+		for _, k := range []string{"embeds", "flags", "components", "sticker_items"} {
+			if v, set := f.fields[k]; set {
+				shot[k] = v
+			}
+		}
+		o["message_snapshots"] = []any{object{"message": shot}}
 	}
+	maps.Copy(o, m.fields)
 	return o
 }
 

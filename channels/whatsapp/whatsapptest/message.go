@@ -254,6 +254,9 @@ func (c *conn) handleTyping(n *node) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	to, _ := n.Attrs["to"].(types.JID)
+	if _, ok := n.GetOptionalChildByTag("paused"); ok && c.dev.id != 0 {
+		c.dev.phone.log.paused[c.s.chatKey(to)]++
+	}
 	if _, ok := n.GetOptionalChildByTag("composing"); ok && c.dev.id != 0 {
 		key := c.s.chatKey(to)
 		c.dev.phone.log.typing[key]++

@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// gzipMagic begins each gzip file: its magic number, and the one method that there is (RFC 1952).
+var gzipMagic = []byte{0x1f, 0x8b, 8}
+
+// unzippedBody is a body that is read as gzip where it begins like that. The transport asks for no compression, but some proxies
+// compress all the same, with or without a Content-Encoding. What comes out is bounded like any body, by the reader around it.
+type unzippedBody struct {
+	io.Closer
+	raw  *bufio.Reader
+	read io.Reader // nil = nothing was read yet
+}
+
+func unzipped(rc io.ReadCloser) io.ReadCloser {
+	return &unzippedBody{Closer: rc, raw: bufio.NewReader(rc)}
+}
+
+func (b *unzippedBody) Read(p []byte) (int, error) {
+	if b.read != nil {
+		return b.read.Read(p)
+	}
+	b.read = b.raw
+	if first, err := b.raw.Peek(1); err != nil || first[0] != gzipMagic[0] { // of a stream no more is waited for than came
+		return b.raw.Read(p)
+	}
+	if start, _ := b.raw.Peek(len(gzipMagic)); bytes.Equal(start, gzipMagic) { // a shorter body is none
+		z, err := gzip.NewReader(b.raw)
+		if err != nil {
+			return 0, err
+		}
+		b.read = z
+	}
+	return b.read.Read(p)
+}
+
+// isText reports whether bytes may be a text, in any encoding: one that is no UTF-8 has no control characters at least.
+func isText(raw []byte) bool {
+	control, invalid, all := 0, 0, 0
+	for i := 0; i < len(raw); all++ {
+		r, size := utf8.DecodeRune(raw[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			invalid++
+		case unicode.IsControl(r) && !unicode.IsSpace(r) && r != '\x1b': // terminals' colours begin with that
+			control++
+		}
+		i += size
+	}
+	return control*10 <= all && (control == 0 || invalid*10 <= all)
+}
+
+// noText says in the place of bytes that are no text how many there are.
+func noText(n int) string { return fmt.Sprintf("a body that is no text (%d bytes)", n) }
