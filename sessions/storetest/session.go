@@ -384,8 +384,9 @@ func notes(_ *testing.T, f *fixture) {
 	}
 }
 
-// Notes and sessions that are not asked for take nobody's place in a limit.
-// source: CWE-203
+// Notes and sessions that are not asked for take nobody's place in a limit. source: CWE-203
+//
+// proves: V4
 func notesOf(_ *testing.T, f *fixture) {
 	own, child := key("1"), sessions.SubagentKey("main", "c")
 	f.submit(sessions.Effects{Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: own}})
