@@ -125,7 +125,7 @@ func good() {
 
 // try does what its arguments say, and gives the error.
 func try(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	var a struct{ Read, Write, Cut, TCP, UDP, Unix, Run string }
+	var a struct{ Read, Write, Cut, Mode, TCP, UDP, Unix, Run string }
 	_ = json.Unmarshal(r.Params.Arguments, &a)
 	var err error
 	switch {
@@ -135,6 +135,8 @@ func try(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)
 		err = os.WriteFile(a.Write, []byte("x"), 0o600)
 	case a.Cut != "":
 		err = os.Truncate(a.Cut, 0)
+	case a.Mode != "":
+		err = os.Chmod(a.Mode, 0o700)
 	case a.Run != "":
 		err = exec.CommandContext(context.Background(), "/bin/sh", "-c", a.Run).Run()
 	default:
