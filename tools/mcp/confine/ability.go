@@ -12,6 +12,7 @@ type Ability struct {
 
 	Refused []string // what the self-test tried and could not do, in words
 	Reached []string // what the self-test could do although it must not
+	Failed  []string // why it did not run with more
 }
 
 // Missing says what is not confined, in words for people that follow "they run"; nil when nothing is missing.
@@ -25,10 +26,14 @@ func (a Ability) Missing() []string {
 			out = append(out, text)
 		}
 	}
+	because := ""
+	if len(a.Failed) > 0 {
+		because = " (" + a.Failed[0] + ")"
+	}
 	lacks(a.Landlock == 0 && !a.Isolated, "without file confinement: the kernel has no Landlock, and gives no namespace of mounts to programs without privileges")
 	lacks(a.Landlock == 0 && a.Isolated, "with all of /proc in sight: the kernel has no Landlock")
 	lacks(a.Landlock > 0 && a.Landlock < 3 && !a.Isolated, fmt.Sprintf("with a hole: files outside can be cut short, the kernel's Landlock is version %d, not 3", a.Landlock))
-	lacks(!a.Isolated && a.Filter, "without a file system of their own: names, sizes and times of files outside can be seen, and modes of their own files cannot be changed. The kernel gives no namespaces of mounts and processes to programs without privileges")
+	lacks(!a.Isolated && a.Filter, "without a file system of their own: names, sizes and times of files outside can be seen, and modes of their own files cannot be changed. The kernel gives no namespaces of mounts and processes to programs without privileges"+because)
 	lacks(!a.Isolated && !a.Filter, "with a hole: modes, owners, times and attributes of files outside can be changed, the kernel has no filter of system calls and gives no namespace of mounts")
 	switch {
 	case a.Filter:

@@ -23,6 +23,7 @@ func separate(cmd *exec.Cmd, isolated bool) {
 	at.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC
 	if isolated {
 		at.Cloneflags |= syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
+		at.AmbientCaps = append(at.AmbientCaps, unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP) // in the new namespace, for lead; only root would keep them
 	}
 	at.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	at.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
@@ -71,7 +72,7 @@ func (o *order) lead() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("dumpable: %w", err)
 	}
-	if err := makeRoot(o.Plan); err != nil {
+	if err := makeRoot(o.Plan, o.landlock > 0); err != nil {
 		return fmt.Errorf("mounts: %w", err)
 	}
 	next := *o

@@ -60,6 +60,7 @@ func TestHostile(t *testing.T) {
 	if len(has.Reached) > 0 {
 		t.Errorf("the self-test: %+v", has)
 	}
+	t.Logf("this system: %+v", has)
 	for _, set := range []means{0, byLandlock, byFilter, byNamespaces, byLandlock | byFilter, byLandlock | byNamespaces, byFilter | byNamespaces, byLandlock | byFilter | byNamespaces} {
 		a := Ability{Filter: set&byFilter != 0, Namespace: set&byNamespaces != 0, Isolated: set&byNamespaces != 0}
 		if set&byLandlock != 0 {
@@ -70,6 +71,9 @@ func TestHostile(t *testing.T) {
 			t.Parallel()
 			if a.Filter && !has.Filter || a.Isolated && !has.Isolated || set&byLandlock != 0 && has.Landlock < 6 {
 				t.Skip("untested: this system does not give it")
+			}
+			if works := a; a.Isolated && a.Landlock == 0 && launcher().selfTest(&works) != nil {
+				t.Skip("untested: this system hides parts of /proc")
 			}
 			said := attack(t, a)
 			for _, x := range attempts() {

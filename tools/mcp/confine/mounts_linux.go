@@ -116,7 +116,7 @@ const outer = "/.outside"
 
 // makeRoot gives this process, the first of its mount namespace, a file system that holds what the plan shows and nothing else. All but
 // the folders to write is read-only: neither contents nor metadata change, whoever owns them.
-func makeRoot(p Plan) error {
+func makeRoot(p Plan, landlock bool) error {
 	v, err := viewOf(p)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func makeRoot(p Plan) error {
 			return err
 		}
 	}
-	if err := mountProc(); err != nil {
+	if err := mountProc(landlock); err != nil {
 		return fmt.Errorf("/proc: %w", err)
 	}
 	if err := unix.Unmount(outer, unix.MNT_DETACH); err != nil {
@@ -207,14 +207,18 @@ func (v *view) bind(path string) error {
 }
 
 // mountProc mounts a /proc that knows the processes of this namespace alone, or the one from outside where the system does not allow that
-// (parts of it are hidden, as container engines and systemd do): Landlock opens nothing of other processes in either.
+// (parts of it are hidden, as container engines and systemd do): Landlock
+// opens nothing of other processes in that one, and where there is no Landlock it fails.
 //
 // source: user_namespaces(7), "mount_too_revealing"
-func mountProc() error {
+func mountProc(landlock bool) error {
 	if err := os.Mkdir("/proc", 0o555); err != nil {
 		return err
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		if !landlock {
+			return err
+		}
 		if err := unix.Mount(outer+"/proc", "/proc", "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 			return err
 		}

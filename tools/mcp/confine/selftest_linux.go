@@ -28,6 +28,7 @@ func (l Launcher) Probe() Ability {
 		if err = l.selfTest(&a); err == nil {
 			return a
 		}
+		a.Failed = append(a.Failed, err.Error())
 	}
 	a.Reached = []string{"nothing, it could not run: " + err.Error()} // and so the servers will not, and say why
 	return a
