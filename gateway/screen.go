@@ -82,7 +82,7 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 			line("sandbox", "! MCP servers of sandboxed sessions run %s", m)
 		}
 		if len(lacks) == 0 {
-			line("sandbox", "✓ MCP servers of sandboxed sessions run confined; tried just now and refused: %s", strings.Join(h.servers.Refused(), ", "))
+			line("sandbox", "✓ MCP servers of sandboxed sessions run confined; a test just now was refused: %s", strings.Join(h.servers.Refused(), ", "))
 		}
 	}
 	for _, d := range c.Disabled {

@@ -157,7 +157,7 @@ func confined(t *testing.T, tn town, host *process) {
 			t.Errorf("the screen does not say %q", m)
 		}
 	}
-	if len(a.Missing()) == 0 && !strings.Contains(screen, "run confined; tried just now and refused: reading files outside, ") {
+	if len(a.Missing()) == 0 && !strings.Contains(screen, "run confined; a test just now was refused: reading files, ") {
 		t.Error("the screen does not say that they are confined")
 	}
 }

@@ -180,7 +180,11 @@ func attempts() []attempt {
 		}},
 		{"metadata of files outside", "ioctl FS_IOC_SETFLAGS", outside, func(t target) error {
 			return opened(t.file(), func(fd uintptr) error {
-				flags := uint32(0x40) // not to be dumped
+				var flags uint32
+				if err := sys(unix.SYS_IOCTL, fd, unix.FS_IOC_GETFLAGS, uintptr(unsafe.Pointer(&flags))); err != nil {
+					return err
+				}
+				flags |= 0x40 // not to be dumped
 				return sys(unix.SYS_IOCTL, fd, unix.FS_IOC_SETFLAGS, uintptr(unsafe.Pointer(&flags)))
 			})
 		}},

@@ -67,7 +67,8 @@ func (o *order) carryOut() error {
 // lead is the first process of the namespaces. It waits for the command and for what the command leaves behind, and ends with it: then
 // the kernel ends whatever is left in the namespace.
 func (o *order) lead() error {
-	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE) // they are for the command
+	// They are for the command. Ignored ones would be ignored by the command, too.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("dumpable: %w", err)

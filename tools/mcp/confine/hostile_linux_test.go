@@ -246,7 +246,7 @@ t=threading.Thread(target=print); t.start(); t.join()`}, false},
 	}
 }
 
-// The exit of a command is told, and what it started and left behind ends with it.
+// The exit of a command is told, signals mean to it what they mean elsewhere, and what it started and left behind ends with it.
 func TestFirstProcess(t *testing.T) {
 	t.Parallel()
 	has := launcher().Probe()
@@ -254,7 +254,8 @@ func TestFirstProcess(t *testing.T) {
 		t.Skip("untested: this system does not give it")
 	}
 	own := t.TempDir()
-	for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "setsid sleep 300 & exit 0": 0} {
+	for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "kill -HUP $$": 129, "kill -PIPE $$": 141,
+		"setsid sleep 300 & exit 0": 0} {
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
 		cmd.Dir = own
 		if err := launcher().Wrap(cmd, Plan{Write: []string{own}}, has); err != nil {

@@ -151,7 +151,7 @@ func (o *order) report() error {
 // errUnchanged is what a trial says that was told to have worked, and has not.
 var errUnchanged = errors.New("nothing has changed")
 
-// trial is one thing that a confined process must not be able to do. try gives nil when it could.
+// trial is one thing outside that a confined process must not be able to do. try gives nil when it could.
 type trial struct {
 	what string
 	by   func(Ability) bool // whether an ability promises that
@@ -161,14 +161,14 @@ type trial struct {
 func anyFilter(a Ability) bool { return a.Filter }
 
 var trials = []trial{
-	{"reading files outside", func(a Ability) bool { return a.Landlock > 0 || a.Isolated }, func(b bait, _ string) error {
+	{"reading files", func(a Ability) bool { return a.Landlock > 0 || a.Isolated }, func(b bait, _ string) error {
 		_, err := os.ReadFile(filepath.Join(b.folder, "file"))
 		return err
 	}},
-	{"writing files outside", func(a Ability) bool { return a.Landlock > 0 || a.Isolated }, func(b bait, _ string) error {
+	{"writing files", func(a Ability) bool { return a.Landlock > 0 || a.Isolated }, func(b bait, _ string) error {
 		return os.WriteFile(filepath.Join(b.folder, "new"), nil, 0o600)
 	}},
-	{"changing modes, owners and times of files outside", func(a Ability) bool { return a.Filter || a.Isolated }, func(b bait, _ string) error {
+	{"modes, owners and times of files", func(a Ability) bool { return a.Filter || a.Isolated }, func(b bait, _ string) error {
 		file := filepath.Join(b.folder, "file")
 		if unix.Fchmodat(unix.AT_FDCWD, file, 0o644, 0) == nil || unix.Fchownat(unix.AT_FDCWD, file, os.Getuid(), os.Getgid(), 0) == nil {
 			return nil
@@ -182,14 +182,14 @@ var trials = []trial{
 		}
 		return nil
 	}},
-	{"making programs that run as their owner", anyFilter, func(_ bait, own string) error {
+	{"setuid programs", anyFilter, func(_ bait, own string) error {
 		fd, err := unix.Open(filepath.Join(own, "program"), unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o4755)
 		if err == nil {
 			_ = unix.Close(fd)
 		}
 		return err
 	}},
-	{"the network", func(a Ability) bool { return a.Filter || a.Namespace }, func(bait, string) error {
+	{"network", func(a Ability) bool { return a.Filter || a.Namespace }, func(bait, string) error {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -197,14 +197,14 @@ var trials = []trial{
 		defer unix.Close(fd)
 		return unix.Connect(fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}})
 	}},
-	{"sockets of other programs", anyFilter, func(bait, string) error {
+	{"sockets", anyFilter, func(bait, string) error {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 		if err == nil {
 			_, _ = unix.Close(pair[0]), unix.Close(pair[1])
 		}
 		return err
 	}},
-	{"shared memory of other programs", func(a Ability) bool { return a.Filter || a.Namespace }, func(b bait, _ string) error {
+	{"shared memory", func(a Ability) bool { return a.Filter || a.Namespace }, func(b bait, _ string) error {
 		if b.shm < 0 {
 			return unix.ENOSYS
 		}
@@ -215,16 +215,16 @@ var trials = []trial{
 		}
 		return nil
 	}},
-	{"keys of the user", anyFilter, func(bait, string) error {
+	{"keyrings", anyFilter, func(bait, string) error {
 		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, false)
 		return err
 	}},
-	{"signals to other programs", func(a Ability) bool { return a.Landlock >= 6 || a.Isolated }, func(b bait, _ string) error { return unix.Kill(b.pid, 0) }},
-	{"memory of other programs", func(a Ability) bool { return a.Filter || a.Isolated }, func(b bait, _ string) error {
+	{"signals", func(a Ability) bool { return a.Landlock >= 6 || a.Isolated }, func(b bait, _ string) error { return unix.Kill(b.pid, 0) }},
+	{"memory of others", func(a Ability) bool { return a.Filter || a.Isolated }, func(b bait, _ string) error {
 		var mine byte
 		here := []unix.Iovec{{Base: &mine, Len: 1}}
 		_, err := unix.ProcessVMReadv(b.pid, here, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&mine)), Len: 1}}, 0)
 		return err
 	}},
-	{"namespaces and mounts", anyFilter, func(bait, string) error { return unix.Unshare(unix.CLONE_FILES) }},
+	{"new namespaces", anyFilter, func(bait, string) error { return unix.Unshare(unix.CLONE_FILES) }},
 }
