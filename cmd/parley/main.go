@@ -96,11 +96,11 @@ func main() { parley(traced()) }
 func parley(trace func(op, phase string)) {
 	began := time.Now()
 	if len(os.Args) > 1 && os.Args[1] == confine.Command { // hidden: the host starts confined MCP servers with it
-		if err := confine.Main(os.Args[2:]); err != nil {
+		code, err := confine.Main(os.Args[2:], os.Stdout)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "parley:", err)
-			os.Exit(exitFailed)
 		}
-		os.Exit(0)
+		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -29,11 +29,11 @@ const mode = "MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == confine.Command {
-		if err := confine.Main(os.Args[2:]); err != nil {
+		code, err := confine.Main(os.Args[2:], os.Stdout)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
 		}
-		os.Exit(0)
+		os.Exit(code)
 	}
 	if name := os.Getenv(mode); name != "" {
 		fakes[name]()

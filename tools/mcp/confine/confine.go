@@ -5,6 +5,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -120,11 +121,15 @@ func (l Launcher) wrap(cmd *exec.Cmd, o *order) {
 	}
 }
 
-// Main is the hidden subcommand: it confines this process and becomes the command behind --, or says why it cannot.
-func Main(args []string) error {
+// Main is the hidden subcommand: it confines this process and becomes the command behind --, or says why it cannot. It returns only with an
+// error, with the exit code of a command that it was the first process for, or, after a self-test whose results it wrote to out, with 0.
+func Main(args []string, out io.Writer) (code int, err error) {
 	o, err := parse(args)
 	if err != nil {
-		return err
+		return 1, err
 	}
-	return o.carryOut()
+	if code, err = o.carryOut(out); err != nil {
+		return 1, err
+	}
+	return code, nil
 }

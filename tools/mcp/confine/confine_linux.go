@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -31,60 +32,60 @@ func separate(cmd *exec.Cmd, isolated bool) {
 
 // carryOut confines this process and has it become the command. Isolated, it is the first process of its namespaces: it makes the
 // mounts, and stays as the parent of a second one, which does the rest.
-func (o *order) carryOut() error {
+func (o *order) carryOut(out io.Writer) (int, error) {
 	if o.isolated && !o.inside {
 		return o.lead()
 	}
 	runtime.LockOSThread() // what binds one thread binds what it becomes
 	if err := limits(o.namespace); err != nil {
-		return err
+		return 1, err
 	}
 	if err := dropCapabilities(); err != nil {
-		return fmt.Errorf("capabilities: %w", err)
+		return 1, fmt.Errorf("capabilities: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
+		return 1, fmt.Errorf("no_new_privs: %w", err)
 	}
 	if o.landlock > 0 {
 		if err := restrictFiles(o.Plan, o.landlock); err != nil {
-			return fmt.Errorf("landlock: %w", err)
+			return 1, fmt.Errorf("landlock: %w", err)
 		}
 	}
 	if o.filter {
 		if err := installFilter(filterFor(o.isolated)); err != nil {
-			return fmt.Errorf("seccomp: %w", err)
+			return 1, fmt.Errorf("seccomp: %w", err)
 		}
 	}
 	if o.bait != "" {
-		return o.report()
+		return 0, o.report(out)
 	}
 	if err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil && !errors.Is(err, unix.ENOSYS) {
-		return fmt.Errorf("close descriptors: %w", err)
+		return 1, fmt.Errorf("close descriptors: %w", err)
 	}
-	return syscall.Exec(o.path, o.argv, os.Environ())
+	return 1, syscall.Exec(o.path, o.argv, os.Environ())
 }
 
 // lead is the first process of the namespaces. It waits for the command and for what the command leaves behind, and ends with it: then
 // the kernel ends whatever is left in the namespace.
-func (o *order) lead() error {
+func (o *order) lead() (int, error) {
 	// They are for the command. Ignored ones would be ignored by the command, too.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("dumpable: %w", err)
+		return 1, fmt.Errorf("dumpable: %w", err)
 	}
 	if err := makeRoot(o.Plan, o.landlock > 0); err != nil {
-		return fmt.Errorf("mounts: %w", err)
+		return 1, fmt.Errorf("mounts: %w", err)
 	}
 	next := *o
 	next.inside = true
 	self := "/proc/self/exe"
 	pid, err := syscall.ForkExec(self, append([]string{self, Command}, next.args()...), &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
 	if err != nil {
-		return err
+		return 1, err
 	}
 	if err := dropCapabilities(); err != nil {
-		return fmt.Errorf("capabilities: %w", err)
+		return 1, fmt.Errorf("capabilities: %w", err)
 	}
 	for fd := range 3 { // the command's; who waits for their end waits for the command's
 		_ = unix.Close(fd)
@@ -94,11 +95,11 @@ func (o *order) lead() error {
 		switch ended, err := syscall.Wait4(-1, &status, 0, nil); {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return err
+			return 1, err
 		case ended == pid && status.Signaled():
-			os.Exit(128 + int(status.Signal()))
+			return 128 + int(status.Signal()), nil
 		case ended == pid:
-			os.Exit(status.ExitStatus())
+			return status.ExitStatus(), nil
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--"}, {"--", "/bin/true"}, {"/bin/true", "true"}, {"--landlock=0", "--reed=/", "--", "/bin/true", "true"},
 		{"--", "/bin/true", "true"}, {"--landlock=x", "--", "/bin/true", "true"}, {"--landlock=0", "--filter=no", "--", "/bin/true", "true"}, {"--landlock=0"}, {"--check"}} {
-		if err := Main(args); err == nil {
+		if _, err := Main(args, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)
 		}
 	}

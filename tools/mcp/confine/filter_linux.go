@@ -37,9 +37,6 @@ type condition struct {
 // processors. It also keeps out x32, whose numbers have a bit of their own.
 const lastCall = unix.SYS_MSEAL
 
-// setID are the bits that give a program the rights of its file's owner.
-const setID = unix.S_ISUID | unix.S_ISGID
-
 // filterFor gives the rules. What concerns files and processes outside is refused where no namespace hides them.
 func filterFor(isolated bool) []rule {
 	rules := slices.Concat(sockets, privileges, objects, processes, metadata, legacyMetadata)

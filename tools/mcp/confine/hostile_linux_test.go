@@ -26,11 +26,11 @@ const hostile = "CONFINE_TEST_HOSTILE"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Command {
-		if err := Main(os.Args[2:]); err != nil {
+		code, err := Main(os.Args[2:], os.Stdout)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
 		}
-		os.Exit(0)
+		os.Exit(code)
 	}
 	if told := os.Getenv(hostile); told != "" {
 		var t target

@@ -70,13 +70,13 @@ func restrictFiles(p Plan, version int) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	allow := func(path string, folder, file uint64) error {
 		at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return &os.PathError{Op: "open", Path: path, Err: err}
 		}
-		defer unix.Close(at)
+		defer func() { _ = unix.Close(at) }()
 		var st unix.Stat_t
 		if err := unix.Fstat(at, &st); err != nil {
 			return err

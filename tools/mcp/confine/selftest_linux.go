@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,7 +85,7 @@ func (l Launcher) selfTest(a *Ability) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	own := filepath.Join(folder, "own")
 	if err := os.Mkdir(own, 0o700); err != nil {
 		return err
@@ -125,7 +126,7 @@ func (l Launcher) selfTest(a *Ability) error {
 }
 
 // report is the test process, once it is confined: it tries everything and says what came of it. It fails where its own folder is of no use.
-func (o *order) report() error {
+func (o *order) report(out io.Writer) error {
 	b, err := parseBait(o.bait)
 	if err != nil {
 		return err
@@ -143,7 +144,9 @@ func (o *order) report() error {
 		if t.try(b, own) != nil {
 			result = "refused"
 		}
-		fmt.Println(result, t.what)
+		if _, err := fmt.Fprintln(out, result, t.what); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -194,7 +197,7 @@ var trials = []trial{
 		if err != nil {
 			return err
 		}
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 		return unix.Connect(fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}})
 	}},
 	{"sockets", anyFilter, func(bait, string) error {
