@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +111,7 @@ func (l Launcher) Wrap(cmd *exec.Cmd, p Plan, a Ability) error {
 	if len(l) == 0 {
 		return errNothing
 	}
-	l.wrap(cmd, &order{Plan: p, landlock: a.Landlock, filter: a.Filter, namespace: a.Namespace, isolated: a.Namespace && a.Isolated, path: cmd.Path, argv: cmd.Args})
+	l.wrap(cmd, &order{Plan: p.trusted(), landlock: a.Landlock, filter: a.Filter, namespace: a.Namespace, isolated: a.Namespace && a.Isolated, path: cmd.Path, argv: cmd.Args})
 	return nil
 }
 
@@ -132,4 +133,28 @@ func Main(args []string, out io.Writer) (code int, err error) {
 		return 1, err
 	}
 	return code, nil
+}
+
+// trusted leaves out the paths that lead through a folder that the command may write: they have its rights already, and a command that
+// puts a symbolic link there would choose what it may use after its next start.
+func (p Plan) trusted() Plan {
+	var roots []string
+	for _, path := range p.Write {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			roots = append(roots, real)
+		}
+	}
+	through := func(path string) bool {
+		for up := filepath.Dir(filepath.Clean(path)); up != filepath.Dir(up); up = filepath.Dir(up) {
+			real, err := filepath.EvalSymlinks(up)
+			if err == nil && slices.ContainsFunc(roots, func(root string) bool {
+				in, err := filepath.Rel(root, real)
+				return err == nil && filepath.IsLocal(in)
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+	return Plan{Read: slices.DeleteFunc(slices.Clone(p.Read), through), Write: slices.DeleteFunc(slices.Clone(p.Write), through)}
 }

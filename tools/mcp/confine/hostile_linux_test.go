@@ -246,6 +246,42 @@ t=threading.Thread(target=print); t.start(); t.join()`}, false},
 	}
 }
 
+// A command that puts a symbolic link where a folder of its plan was gets nothing more by it at its next start.
+//
+// source: CWE-59
+func TestPlantedLink(t *testing.T) {
+	t.Parallel()
+	has := launcher().Probe()
+	for _, isolated := range []bool{true, false} {
+		folder := t.TempDir()
+		own, outside := filepath.Join(folder, "own"), filepath.Join(folder, "outside")
+		for _, f := range []string{own, outside} {
+			if err := os.Mkdir(f, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, link := range []string{"written", "read"} {
+			if err := os.Symlink(outside, filepath.Join(own, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := has
+		a.Namespace, a.Isolated = has.Namespace && isolated, has.Isolated && isolated
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "echo x >written/new; ls read; echo x >here")
+		cmd.Dir = own
+		if err := launcher().Wrap(cmd, Plan{Read: []string{filepath.Join(own, "read")}, Write: []string{own, filepath.Join(own, "written")}}, a); err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil || strings.Count(string(out), "\n") != 2 {
+			t.Errorf("%v: %s", err, out)
+		}
+		if _, err := os.Stat(filepath.Join(outside, "new")); err == nil {
+			t.Error("it wrote outside")
+		}
+	}
+}
+
 // The exit of a command is told, signals mean to it what they mean elsewhere, and what it started and left behind ends with it.
 func TestFirstProcess(t *testing.T) {
 	t.Parallel()
