@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -65,11 +66,11 @@ func result(call uintptr, args ...uintptr) (int, error) {
 
 func pointer(path string) uintptr {
 	p, _ := unix.BytePtrFromString(path)
-	kept = append(kept, p)
+	kept.Store(p, true)
 	return uintptr(unsafe.Pointer(p))
 }
 
-var kept []*byte // what the kernel is pointed to
+var kept sync.Map // what the kernel is pointed to
 
 const here = ^uintptr(99) // AT_FDCWD
 
