@@ -18,7 +18,7 @@ type reservation struct {
 
 // reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
 func (l *lanes) reserve(e *sessions.Effects) *reservation {
-	if e == nil || e.Run == nil {
+	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
 	key := e.Run.Key
