@@ -25,7 +25,7 @@ func (g *rig) written(to channels.Address, from string) string {
 	return strings.Join(all, "|")
 }
 
-// stuck has the model wait at its first call until that is given up, and echo afterwards.
+// stuck has the model wait at its first call until that is given up, and echo a second later afterwards.
 func (g *rig) stuck() {
 	first := true
 	g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
@@ -34,7 +34,11 @@ func (g *rig) stuck() {
 			<-ctx.Done()
 			return agent.Answer{}, ctx.Err()
 		}
-		return text("echo: " + lastUser(p)), nil
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		return text("echo: " + lastUser(p)), ctx.Err()
 	})
 }
 
