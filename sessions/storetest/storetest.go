@@ -33,7 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Unpairing", unpairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Ledger", ledger}, {"Spending", spending}, {"LedgerExpires", ledgerExpires}, {"Lifts", lifts}, {"Batch", batch}, {"BatchShort", batchShort}, {"Interrupt", interrupt}, {"Drop", drop},
 		{"Overheard", overheard}, {"Compact", compact}, {"FinishSummary", finishSummary}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Occurrences", occurrences}, {"Random", random},
-		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"AmendHeard", amendHeard},
+		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"Revise", revise}, {"Said", said}, {"AmendHeard", amendHeard},
 		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Invite", invite}, {"Titles", titles}, {"MovedChat", movedChat},
 		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore},
 		{"Opaque", opaque}, {"OpaqueBefore", opaqueBefore}, {"OpaqueBound", opaqueBound}, {"OpaqueResumed", opaqueResumed}, {"Lessons", lessons}, {"LessonsBound", lessonsBound},
