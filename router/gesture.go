@@ -51,8 +51,8 @@ func (r *Router) atLimit(in channels.Inbound) bool {
 // before finds the message right before one that its sender sent with the same gesture, as long as its turn is open: its run, and the run
 // that answers it, or will. Both are "" when there is none.
 func (r *Router) before(ctx context.Context, run sessions.Run) (last, by sessions.RunID, err error) {
-	if !r.lanes.busy(run.Key) {
-		return "", "", nil
+	if _, parts := r.lanes.rested(run.Key); !parts && !run.Input.Provenance.Forwarded || !r.lanes.busy(run.Key) {
+		return "", "", nil // as it is of nearly every message: nothing is read for it
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: gestureBack})
 	if err != nil {
@@ -120,6 +120,11 @@ func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 
 // isCut reports whether the platform's app may have cut the message of a run.
 func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
+
+// hasParts reports whether a plain message may belong to that of a run.
+func hasParts(run *sessions.Run) bool {
+	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
+}
 
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.
 func (r *Router) gestureOf(ctx context.Context, run sessions.Run, queued []sessions.Run) ([]sessions.Run, error) {

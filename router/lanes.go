@@ -31,7 +31,7 @@ type lanes struct {
 type lane struct {
 	again bool                    // woken while at work
 	doubt bool                    // a run of the session may be at work in the store that the lane knows nothing of: see heal
-	parts bool                    // a message that waits may have been cut by the platform's app
+	parts bool                    // it has had a message that was forwarded or that the platform's app may have cut: a plain one may belong to it
 	poke  chan struct{}           // wakes who dozes
 	try   try                     // of the run at work
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
@@ -112,7 +112,7 @@ func (l *lanes) doubted(key sessions.Key) (was bool) {
 // wakeBy is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
 func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
-	l.begin(key, lane{by: deadline, since: time.Now()})
+	l.begin(key, lane{by: deadline, since: time.Now(), parts: true})
 }
 
 func (l *lanes) begin(key sessions.Key, new lane) {
@@ -255,7 +255,7 @@ func (l *lanes) rest(key sessions.Key) {
 	}
 }
 
-// rested says when a session's last run has ended, zero when it was idle, and whether the message that waits may be a part of one.
+// rested says when a session's last run has ended, zero when it was idle, and whether plain messages may belong to one that it has had.
 func (l *lanes) rested(key sessions.Key) (since time.Time, parts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,7 +32,7 @@ func (l *lanes) reserve(e *sessions.Effects) *reservation {
 		return nil
 	}
 	l.wg.Add(1)
-	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{}), pool: pool}
+	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{parts: hasParts(e.Run)}), pool: pool}
 	v.turn = l.enter(l.life, v.lane, pool)
 	e.Claim = true
 	return v
