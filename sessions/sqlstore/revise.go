@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
