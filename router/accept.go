@@ -181,8 +181,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	case policy.Admit:
 	case policy.Remember:
 		part, err := r.isPart(ctx, in, key, agentID, text, owner)
-		if err != nil || !part { // a part needs no mention: what it belongs to had one
-			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, err
+		if err != nil {
+			return sessions.Arrival{}, err
+		}
+		if !part { // which needs no mention: what it belongs to had one
+			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 		}
 	default:
 		r.noteUnanswered(in, verdict)
