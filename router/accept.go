@@ -180,12 +180,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
 	case policy.Remember:
-		if part, err := r.isPart(ctx, in, key, agentID, text, owner); err != nil {
+		part, err := r.isPart(ctx, in, key, agentID, text, owner)
+		if err != nil {
 			return sessions.Arrival{}, err
-		} else if part { // it needs no mention: what it belongs to had one
-			break
 		}
-		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		if !part { // which needs no mention: what it belongs to had one
+			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		}
 	default:
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
@@ -202,15 +203,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	files, err := r.filesOf(ctx, s, in)
+	run, err := r.runFor(ctx, s, in, text, owner)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, files, owner)}
-	e.Run.Input.Provenance.Cut = r.atLimit(in)
-	if e.Run.With, _, err = r.before(ctx, *e.Run); err != nil {
-		return sessions.Arrival{}, err
-	}
+	e := sessions.Effects{Session: &fresh, Run: run}
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -235,6 +232,18 @@ func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) 
 		s.Key, s.Agent = key, agentID
 	}
 	return s, nil
+}
+
+// runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
+func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
+	files, err := r.filesOf(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	run := newRun(in, s.Key, s.Agent, text, files, owner)
+	run.Input.Provenance.Cut = r.atLimit(in)
+	run.With, _, err = r.before(ctx, *run)
+	return run, err
 }
 
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
