@@ -38,10 +38,13 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	if a, err = r.arrival(ctx, in); err != nil {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
+	a.Digest = digest(in)
 	if !a.Moved.IsZero() { // before anything comes from there
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
 	var acc sessions.Accepted
+	revised := r.revising(a.Amend)
+	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.reserve(&a.Effects)
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
@@ -60,7 +63,44 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
 	r.follow(ctx, acc)
+	r.joins(ctx, acc)
 	return a, nil
+}
+
+// revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
+// func says.
+func (r *Router) revising(a *sessions.Amend) (done func(revised bool)) {
+	if a != nil && a.By != "" {
+		if done, ok := r.lanes.hold(a.Key, a.By); ok {
+			return done
+		}
+		a.By = ""
+	}
+	return func(bool) {}
+}
+
+// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+		return
+	}
+	_, by, err := r.before(ctx, acc.Run)
+	if err != nil { // then it has the next turn
+		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
+		return
+	}
+	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+		r.lanes.again(acc.Run.Key, by)
+	}
+}
+
+// isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
+func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
+	if !r.lanes.busy(key) || in.Sender.Bot {
+		return false, nil
+	}
+	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
+	return last != "", err
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
@@ -93,6 +133,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	switch {
 	case in.Event == channels.Unreadable:
 		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+	case in.SentByThisLogin && in.ByHand:
+		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
 		return skip("our own " + string(in.Event))
 	case in.Event != channels.Message:
@@ -138,6 +180,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
 	case policy.Remember:
+		if part, err := r.isPart(ctx, in, key, agentID, text, owner); err != nil {
+			return sessions.Arrival{}, err
+		} else if part { // it needs no mention: what it belongs to had one
+			break
+		}
 		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 	default:
 		r.noteUnanswered(in, verdict)
@@ -155,7 +202,15 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
+	files, err := r.filesOf(ctx, s, in)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, files, owner)}
+	e.Run.Input.Provenance.Cut = r.atLimit(in)
+	if e.Run.With, _, err = r.before(ctx, *e.Run); err != nil {
+		return sessions.Arrival{}, err
+	}
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -182,12 +237,12 @@ func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) 
 	return s, nil
 }
 
-func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
+func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(in)...), Time: in.Time, Run: id,
+		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
@@ -195,24 +250,6 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 		}
 	}
 	return run
-}
-
-// spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
-// files that came along.
-func spoken(in channels.Inbound, text string) string {
-	var b strings.Builder
-	if q := in.Quote; q != nil && q.Text != "" {
-		for line := range strings.SplitSeq(q.Text, "\n") {
-			b.WriteString("> " + line + "\n")
-		}
-		b.WriteString("\n")
-	}
-	if in.Address.Type.Several() {
-		if name := senderName(in.Sender); name != "" {
-			b.WriteString(name + ": ")
-		}
-	}
-	return strings.TrimSpace(b.String() + withFiles(text, in.Media))
 }
 
 // admit asks the policy of the account whether this event may cause something.

@@ -16,7 +16,8 @@ const (
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
 	maxBackoff    = time.Minute
-	maxUnclear    = 3 // sends of one part that may each have arrived; then a person decides
+	maxUnclear    = 3  // sends of one part that may each have arrived; then a person decides
+	maxAbsent     = 60 // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -381,7 +382,10 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 			return true
 		}
 		g.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrUnfit) { // it would be refused again
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+			return true
+		}
+		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
 			return true
 		}
 		if !sleep(ctx, backoff(try)) {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,13 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	case channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left, channels.Renamed:
 	default:
 		return skip("not a new message: " + string(in.Event))
+	}
+	if in.Event == channels.Edited {
+		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
+			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
+		} else if said != "" && said == digest(in) {
+			return skip(unchanged)
+		}
 	}
 	x, why, err := r.subject(ctx, in)
 	if err != nil || why != "" {
@@ -147,7 +155,7 @@ func (x subject) words() (quote, text string) {
 func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.MessageID) (bool, error) {
 	lines, err := r.store.Overheard(ctx, key)
 	for _, l := range lines {
-		if l.Event == "" && l.Message == id {
+		if (l.Event == "" || l.Event == sessions.ByHand) && l.Message == id {
 			return true, err
 		}
 	}
@@ -176,10 +184,10 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 				now = quote + now
 			}
 			if now == x.run.Input.Text() {
-				a.Skip = "nothing that anybody reads has changed"
+				a.Skip = unchanged
 				return a
 			}
-			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}
+			a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 		}
 	case channels.Deleted:
 		if x.found && in.Sender.ID == x.author().ID { // whoever else did it, an admin may be: it is told of, no more

@@ -132,7 +132,7 @@ func (r reconciler) Arrived(_ context.Context, out channels.Outbound) (channels.
 // record plays the script for a call that shows no new message, applies an edit or a removal and keeps the call.
 func (f *Fake) record(ctx context.Context, c Call) error {
 	c.At = time.Now()
-	arrives, err := f.play(ctx, c.Op, c.To.Chat)
+	arrives, _, err := f.play(ctx, c.Op, c.To.Chat)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := slices.IndexFunc(f.shown, func(s Call) bool { return s.Receipt.ID == c.ID && s.To.Chat == c.To.Chat })

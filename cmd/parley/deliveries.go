@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/gateway/api"
@@ -61,7 +62,21 @@ func why(d sessions.Delivery) string {
 	if d.Repeat {
 		s = strings.TrimSuffix("may show twice; "+s, "; ")
 	}
+	if out := leftOut(d); out != "" {
+		s = strings.TrimSuffix("sent without "+out+"; "+s, "; ")
+	}
 	return s
+}
+
+// leftOut names what the parts of a delivery were sent without.
+func leftOut(d sessions.Delivery) string {
+	var all []string
+	for _, r := range d.Receipts {
+		if r.LeftOut != "" && !slices.Contains(all, r.LeftOut) {
+			all = append(all, r.LeftOut)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 type deliveryArg struct {
@@ -137,7 +152,13 @@ func printDelivery(p *page, d sessions.Delivery) {
 	for _, f := range d.Files {
 		p.printf("  file %s\n", f)
 	}
+	for _, t := range d.Tries {
+		p.printf("  try of part %d ended at %s: %s\n", t.Part+1, p.stamp(t.At), oneLine(t.Error))
+	}
 	for i, r := range d.Receipts {
 		p.printf("  part %d arrived as %s at %s\n", i+1, r.ID, p.stamp(r.At))
+		if r.LeftOut != "" {
+			p.printf("  part %d was sent without %s\n", i+1, oneLine(r.LeftOut))
+		}
 	}
 }

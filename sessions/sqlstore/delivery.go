@@ -27,6 +27,7 @@ type content struct {
 type result struct {
 	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
 	Receipts []channels.Receipt `json:"receipts,omitempty"`
+	Tries    []sessions.Try     `json:"tries,omitempty"`
 	Error    string             `json:"error,omitempty"`
 	Unclear  bool               `json:"unclear,omitempty"`
 	Doubts   int                `json:"doubts,omitempty"`
@@ -65,7 +66,7 @@ func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
 		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
+		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
 	}, r.int(14), nil
 }
 
@@ -88,7 +89,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = t.n.delivery + 1
 	d.Created = fromMs(ms(t.now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
@@ -119,7 +120,7 @@ func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessio
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
 	body, err := marshal(res)
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		t.also(write, string(d.To.Channel))
 		return write, err
 	})
-	if errors.Is(err, sessions.ErrUnfit) {
+	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, errPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}
 	return err
@@ -243,7 +244,7 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 // Retry puts a sending delivery back.
 func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = fromMs(ms(at))
-	_, err := s.onDelivery(ctx, "Retry", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
@@ -251,6 +252,7 @@ func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time,
 			return false, wrong("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
+		d.Failed(fromMs(ms(t.now)), reason)
 		d.Tried(end)
 		return true, nil
 	})
@@ -262,7 +264,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 	if !state.Final() || state == "" {
 		return fmt.Errorf("ending delivery %s: %q is no end", id, state)
 	}
-	_, err := s.onDelivery(ctx, "EndDelivery", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+	_, err := s.onDelivery(ctx, "EndDelivery", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		switch {
 		case d.State == state:
 			return false, nil
@@ -270,6 +272,9 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
 		default:
 			return false, wrong("delivery %s is %s already", id, d.State)
+		}
+		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
+			d.Failed(fromMs(ms(t.now)), reason)
 		}
 		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason

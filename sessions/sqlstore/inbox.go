@@ -30,7 +30,7 @@ const (
 const keepSkipped = 30 * 24 * time.Hour
 
 // sight is a seen row: one event or source, and what came of it.
-type sight struct{ msg, address, event, thread, skip string }
+type sight struct{ msg, address, event, thread, skip, digest string }
 
 // Accept commits one platform event and everything that it causes.
 func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
@@ -48,7 +48,7 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), event: string(a.In.Event), thread: string(thread), skip: a.Skip}
+	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), event: string(a.In.Event), thread: string(thread), skip: a.Skip, digest: a.Digest}
 	err = s.write(ctx, "Accept", func(t *tx) (err error) {
 		if acc, err = t.once(seen, e); err != nil || acc.Duplicate {
 			return err
@@ -75,9 +75,18 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 			return err
 		}
 	}
+	if a.In.Event == channels.Edited && a.Digest != "" {
+		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address = ? AND event = ?", a.Digest, string(a.In.Target), whole(a.In.Address).String(), string(channels.Message)); err != nil {
+			return err
+		}
+	}
 	done := false
 	if a.Amend != nil {
-		if acc.Stopped, done, err = t.amend(*a.Amend); err != nil {
+		if acc.Stopped, done, err = t.amend(*a.Amend); err == nil && !done && a.Amend.By != "" && !a.Amend.Gone {
+			done, err = t.revise(*a.Amend)
+			acc.Revised = done
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -154,8 +163,8 @@ func (t *tx) saw(at sight, run sessions.RunID, made []sessions.Delivery) error {
 		first = made[0].Seq
 	}
 	t.n.seen++
-	_, err := t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(run), first, len(made))
+	_, err := t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(run), first, len(made), at.digest)
 	return err
 }
 
@@ -202,6 +211,16 @@ func (t *tx) list(a sessions.Arrival) error {
 // account is the key of an account in the store.
 func account(kind channels.Kind, id channels.AccountID) string {
 	return string(kind) + "/" + string(id)
+}
+
+// Said gives the digest of what a message says.
+func (s *Store) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address = ? AND event = ?", []any{string(id), whole(chat).String(), string(channels.Message)},
+			func(r row) error { digest = r.str(0); return nil })
+		return err
+	})
+	return digest, err
 }
 
 // Cursor gives the cursor that was committed last for an account.
