@@ -43,6 +43,8 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
 	var acc sessions.Accepted
+	revised := r.revising(a.Amend)
+	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.reserve(&a.Effects)
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
@@ -61,7 +63,44 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
 	r.follow(ctx, acc)
+	r.joins(ctx, acc)
 	return a, nil
+}
+
+// revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
+// func says.
+func (r *Router) revising(a *sessions.Amend) (done func(revised bool)) {
+	if a != nil && a.By != "" {
+		if done, ok := r.lanes.hold(a.Key, a.By); ok {
+			return done
+		}
+		a.By = ""
+	}
+	return func(bool) {}
+}
+
+// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+		return
+	}
+	_, by, err := r.before(ctx, acc.Run)
+	if err != nil { // then it has the next turn
+		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
+		return
+	}
+	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+		r.lanes.again(acc.Run.Key, by)
+	}
+}
+
+// isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
+func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
+	if !r.lanes.busy(key) || in.Sender.Bot {
+		return false, nil
+	}
+	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
+	return last != "", err
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
@@ -141,6 +180,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
 	case policy.Remember:
+		if part, err := r.isPart(ctx, in, key, agentID, text, owner); err != nil {
+			return sessions.Arrival{}, err
+		} else if part { // it needs no mention: what it belongs to had one
+			break
+		}
 		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 	default:
 		r.noteUnanswered(in, verdict)
@@ -163,6 +207,10 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return sessions.Arrival{}, err
 	}
 	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, files, owner)}
+	e.Run.Input.Provenance.Cut = r.atLimit(in)
+	if e.Run.With, _, err = r.before(ctx, *e.Run); err != nil {
+		return sessions.Arrival{}, err
+	}
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
