@@ -207,11 +207,11 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	return r.begins(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
+	return r.arrives(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
 }
 
-// begins decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
-func (r *Router) begins(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
+// arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
+func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
