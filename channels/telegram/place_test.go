@@ -265,9 +265,13 @@ func TestMentionByNumber(t *testing.T) {
 		r.srv.Say(team, bert, "hi")
 		r.srv.Say(team, anna, "hi")
 		r.srv.Say(team, 1003, "hi")
-		r.wait(3)
-		const text = `@Bert, @Bertram, x@Bert <b>@Bert</b> <code>@Bert</code> @anna_a @Anna @Zoë &amp; Co`
-		want := `<a href="tg://user?id=1002">@Bert</a>, @Bertram, x@Bert <b><a href="tg://user?id=1002">@Bert</a></b> <code>@Bert</code> @anna_a @Anna <a href="tg://user?id=1003">@Zoë &amp; Co</a>`
+		for _, kim := range []int64{1004, 1005} { // two people: none is notified rather than the wrong one
+			r.srv.AddUser(telegramtest.User{ID: kim, Name: "Kim"})
+			r.srv.Say(team, kim, "hi")
+		}
+		r.wait(5)
+		const text = `@Bert, @Bertram, x@Bert <b>@Bert</b> <code>@Bert</code> @anna_a @Anna @Kim @Zoë &amp; Co`
+		want := `<a href="tg://user?id=1002">@Bert</a>, @Bertram, x@Bert <b><a href="tg://user?id=1002">@Bert</a></b> <code>@Bert</code> @anna_a @Anna @Kim <a href="tg://user?id=1003">@Zoë &amp; Co</a>`
 		if _, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: text, Plain: "x"}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
 package telegram_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -128,6 +130,41 @@ func TestFilesAsWhatTheyAre(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", c.method, name, got, want)
 				}
 			}
+		}
+	})
+}
+
+// Of a message Telegram shows the first hundred entities: a long list of links is several messages, and every link is there.
+// source: rubenlagus/TelegramBots#854; tdlib/telegram-bot-api#820, tdlib/telegram-bot-api#165
+func TestEveryLinkIsShown(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var list strings.Builder
+		for i := range 150 {
+			fmt.Fprintf(&list, "- [n%d](https://e.example/%d)\n", i, i)
+		}
+		links := 0
+		for _, part := range channels.Split(list.String(), r.ch.Limits(inTeam)) {
+			if _, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: part.Text, Plain: part.Plain}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, m := range r.srv.Sent() {
+			links += len(m.Links)
+		}
+		if links != 150 {
+			t.Errorf("%d of 150 links are shown", links)
+		}
+	})
+}
+
+// A wait that makes no sense does not shut a chat for years.
+// source: the Bot API's ResponseParameters.retry_after (seconds)
+func TestWaitsAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.srv.Inject(telegramtest.TooManyRequests("sendMessage", 1<<30))
+		_, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: "x", Plain: "x"})
+		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter != 48*time.Hour {
+			t.Errorf("%+v", e)
 		}
 	})
 }

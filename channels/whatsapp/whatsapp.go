@@ -27,6 +27,7 @@ const (
 	longestDevice = 50 // runes; what the phone's list of linked devices shows
 	keyFile       = "keys.db"
 	textLimit     = 4096
+	receivedLimit = 65536 // what WhatsApp's own apps send in one message
 	captionLimit  = 1024
 	fileLimit     = 100 << 20
 )
@@ -108,7 +109,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 
 // Limits implements channels.Channel. The apps take longer texts and fold what is longer than a screen.
 func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{Text: textLimit, Unit: channels.Runes, Dialect: channels.WhatsAppText, Idempotent: true, Files: 1, FileBytes: fileLimit, Caption: captionLimit}
+	return channels.Limits{Text: textLimit, Received: receivedLimit, Unit: channels.Runes, Dialect: channels.WhatsAppText, Idempotent: true, Files: 1, FileBytes: fileLimit, Caption: captionLimit}
 }
 
 // Health implements channels.Reporter. LastSeen is the last time that the server sent anything, answers to pings included.
