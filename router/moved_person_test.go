@@ -119,6 +119,7 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 				g.say(hiddenChat, hiddenID, "hello")
 				code := g.code(hiddenChat)
 				c.before(g, code)
+				synctest.Wait()
 				g.happens(numberKnown())
 				c.after(g, code)
 				g.hear(numberChat, numberID, "it is me")
