@@ -7,10 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // A person of WhatsApp whose number is hidden, by the ids that the adapter gives: the chat's and the person's differ once it is known.
@@ -128,6 +130,11 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 					t.Errorf("answered %q", got)
 				}
 				people, err := g.store.Admitted(t.Context())
+				if c.answers > 0 { // it is taken back by either id
+					if _, err := g.r.Unpair(t.Context(), fakeKind, "", hiddenID); err != nil {
+						t.Error(err)
+					}
+				}
 				if err != nil || len(people) > 1 || c.answers > 0 && (len(people) != 1 || people[0].User != numberID) {
 					t.Errorf("%+v %v", people, err)
 				}
@@ -284,6 +291,78 @@ func TestMovedPersonIsAnsweredOnce(t *testing.T) {
 		}
 		if r, found, err := g.store.Asked(t.Context(), numberChat, "m1"); err != nil || !found || r.Source != "m1" {
 			t.Errorf("%+v %v %v", r, found, err)
+		}
+	})
+}
+
+// In groups a person who is listed by the hidden number is listed by the known one, and rules about their tools hold; a binding that
+// names a chat by its old id holds as well.
+func TestMovedNamesHoldInGroups(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, access(func(a *policy.Access) {
+			a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, []string{hiddenID}
+			a.Groups = map[string]policy.GroupAccess{"*": {RequireMention: new(bool), ToolsBySender: map[string]policy.Rights{hiddenID: {Deny: []string{"message"}}}}}
+		}), func(s *Settings) {
+			s.Agents.List = append(s.Agents.List, agent.Entry{ID: "main"}, agent.Entry{ID: "b"})
+			s.Bindings = []sessions.Binding{{AgentID: "b", Match: sessions.BindingMatch{Channel: fakeKind, Peer: &sessions.Peer{Kind: channels.Group, ID: "-5"}}}}
+		})
+		old, now := groupChat("-5"), groupChat("-1005")
+		g.happens(numberKnown())
+		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.hear(now, "+4915100000000", "a stranger")
+		g.hear(now, numberID, "it is me")
+		if got := g.fake.Texts(now); len(got) != 1 {
+			t.Fatalf("answered %q", got)
+		}
+		g.model.mu.Lock()
+		p := g.model.asked[0]
+		g.model.mu.Unlock()
+		if slices.ContainsFunc(p.Tools, func(s tools.Spec) bool { return s.Name == "message" }) {
+			t.Error("the rule about the person's tools does not hold")
+		}
+		if key := g.r.Key(channels.Inbound{Address: now, Sender: person(numberID)}); key.Agent() != "b" {
+			t.Errorf("the binding does not hold: %s", key)
+		}
+	})
+}
+
+// A stranger who was silenced turns out to be an owner: the main session, which their chats share, is silent until the owner says otherwise.
+func TestMovedPersonIsOwner(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Owners = policy.Owners{"fake:" + numberID} })
+		g.hear(hiddenChat, hiddenID, "hello")
+		g.override(g.r.Key(channels.Inbound{Address: hiddenChat, Sender: person(hiddenID)}), policy.Deny)
+		g.happens(numberKnown())
+		g.hear(numberChat, numberID, "it is me")
+		if got := g.fake.Texts(numberChat); len(got) != 0 {
+			t.Errorf("answered %q", got)
+		}
+		g.hear(numberChat, numberID, "/send on")
+		g.hear(numberChat, numberID, "hello?")
+		if got := g.fake.Texts(numberChat); len(got) != 2 {
+			t.Errorf("answered %q", got)
+		}
+	})
+}
+
+// A group that was silenced becomes a supergroup in which somebody wrote before the platform told: nothing leaves.
+//
+// source: core.telegram.org/bots/api, Message.migrate_to_chat_id
+func TestMovedGroupStaysSilenced(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		old, now := groupChat("-5"), groupChat("-1005")
+		g.hear(old, guest, "hello")
+		g.override(g.r.Key(channels.Inbound{Address: old}), policy.Deny)
+		g.hear(now, guest, "hello")
+		n := len(g.fake.Texts(now))
+		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.hear(now, guest, "are you there?")
+		g.stop()
+		g.start()
+		g.hear(now, guest, "are you there?")
+		if got := g.fake.Texts(now); len(got) != n {
+			t.Errorf("answered %q", got)
 		}
 	})
 }

@@ -119,15 +119,19 @@ const maxMoves = 16
 
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
 func (t *tx) moveDeliveries(x relocation) error {
-	open, err := someDeliveries(t.ctx, t.conn, "state IN ('pending', 'sending', 'held') AND state <> 'sent' ORDER BY seq")
+	open := map[int64]string{}
+	err := t.each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r row) error {
+		if moved, ok := move(address(r.str(1)), x.from, x.to); ok {
+			open[r.int(0)] = moved.String()
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	for _, d := range open {
-		if moved, ok := move(d.To, x.from, x.to); ok {
-			if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", moved.String(), d.Seq); err != nil {
-				return err
-			}
+	for seq, to := range open {
+		if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
+			return err
 		}
 	}
 	if x.to.Type == channels.Direct { // its messages keep their ids
@@ -183,15 +187,15 @@ func (t *tx) moveJobs(x relocation) error {
 	})
 }
 
+// changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
 func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
 	err := t.each(jobColumns, nil, func(r row) error {
 		var j sessions.Job
-		err := scanJob(r, &j)
-		if err == nil && change(&j) {
+		if scanJob(r, &j) == nil && change(&j) {
 			changed = append(changed, j)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
@@ -376,11 +380,11 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 func (t *tx) requeue(old sessions.Key, at known) error {
 	var waiting []int64
 	err := t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r row) error {
-		run, row, err := scanRun(r)
+		run, row, err := scanRun(r) // one that cannot be read stays where it is
 		if err == nil && run.Kind == sessions.TurnRun && run.Attempt == 0 && run.Chain == nil && run.Agent == at.Agent {
 			waiting = append(waiting, row.seq)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
