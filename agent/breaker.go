@@ -176,16 +176,16 @@ func (b *Breaker) Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error] 
 func (b *Breaker) settle(ctx context.Context, c *circuit, done func(error), verdict error) {
 	before := c.State()
 	done(verdict)
-	what, key := "model", "model"
+	key := "model"
 	if c == b.provider {
-		what, key = "model provider", "provider"
+		key = "provider" // with all its models
 	}
 	switch after := c.State(); {
 	case before == after:
 	case after == gobreaker.StateOpen:
-		b.log.LogAttrs(ctx, slog.LevelWarn, "the "+what+" fails again and again and is left alone for a while",
+		b.log.LogAttrs(ctx, slog.LevelWarn, "a model or its provider is left alone for a while",
 			slog.String(key, c.Name()), slog.Duration("for", BreakerPause), slog.Any("err", verdict))
 	case after == gobreaker.StateClosed:
-		b.log.LogAttrs(ctx, slog.LevelInfo, "the "+what+" works again", slog.String(key, c.Name()))
+		b.log.LogAttrs(ctx, slog.LevelInfo, "a model or its provider works again", slog.String(key, c.Name()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"parley/sessions"
 )
@@ -17,6 +18,7 @@ type Target struct {
 	From         string                    // as Opaque.From names it
 	Label        string                    // provider/model: messages of older versions are told by it
 	Thinking     bool                      // thinking that this endpoint made stays
+	ThinkingFrom time.Time                 // older messages lose their thinking and Opaque: the endpoint cannot read those any more
 	Plain        bool                      // tool calls and their results are told as text
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
@@ -91,6 +93,8 @@ type repair struct {
 	used map[string]bool // call ids
 	to   Target
 	own  bool // the target made the message at hand
+
+	readable bool // and can read what it kept with it
 }
 
 // user adds a user message, or its blocks to the user message before it.
@@ -115,6 +119,7 @@ func (r *repair) user(m sessions.Message) {
 // assistant adds an assistant message and the results of its calls.
 func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.Message) {
 	r.own = r.to.made(m)
+	r.readable = r.own && (r.to.ThinkingFrom.IsZero() || m.Time.After(r.to.ThinkingFrom))
 	m.Content = r.sound(m)
 	for n := len(m.Content); n > 0 && m.Content[n-1].Type == sessions.ThinkingBlock; n-- {
 		m.Content = m.Content[:n-1]
@@ -130,7 +135,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		}
 		was := b.ID
 		b.ID, b.Name, b.Arguments = r.callID(was), wireName(b.Name), ArgumentsObject(*b)
-		if !r.own {
+		if !r.readable {
 			b.Opaque = nil
 		}
 		answer := sessions.Message{Role: sessions.ToolResult, IsError: true, Content: sessions.TextContent(noResult)}
@@ -191,7 +196,7 @@ func (r *repair) sound(m sessions.Message) []sessions.Block {
 		if b.Type == sessions.ImageBlock && r.to.Picture != nil && !r.to.Picture(b) {
 			b = sessions.Block{Type: sessions.TextBlock, Text: unseen}
 		}
-		if b.Opaque != nil && (m.Role != sessions.Assistant || !r.own) {
+		if b.Opaque != nil && (m.Role != sessions.Assistant || !r.readable) {
 			b.Opaque = nil
 		}
 		if r.keep(m.Role, &b) {
@@ -215,7 +220,7 @@ func (r *repair) keep(role sessions.Role, b *sessions.Block) bool {
 	case sessions.ImageBlock:
 		return role != sessions.Assistant && b.Data != ""
 	case sessions.ThinkingBlock:
-		return role == sessions.Assistant && r.to.Thinking && r.own
+		return role == sessions.Assistant && r.to.Thinking && r.readable
 	case sessions.ToolCallBlock:
 		return role == sessions.Assistant
 	}

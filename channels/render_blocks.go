@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 
 	"github.com/yuin/goldmark/ast"
@@ -61,10 +62,21 @@ func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.
 // beginsList: "+ 1 555 0100" is a number to call.
 func beginsList(line []byte, _ text.Reader, _ parser.Context) bool { return line[0] != '+' }
 
-// beginsHeading: a heading has words.
-func beginsHeading(line []byte, _ text.Reader, _ parser.Context) bool {
-	return len(bytes.Trim(line, "# \t\r\n")) > 0
+// beginsHeading: a heading has words, and is no comment in a piece of code.
+func beginsHeading(line []byte, reader text.Reader, _ parser.Context) bool {
+	if len(bytes.Trim(line, "# \t\r\n")) == 0 {
+		return false
+	}
+	_, segment := reader.PeekLine()
+	src := reader.Source()
+	next, _, _ := bytes.Cut(src[min(segment.Stop, len(src)):], []byte("\n"))
+	before := src[:max(0, bytes.LastIndexByte(src[:segment.Start], '\n'))]
+	before = before[bytes.LastIndexByte(before, '\n')+1:]
+	return bytes.HasPrefix(line, []byte("##")) || !codeLine.Match(next) && !codeLine.Match(before)
 }
+
+// codeLine finds lines beside which a line that begins with "# " is a comment: another comment, an assignment, a call, a command.
+var codeLine = regexp.MustCompile(`^\s*(?:# |(?:def|class|import|from|for|while|if|elif|return|export|sudo|apt|pip|npm|git|cd|echo|curl|docker|mkdir|rm|ls|cat|set|func|let|const|var|SELECT)\s\S.*[=():;/.\-*{$]|\$\s|(?:export )?[\w.\[\]'"$]+\s*[-+*/|&:<]?=\s*\S|[\w.]+\(.*\)\s*[;{:]?$)`)
 
 // beginsQuote: >5, >>> and >_< are none, and neither is a mark alone.
 func beginsQuote(line []byte, _ text.Reader, _ parser.Context) bool {

@@ -29,7 +29,7 @@ type literals struct{}
 func (literals) Trigger() []byte { return []byte{'\\', '$'} }
 
 // Parse implements parser.InlineParser.
-func (literals) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
 	if n := formula(line, before); n > 0 {
@@ -45,38 +45,58 @@ func (literals) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.
 		return nil // a letter behind it is no escape in Markdown either
 	}
 	_, cell := parent.(*east.TableCell)
-	if !escapes(block.Source(), segment.Start, line, cell) {
+	if !escapes(block.Source(), segment.Start, line, cell, pc) {
 		return take(block, 2)
 	}
 	block.Advance(1)
 	return take(block, 1)
 }
 
-// escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line.
-func escapes(src []byte, at int, line []byte, cell bool) bool {
+// escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
+// looked at.
+func escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool {
 	const longest = 100
 	start := max(0, at-longest)
 	start += bytes.LastIndexAny(src[start:at], " \t\n") + 1
-	head := src[start:at]
-	end := bytes.IndexAny(line[:min(len(line), longest)], " \t\n")
-	if end < 0 {
-		end = min(len(line), longest)
+	end := at + len(line)
+	if i := bytes.IndexAny(line[:min(len(line), longest)], " \t\n"); i >= 0 {
+		end = at + i
 	}
-	switch lineStart := opensLine(src, start); line[1] {
+	if at-start >= longest || end-at > longest {
+		return false
+	}
+	head := src[start:at]
+	switch line[1] {
 	case '|':
 		return cell
 	case '#', '-', '+':
-		return lineStart && len(head) == 0
+		return len(head) == 0 && opensLine(src, start)
 	case '.', ')':
-		return lineStart && len(head) > 0 && len(bytes.Trim(head, "0123456789")) == 0
+		return len(head) > 0 && len(bytes.Trim(head, "0123456789")) == 0 && opensLine(src, start)
 	case '*', '_', '~', '`', '<':
-		return !technical.Match(src[start : at+end])
+		return !isTechnical(src, start, end, pc)
 	case '>':
-		return lineStart && len(head) == 0 || bytes.Contains(head, []byte(`\<`)) && !technical.Match(src[start:at+end])
+		return len(head) == 0 && opensLine(src, start) || bytes.Contains(head, []byte(`\<`)) && !isTechnical(src, start, end, pc)
 	case '&':
 		return entity.Match(line[1:])
 	}
 	return false
+}
+
+var technicalKey = parser.NewContextKey()
+
+// isTechnical looks at a word once, however many backslashes it has.
+func isTechnical(src []byte, start, end int, pc parser.Context) bool {
+	type verdict struct {
+		start int
+		is    bool
+	}
+	if v, ok := pc.Get(technicalKey).(verdict); ok && v.start == start {
+		return v.is
+	}
+	v := verdict{start, technical.Match(src[start:end])}
+	pc.Set(technicalKey, v)
+	return v.is
 }
 
 // opensLine reports whether there is nothing but white space in front of a place of a line.
@@ -89,7 +109,7 @@ func opensLine(src []byte, at int) bool {
 
 var (
 	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯.
-	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|\^|¯|^[A-Za-z]:\\`)
+	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\`)
 	entity    = regexp.MustCompile(`^&#?\w{1,32};`)
 )
 

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -179,7 +180,7 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
 			return false
 		}
-		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content)
+		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content))
 	}
 	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
 		return false
@@ -225,6 +226,15 @@ func saysSomething(s []byte) bool {
 	}
 	return false
 }
+
+// names reports whether what stands between two underscores are names that have some themselves: _private_var … CONST_NAME_.
+func names(s []byte) bool {
+	first, _, _ := bytes.Cut(s, []byte(" "))
+	last := s[bytes.LastIndexByte(s, ' ')+1:]
+	return name.Match(first) || name.Match(last)
+}
+
+var name = regexp.MustCompile(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)
 
 func onlyLetters(s []byte) bool {
 	for _, r := range string(s) {

@@ -41,7 +41,7 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"* tax\n\n* a\n* b":                                             "• tax\n\n• a\n• b",
 		"It costs 5\n\n* without tax":                                   "It costs 5\n\n* without tax",
 		"See README.md, (backup.sh) and src/main.py:7. **go.mod** x.rs": "See <code>README.md</code>, (<code>backup.sh</code>) and <code>src/main.py</code>:7. <b>go.mod</b> <code>x.rs</code>",
-		"**Note [1]** **f(x)** *(a [b])* **{x}**":                       "<b>Note [1]</b> <b>f(x)</b> <i>(a [b])</i> <b>{x}</b>",
+		"**Note [1]** **f(x)** *(a [b])* **{x}**":                       "<b>Note [1] f(x)</b> <i>(a [b])</i> <b>{x}</b>",
 		"run main.py":                                                   "run <code>main.py</code>",
 		"https://e.x/README.md e.g. 3.md5":                              "https://e.x/README.md e.g. 3.md5",
 		"fn[0](x) [t](./a.md) [t](b.md) f[1]()":                         "fn[0](x) t (./a.md) t (b.md) f[1]()",

@@ -78,7 +78,7 @@ func telegramText(s string) (string, error) {
 // entities counts what Telegram makes entities of: tags (a code block with a language is one), and addresses.
 func entities(s string) int {
 	s = regexp.MustCompile(`(?s)<(pre|code)>.*?</(pre|code)>|<pre><code [^>]*>.*?</code></pre>`).ReplaceAllString(s, "<code></code>")
-	return strings.Count(s, "<") - strings.Count(s, "</") + strings.Count(strings.ReplaceAll(s, `<a href="http`, ""), "http")
+	return strings.Count(s, "<") - strings.Count(s, "</") + len(regexp.MustCompile(`(^|\s)http`).FindAllString(s, -1))
 }
 
 func squeeze(s string) string {

@@ -36,6 +36,11 @@ func TestLearning(t *testing.T) {
 	sampled := func(c *Config) {
 		c.Settings = func(string) agent.ModelSettings { return agent.ModelSettings{Temperature: &warm, TopP: &cool} }
 	}
+	withBody := func(c *Config) {
+		c.Settings = func(string) agent.ModelSettings {
+			return agent.ModelSettings{Body: map[string]any{"top_k": 50, "service_tier": "auto", "max_tokens": 64000}}
+		}
+	}
 	for _, c := range []struct {
 		name     string
 		p        agent.Prompt
@@ -68,6 +73,10 @@ func TestLearning(t *testing.T) {
 		{name: "marks", p: low, says: invalid("*.cache_control: Extra inputs are not permitted"), when: []string{"cache_control"}, not: "cache_control"},                                                                                                          // source: cg-dot/vertexai-cf-workers#21
 		{name: "instructions as a list", p: low, says: `{"detail":[{"type":"string_type","loc":["body","system"],"msg":"Input should be a valid string"}]}`, when: []string{`"system":[`}, has: `"system":"be kind"`},
 		{name: "instructions", p: low, says: invalid("system role not supported"), when: []string{`"system":`}, has: `{"role":"user","content":[{"type":"text","text":"be kind"},{"type":"text","text":"hi"`},
+		// source: docs.anthropic.com/en/api/messages (errors name the field), BerriAI/litellm#16265
+		{name: "a field of the configuration", p: low, config: withBody, says: invalid("top_k: Extra inputs are not permitted"), when: []string{`"top_k"`}, has: `"service_tier":"auto"`, not: "top_k"},
+		{name: "its value", p: low, config: withBody, says: invalid("top_k: Input should be less than or equal to 40"), when: []string{`"top_k":50`}, has: `"top_k":40`},
+		{name: "its length of the answer", p: low, config: withBody, says: invalid("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens"), when: []string{`"max_tokens":64000`}, has: `"max_tokens":8192`},
 		{name: "streaming", p: low, says: invalid("This model does not support streaming."), when: []string{`"stream":true`}, not: `"stream"`},
 		{name: "tools", p: low, says: invalid("registry.ollama.ai/library/gemma3:4b does not support tools"), when: []string{`"tools":`}, has: "I called the tool look", not: "tool_use"}, // source: picobot#6
 		{name: "one tool", p: loose, says: invalid("tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"), when: []string{`"name":"look"`}, has: `"name":"save"`, not: `"name":"look"`, requests: 3},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -72,7 +73,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 		}
 	}
 	b = m.encodeParams(b, p, &a, c.thoughtless)
-	if b, err = encodeBody(b, set.Body); err != nil {
+	if b, err = a.encodeBody(b, shortAnswer); err != nil {
 		return request{}, err
 	}
 	if a.stream { // left out otherwise: some servers refuse the key
@@ -86,7 +87,8 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 func (m *Model) target(at lessons.Endpoint, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""),
-		AfterTool: call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
+		ThinkingFrom: call.ReasoningFrom(),
+		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
 		Picture: call.Picture(set.Images),
 	}
 }
@@ -161,17 +163,34 @@ func encodeSystem(b []byte, text string, a *asked) []byte {
 	return append(wire.Quote(append(b, `"text":`...), text), "}]"...)
 }
 
-// encodeBody appends the fields that the configuration adds, in a fixed order.
-func encodeBody(b []byte, fields map[string]any) ([]byte, error) {
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+// encodeBody appends the fields that the configuration adds, in a fixed order. One is left out, or has another value, only when an error
+// names it.
+func (a *asked) encodeBody(b []byte, fallback int) ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(a.body)) {
 		if slices.Contains(ownFields, name) {
 			continue
 		}
-		value, err := wire.JSON(fields[name])
+		raw, err := wire.JSON(a.body[name])
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(wire.Quote(append(b, ','), name), ':'), value...)
+		was := wire.Scalar(raw)
+		use, send := a.call.Param(name, was)
+		switch {
+		case !send && name == "max_tokens": // the protocol wants a number
+			raw = strconv.AppendInt(nil, int64(fallback), 10)
+		case !send:
+			continue
+		case use == was:
+		case json.Valid([]byte(use)):
+			raw = []byte(use)
+		default:
+			raw = wire.Quote(nil, use)
+		}
+		if send {
+			a.params = append(a.params, lessons.Param{Name: name, Value: use, Fixed: true})
+		}
+		b = append(append(wire.Quote(append(b, ','), name), ':'), raw...)
 	}
 	return b, nil
 }

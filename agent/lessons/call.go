@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -27,8 +28,26 @@ type Sent struct {
 	Stream     bool
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
+	Items      []Item
 	Loose      bool // schemas have other keywords than the plainest
 }
+
+// Item is a part of the history that its provider wants back as it came, and that it may be unable to read later.
+type Item struct {
+	ID     string // the provider's own; may be empty
+	Sealed string // encrypted content; may be empty
+}
+
+// name tells items apart in lessons.
+func (i Item) name() string {
+	if i.ID != "" && len(i.ID) <= maxItemName {
+		return i.ID
+	}
+	return Hash(i.ID + i.Sealed)
+}
+
+// maxItemName bounds an id that is the name of a lesson, in bytes. Longer ones are hashed.
+const maxItemName = 64
 
 // Param is an optional parameter of a request.
 type Param struct {
@@ -164,6 +183,22 @@ func (c *Call) Use(kind string) string {
 	}
 	l, _ := c.find(key{kind, "", ""})
 	return l.Use
+}
+
+// OffItem reports whether an item of the history is left out.
+func (c *Call) OffItem(i Item) bool {
+	return (i.ID != "" || i.Sealed != "") && c.Off(Reasoning, i.name())
+}
+
+// ReasoningFrom gives the time up to which reasoning of earlier steps cannot be read any more; zero = all of it can. It is for
+// agent.Target.
+func (c *Call) ReasoningFrom() time.Time {
+	if len(c.now) == 0 && len(c.stale) == 0 {
+		return time.Time{}
+	}
+	l, _ := c.find(key{Reasoning, OldReasoning, ""})
+	at, _ := time.Parse(time.RFC3339Nano, l.Use) // zero where there is none
+	return at
 }
 
 // Said gives the provider's words from which something was learned; "" = nothing was.

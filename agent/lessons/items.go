@@ -1,13 +1,17 @@
 package lessons
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
+	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
@@ -20,11 +24,54 @@ func (r reading) items() (sessions.Lesson, bool) {
 	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
 	case itemGone.MatchString(r.text):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.unreadable()
 	case itemForm.MatchString(r.text) && !pictureName.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	}
 	return sessions.Lesson{}, false
+}
+
+// maxItems bounds how many items are left out one by one: an endpoint that refuses more of them cannot read any.
+const maxItems = 2
+
+// unreadable is for errors about what an item says: it cannot be decrypted or verified, or is not known. The item that is named is left
+// out; where encrypted content is refused and none is named, all that are older than now, because an organisation or a key that changed
+// makes all of them unreadable. Only when that did not end it does the model get no reasoning back at all.
+// source: openai/codex#13724 (only old threads are refused, new ones work)
+func (r reading) unreadable() (sessions.Lesson, bool) {
+	known := 0
+	for k := range r.call.now {
+		if k.kind == Reasoning && k.name != "" && k.name != OldReasoning {
+			known++
+		}
+	}
+	if i := slices.IndexFunc(r.sent.Items, r.namesItem); i >= 0 && known < maxItems {
+		return sessions.Lesson{Kind: Reasoning, Name: r.sent.Items[i].name(), Use: OmitReasoning}, true
+	}
+	old := key{Reasoning, OldReasoning, ""}
+	if _, known := r.call.now[old]; known || !sealedWord.MatchString(r.text) { // of ids it refuses any
+		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+	}
+	use := r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)
+	if was, known := r.call.stale[old]; known { // it was tried again without, and still holds
+		use = was.Use
+	}
+	return sessions.Lesson{Kind: Reasoning, Name: OldReasoning, Use: use}, true
+}
+
+// sealedWord are errors about what is encrypted.
+var sealedWord = pattern.New(`encrypt|decrypt|signature`)
+
+// sealedWords are the ends of encrypted content that an error quotes in the place of all of it.
+var sealedWords = pattern.New(`(?i)encrypted content (\S{2,}?)(?:\.\.\.|…)([\w=+/-]{2,})`)
+
+// namesItem reports whether an error speaks of an item, by its id or by the ends of its encrypted content.
+func (r reading) namesItem(i Item) bool {
+	if word(r.text, strings.ToLower(i.ID)) {
+		return true
+	}
+	m := sealedWords.FindStringSubmatch(r.f.Raw)
+	return m != nil && i.Sealed != "" && strings.HasPrefix(i.Sealed, m[1]) && strings.HasSuffix(i.Sealed, m[2])
 }
 
 var pictureName = pattern.New(`image|picture`)

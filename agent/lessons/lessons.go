@@ -35,11 +35,15 @@ const (
 	Schema     = "schema"      // tools' schemas have the plainest keywords only
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
-	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning
+	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
+
+// OldReasoning is the Name of a lesson about all reasoning that is older than Use, a time of RFC 3339: the endpoint cannot read that any
+// more, because the organisation or a key of it changed. What it makes later goes back.
+const OldReasoning = "older"
 
 // The values of Lesson.Use.
 const (

@@ -56,8 +56,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
-		Plain:    toolsOff || call.Bare() || roles == lessons.Alternate,
-		ShortIDs: call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
+		Plain:        toolsOff || call.Bare() || roles == lessons.Alternate,
+		ThinkingFrom: call.ReasoningFrom(),
+		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images),
 	}
 	out.params = m.params(p, s, call, out)
@@ -152,7 +153,7 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		if err != nil {
 			continue // the configuration was read: only NaN and the like
 		}
-		was := scalar(raw)
+		was := wire.Scalar(raw)
 		value, send := call.Param(name, was)
 		p := param{Param: lessons.Param{Name: name, Value: value, Fixed: true}}
 		switch {
@@ -168,15 +169,6 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		out = append(out, p)
 	}
 	return out
-}
-
-// scalar gives a value as lessons name it: a text without quotes, anything else as JSON.
-func scalar(raw []byte) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 // effortWords are other names for how much a model thinks.

@@ -68,6 +68,7 @@ func (h *history) target() agent.Target {
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
 		Plain:        h.noTools || h.call.Bare() || h.call.Use(lessons.Roles) == lessons.Alternate,
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
+		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
 		Picture:      h.call.Picture(h.set.Images),
@@ -136,7 +137,7 @@ func (h *history) assistant(m sessions.Message) {
 	kept := make([]keptItem, len(m.Content))
 	for i, c := range m.Content {
 		if !h.omit {
-			kept[i] = readKept(c)
+			kept[i] = h.readable(readKept(c))
 		}
 	}
 	whole := !h.omit && h.complete(m, kept)
@@ -176,8 +177,9 @@ func (h *history) assistant(m sessions.Message) {
 
 // keptItem is what was kept of an item for its provider.
 type keptItem struct {
-	data json.RawMessage // nil = nothing
-	id   string
+	data   json.RawMessage // nil = nothing
+	id     string
+	sealed string // encrypted content
 }
 
 // readKept reads what was kept with a block. What chat completions kept at the same address is no item.
@@ -185,11 +187,29 @@ func readKept(c sessions.Block) keptItem {
 	if c.Opaque == nil || c.Opaque.Data == nil {
 		return keptItem{}
 	}
-	var item struct{ Type, ID string }
+	var item struct {
+		Type, ID string
+		Sealed   json.RawMessage `json:"encrypted_content"`
+	}
 	if json.Unmarshal(c.Opaque.Data, &item) != nil || item.Type == "" {
 		return keptItem{}
 	}
-	return keptItem{c.Opaque.Data, item.ID}
+	var sealed string
+	_ = json.Unmarshal(item.Sealed, &sealed) // what is no text is not named in an error
+	return keptItem{c.Opaque.Data, item.ID, sealed}
+}
+
+// readable notes an item that goes back, or gives none where the provider cannot read it any more.
+func (h *history) readable(kept keptItem) keptItem {
+	item := lessons.Item{ID: kept.id, Sealed: kept.sealed}
+	if kept.data == nil {
+		return kept
+	}
+	if h.call.OffItem(item) {
+		return keptItem{}
+	}
+	h.sent.Items = append(h.sent.Items, item)
+	return kept
 }
 
 // complete reports whether all reasoning of a message can be sent, and none of its items was sent before.

@@ -129,6 +129,8 @@ func TestRefusals(t *testing.T) {
 		// source: ggml-org/llama.cpp#26394
 		{"an item of no known form", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, `{"error":{"code":400,"message":"Cannot determine type of 'item'"}}`, nil}, without("reasoning"), nil},
 		{"a field of an item", agent.Prompt{Messages: history()}, agent.ModelSettings{}, reply{400, refusal("Unknown parameter: 'input[1].encrypted_content'.", "input[1].encrypted_content", "unknown_parameter"), nil}, without("reasoning"), nil},
+		// source: platform.openai.com/docs/api-reference/responses (top_logprobs: 0 to 20)
+		{"a value of the configuration", agent.Prompt{}, agent.ModelSettings{Body: map[string]any{"top_logprobs": 50}}, reply{400, refusal("Invalid 'top_logprobs': integer above maximum value. Expected a value <= 20, but got 50 instead.", "top_logprobs", "integer_above_max_value"), nil}, is("top_logprobs", 20.0), is("top_logprobs", 50.0)},
 		{"the system text", agent.Prompt{System: "be kind"}, agent.ModelSettings{}, reply{400, `{"error":"Unknown parameter: 'instructions'"}`, nil},
 			func(b map[string]any) bool {
 				return b["instructions"] == nil && strings.Contains(fmt.Sprint(b["input"]), "be kind")

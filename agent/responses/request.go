@@ -270,11 +270,19 @@ func (e *fields) body() error {
 		if err != nil {
 			return err
 		}
-		p := lessons.Param{Name: name, Value: string(value[:min(len(value), maxValue)]), Fixed: true}
-		if refused(e.call, p.Name, p.Value) {
+		was := wire.Scalar(value)
+		was = was[:min(len(was), maxValue)]
+		use, send := e.call.Param(name, was)
+		switch {
+		case !send:
 			continue
+		case use == was:
+		case json.Valid([]byte(use)):
+			value = []byte(use)
+		default:
+			value = wire.Quote(nil, use)
 		}
-		e.sent.Params = append(e.sent.Params, p)
+		e.sent.Params = append(e.sent.Params, lessons.Param{Name: name, Value: use, Fixed: true})
 		e.b = append(append(wire.Quote(append(e.b, ','), name), ':'), value...)
 	}
 	return nil

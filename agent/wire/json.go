@@ -85,3 +85,12 @@ func Image(b sessions.Block) (ok bool, instead string) {
 	}
 	return false, "[a picture of type " + strings.Join(strings.Fields(b.MIME), " ") + " that cannot be shown to the model]"
 }
+
+// Scalar gives a JSON value as lessons name it: a text without quotes, anything else as it is.
+func Scalar(raw []byte) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
