@@ -130,7 +130,7 @@ func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, w
 	if x.found = x.found && x.run.Input.Provenance != nil; !x.found {
 		return x, "", nil
 	}
-	if p := x.run.Input.Provenance; in.Event == channels.Edited && p.Sender != string(in.Sender.ID) && p.Sender != string(in.Sender.Also) {
+	if in.Event == channels.Edited && !x.by(in.Sender) {
 		return x, "changed by somebody who has not written it", nil
 	}
 	return x, "", nil
@@ -140,6 +140,12 @@ func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, w
 func (x subject) author() channels.Sender {
 	p := x.run.Input.Provenance
 	return channels.Sender{ID: channels.UserID(p.Sender), Username: p.User, Name: p.Name, Bot: p.Bot}
+}
+
+// by reports whether a person wrote the message, by one of their ids.
+func (x subject) by(u channels.Sender) bool {
+	id := x.author().ID
+	return id == u.ID || id != "" && id == u.Also
 }
 
 // words gives what the message's input begins with, when it answers another one, and what its sender wrote.
@@ -190,7 +196,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 			a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 		}
 	case channels.Deleted:
-		if id := x.author().ID; x.found && (in.Sender.ID == id || in.Sender.Also == id && id != "") { // whoever else did it, an admin may be: it is told of, no more
+		if x.found && x.by(in.Sender) { // whoever else did it, an admin may be: it is told of, no more
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:
