@@ -63,6 +63,7 @@ type Sender struct {
 	Username string // without @; for display and allow lists that name people, where the platform has such names
 	Name     string // display name
 	Bot      bool
+	Also     UserID // another id of the same person, as the platform has told: lists that name it mean them. The host fills it in, no adapter
 }
 
 // Quote is the message that another one replies to.

@@ -19,6 +19,7 @@ var errNoAccount = errors.New("the account is not in the configuration")
 // Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
 // or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
 func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
+	in = r.settings.Load().known(in)
 	a, err := r.take(ctx, in)
 	if err != nil {
 		defer r.fence("accept", &err)
@@ -40,7 +41,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	}
 	a.Digest = digest(in)
 	if !a.Moved.IsZero() { // before anything comes from there
-		r.settings.Load().former.add(in.Address, a.Moved)
+		r.moving(in, a.Moved)
 	}
 	var acc sessions.Accepted
 	revised := r.revising(a.Amend)
@@ -58,6 +59,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.relocate(in.Address, a.Moved)
+		r.doubt.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
@@ -277,8 +279,16 @@ func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, 
 		return r.limitBots(ctx, set, in, s.Key, a)
 	}
 	var err error
-	if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, in.Sender.ID); err != nil || !f.Paired {
-		return a, err
+	for _, id := range []channels.UserID{in.Sender.ID, in.Sender.Also} {
+		if id == "" || f.Paired {
+			continue
+		}
+		if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
+			return a, err
+		}
+	}
+	if !f.Paired {
+		return a, nil
 	}
 	return access.Admit(f), nil
 }

@@ -82,6 +82,7 @@ func (r *Router) besides(ctx context.Context, set *Settings, in channels.Inbound
 	if in.Address.Type != channels.Direct {
 		return s, set.Accounts[Ref(in.Address)].Access.Listens(set.ruled(in.Address), in.Parent), nil
 	}
+	in.Sender = set.person(in.Address.Channel, in.Sender)
 	v, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return s, v.Outcome == policy.Admit, err
 }

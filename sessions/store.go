@@ -67,7 +67,8 @@ type Arrival struct {
 	Overheard *Overheard       // with Skip: what the session's next turn is shown; kept in the same commit
 	Amend     *Amend           // with Skip: a run that was never begun changes, or ends and is named in Accepted.Stopped; Overheard is kept only when it was begun
 	Title     *Session         // with Skip: the Title of this Key, if there is such a session
-	Moved     channels.Address // with Skip: In.Address is this now, as by Readdress
+	Moved     channels.Address // with Skip: In.Address is this now, as by Readdress. Of a direct chat In.Sender is the person by the id that they have now; the old id is In.Address.Chat
+	Route     Key              // with Moved: the session that messages from there belong to by the configuration; "" = not known
 	Effects   Effects
 }
 
@@ -255,8 +256,10 @@ type Deliveries interface {
 	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, end TryEnd) error
 	// EndDelivery makes a delivery final (or Held) with a reason. The words of an Invite are gone when it is final, however it ended.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
-	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became
-	// a supergroup. Get finds the session of the old chat by the key of the new one from then on, unless that has a session already.
+	// Readdress changes the chat of every delivery that is not final or made later, of jobs, of the session's Last and of what is Known:
+	// a group became a supergroup, a hidden number became known. Get finds the session of the old chat by the key of the new one from
+	// then on. A session that has that key already takes over the chat, with what waits in the old one; both have the stricter send
+	// policy of the two then. A person who was let in, or turned down, is so by the new id.
 	Readdress(ctx context.Context, from, to channels.Address) error
 	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)

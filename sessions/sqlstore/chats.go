@@ -64,7 +64,7 @@ func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), fitKey(string(id))}, func(r row) error {
+		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), beforeOf(chat), fitKey(string(id))}, func(r row) error {
 			var sent content
 			err := decode(r.str(0), &sent)
 			m = sessions.OwnMessage{Session: sessions.Key(r.str(1)), Text: sent.Text}
@@ -90,8 +90,8 @@ func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
 		run = sessions.Run{}
-		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?)",
-			[]any{fitKey(string(id)), fitKey(whole(chat).String()), string(channels.Message)}, func(r row) (err error) {
+		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+			[]any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r row) (err error) {
 				run, _, err = scanRun(r)
 				return err
 			})

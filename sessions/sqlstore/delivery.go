@@ -79,6 +79,10 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
+	var err error
+	if d.To, err = t.current(d.To); err != nil { // whoever made it may have been at work before the chat moved
+		return d, err
+	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
 		found, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil })

@@ -30,7 +30,7 @@ const (
 const keepSkipped = 30 * 24 * time.Hour
 
 // sight is a seen row: one event or source, and what came of it.
-type sight struct{ msg, address, event, thread, skip, digest string }
+type sight struct{ msg, address, before, event, thread, skip, digest string }
 
 // Accept commits one platform event and everything that it causes.
 func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
@@ -48,7 +48,7 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), event: string(a.In.Event), thread: string(thread), skip: a.Skip, digest: a.Digest}
+	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), skip: a.Skip, digest: a.Digest}
 	err = s.write(ctx, "Accept", func(t *tx) (err error) {
 		if acc, err = t.once(seen, e); err != nil || acc.Duplicate {
 			return err
@@ -76,7 +76,7 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 		}
 	}
 	if a.In.Event == channels.Edited && a.Digest != "" {
-		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address = ? AND event = ?", a.Digest, string(a.In.Target), whole(a.In.Address).String(), string(channels.Message)); err != nil {
+		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, string(a.In.Target), whole(a.In.Address).String(), beforeOf(a.In.Address), string(channels.Message)); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 		}
 	}
 	if !a.Moved.IsZero() {
-		return t.readdress(a.In.Address, a.Moved)
+		return t.readdress(relocationOf(a))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (s *Store) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Ac
 func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 	if at.msg != "" {
 		var run string
-		found, err := t.one("SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?", []any{at.msg, at.address, at.event},
+		found, err := t.one("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
 			func(r row) error { run = r.str(0); return nil })
 		if err != nil {
 			return acc, err
@@ -216,7 +216,7 @@ func account(kind channels.Kind, id channels.AccountID) string {
 // Said gives the digest of what a message says.
 func (s *Store) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address = ? AND event = ?", []any{string(id), whole(chat).String(), string(channels.Message)},
+		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{string(id), whole(chat).String(), beforeOf(chat), string(channels.Message)},
 			func(r row) error { digest = r.str(0); return nil })
 		return err
 	})
