@@ -241,6 +241,14 @@ func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "channels/") && strings.HasSuffix(name, ".db")
 }
 
+// beside reports whether a file belongs to a database of the host or of an adapter, and is no part of a backup.
+func beside(name string) bool {
+	if strings.HasPrefix(name, "channels/") {
+		return companion(name)
+	}
+	return !strings.Contains(name, "/") && name != sqlstore.DatabaseFile && strings.HasPrefix(name, sqlstore.DatabaseFile)
+}
+
 // companion reports whether a file belongs to a SQLite database.
 func companion(name string) bool {
 	for _, end := range []string{"-wal", "-shm", "-journal"} {
@@ -283,7 +291,7 @@ func (x *writer) walk(ctx context.Context, f func(name string) error) error {
 			return nil
 		case slices.Contains(own, name): // it has a place of its own
 			return nil
-		case top && strings.HasPrefix(name, sqlstore.DatabaseFile) || companion(name) && strings.HasPrefix(name, "channels/"):
+		case beside(name) || name == sqlstore.DatabaseFile:
 			return nil
 		case !e.Type().IsRegular():
 			if why := name + ": it is no plain file"; !slices.Contains(x.m.Left, why) { // the walk is done twice
