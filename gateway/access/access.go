@@ -28,7 +28,8 @@ type Settings struct {
 	Tokens  []Token        // names differ; without any nobody comes in
 	Hosts   []string       // names, without port, under which the host may be addressed, besides localhost and IP addresses
 	Proxies []netip.Prefix // from where X-Forwarded-For and X-Forwarded-Proto are believed
-	Open    []string       // paths that need no token, for example /healthz; one that ends in / covers what is below it
+	Open    []string       // paths that need no token, for example /static/; one that ends in / covers what is below it
+	Public  []string       // paths of Open that say more to those who show a token, which is checked then
 }
 
 // Config is what a door is made of.
@@ -126,7 +127,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		case r.URL.Path == "/logout":
 			d.logout(w, r)
 			return
-		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path):
+		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path) && !s.shown(r):
 			w.pass(next, r)
 		default:
 			if k, ok := d.enter(s, w, r); ok {
@@ -151,6 +152,15 @@ func (d *Door) Local(next http.Handler) http.Handler {
 
 func (s *state) open(path string) bool {
 	return slices.ContainsFunc(s.Open, func(p string) bool { return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) })
+}
+
+// shown reports whether a request for a public path carries a token, or a cookie that is good.
+func (s *state) shown(r *http.Request) bool {
+	if !slices.Contains(s.Public, r.URL.Path) {
+		return false
+	}
+	_, _, in := s.session(r)
+	return in || r.Header.Get("Authorization") != ""
 }
 
 // enter gives the key of the cookie or token that a request carries, or refuses.
