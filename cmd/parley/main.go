@@ -46,6 +46,7 @@ type cli struct {
 	Agent      agentCmd      `cmd:"" help:"Have an agent work on something."`
 	Send       sendCmd       `cmd:"" help:"Send a text to a chat, without an agent."`
 	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
+	SignOut    signOutCmd    `cmd:"" name:"sign-out" help:"Sign every browser out of the page."`
 	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
 	Events     eventsCmd     `cmd:"" help:"Print what happens, as it happens."`
 	Sessions   sessionsCmd   `cmd:"" help:"List, read, search, change, delete sessions."`
