@@ -6,7 +6,7 @@ import "time"
 const (
 	firstSecond     = 1
 	lastSecond      = 4_102_444_799
-	firstFineSecond = 1_000_000_000 // 2001: a time in milliseconds or finer is not older
+	firstFineSecond = 900_000_000 // 1998: a time in milliseconds or finer is not older
 )
 
 // UnixTime gives the time that a platform names in seconds since 1970. Adapters call it for every time that comes from outside, so that

@@ -161,6 +161,7 @@ const (
 // Limits are facts about an address, known without I/O.
 type Limits struct {
 	Text       int     // longest message in Unit; 0 = unlimited
+	Received   int     // longest message that a person's app sends, in Unit: it cuts what is longer; 0 = Text
 	Unit       Unit    // what Text counts, after markup is parsed
 	Dialect    Dialect // the markup that Send expects
 	Lines      int     // most lines in a message; 0 = unlimited

@@ -89,6 +89,9 @@ func within(s string, lim Limits) bool {
 	return lim.Lines <= 0 || strings.Count(s, "\n") < lim.Lines
 }
 
+// Measure counts a text in a unit.
+func Measure(s string, u Unit) int { return measure(s, u) }
+
 // measure counts a text in a unit.
 func measure(s string, u Unit) int {
 	switch u {

@@ -43,6 +43,8 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.settings.Load().former.add(in.Address, a.Moved)
 	}
 	var acc sessions.Accepted
+	revised := r.revising(a.Amend)
+	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.reserve(&a.Effects)
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
@@ -61,7 +63,44 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
 	r.follow(ctx, acc)
+	r.joins(ctx, acc)
 	return a, nil
+}
+
+// revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
+// func says.
+func (r *Router) revising(a *sessions.Amend) (done func(revised bool)) {
+	if a != nil && a.By != "" {
+		if done, ok := r.lanes.hold(a.Key, a.By); ok {
+			return done
+		}
+		a.By = ""
+	}
+	return func(bool) {}
+}
+
+// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+		return
+	}
+	_, by, err := r.before(ctx, acc.Run)
+	if err != nil { // then it has the next turn
+		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
+		return
+	}
+	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+		r.lanes.again(acc.Run.Key, by)
+	}
+}
+
+// isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
+func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
+	if !r.lanes.busy(key) || in.Sender.Bot {
+		return false, nil
+	}
+	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
+	return last != "", err
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
@@ -141,7 +180,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
 	case policy.Remember:
-		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		part, err := r.isPart(ctx, in, key, agentID, text, owner)
+		if err != nil {
+			return sessions.Arrival{}, err
+		}
+		if !part { // which needs no mention: what it belongs to had one
+			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		}
 	default:
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
@@ -158,11 +203,15 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	files, err := r.filesOf(ctx, s, in)
+	run, err := r.runFor(ctx, s, in, text, owner)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, files, owner)}
+	return r.arrives(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
+}
+
+// arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
+func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -187,6 +236,18 @@ func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) 
 		s.Key, s.Agent = key, agentID
 	}
 	return s, nil
+}
+
+// runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
+func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
+	files, err := r.filesOf(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	run := newRun(in, s.Key, s.Agent, text, files, owner)
+	run.Input.Provenance.Cut = r.atLimit(in)
+	run.With, _, err = r.before(ctx, *run)
+	return run, err
 }
 
 func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {

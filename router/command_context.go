@@ -69,7 +69,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	}
 	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
-	t, err := r.compose(ctx, c.set, c.session, run)
+	t, err := r.compose(ctx, c.set, c.session, run, false)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}

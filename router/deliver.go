@@ -382,7 +382,10 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 			return true
 		}
 		g.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrUnfit) { // it would be refused again
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+			return true
+		}
+		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
 			return true
 		}
 		if !sleep(ctx, backoff(try)) {

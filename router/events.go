@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,7 +187,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 				a.Skip = unchanged
 				return a
 			}
-			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}
+			a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 		}
 	case channels.Deleted:
 		if x.found && in.Sender.ID == x.author().ID { // whoever else did it, an admin may be: it is told of, no more

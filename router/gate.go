@@ -249,7 +249,7 @@ func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict
 func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	if t := g.caps(to).Typer; t != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
-			g.fadeLater(key, to, "")
+			g.fadeLater(ctx, key, to, "")
 		}
 	}
 }

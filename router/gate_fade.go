@@ -46,18 +46,19 @@ func (s *signs) forget(x sign) {
 }
 
 // fadeLater takes a sign that was shown away when its channel wants that, under the policy as it is then.
-func (g *gate) fadeLater(key sessions.Key, to channels.Address, id channels.MessageID) {
+func (g *gate) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	f := g.caps(to).Fader
 	if f == nil {
 		return
 	}
 	if wait := f.FadeAfter(to, id); wait > 0 {
-		g.signs.later(sign{to, id}, wait, func() { g.fade(key, sign{to, id}) })
+		ctx := context.WithoutCancel(ctx) // what showed the sign is over by then
+		g.signs.later(sign{to, id}, wait, func() { g.fade(ctx, key, sign{to, id}) })
 	}
 }
 
 // fade takes a sign away; a sign whose host or channel has ended meanwhile stays.
-func (g *gate) fade(key sessions.Key, x sign) {
+func (g *gate) fade(ctx context.Context, key sessions.Key, x sign) {
 	g.signs.forget(x)
 	f := g.caps(x.to).Fader
 	g.mu.Lock()
@@ -65,7 +66,6 @@ func (g *gate) fade(key sessions.Key, x sign) {
 	if f == nil || g.life == nil || g.life.Err() != nil {
 		return
 	}
-	ctx := g.life
 	g.wg.Go(func() {
 		g.hint(ctx, key, x.to, func(ctx context.Context) error { return f.Fade(ctx, x.to, x.id) })
 	})

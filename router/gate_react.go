@@ -61,7 +61,7 @@ func (g *gate) react(ctx context.Context, key sessions.Key, to channels.Address,
 func (g *gate) acknowledge(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := g.caps(to).Acknowledger; can != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
-			g.fadeLater(key, to, id)
+			g.fadeLater(ctx, key, to, id)
 		}
 	}
 }

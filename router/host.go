@@ -42,9 +42,9 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 }
 
 // Cancel implements tools.Host.
-func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) (int, error) {
+func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
 	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
-	return len(acc.Stopped), err
+	return acc.Stopped, err
 }
 
 // Post implements tools.Host. Two sessions have a say: the caller's own policy is asked now, that of the chat at delivery. The transcript

@@ -106,7 +106,7 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
-	out, err := r.think(timed(work), set, &run)
+	out, err := r.thinkUntil(timed(work), set, &run)
 	switch {
 	case err == nil:
 		return r.success(ctx, set, run, out)
@@ -212,14 +212,14 @@ func (r *Router) leftAbove(c sessions.Chain) time.Duration {
 	return r.ages.left(c.Until, time.UnixMilli(c.StartedMs))
 }
 
-// think builds the turn and runs the loop. What the turn takes up changes what the run's answer refers to.
-func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (out agent.Outcome, err error) {
+// think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
+func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, again bool) (out agent.Outcome, err error) {
 	defer r.fence("turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
 		return out, fmt.Errorf("reading the session: %w", err)
 	}
-	t, err := r.compose(ctx, set, s, run)
+	t, err := r.compose(ctx, set, s, run, again)
 	if err != nil {
 		return out, err
 	}

@@ -332,7 +332,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 			r.tellRun(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.wake(acc.Run.Key)
+			r.lanes.begin(acc.Run.Key, lane{parts: hasParts(&acc.Run)})
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}

@@ -89,4 +89,3 @@ func TestOriginReachesTheModel(t *testing.T) {
 		}
 	})
 }
-

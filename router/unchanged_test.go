@@ -59,7 +59,7 @@ func TestEditWithoutAChange(t *testing.T) {
 
 // What the account's owner writes from a phone is told to the agent with the next turn, once, where the account listens; it begins no
 // turn and runs no command.
-// source: docs/chats.md, "Written by hand"
+// source: docs/chats.md, "What happens besides messages"
 func TestWrittenByHand(t *testing.T) {
 	for _, to := range []channels.Address{direct(guest), groupChat("g")} {
 		t.Run(string(to.Type), func(t *testing.T) {

@@ -72,6 +72,11 @@ type Opening struct {
 // Amend says what becomes of a message whose turn has not begun, because its sender changed or deleted it (Arrival.Amend).
 type Amend struct {
 	Run  RunID  // that the message caused
+	Key  Key    // of its session
 	Text string // the words of its input now
 	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
+
+	// By is the run at work that answers the message, which its lane holds meanwhile: the words change in the transcript as well, and the
+	// run is Revised, as long as it has recorded nothing, shown nothing, and was neither stopped nor Revised before. "" = no such run.
+	By RunID
 }

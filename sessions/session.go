@@ -193,6 +193,7 @@ type Provenance struct {
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
 	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
+	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`

@@ -106,6 +106,7 @@ type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when Effects had none
 	Run        Run     // as it was queued; zero when Effects had none; for a duplicate Submit: the run of the first
+	Revised    bool    // by Arrival.Amend: the run Amend.By has other words to answer now
 	Claimed    *Run    // by Effects.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
 	Deliveries []Delivery // with Seq and Created filled

@@ -34,14 +34,15 @@ type world struct {
 	list     []sessions.Run // oldest first
 	heard    map[channels.Address][]sessions.Key
 
-	steered  []SteerRequest
-	canceled []string
-	stopped  int // what Cancel says
-	posted   []PostRequest
-	post     PostResult
-	idle     func(context.Context, Caller) error
-	depth    int
-	announce string
+	steered     []SteerRequest
+	canceled    []string
+	stopped     int // runs of a sub-agent that Cancel ends
+	alsoStopped []sessions.StoppedRun
+	posted      []PostRequest
+	post        PostResult
+	idle        func(context.Context, Caller) error
+	depth       int
+	announce    string
 
 	config    Config
 	workspace string
@@ -322,9 +323,9 @@ func (w *world) Steer(_ context.Context, q SteerRequest) (sessions.Run, error) {
 	return sessions.Run{ID: "steer-1", Key: q.Child}, w.refuse
 }
 
-func (w *world) Cancel(_ context.Context, source string, child sessions.Key) (int, error) {
+func (w *world) Cancel(_ context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
 	w.canceled = append(w.canceled, source+" "+string(child))
-	return w.stopped, w.refuse
+	return append(slices.Repeat([]sessions.StoppedRun{{Key: child, ID: "run"}}, w.stopped), w.alsoStopped...), w.refuse
 }
 
 func (w *world) Post(_ context.Context, q PostRequest) (PostResult, error) {

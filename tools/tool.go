@@ -77,8 +77,8 @@ type Host interface {
 	// Steer gives a sub-agent a further message: the turn at work takes it up at its next step, otherwise a follow-up begins, whose
 	// result is reported like the first. A repeated source gives the same run.
 	Steer(ctx context.Context, q SteerRequest) (sessions.Run, error)
-	// Cancel ends what a sub-agent and those below it are at, and says how many runs that were. Canceled children report nothing.
-	Cancel(ctx context.Context, source string, child sessions.Key) (int, error)
+	// Cancel ends what a sub-agent and those below it are at, and returns the runs. Canceled children report nothing.
+	Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error)
 	// Post sends a text, and files, into a session's chat, or to another address that has written to that session, under its send policy, and
 	// puts it into its transcript. A repeated source posts once. Where another session that has the chat denies it, nothing leaves; of one
 	// that the caller does not see the verdict tells neither name nor rule.

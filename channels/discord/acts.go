@@ -195,23 +195,13 @@ func (c *Channel) answer(ctx context.Context, out channels.Outbound) (channels.R
 		if !promised {
 			continue
 		}
-		q, err := outgoing(out, body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds})
-		if err != nil {
-			return channels.Receipt{}, true, err
-		}
-		q.method, q.path, q.route = http.MethodPatch, a.path(), a.route(http.MethodPatch)
-		said, err := c.rest.call(ctx, q)
+		r, err := c.try(ctx, c.draft(out, false), func(q *request) {
+			q.method, q.path, q.route = http.MethodPatch, a.path(), a.route(http.MethodPatch)
+		})
 		switch codeOf(err) {
 		case codeUnknownWebhook, codeUnknownInteraction, codeInvalidToken, codeUnknownMessage:
 			c.acts.close(a.id)
 			continue
-		}
-		if err != nil {
-			return channels.Receipt{}, true, err
-		}
-		r, err := q.made(said)
-		if out.Key != "" && err == nil {
-			c.recent.note(nonce(out.Key), r)
 		}
 		return r, true, err
 	}

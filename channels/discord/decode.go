@@ -138,6 +138,7 @@ func (d decoder) person(in *channels.Inbound, u wireUser, m *wireMember) {
 	}
 	in.SentByThisLogin = u.ID == d.me.User
 	d.recent.people.put(in.Guild+"/"+u.ID, known{in.Sender, in.Roles})
+	d.recent.met(in.Address.Chat, in.Sender)
 }
 
 // remembered fills in the sender of an event that gives only an id.

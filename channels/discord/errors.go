@@ -15,6 +15,7 @@ type apiError struct {
 	Status int    // 0 = no answer
 	Code   int    // Discord's own, https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 	Text   string
+	Fields string // what is wrong with which field, as JSON; empty = it is not said
 	cause  error
 }
 
@@ -62,7 +63,7 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 			text += ": " + cut(r.hide.Replace(channels.CleanText(string(said.Errors))), 300)
 		}
 	}
-	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text}}
+	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text, Fields: string(said.Errors)}}
 	if !own && x.status >= http.StatusBadRequest && x.status < http.StatusInternalServerError && x.status != http.StatusTooManyRequests {
 		out.Class = channels.Transient
 	}

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"sync"
+	"time"
 
 	"parley/channels"
 )
@@ -12,6 +13,8 @@ type recent struct {
 	messages  *memory[said]             // by message
 	sent      *memory[channels.Receipt] // by nonce
 	ours      *memory[string]           // the nonce, by message
+	unread    *memory[time.Time]        // when the bot was not let answer a message in a chat, as it may not read it
+	circles   *memory[*circle]          // who writes, by chat
 	reactions *memory[string]           // the bot's own, by chat and message
 	starters  *memory[starter]          // what threads grew from, by thread
 }
@@ -36,7 +39,7 @@ type said struct {
 
 func newRecent() *recent {
 	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048),
-		starters: newMemory[starter](1024)}
+		unread: newMemory[time.Time](1024), circles: newMemory[*circle](1024), starters: newMemory[starter](1024)}
 }
 
 // note remembers a message of the bot's own by its nonce.

@@ -34,15 +34,15 @@ type reference struct {
 // mentions says who is notified by what a message mentions.
 type mentions struct {
 	Parse       []string `json:"parse"`
+	Users       []string `json:"users,omitempty"`
 	RepliedUser bool     `json:"replied_user"`
 }
 
-// nobody is notified: what a model writes must not ring a thousand telephones.
-var nobody = mentions{Parse: []string{}}
-
 type attachment struct {
-	ID       string `json:"id"` // its number among the files
-	Filename string `json:"filename"`
+	ID       string  `json:"id"` // its number among the files
+	Filename string  `json:"filename"`
+	Seconds  float64 `json:"duration_secs,omitempty"` // of a voice message
+	Waveform string  `json:"waveform,omitempty"`
 }
 
 // nonce is the platform's idempotency key; it may have 25 characters.
@@ -56,27 +56,9 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if r, done, err := c.answer(ctx, out); done {
 		return r, err
 	}
-	b := body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds}
-	if out.Key != "" {
-		b.Nonce, b.Enforce = nonce(out.Key), true
-	}
-	if id := messageID(out.ReplyTo); id != "" {
-		b.Reference = &reference{MessageID: id}
-	}
-	q, err := outgoing(out, b)
-	if err != nil {
-		return channels.Receipt{}, err
-	}
-	q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
-	said, err := c.rest.call(ctx, q)
-	if err != nil {
-		return channels.Receipt{}, err
-	}
-	r, err := q.made(said)
-	if b.Nonce != "" && err == nil {
-		c.recent.note(b.Nonce, r)
-	}
-	return r, err
+	return c.try(ctx, c.draft(out, true), func(q *request) {
+		q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
+	})
 }
 
 // messageID is the id of a message; an event that is about one has it before a colon.
@@ -115,10 +97,9 @@ func receipt(raw json.RawMessage) channels.Receipt {
 
 // Edit implements channels.Editor.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
-	q := request{
-		method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat),
-		body: body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds},
-	}
+	b := body{Flags: suppressEmbeds}
+	b.Content, b.Mentions = c.mentioning(out.To, out.Text)
+	q := request{method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat), body: b}
 	said, err := c.rest.call(ctx, q)
 	if err == nil {
 		_, err = q.made(said)

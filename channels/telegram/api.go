@@ -189,9 +189,10 @@ func classOf(method string, code int, text string) channels.Class {
 	}
 }
 
-// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header.
+// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header. What is longer than two days makes no sense,
+// and must not shut a chat for years.
 func retryAfter(seconds int, h http.Header) time.Duration {
-	const longest = 1 << 30
+	const longest = 48 * 60 * 60
 	if seconds <= 0 {
 		seconds, _ = strconv.Atoi(h.Get("Retry-After"))
 	}

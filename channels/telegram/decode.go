@@ -35,6 +35,7 @@ type decoder struct {
 	account channels.AccountID
 	me      identity
 	topics  *topics                            // may be nil
+	people  *people                            // may be nil
 	own     func(*wireOrigin) bool             // whether a post is one of ours; nil = unknown
 	stopped func(channels.Address, int64) bool // whether a draft is the one that is being shown; nil = unknown
 }

@@ -144,7 +144,7 @@ func (e *wireEntity) mark(words string) (mark, bool) {
 	switch e.Type {
 	case "text_link":
 		address := strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "\n", "").Replace(channels.CleanText(e.URL))
-		if bare := strings.TrimSuffix(address, "/"); bare == "" || bare == words || address == words || bare == "http://"+words || bare == "https://"+words {
+		if address == "" || bareAddress(address) == bareAddress(words) {
 			return mark{}, false
 		}
 		return mark{open: "[", close: "](" + address + ")"}, true
@@ -171,6 +171,12 @@ func (e *wireEntity) mark(words string) (mark, bool) {
 		}
 	}
 	return mark{}, false
+}
+
+// bareAddress is an address without what people leave out when they write it.
+func bareAddress(s string) string {
+	s = strings.TrimSuffix(strings.ToLower(s), "/")
+	return strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "http://")
 }
 
 func fence(words, language string) mark {

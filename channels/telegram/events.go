@@ -38,7 +38,7 @@ type (
 	wireStopped struct {
 		Chat     *wireChat `json:"chat"`
 		ThreadID int64     `json:"message_thread_id"`
-		Draft    int64     `json:"draft_id"`
+		DraftID  int64     `json:"draft_id"`
 	}
 	wireName struct {
 		Name string `json:"name"`
@@ -167,7 +167,7 @@ func (d decoder) stop(s *wireStopped, update int64) (in channels.Inbound, skip s
 	if s.ThreadID > 1 {
 		in.Address.Thread = channels.ThreadID(strconv.FormatInt(s.ThreadID, 10))
 	}
-	if in.Address.Type != channels.Direct || d.stopped == nil || !d.stopped(in.Address, s.Draft) {
+	if in.Address.Type != channels.Direct || d.stopped == nil || !d.stopped(in.Address, s.DraftID) {
 		return in, "stopped_message_generation", nil
 	}
 	in.Event, in.ID, in.Sender, in.Text = channels.Message, eventID(0, update), s.Chat.sender(), "/stop"

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	_ "image/jpeg" // for the size of a picture
-	_ "image/png"
 	"maps"
 	"net/http"
 	"slices"
@@ -30,19 +27,10 @@ const (
 	photoRatio   = 20
 )
 
-// A kind of file as the methods name it: sendPhoto takes a field photo.
-const (
-	photo    = "photo"
-	video    = "video"
-	audio    = "audio"
-	voice    = "voice"
-	document = "document"
-)
-
 // sendFiles sends files with the text as their caption: one by the method of its kind, several as an album, in one call: either all
 // arrive or none. The receipt is that of the first message.
 func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
-	kinds, err := fileKinds(out.Files)
+	kinds, err := fileKinds(out.Files, out.Text)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
@@ -77,7 +65,7 @@ func (c *Channel) sendWithout(ctx context.Context, params tgbotapi.Params, out c
 }
 
 // sendApart sends text and files as two messages, the text first: once that is shown the message counts as sent.
-func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
 	alone := out
 	alone.Files = nil
 	receipt, err := c.sendText(ctx, maps.Clone(params), alone)
@@ -108,10 +96,10 @@ func namesOf(files []channels.File) string {
 func leaving(left, more string) string { return strings.TrimPrefix(left+", "+more, ", ") }
 
 // sendAlbum makes one call, and a second one with everything as documents when Telegram took nothing because of how it was to be shown.
-func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
 	receipt, err := c.sendGroup(ctx, maps.Clone(params), kinds, out)
 	said, ok := errors.AsType[*apiError](err)
-	documents := slices.Repeat([]string{document}, len(kinds))
+	documents := asDocuments(len(kinds))
 	if !ok || slices.Equal(kinds, documents) || said.refusesCaption() || !said.refusesFile() || said.tooLarge || said.Code == http.StatusRequestEntityTooLarge {
 		return receipt, err
 	}
@@ -146,12 +134,17 @@ type inputMedia struct {
 	Media   string `json:"media"`
 	Caption string `json:"caption,omitempty"`
 	Mode    string `json:"parse_mode,omitempty"`
+	Width   int    `json:"width,omitempty"`
+	Height  int    `json:"height,omitempty"`
+	Seconds int    `json:"duration,omitempty"`
+	Streams bool   `json:"supports_streaming,omitempty"`
 }
 
-func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
 	method, fields := "sendMediaGroup", make([]string, len(kinds))
 	if len(kinds) == 1 {
-		method, fields[0] = "send"+strings.ToUpper(kinds[0][:1])+kinds[0][1:], kinds[0]
+		fields[0] = kinds[0].as
+		method = "send" + strings.ToUpper(fields[0][:1]) + fields[0][1:]
 	}
 	write := func(text, mode string) (json.RawMessage, error) {
 		params := maps.Clone(common)
@@ -160,7 +153,8 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 			if text != "" {
 				params.AddNonEmpty("parse_mode", mode)
 			}
-			if kinds[0] == document && out.Files[0].Kind == channels.Image {
+			kinds[0].describe(params)
+			if kinds[0].as == document && out.Files[0].Kind == channels.Image {
 				params["disable_content_type_detection"] = "true"
 			}
 			return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
@@ -168,7 +162,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		list := make([]inputMedia, len(kinds))
 		for i, kind := range kinds {
 			fields[i] = "file" + strconv.Itoa(i)
-			list[i] = inputMedia{Type: kind, Media: "attach://" + fields[i]}
+			list[i] = inputMedia{Type: kind.as, Media: "attach://" + fields[i], Width: kind.width, Height: kind.height, Seconds: kind.seconds, Streams: kind.as == video}
 		}
 		if text != "" {
 			list[0].Caption, list[0].Mode = text, mode
@@ -191,62 +185,4 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		}
 	}
 	return c.receipt(raw, out.To, left), nil
-}
-
-// fileKinds says as what each file is sent. What does not go together is sent as documents, which always does.
-func fileKinds(files []channels.File) ([]string, error) {
-	if len(files) > filesLimit {
-		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files in one message, at most %d are possible", len(files), filesLimit)}
-	}
-	kinds := make([]string, len(files))
-	pictures, sounds := 0, 0
-	for i, f := range files {
-		kind, err := fileKind(f)
-		if err != nil {
-			return nil, err
-		}
-		if kind == voice && len(files) > 1 {
-			kind = document // no album takes a voice message
-		}
-		switch kinds[i] = kind; kind {
-		case photo, video:
-			pictures++
-		case audio:
-			sounds++
-		}
-	}
-	if pictures == len(files) || sounds == len(files) || len(files) == 1 {
-		return kinds, nil
-	}
-	return slices.Repeat([]string{document}, len(files)), nil
-}
-
-// fileKind looks at one file, and opens it, so that one that cannot be read is known before anything is sent.
-func fileKind(f channels.File) (string, error) {
-	reject := func(format string, args ...any) error {
-		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("file %q: "+format, append([]any{f.Name}, args...)...)}
-	}
-	if f.Size > fileBytes {
-		return "", reject("it has %d bytes, Telegram takes at most %d", f.Size, fileBytes)
-	}
-	r, err := f.Open()
-	if err != nil {
-		return "", reject("%w", err)
-	}
-	defer func() { _ = r.Close() }()
-	switch mime, _, _ := strings.Cut(f.MIME, ";"); {
-	case f.Kind == channels.Image && f.Size <= photoBytes:
-		size, format, err := image.DecodeConfig(r) // of other formats Telegram makes something else, or nothing
-		if err == nil && (format == "jpeg" || format == "png") && size.Width+size.Height <= photoSides &&
-			size.Width <= photoRatio*size.Height && size.Height <= photoRatio*size.Width {
-			return photo, nil
-		}
-	case f.Kind == channels.Video && mime == "video/mp4":
-		return video, nil
-	case f.Kind == channels.Audio && slices.Contains([]string{"audio/mpeg", "audio/mp3", "audio/mp4", "audio/x-m4a", "audio/m4a"}, mime):
-		return audio, nil
-	case f.Kind == channels.Audio && (mime == "audio/ogg" || mime == "audio/opus"):
-		return voice, nil
-	}
-	return document, nil
 }

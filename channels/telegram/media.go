@@ -44,10 +44,10 @@ type (
 )
 
 // media lists the files of a message. An animation comes as a document as well, which is left out; of a live photo the picture counts.
-func (m *wireFiles) media() []channels.Media {
-	list := pictureOf(m.Photo)
-	if m.LivePhoto != nil && list == nil {
-		list = pictureOf(m.LivePhoto.Photo)
+func (t *wireFiles) media() []channels.Media {
+	list := pictureOf(t.Photo)
+	if t.LivePhoto != nil && list == nil {
+		list = pictureOf(t.LivePhoto.Photo)
 	}
 	add := func(kind channels.MediaKind, f *wireFile, name, mime string) {
 		if f == nil || f.FileID == "" {
@@ -55,16 +55,16 @@ func (m *wireFiles) media() []channels.Media {
 		}
 		list = append(list, channels.Media{
 			Kind: kind, Ref: f.FileID, Name: channels.CleanText(cmp.Or(f.Name, name)), MIME: channels.CleanText(cmp.Or(f.MIME, mime)), Size: f.Size.size(),
-			Seconds: f.Duration.seconds(), Voice: kind == channels.Audio && (f == m.Voice || f == m.VoiceNote),
+			Seconds: f.Duration.seconds(), Voice: kind == channels.Audio && (f == t.Voice || f == t.VoiceNote),
 		})
 	}
-	add(channels.Video, m.Video, "", "")
-	add(channels.Video, m.VideoNote, "video message.mp4", "video/mp4")
-	add(channels.Video, m.Animation, "", "")
-	add(channels.Audio, m.Audio, "", "")
-	add(channels.Audio, m.Voice, "voice message.ogg", "")
-	add(channels.Audio, m.VoiceNote, "voice message.ogg", "")
-	if s := m.Sticker; s != nil {
+	add(channels.Video, t.Video, "", "")
+	add(channels.Video, t.VideoNote, "video message.mp4", "video/mp4")
+	add(channels.Video, t.Animation, "", "")
+	add(channels.Audio, t.Audio, "", "")
+	add(channels.Audio, t.Voice, "voice message.ogg", "")
+	add(channels.Audio, t.VoiceNote, "voice message.ogg", "")
+	if s := t.Sticker; s != nil {
 		mime := "image/webp"
 		switch {
 		case s.Animated:
@@ -74,20 +74,20 @@ func (m *wireFiles) media() []channels.Media {
 		}
 		add(channels.Sticker, s, "", mime)
 	}
-	if m.Animation == nil {
-		add(channels.Document, m.Document, "", "")
+	if t.Animation == nil {
+		add(channels.Document, t.Document, "", "")
 	}
-	return append(list, m.inside()...)
+	return append(list, t.inside()...)
 }
 
 // inside lists the files of what a message carries: of paid media, a poll, a rich message.
-func (m *wireThings) inside() (list []channels.Media) {
-	if m.Paid != nil {
-		for i := range m.Paid.Media {
-			list = append(list, m.Paid.Media[i].media()...)
+func (t *wireThings) inside() (list []channels.Media) {
+	if t.Paid != nil {
+		for i := range t.Paid.Media {
+			list = append(list, t.Paid.Media[i].media()...)
 		}
 	}
-	if p := m.Poll; p != nil {
+	if p := t.Poll; p != nil {
 		if p.Media != nil {
 			list = append(list, p.Media.media()...)
 		}
@@ -97,8 +97,8 @@ func (m *wireThings) inside() (list []channels.Media) {
 			}
 		}
 	}
-	if len(m.Rich) > 0 {
-		_, files := richText(m.Rich)
+	if len(t.Rich) > 0 {
+		_, files := richText(t.Rich)
 		list = append(list, files...)
 	}
 	return list

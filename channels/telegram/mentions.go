@@ -17,7 +17,7 @@ type span struct {
 func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity, behind string) {
 	var spans []span
 	if len(entities) > 0 {
-		spans = d.fromEntities(text, entities)
+		spans = d.fromEntities(in.Address.Chat, text, entities)
 	} else {
 		spans = d.fromWords(text) // small servers send no entities
 	}
@@ -46,7 +46,7 @@ func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEnti
 }
 
 // fromEntities finds the mentions that the platform marked.
-func (d decoder) fromEntities(text string, entities []wireEntity) []span {
+func (d decoder) fromEntities(chat channels.ChatID, text string, entities []wireEntity) []span {
 	var spans []span
 	for _, e := range entities {
 		if e.Type != "mention" && e.Type != "text_mention" && e.Type != "bot_command" {
@@ -61,6 +61,7 @@ func (d decoder) fromEntities(text string, entities []wireEntity) []span {
 		case "mention":
 			spans = append(spans, span{start, end, d.isMe(word)})
 		case "text_mention":
+			d.people.saw(chat, e.User)
 			spans = append(spans, span{start, end, e.User != nil && e.User.ID == d.me.ID})
 		case "bot_command": // /status@name is a mention of name
 			if i := strings.IndexByte(word, '@'); i >= 0 {

@@ -62,6 +62,7 @@ func (d decoder) address(m *wireMessage) (channels.Address, error) {
 	if a.Type == channels.Group {
 		d.topics.sawChat(a.Chat, m.Chat.IsForum)
 		d.topics.saw(a.Chat, m.MessageID, a.Thread)
+		d.people.saw(a.Chat, m.From)
 	}
 	return a, nil
 }

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	refusedFor   = 3 * time.Minute  // a token that is not accepted for less may be so again
-	refusedTries = 4                // calls that say so, at least
-	refusedRetry = 30 * time.Minute // after that the account rests so long before it is tried again
-	refusedFirst = 5 * time.Second  // between two tries before that, growing
+	refusedFor   = 3 * time.Minute // a token that is not accepted for less may be so again
+	refusedTries = 4               // calls that say so, at least
+	refusedFirst = 5 * time.Second // between two tries before that, growing
 	refusedMost  = time.Minute
 )
 
@@ -61,9 +60,9 @@ func (c *Channel) refused(ctx context.Context, failed *channels.Error) error {
 		}
 		if channels.Classify(err).Class == channels.Unauthorized && err != nil {
 			c.refusal.counts()
-			c.health.Set(ctx, channels.Revoked, fmt.Sprintf("Telegram has not accepted the bot token since %s (%v): get a new one from @BotFather and configure it. The old one is tried again every %d minutes",
-				since.UTC().Format(time.RFC3339), failed.Err, int(refusedRetry.Minutes())))
-			return &channels.Error{Class: channels.Unauthorized, RetryAfter: refusedRetry, Err: failed.Err}
+			c.health.Set(ctx, channels.Revoked, fmt.Sprintf("Telegram has not accepted the bot token since %s (%v): get a new one from @BotFather and configure it. The old one is tried again about every half hour",
+				since.UTC().Format(time.RFC3339), failed.Err))
+			return &channels.Error{Class: channels.Unauthorized, Err: failed.Err}
 		}
 	}
 	c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram does not accept the bot token (%v); that is asked again before it counts", failed.Err))

@@ -1,10 +1,14 @@
 package telegram_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
+	"parley/channels/channeltest"
 	"parley/channels/telegram/telegramtest"
 )
 
@@ -81,6 +85,86 @@ func TestFileThatAProxyRefuses(t *testing.T) {
 		receipt, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: "x", Plain: "x", Files: []channels.File{a.file(channels.Document, "d.pdf", "application/pdf", []byte("x"))}})
 		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the file d.pdf" || len(sent) != 1 || sent[0].Text != "x" {
 			t.Errorf("%v, %+v, %+v", err, receipt, sent)
+		}
+	})
+}
+
+// Files leave as what they are, with what Telegram does not find out by itself.
+// source: the Bot API's sendVoice ("an .OGG file encoded with OPUS"), sendVideo, sendSticker; openclaw/openclaw#7
+func TestFilesAsWhatTheyAre(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var a attachments
+		note := a.file(channels.Audio, "v.ogg", "audio/ogg; codecs=opus", channeltest.Opus(14))
+		vorbis := a.file(channels.Audio, "v.ogg", "audio/ogg", []byte("OggS\x00 vorbis"))
+		film := a.file(channels.Video, "f.mp4", "video/mp4", channeltest.MP4(1280, 720, 9, 5000))
+		still := a.file(channels.Sticker, "s.webp", "image/webp", channeltest.WebP(512, 300, false))
+		moving := a.file(channels.Sticker, "m.webp", "image/webp", channeltest.WebP(512, 300, true))
+		for _, c := range []struct {
+			text   string
+			files  []channels.File
+			method string
+			params map[string]string
+		}{
+			{"", []channels.File{note}, "sendVoice", map[string]string{"duration": "14", "message_thread_id": "7"}},
+			{"", []channels.File{vorbis}, "sendDocument", map[string]string{"duration": ""}},
+			{"", []channels.File{film}, "sendVideo", map[string]string{"width": "1280", "height": "720", "duration": "9", "supports_streaming": "true", "message_thread_id": "7"}},
+			{"", []channels.File{film, film}, "sendMediaGroup", map[string]string{"message_thread_id": "7",
+				"media": `[{"type":"video","media":"attach://file0","width":1280,"height":720,"duration":9,"supports_streaming":true},{"type":"video","media":"attach://file1","width":1280,"height":720,"duration":9,"supports_streaming":true}]`}},
+			{"", []channels.File{still}, "sendSticker", nil},
+			{"words", []channels.File{still}, "sendDocument", map[string]string{"caption": "words"}},
+			{"", []channels.File{moving}, "sendDocument", nil},
+			{"", []channels.File{still, still}, "sendMediaGroup", nil},
+		} {
+			r.srv.Forget()
+			if _, err := r.ch.Send(t.Context(), channels.Outbound{To: inTopic, Text: c.text, Plain: c.text, Files: c.files}); err != nil {
+				t.Errorf("%s: %v", c.method, err)
+				continue
+			}
+			calls := slices.DeleteFunc(r.srv.Calls(), func(c telegramtest.Call) bool { return c.Chat == 0 })
+			call := calls[len(calls)-1]
+			if call.Method != c.method {
+				t.Errorf("%s instead of %s", call.Method, c.method)
+			}
+			for name, want := range c.params {
+				if got := call.Params.Get(name); got != want {
+					t.Errorf("%s: %s is %q, want %q", c.method, name, got, want)
+				}
+			}
+		}
+	})
+}
+
+// Of a message Telegram shows the first hundred entities: a long list of links is several messages, and every link is there.
+// source: rubenlagus/TelegramBots#854; tdlib/telegram-bot-api#820, tdlib/telegram-bot-api#165
+func TestEveryLinkIsShown(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var list strings.Builder
+		for i := range 150 {
+			fmt.Fprintf(&list, "- [n%d](https://e.example/%d)\n", i, i)
+		}
+		links := 0
+		for _, part := range channels.Split(list.String(), r.ch.Limits(inTeam)) {
+			if _, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: part.Text, Plain: part.Plain}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, m := range r.srv.Sent() {
+			links += len(m.Links)
+		}
+		if links != 150 {
+			t.Errorf("%d of 150 links are shown", links)
+		}
+	})
+}
+
+// A wait that makes no sense does not shut a chat for years.
+// source: the Bot API's ResponseParameters.retry_after (seconds)
+func TestWaitsAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.srv.Inject(telegramtest.TooManyRequests("sendMessage", 1<<30))
+		_, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: "x", Plain: "x"})
+		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter != 48*time.Hour {
+			t.Errorf("%+v", e)
 		}
 	})
 }

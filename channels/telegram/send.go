@@ -27,6 +27,7 @@ const (
 // the receipt says so. Where it goes is never changed.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (receipt channels.Receipt, err error) {
 	c.drafts.end(out.To)
+	out.Text = c.mention(out)
 	done := c.posts.sending(out.To)
 	defer func() {
 		number, _ := strconv.ParseInt(string(receipt.ID), 10, 64)
@@ -64,6 +65,14 @@ func (c *Channel) receipt(raw json.RawMessage, to channels.Address, left string)
 	return channels.Receipt{ID: id, At: sent.Date.time(), LeftOut: left}
 }
 
+// mention makes names in a text for a group reach the people.
+func (c *Channel) mention(out channels.Outbound) string {
+	if out.To.Type == channels.Direct {
+		return out.Text
+	}
+	return c.people.mention(out.To.Chat, out.Text)
+}
+
 // existing names a message of a chat to a method; ephemeral: it is one that a single member of a group sees, and the method another one.
 func existing(to channels.Address, id channels.MessageID) (params tgbotapi.Params, ephemeral bool) {
 	number, ephemeral := strings.CutPrefix(string(id), ephemeralID)
@@ -90,6 +99,7 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 
 // Edit implements channels.Editor. A text that is already there is no error.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
+	out.Text = c.mention(out)
 	method := "editMessageText"
 	params, ephemeral := existing(out.To, id)
 	if ephemeral {
@@ -163,13 +173,13 @@ func (c *Channel) uploadTo(ctx context.Context, method string, chat channels.Cha
 	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.upload(ctx, c.sends, method, params, fields, files) })
 }
 
-// Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum. The direct messages of a channel have
-// none, and in a group everybody would see what is for one member alone.
+// Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum. Channels and their direct messages
+// have none, and in a group everybody would see what is for one member alone.
 func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
 	const method = "sendChatAction"
 	topic, direct, only := split(to.Thread)
-	if direct != "" || only != "" {
-		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "not in the direct messages of a channel, nor for one member of a group"}}
+	if to.Type == channels.Room || direct != "" || only != "" {
+		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "not in channels and their direct messages, nor for one member of a group"}}
 	}
 	if topic == "" && (to.Thread == general || c.topics.isForum(to.Chat)) {
 		topic = general

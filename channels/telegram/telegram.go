@@ -75,6 +75,7 @@ type Channel struct {
 	drafts drafts
 	topics *topics
 	posts  *posts
+	people *people
 	sent   func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 	whole  wholeAlbums // of Run's only
 
@@ -156,7 +157,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor, sent: deps.Sent,
 		api:    newAPI(base, cfg.Token.Reveal()),
-		topics: newTopics(), posts: newPosts(),
+		topics: newTopics(), posts: newPosts(), people: newPeople(),
 		holds:  deps.Holds.Of(base, id),
 		drafts: newDrafts(),
 	}
@@ -208,7 +209,7 @@ func (c *Channel) Limits(to channels.Address) channels.Limits {
 
 // decoder turns updates into events. ctx is for what it has to ask the host.
 func (c *Channel) decoder(ctx context.Context) decoder {
-	return decoder{account: c.account, me: *c.self(), topics: c.topics, own: c.ownPost(ctx), stopped: c.drafts.shows}
+	return decoder{account: c.account, me: *c.self(), topics: c.topics, people: c.people, own: c.ownPost(ctx), stopped: c.drafts.shows}
 }
 
 // Health implements channels.Reporter. LastSeen is the last answered getUpdates; with a webhook see look.

@@ -169,10 +169,15 @@ func TestTwins(t *testing.T) {
 	if in := h.next(); pictures(in) != "76" || in.Text != "both" {
 		t.Errorf("an album with a twin: %+v", in)
 	}
-	anna.Post(h.phone, "", numbered(8, "alone", small())) // its twin does not come
+	id = anna.Post(h.phone, "", numbered(8, "alone", small())) // its twin does not come in time
 	if in := h.next(); pictures(in) != "8" {
 		t.Errorf("came as %+v", in)
 	}
 	h.phone.WaitDelivered()
 	h.none()
+	h.reopen()
+	anna.Post(h.phone, "", child(hd, id, numbered(9, "alone", nil)))
+	if in := h.next(); in.ID != channels.MessageID(id) { // which the host has
+		t.Errorf("a twin after a restart: %+v", in)
+	}
 }

@@ -176,15 +176,6 @@ func cutRunes(s string, most int) string {
 	return strings.Clone(s) // it is remembered, and must not hold on to a longer text that it is a part of
 }
 
-// serverTime takes over a time of the server, in seconds. One that no clock shows becomes the nearest that the store can hold.
-func serverTime(t time.Time) time.Time {
-	const last = 253402300799 // the end of the year 9999
-	if sec := t.Unix(); !t.IsZero() && (sec < 0 || sec > last) {
-		return time.Unix(min(max(sec, 0), last), 0)
-	}
-	return t
-}
-
 // card words what the apps show as a card: "(place: 52.5, 13.4, Berlin)". Without any part it names the kind alone.
 func card(what string, parts ...string) string {
 	var list []string

@@ -94,7 +94,7 @@ func (d *decoder) wanted(info *types.MessageInfo) bool {
 
 // head fills in where a message is and who wrote it.
 func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
-	in := channels.Inbound{ID: channels.MessageID(info.ID), Time: serverTime(info.Timestamp), Late: d.late}
+	in := channels.Inbound{ID: channels.MessageID(info.ID), Time: channels.UnixTime(info.Timestamp.Unix()), Late: d.late}
 	in.Address, in.Title = d.place(info)
 	sender := d.canonical(info.Sender, info.SenderAlt)
 	self := false
@@ -220,7 +220,7 @@ func (d *decoder) undecryptable(evt *events.UndecryptableMessage) (channels.Inbo
 
 // broken stands for a message that made the decoder fail.
 func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inbound {
-	in := channels.Inbound{Event: channels.Unreadable, ID: channels.MessageID(info.ID), Time: serverTime(info.Timestamp), Late: d.late, Reason: reason}
+	in := channels.Inbound{Event: channels.Unreadable, ID: channels.MessageID(info.ID), Time: channels.UnixTime(info.Timestamp.Unix()), Late: d.late, Reason: reason}
 	if info.Chat.Server == types.GroupServer {
 		in.Address = d.group(info.Chat)
 	} else {
@@ -233,7 +233,7 @@ func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inboun
 
 // membership reads a change of a group. One notification may say several things.
 func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
-	base := channels.Inbound{Address: d.group(evt.JID), Time: serverTime(evt.Timestamp), Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
+	base := channels.Inbound{Address: d.group(evt.JID), Time: channels.UnixTime(evt.Timestamp.Unix()), Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
 	if evt.Sender != nil {
 		base.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
@@ -276,15 +276,17 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 func (d *decoder) joined(evt *events.JoinedGroup, came arrival) channels.Inbound {
 	in := channels.Inbound{
 		Event: channels.Joined, Address: d.group(evt.JID), Title: channels.CleanText(evt.Name), Late: d.late, Self: true,
-		Time: serverTime(came.at), People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
+		Time: channels.UnixTime(came.at.Unix()), People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
 	}
 	if evt.Sender != nil {
 		in.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
-	if came.at.IsZero() {
-		in.Time = serverTime(evt.GroupCreated)
+	told := came.at
+	if told.IsZero() {
+		told = evt.GroupCreated
+		in.Time = channels.UnixTime(told.Unix())
 	}
-	in.ID = eventID(string(in.Event), strconv.FormatInt(in.Time.Unix(), 10), came.id)
+	in.ID = eventID(string(in.Event), strconv.FormatInt(told.Unix(), 10), came.id)
 	return in
 }
 

@@ -1,17 +1,20 @@
 package whatsapp_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"parley/channels"
 	"parley/channels/whatsapp"
+	kindstable "parley/channels/whatsapp/whatsapptest/kinds"
 )
 
 // picture is a file on the server.
@@ -181,4 +184,65 @@ func TestMentionedPeopleHaveNames(t *testing.T) {
 	if in.Quote == nil || in.Quote.Text != "ask @Anna" {
 		t.Errorf("in a quote: %+v", in.Quote)
 	}
+}
+
+// Every kind of message reaches the model as the documentation's table says.
+func TestKindsIn(t *testing.T) {
+	t.Parallel()
+	for _, row := range kindstable.Table() {
+		if row.Message == "" {
+			continue
+		}
+		msg := &waE2E.Message{}
+		if err := protojson.Unmarshal([]byte(row.Message), msg); err != nil {
+			t.Errorf("%s: %v", row.Name, err)
+			continue
+		}
+		in, ok := whatsapp.Decode(from(msg), ownPN, ownLID, people)
+		want := strings.ReplaceAll(row.In, " ⏎ ", "\n")
+		if got := described(in, ok); got != want && !strings.HasPrefix(want, got+"; ") && !strings.HasPrefix(want, got+", its files") {
+			t.Errorf("%s\n got %s\nwant %s", row.Name, got, want)
+		}
+	}
+}
+
+// described says what reaches the model, as the table does.
+func described(in channels.Inbound, ok bool) string {
+	switch {
+	case !ok:
+		return "not told"
+	case in.Event == channels.Unreadable:
+		return "unreadable: " + in.Reason
+	}
+	parts := spelled(in.Text, in.Media)
+	if in.Forwarded {
+		parts = append(parts, "forwarded")
+	}
+	if in.Origin != "" {
+		parts = append(parts, "by "+in.Origin)
+	}
+	if q := in.Quote; q != nil {
+		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(spelled(q.Text, q.Media), ", "))
+	}
+	if in.Mentioned {
+		parts = append(parts, "mentioned")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func spelled(text string, files []channels.Media) (parts []string) {
+	if text != "" {
+		parts = append(parts, "`"+text+"`")
+	}
+	for _, m := range files {
+		part := strings.TrimSpace(string(m.Kind) + " " + m.Name)
+		if m.Voice {
+			part += ", voice"
+		}
+		if m.Seconds > 0 {
+			part += fmt.Sprintf(", %d s", m.Seconds)
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }

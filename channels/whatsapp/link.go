@@ -32,6 +32,7 @@ type link struct {
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
 	stopOffering context.CancelFunc
 	ended        chan ending
+	doubt        suspicion
 	ready        chan struct{}
 	tail         tail
 	dials        dials

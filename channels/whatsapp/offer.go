@@ -62,7 +62,7 @@ func (l *link) offerMessage(d *decoder, evt *events.Message, stanza string, in c
 		return false
 	}
 	if known {
-		l.timers.move(l.offering, moved.Address.Chat, moved.MovedTo)
+		l.moveTimer(moved.Address.Chat, moved.MovedTo)
 		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
 	l.owe(channels.MessageID(evt.Info.ID))

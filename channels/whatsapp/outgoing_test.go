@@ -15,6 +15,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/channels/whatsapp"
 	"parley/channels/whatsapp/whatsapptest"
 )
 
@@ -115,6 +116,9 @@ func TestOutgoingMentions(t *testing.T) {
 	h.texts("hello")
 	bert.Say(g, "hello too")
 	h.texts("hello too")
+	waitFor(t, "their names", func() bool {
+		return whatsapp.NameOf(h.ch, anna.LID()) != "" && whatsapp.NameOf(h.ch, bert.LID()) != ""
+	})
 	a, b := "@"+anna.LID().User, "@"+bert.LID().User
 	both := []string{anna.LID().String(), bert.LID().String()}
 	for i, c := range []struct {

@@ -46,7 +46,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 		at, err := l.write(ctx, to, f.msg, id)
 		switch {
 		case err == nil:
-			return channels.Receipt{ID: channels.MessageID(id), At: serverTime(at), LeftOut: f.leftOut}, nil
+			return channels.Receipt{ID: channels.MessageID(id), At: channels.UnixTime(at.Unix()), LeftOut: f.leftOut}, nil
 		case i == len(forms)-1 || !errors.Is(err, errContent):
 			return channels.Receipt{}, err
 		}

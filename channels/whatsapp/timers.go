@@ -3,8 +3,13 @@ package whatsapp
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"log/slog"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -25,50 +30,70 @@ type timer struct {
 	since   int64 // when it was set, as a Unix time in seconds; 0 = not known
 }
 
-const mostTimers = 4096
+const (
+	timersFile = "timers.json"
+	mostTimers = 4096
+)
 
 // timers are those of an account's chats. They are kept beside the keys: a chat may say nothing of its timer for a long time.
 type timers struct {
-	db  *sql.DB
-	log *slog.Logger
+	path   string // "" = nowhere
+	saving chan struct{}
 
 	mu    sync.Mutex
 	known map[channels.ChatID]timer
 }
 
-// loadTimers reads them. Without a database they last as long as the process.
-func loadTimers(ctx context.Context, db *sql.DB, log *slog.Logger) *timers {
-	t := &timers{db: db, log: log, known: map[channels.ChatID]timer{}}
-	if db == nil {
-		return t
+// loadTimers reads them. A file that cannot be read is as good as none: the chats tell their timers again.
+func loadTimers(dir string) (*timers, error) {
+	t := &timers{path: filepath.Join(dir, timersFile), saving: make(chan struct{}, 1), known: map[channels.ChatID]timer{}}
+	raw, err := os.ReadFile(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	} else if err != nil {
+		return t, err
 	}
-	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS parley_timer (chat TEXT PRIMARY KEY, seconds INTEGER NOT NULL, since INTEGER NOT NULL)"); err != nil {
-		t.failed(ctx, err)
-		return t
+	var kept map[channels.ChatID][2]int64
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return t, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT chat, seconds, since FROM parley_timer LIMIT ?", mostTimers)
-	if err != nil {
-		t.failed(ctx, err)
-		return t
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var chat string
-		var one timer
-		if err := rows.Scan(&chat, &one.seconds, &one.since); err != nil {
-			t.failed(ctx, err)
-			break
+	for chat, v := range kept {
+		if v[0] > 0 && v[0] <= math.MaxUint32 && len(t.known) < mostTimers {
+			t.known[chat] = timer{seconds: uint32(v[0]), since: v[1]}
 		}
-		t.known[channels.ChatID(chat)] = one
 	}
-	if err := rows.Err(); err != nil {
-		t.failed(ctx, err)
-	}
-	return t
+	return t, nil
 }
 
-func (t *timers) failed(ctx context.Context, err error) {
-	t.log.WarnContext(ctx, "timers of chats not kept", "err", err)
+// save writes what is known, whole, and has it take the place of what was there.
+func (t *timers) save() error {
+	t.saving <- struct{}{}
+	defer func() { <-t.saving }()
+	kept := map[channels.ChatID][2]int64{}
+	t.mu.Lock()
+	for chat, one := range t.known {
+		if one.seconds > 0 {
+			kept[chat] = [2]int64{int64(one.seconds), one.since}
+		}
+	}
+	t.mu.Unlock()
+	raw, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(t.path+".new", raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(t.path+".new", t.path)
+}
+
+// removeTimers forgets all of them.
+func removeTimers(dir string) error {
+	err := os.Remove(filepath.Join(dir, timersFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (t *timers) of(chat channels.ChatID) (timer, bool) {
@@ -78,61 +103,44 @@ func (t *timers) of(chat channels.ChatID) (timer, bool) {
 	return one, ok
 }
 
-// learn takes over what a chat's timer is now. An older setting than the known one changes nothing.
-func (t *timers) learn(ctx context.Context, chat channels.ChatID, one timer) {
+// learn takes over what a chat's timer is now, and reports whether that is to be saved. An older setting than the known one changes nothing.
+func (t *timers) learn(chat channels.ChatID, one timer) bool {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	had, known := t.known[chat]
 	if known && (had == one || one.since != 0 && one.since < had.since) {
-		t.mu.Unlock()
-		return
+		return false
 	}
-	var gone []channels.ChatID
 	if !known && len(t.known) >= mostTimers {
-		gone = t.oldest(mostTimers / 4)
+		t.forgetOldest(mostTimers / 4)
 	}
 	t.known[chat] = one
-	t.mu.Unlock()
-	if had.seconds == one.seconds && (known || one.seconds == 0) { // most chats have none
-		return
-	}
-	t.store(ctx, chat, one, gone)
+	return had.seconds != one.seconds // most chats have none
 }
 
-// oldest forgets the timers that were set first. It is called under the lock.
-func (t *timers) oldest(n int) []channels.ChatID {
-	list := make([]channels.ChatID, 0, len(t.known))
-	for chat := range t.known {
-		list = append(list, chat)
-	}
-	slices.SortFunc(list, func(a, b channels.ChatID) int { return cmp.Compare(t.known[a].since, t.known[b].since) })
+// forgetOldest forgets the timers that were set first. It is called under the lock.
+func (t *timers) forgetOldest(n int) {
+	list := slices.SortedFunc(maps.Keys(t.known), func(a, b channels.ChatID) int { return cmp.Compare(t.known[a].since, t.known[b].since) })
 	for _, chat := range list[:n] {
 		delete(t.known, chat)
 	}
-	return list[:n]
 }
 
-func (t *timers) store(ctx context.Context, chat channels.ChatID, one timer, gone []channels.ChatID) {
-	if t.db == nil {
+// setTimer notes a chat's timer.
+func (l *link) setTimer(ctx context.Context, chat channels.ChatID, one timer) {
+	if !l.timers.learn(chat, one) {
 		return
 	}
-	if one.seconds == 0 {
-		gone = append(gone, chat)
-	} else if _, err := t.db.ExecContext(ctx, "INSERT OR REPLACE INTO parley_timer (chat, seconds, since) VALUES (?, ?, ?)", string(chat), one.seconds, one.since); err != nil {
-		t.failed(ctx, err)
-	}
-	for _, chat := range gone {
-		if _, err := t.db.ExecContext(ctx, "DELETE FROM parley_timer WHERE chat = ?", string(chat)); err != nil {
-			t.failed(ctx, err)
-			return
-		}
+	if err := l.timers.save(); err != nil {
+		l.c.log.WarnContext(ctx, "timers of chats not kept", "err", err)
 	}
 }
 
-// move has a chat's timer follow it to its new address.
-func (t *timers) move(ctx context.Context, from, to channels.ChatID) {
-	one, ok := t.of(from)
-	if _, there := t.of(to); ok && !there {
-		t.learn(ctx, to, one)
+// moveTimer has a chat's timer follow it to its new address.
+func (l *link) moveTimer(from, to channels.ChatID) {
+	one, ok := l.timers.of(from)
+	if _, there := l.timers.of(to); ok && !there {
+		l.setTimer(l.offering, to, one)
 	}
 }
 
@@ -153,7 +161,7 @@ func (l *link) learnFrom(to channels.Address, one *timer) {
 	if _, known := l.timers.of(to.Chat); known && to.Type != channels.Direct {
 		return
 	}
-	l.timers.learn(l.offering, to.Chat, *one)
+	l.setTimer(l.offering, to.Chat, *one)
 }
 
 func (l *link) learnGroup(ctx context.Context, group types.JID, e types.GroupEphemeral) {
@@ -161,7 +169,7 @@ func (l *link) learnGroup(ctx context.Context, group types.JID, e types.GroupEph
 	if e.IsEphemeral {
 		one.seconds = e.DisappearingTimer
 	}
-	l.timers.learn(ctx, channels.ChatID(group.String()), one)
+	l.setTimer(ctx, channels.ChatID(group.String()), one)
 }
 
 // learnHistory takes over the timers of the chats that the phone tells of after linking.

@@ -9,6 +9,7 @@ import (
 	"parley/channels/channeltest"
 	discordkinds "parley/channels/discord/discordtest/kinds"
 	telegramkinds "parley/channels/telegram/telegramtest/kinds"
+	whatsappkinds "parley/channels/whatsapp/whatsapptest/kinds"
 )
 
 // docs/channels.md shows, for each channel, the table of message kinds that the tests of its adapter hold.
@@ -26,6 +27,7 @@ func TestGeneratedKinds(t *testing.T) {
 	}{
 		{"Telegram", telegramkinds.Kinds()},
 		{"Discord", discordkinds.Kinds()},
+		{"WhatsApp", whatsappkinds.Kinds()},
 	} {
 		begin, end := "<!-- begin: message kinds of "+c.channel+" (generated) -->\n", "<!-- end -->"
 		head, rest, began := strings.Cut(text, begin)

@@ -78,7 +78,7 @@ func newScript(seed uint64) *script {
 			s.steps = append(s.steps, d.row(key, fmt.Sprint("seen", i, "-", j), pick(d, "2002", "-5", "3003")))
 		}
 	}
-	for range 40 {
+	for range 30 {
 		s.calls = append(s.calls, s.call(d))
 	}
 	return s
@@ -146,7 +146,7 @@ func (d drawer) hidden(s *script, id string) func(*world) {
 	switch d.IntN(16) {
 	case 0: // many at once: bounds are reached
 		var all []func(*world)
-		for i := range pick(d, 5, 5, 5, 110) {
+		for i := range pick(d, 3, 3, 3, 3, 3, 3, 110) {
 			text, job := d.text(), sessions.Job{ID: fmt.Sprint("job-", id, "-", i), Agent: key.Agent(), From: key, Message: "x", Every: 24 * time.Hour}
 			all = append(all, func(w *world) {
 				w.made += 2
@@ -237,7 +237,7 @@ func (s *script) call(d drawer) call {
 	case 5:
 		return object("session_status", names, "sessionKey", ref)
 	case 6:
-		return object("sessions_send", names, "sessionKey", ref, "message", d.text(), "timeoutSeconds", pick(d, 0, 3))
+		return object("sessions_send", names, "sessionKey", ref, "message", d.text(), "timeoutSeconds", pick(d, 0, 1))
 	case 7:
 		return object("sessions_spawn", "", "task", d.text(), "label", maybe(words[0], words[7]), "agentId", maybe("priv", "main", "nobody"), "cleanup", maybe("delete"))
 	case 8:

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	scripts  = 20
-	variants = 26
+	scripts  = 42
+	variants = 12 // of each
 )
 
 // run plays a script. With others, things happen in sessions that the caller does not see: before, between and after what it sees, and
@@ -21,7 +21,7 @@ func (s *script) run(t *testing.T, others *drawer) *world {
 			if others == nil {
 				return
 			}
-			for range others.IntN(3) {
+			for range max(others.IntN(5)-2, 0) {
 				f := others.hidden(s, fmt.Sprint("h", w.made))
 				w.step(false, func() { f(w) })
 			}

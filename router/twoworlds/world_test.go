@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	slot    = 10 * time.Second // of virtual time, for each step
+	slot    = 2 * time.Second // of virtual time, for each step
 	outside = "agent:main:fake:direct:2002"
 )
 
@@ -145,7 +145,7 @@ func (w *world) step(visible bool, f func()) {
 	if visible {
 		w.n++
 	} else {
-		at = at.Add(-slot / 2)
+		at = at.Add(-slot / 4)
 	}
 	time.Sleep(time.Until(at))
 	f()
@@ -180,10 +180,11 @@ func (w *world) turn(s sessions.Session, id, said, answer string, kind sessions.
 	if !ends || acc.Claimed == nil {
 		return
 	}
-	w.ok(w.store.Record(w.ctx, run, sessions.Message{ID: "call-" + id, Role: sessions.Assistant, Time: time.Now(), Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c", Name: "look", Arguments: json.RawMessage(`{}`)}}},
-		sessions.Message{ID: "result-" + id, Role: sessions.ToolResult, ToolCallID: "c", ToolName: "look", Time: time.Now(), Content: sessions.TextContent("seen " + said)}))
 	_, err := w.store.Finish(w.ctx, run, sessions.Outcome{Status: sessions.Done, Result: answer, Usage: sessions.Usage{Input: 7, Output: 3}, Context: 50,
-		Messages: []sessions.Message{{ID: "out-" + id, Role: sessions.Assistant, Content: sessions.TextContent(answer), Time: time.Now(), Run: run, Usage: &sessions.Usage{Input: 7, Output: 3}}}})
+		Messages: []sessions.Message{
+			{ID: "call-" + id, Role: sessions.Assistant, Time: time.Now(), Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c", Name: "look", Arguments: json.RawMessage(`{}`)}}},
+			{ID: "result-" + id, Role: sessions.ToolResult, ToolCallID: "c", ToolName: "look", Time: time.Now(), Content: sessions.TextContent("seen " + said)},
+			{ID: "out-" + id, Role: sessions.Assistant, Content: sessions.TextContent(answer), Time: time.Now(), Run: run, Usage: &sessions.Usage{Input: 7, Output: 3}}}})
 	w.ok(err)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
 	"time"
 
 	"parley/channels"
@@ -116,17 +115,8 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
 	}
-	i := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })
-	if i < 0 {
-		run.Input.Content, i = slices.Insert(run.Input.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
-	}
-	run.Input.Content[i].Text = a.Text
-	body, err := marshal(requestOf(run))
-	if err != nil {
-		return nil, false, err
-	}
-	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
-	return nil, true, err
+	replaceText(&run.Input, a.Text)
+	return nil, true, t.keepRequest(run, at)
 }
 
 // open decides whether an account may write in a chat, and notes the first time. Only direct chats count, and only where it was not

@@ -22,7 +22,7 @@ type cutProxy struct {
 	mu     sync.Mutex
 	armed  string
 	refuse bool           // new connections
-	late   sync.WaitGroup // of COMMITs that arrive after their connection was lost
+	late   sync.WaitGroup // of COMMITs that arrive after their connection was lost, and of the test
 }
 
 // startCutProxy gives the proxy and the data source that leads through it.
@@ -37,6 +37,7 @@ func startCutProxy(t *testing.T, dsn string) (*cutProxy, string) {
 		t.Fatal(err)
 	}
 	p := &cutProxy{server: u.Host}
+	p.late.Add(1)
 	u.Host = l.Addr().String()
 	var open sync.WaitGroup
 	t.Cleanup(func() {
@@ -175,6 +176,7 @@ func TestCommitCutPostgres(t *testing.T) {
 			}
 			wg.Wait()
 		}
+		p.late.Done()
 		p.late.Wait()
 		if err := s.Probe(t.Context()); err != nil {
 			t.Fatal(err)

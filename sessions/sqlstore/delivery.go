@@ -200,7 +200,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		t.also(write, string(d.To.Channel))
 		return write, err
 	})
-	if errors.Is(err, sessions.ErrUnfit) {
+	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, errPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}
 	return err

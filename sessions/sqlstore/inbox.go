@@ -82,7 +82,11 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 	}
 	done := false
 	if a.Amend != nil {
-		if acc.Stopped, done, err = t.amend(*a.Amend); err != nil {
+		if acc.Stopped, done, err = t.amend(*a.Amend); err == nil && !done && a.Amend.By != "" && !a.Amend.Gone {
+			done, err = t.revise(*a.Amend)
+			acc.Revised = done
+		}
+		if err != nil {
 			return err
 		}
 	}

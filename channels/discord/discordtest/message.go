@@ -41,9 +41,13 @@ type reaction struct {
 
 // The flags of a message.
 const (
-	flagCrossposted = 1 << 0
-	flagEphemeral   = 1 << 6
-	flagLoading     = 1 << 7
+	flagCrossposted    = 1 << 0
+	flagSuppressEmbeds = 1 << 2
+	flagEphemeral      = 1 << 6
+	flagLoading        = 1 << 7
+	flagSilent         = 1 << 12
+	flagVoice          = 1 << 13
+	flagComponents     = 1 << 15
 )
 
 // The types of a message.
