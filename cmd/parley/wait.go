@@ -122,7 +122,7 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 	}
 	if err := tell(e, j, w, func(p *page, w api.Waited) {
 		if w.Reply != "" {
-			p.body(w.Reply)
+			p.answer(w.Reply)
 		}
 	}); err != nil {
 		return err

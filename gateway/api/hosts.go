@@ -62,6 +62,11 @@ type PageLink struct {
 	Expires time.Time `json:"expires"`
 }
 
+// SignedOut says that every browser was signed out.
+type SignedOut struct {
+	SignedOut bool `json:"signedOut" jsonschema:"cookies and login links from before are good for nothing"`
+}
+
 // InWords is a state as people read it.
 func InWords(s channels.State) string {
 	if s == channels.LoggedOut {
