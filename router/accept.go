@@ -153,12 +153,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	key, agentID := s.Key, s.Agent
-
-	text := in.Text
-	if in.Addressed != "" {
-		text = in.Addressed
-	}
+	key, agentID, text := s.Key, s.Agent, firstOf(in.Addressed, in.Text)
 	if in.Address.Type.Several() && forAnotherBot(text) {
 		return skip("a command for another bot")
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
@@ -18,6 +17,7 @@ import (
 
 // cutProxy stands before PostgreSQL and breaks the connection at a COMMIT when it is armed.
 type cutProxy struct {
+	opened chan struct{} // a connection was opened
 	server string
 	mu     sync.Mutex
 	armed  string
@@ -36,7 +36,7 @@ func startCutProxy(t *testing.T, dsn string) (*cutProxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &cutProxy{server: u.Host}
+	p := &cutProxy{server: u.Host, opened: make(chan struct{}, 1)}
 	p.late.Add(1)
 	u.Host = l.Addr().String()
 	var open sync.WaitGroup
@@ -84,8 +84,12 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 		return
 	}
 	s := to.(*net.TCPConn)
+	select {
+	case p.opened <- struct{}{}:
+	default:
+	}
 	var mu sync.Mutex
-	mute := false
+	mute, heard := false, make(chan struct{}, 1) // heard: the server said something that is not passed on, or is gone
 	var answers sync.WaitGroup
 	answers.Go(func() {
 		b := make([]byte, 1<<16)
@@ -94,6 +98,12 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 			mu.Lock()
 			if n > 0 && !mute {
 				_, _ = c.Write(b[:n]) // who reads notices
+			}
+			if mute || err != nil {
+				select {
+				case heard <- struct{}{}:
+				default:
+				}
 			}
 			mu.Unlock()
 			if err != nil {
@@ -126,7 +136,7 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 		case "after", "away": // it commits, and nobody hears of it
 			silence()
 			_, _ = s.Write(m)
-			time.Sleep(20 * time.Millisecond)
+			<-heard
 		case "reset": // cut in both directions at once
 			silence()
 			_, _ = s.Write(m)
@@ -134,10 +144,14 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 		case "ghost": // it arrives when the client is on another connection already
 			silence()
 			late := bytes.Clone(m)
+			select {
+			case <-p.opened: // by this connection
+			default:
+			}
 			p.late.Go(func() {
-				time.Sleep(100 * time.Millisecond)
+				<-p.opened
 				_, _ = s.Write(late)
-				time.Sleep(50 * time.Millisecond)
+				<-heard
 				end()
 			})
 			return
