@@ -90,11 +90,18 @@ func (h *Host) reloadDoor(c *config.Config) error {
 	if err := h.readToken(c); err != nil {
 		return err
 	}
-	h.door.Apply(h.doorSettings(c))
+	h.applyDoor()
 	if h.certificate != nil {
 		h.certificate.Reload()
 	}
 	return nil
+}
+
+// applyDoor puts in force what the configuration and the epoch of the cookies are now: never an older state than another call did.
+func (h *Host) applyDoor() {
+	h.doorLock.Lock()
+	defer h.doorLock.Unlock()
+	h.door.Apply(h.doorSettings(h.deps.Config.Config()))
 }
 
 // serve answers requests until the servers are closed.

@@ -32,7 +32,7 @@ func (h *Host) signOut(context.Context, api.None) (api.SignedOut, error) {
 	if err := writeEpoch(filepath.Join(c.State, backup.EpochFile), rand.Text()); err != nil {
 		return api.SignedOut{}, fmt.Errorf("sign out every browser: %w", err)
 	}
-	h.door.Apply(h.doorSettings(c))
+	h.applyDoor()
 	h.log.Info("every browser is signed out")
 	return api.SignedOut{SignedOut: true}, nil
 }

@@ -153,7 +153,11 @@ func (a *account) refused(e *channels.Error, log *slog.Logger) bool {
 	}
 	since, next := a.since, a.next
 	a.mu.Unlock()
-	log.Error("the account is stopped until somebody mends it", "state", now.State, "err", e, "detail", now.Detail, "todo", now.Todo, "since", since, "next try", next)
+	attrs := []any{"state", now.State, "err", e, "detail", now.Detail, "todo", now.Todo, "since", since}
+	if again {
+		attrs = append(attrs, "nextTry", next)
+	}
+	log.Error("the platform refuses the account", attrs...)
 	return again
 }
 

@@ -200,8 +200,8 @@ func TestSuperviseEndedTriesAgain(t *testing.T) {
 			s.health = channels.Health{State: state, Detail: "why"}
 			a := testAccount(s)
 			began := time.Now()
-			var then string
-			time.AfterFunc(40*time.Minute, func() { then = a.status(time.Now()).Line() })
+			then := make(chan string, 1)
+			time.AfterFunc(40*time.Minute, func() { then <- a.status(time.Now()).Line() })
 			runs := supervised(t, a, s, 5*time.Hour)
 			if !again {
 				if len(runs) != 1 || !a.due().IsZero() {
@@ -212,8 +212,8 @@ func TestSuperviseEndedTriesAgain(t *testing.T) {
 			if len(runs) < 4 || len(runs) > 5 || runs[1].Sub(runs[0]) < 20*time.Minute || runs[1].Sub(runs[0]) > 40*time.Minute {
 				t.Fatalf("%s: runs at %v", state, runs)
 			}
-			if since := began.Local().Format(time.DateTime); !strings.Contains(then, "so since "+since) || !strings.Contains(then, "why") || !strings.Contains(then, "tried again at") {
-				t.Errorf("%s", then)
+			if since, line := began.Local().Format(time.DateTime), <-then; !strings.Contains(line, "so since "+since) || !strings.Contains(line, "why") || !strings.Contains(line, "tried again at") {
+				t.Errorf("%s", line)
 			}
 		})
 	}

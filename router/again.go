@@ -106,7 +106,13 @@ func (r *Router) thinkUntil(ctx context.Context, set *Settings, run *sessions.Ru
 			}
 		}
 		if n == maxAgain {
-			r.lanes.fix(ctx, run.Key, run.ID)
+			if r.lanes.fix(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
+				end(nil)
+				if try, end = context.WithCancelCause(ctx); r.reread(ctx, run, true) != nil {
+					end(nil)
+					return out, fmt.Errorf("reading the run: %w", context.Cause(try))
+				}
+			}
 		}
 		out, err = r.think(try, set, run, n > 0)
 		open := !r.lanes.fix(try, run.Key, run.ID)

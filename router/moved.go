@@ -64,6 +64,9 @@ func (f *former) add(from, to channels.Address) {
 	if old, ok := f.was[to]; ok {
 		delete(f.now, old)
 	}
+	if old, ok := f.now[from]; ok { // it went elsewhere this time
+		delete(f.was, old)
+	}
 	f.was[to], f.now[from] = from, to
 }
 
@@ -81,6 +84,9 @@ func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
 	if next, ok := f.later[b]; ok {
 		delete(f.later, b)
 		delete(f.earlier, identity{kind, next})
+	}
+	if old, ok := f.later[a]; ok { // a number that they had for a while, and that somebody else may have now
+		delete(f.earlier, identity{kind, old})
 	}
 	f.earlier[b], f.later[a] = was, now
 }

@@ -77,14 +77,26 @@ type Try struct {
 	At    time.Time `json:"at"`    // when it ended
 	Part  int       `json:"part"`  // parts that had arrived before it
 	Error string    `json:"error"` // why it did not work
+
+	Absent bool `json:"absent,omitempty"` // it ended unclear, and the platform said later that it has nothing of it
+}
+
+// Absent counts the listed tries of the part under way that did not arrive.
+func (d *Delivery) Absent() (n int) {
+	for _, t := range d.Tries {
+		if t.Absent && t.Part == d.Part {
+			n++
+		}
+	}
+	return n
 }
 
 // maxTries bounds the tries that a delivery lists.
 const maxTries = 50
 
 // Failed adds a try that ended with an error to the list. The oldest goes when the list is full.
-func (d *Delivery) Failed(at time.Time, why string) {
-	d.Tries = append(d.Tries, Try{At: at, Part: d.Part, Error: why})
+func (d *Delivery) Failed(at time.Time, why string, absent bool) {
+	d.Tries = append(d.Tries, Try{At: at, Part: d.Part, Error: why, Absent: absent})
 	d.Tries = d.Tries[max(0, len(d.Tries)-maxTries):]
 }
 

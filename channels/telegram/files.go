@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -73,11 +74,32 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 		return receipt, err
 	}
 	out.Text, out.Plain = "", ""
-	if _, err := c.sendAlbum(ctx, params, kinds, out); err != nil {
+	_, err = c.sendAlbum(ctx, maps.Clone(params), kinds, out)
+	if e := channels.Classify(err); err != nil && (e.Class == channels.Limited || e.Class == channels.Transient) && pause(ctx, max(e.RetryAfter, time.Second)) {
+		_, err = c.sendAlbum(ctx, params, kinds, out) // the gate paces messages, and this is the second one of its send
+	}
+	switch {
+	case err == nil:
+	case channels.Classify(err).Class == channels.Ambiguous:
+		c.log.WarnContext(ctx, "it is not known whether a file arrived; the text did", "err", err)
+		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files)+" (may have arrived)")
+	default:
 		c.log.WarnContext(ctx, "telegram refuses a file; the text was sent without", "err", err)
 		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files))
 	}
 	return receipt, nil
+}
+
+// pause waits, and reports whether ctx lets it.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // namesOf words which files were left out.

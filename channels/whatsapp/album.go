@@ -307,7 +307,7 @@ type wholeAlbum struct {
 	id    channels.MessageID   // of the event
 	parts []channels.MessageID // and what each says
 	texts []string
-	gone  int
+	gone  map[int]bool // parts that were deleted
 }
 
 func (a *wholeAlbum) captions() []string {
@@ -324,7 +324,10 @@ func (a *wholeAlbum) change(in *channels.Inbound) {
 	case channels.Edited:
 		a.texts[i] = in.Text
 	case channels.Deleted:
-		if a.gone++; a.gone < len(a.parts) {
+		if a.gone == nil {
+			a.gone = make(map[int]bool)
+		}
+		if a.gone[i] = true; len(a.gone) < len(a.parts) {
 			in.Event, a.texts[i] = channels.Edited, "(one file of this album was deleted)"
 		}
 	default:

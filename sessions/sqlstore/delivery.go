@@ -256,7 +256,7 @@ func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time,
 			return false, wrong("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
-		d.Failed(fromMs(ms(t.now)), reason)
+		d.Failed(fromMs(ms(t.now)), reason, end == sessions.Absent)
 		d.Tried(end)
 		return true, nil
 	})
@@ -278,7 +278,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 			return false, wrong("delivery %s is %s already", id, d.State)
 		}
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
-			d.Failed(fromMs(ms(t.now)), reason)
+			d.Failed(fromMs(ms(t.now)), reason, false)
 		}
 		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason

@@ -76,7 +76,7 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 		}
 	}
 	if a.In.Event == channels.Edited && a.Digest != "" {
-		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, string(a.In.Target), whole(a.In.Address).String(), beforeOf(a.In.Address), string(channels.Message)); err != nil {
+		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func account(kind channels.Kind, id channels.AccountID) string {
 // Said gives the digest of what a message says.
 func (s *Store) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{string(id), whole(chat).String(), beforeOf(chat), string(channels.Message)},
+		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)},
 			func(r row) error { digest = r.str(0); return nil })
 		return err
 	})

@@ -47,9 +47,10 @@ func (t *tx) readdress(x relocation) error {
 	return nil
 }
 
-// noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle.
+// noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle, and one that
+// moved before has one successor, the newest.
 func (t *tx) noteMove(x relocation) error {
-	if _, err := t.exec("DELETE FROM moves WHERE was = ?", x.to.String()); err != nil {
+	if _, err := t.exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
 		return err
 	}
 	_, err := t.exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", x.to.String(), x.from.String())
