@@ -247,11 +247,14 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
 	}
+	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
+	if speaks && out.Text == "" { // whoever waits for the run reads it too
+		o.Error = wordless(out.Final.Stop)
+	}
 	switch {
-	case out.Control != agent.Speak || run.Reply.IsZero() || run.Kind != sessions.TurnRun:
+	case !speaks || run.Reply.IsZero():
 	case out.Text == "":
-		notice := wordless(out.Final.Stop)
-		o.Error, o.Deliveries = notice, []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, notice)}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.footer(ctx, run, o.Usage))}
 	}

@@ -127,6 +127,9 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 	}); err != nil {
 		return err
 	}
+	if w.Status == "ok" && w.Reply == "" && w.Error != "" {
+		return failed(exitFailed, "no_answer", "the run %s has no answer: %s", id, w.Error)
+	}
 	if w.Status != "ok" {
 		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, firstOf(w.Error, "no reason was given"))
 	}
