@@ -394,3 +394,18 @@ func TestPolicyOf(t *testing.T) {
 		}
 	}
 }
+
+// What a provider refused, and an answer that was given without what came before it, say so.
+func TestRefusalsAreMarked(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]sessions.Message{
+		sessions.RefusedMark: {Role: sessions.Assistant, Model: sessions.NoticeModel, Refused: true, Content: sessions.TextContent("no")},
+		sessions.AloneMark:   {Role: sessions.Assistant, Model: "m", Alone: true, Content: sessions.TextContent("yes")},
+	} {
+		var b bytes.Buffer
+		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q lacks %q", b.String(), want)
+		}
+	}
+}

@@ -217,6 +217,12 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	if m.Error != "" {
 		p.detail(red, m.Error)
 	}
+	switch {
+	case m.IsRefusal():
+		p.detail(yellow, "("+sessions.RefusedMark+")")
+	case m.Alone:
+		p.detail(yellow, "("+sessions.AloneMark+")")
+	}
 	for _, d := range m.Deliveries {
 		if d.State != sessions.Sent {
 			p.detail(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+d.Rule))
