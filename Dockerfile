@@ -19,8 +19,8 @@ COPY --from=build /out/parley /usr/local/bin/parley
 # Empty folders with the right owner: a new volume takes it over.
 COPY --from=build --chown=65532:65532 /out/state /var/lib/parley
 COPY --from=build --chown=65532:65532 /out/config /etc/parley
-ENV PARLEY_STATE=/var/lib/parley HOME=/var/lib/parley
-# ./config.yaml is the configuration, where there is one.
+# The file is named, for `docker exec` too: in a folder that nobody trusted it would not count.
+ENV PARLEY_STATE=/var/lib/parley PARLEY_CONFIG=/etc/parley/config.yaml HOME=/var/lib/parley
 WORKDIR /etc/parley
 USER 65532:65532
 VOLUME ["/var/lib/parley"]

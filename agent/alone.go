@@ -11,9 +11,9 @@ import (
 // leftOutTool marks the message that stands for what a provider refused, in Provenance.Tool.
 const leftOutTool = "left_out"
 
-// mayDoAlone reports whether a request that the provider refused, by an error or by an answer without a word, is worth making once more without what came before the turn's own
-// messages, and leaves that out: a filter of content, or a stricter model than the one before, may object to something that was said long
-// ago. The answer is marked, so that later prompts leave the reason out (Message.Alone).
+// mayDoAlone reports whether a request that the provider refused, by an error or by an answer without a word, is worth making once more
+// without what came before the turn's own messages, and leaves that out: a filter of content, or a stricter model than the one before, may
+// object to something that was said long ago. The answer is marked, so that later prompts leave the reason out (Message.Alone).
 //
 // source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, the whole prompt is judged
 func (r *turnRun) mayDoAlone(answer *Answer, err error) bool {

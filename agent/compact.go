@@ -274,14 +274,22 @@ func speaker(m sessions.Message) string {
 		return "assistant"
 	case p == nil:
 		return "user"
-	case p.Kind == sessions.InterSession:
-		return "session " + quotedWithin(string(p.Source), nameMost)
+	case p.Untrusted:
+		return "program outside"
 	case p.Kind == sessions.InternalSystem:
 		return "host"
-	case p.Name != "":
-		return "user " + quotedWithin(p.Name, nameMost)
 	}
-	return "user"
+	who, name := "user", p.Name
+	if p.Owner { // a summary must give nobody else's words an owner's weight
+		who = "owner"
+	}
+	if p.Kind == sessions.InterSession {
+		who, name = map[bool]string{true: "session of an owner", false: "session"}[p.Owner], string(p.Source)
+	}
+	if name != "" {
+		who += " " + quotedWithin(name, nameMost)
+	}
+	return who
 }
 
 // CutSummary bounds what came of a summary call: by its room, and by half of what it stands for.

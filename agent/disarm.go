@@ -2,17 +2,22 @@ package agent
 
 import (
 	"strings"
+	"sync"
 	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// frames are how the lines begin that Origin and the frame of what was overheard put around the words of others: letters and colons.
-var frames = []string{"intersessionmessage", "messageof", "host:", "overheard", "endofwhatwasoverheard", "endofthedata"}
+//go:generate go run lookalikes_gen.go
 
-// brackets are those that look like the one that a frame begins with.
-const brackets = "[［【⁅⟦〔〖〚❲⦋⦍⦏﹇⎡"
+// frames are how the lines begin that Origin and the frame of what was overheard put around the words of others: letters and colons.
+var frames = func() (reduced []string) {
+	for _, f := range []string{"intersessionmessage", "messageof", "host:", "overheard", "endofwhatwasoverheard", "endofthedata"} {
+		reduced = append(reduced, reduce.Replace(f))
+	}
+	return reduced
+}()
+
+// reduce writes letters that look like one another, or like two others, in one way: the skeletons of UTS #39 for the letters of frames.
+var reduce = strings.NewReplacer("l", "i", "w", "vv", "m", "rn")
 
 // disarm keeps a text from looking like it came from another session or from the host, or like the frame of what was overheard, also
 // with characters in it that nobody sees, or that look like others.
@@ -20,7 +25,7 @@ func disarm(text string) string {
 	var b strings.Builder
 	done := 0
 	for i, c := range text {
-		if c != '[' && (c < 0x80 || !strings.ContainsRune(brackets, c)) {
+		if !opens(c) {
 			continue
 		}
 		behind := i + len(string(c))
@@ -35,70 +40,85 @@ func disarm(text string) string {
 	return b.String() + text[done:]
 }
 
+// opens reports whether a character looks like the bracket that a frame begins with.
+func opens(c rune) bool { return c == '[' || c >= 0x80 && strings.ContainsRune(openBrackets, c) }
+
 // framed reports whether what stands behind a bracket reads like the beginning of a frame.
 func framed(text string) bool {
-	var read [len("endofwhatwasoverheard")]byte
-	n := 0
+	at := make([]uint32, len(frames)) // a bit for every number of letters of the frame that may be read so far
+	for i := range frames {
+		at[i] = 1
+	}
 	for _, c := range text {
-		if c == ']' || c == '[' || c >= 0x80 && strings.ContainsRune(brackets, c) {
+		if c == ']' || opens(c) {
 			return false // the other bracket is looked at by itself
 		}
-		switch c = plain(c); {
-		case c == 0:
-			continue
-		case c >= 0x80:
-			return false
-		}
-		read[n] = byte(c)
-		n++
-		more := false
-		for _, f := range frames {
-			if f == string(read[:n]) {
+		readings, silent := readingsOf(c)
+		open := false
+		for i, f := range frames {
+			next, whole := step(f, at[i], readings)
+			if whole {
 				return true
 			}
-			more = more || strings.HasPrefix(f, string(read[:n]))
+			if silent {
+				next |= at[i]
+			}
+			at[i] = next
+			open = open || next != 0
 		}
-		if !more {
+		if !open {
 			return false
 		}
 	}
 	return false
 }
 
-// plain gives the small Latin letter or the colon that a character is read as, and 0 for one that is not read: what nobody sees,
-// spaces and other marks. Other characters stay.
-func plain(c rune) rune {
-	if l, ok := lookAlikes[c]; ok {
-		return l
-	}
-	if c >= 0x80 { // without accents, of usual width
-		c, _ = utf8.DecodeRuneInString(norm.NFKD.String(string(c)))
-		if l, ok := lookAlikes[c]; ok {
-			return l
+// step reads on in a frame from each place that is reached: whole when that may be its end.
+func step(frame string, at uint32, readings []string) (next uint32, whole bool) {
+	for n := 0; n < len(frame) && at>>n != 0; n++ {
+		if at>>n&1 == 0 {
+			continue
+		}
+		for _, r := range readings {
+			switch rest := frame[n:]; {
+			case strings.HasPrefix(r, rest):
+				return next, true
+			case strings.HasPrefix(rest, r):
+				next |= 1 << (n + len(r))
+			}
 		}
 	}
-	switch {
-	case c == ':':
-		return c
-	case strings.ContainsRune("\u115f\u1160\u3164\uffa0", c): // letters that nobody sees
-		return 0
-	case unicode.IsLetter(c) || unicode.IsDigit(c):
-		return unicode.ToLower(c)
-	}
-	return 0
+	return next, false
 }
 
-// lookAlikes has the characters that pass for the letters of frames.
-var lookAlikes = func() map[rune]rune {
-	m := make(map[rune]rune)
-	for l, others := range map[rune]string{
-		'a': "аАαΑɑᎪꓮ", 'd': "ԁɗᎠꓓ", 'e': "еЕεΕєɛҽᎬꓰ", 'f': "ƒϝꓝꬵք", 'g': "ɡցԌᏀꓖ", 'h': "һНΗհҺᏂᎻꓧ", 'i': "іІιΙıӏӀᎥɩ1lꓲ",
-		'm': "мМΜϻᎷꓟ", 'n': "пПոռΝɴꓠ", 'o': "оОοΟσօᴏ0ꓳ", 'r': "гᴦʀᎡᏒꓣ", 's': "ѕЅꜱՏᏚꓢ", 't': "тТτΤᴛᎢꓔ", 'v': "νѵѴᴠᏙꓦ", 'w': "ԝԜωшᴡᎳꓪ",
-		':': "։׃܃：﹕ː˸꞉∶ꓽ",
-	} {
-		for _, c := range others {
-			m[c] = l
+// readingsOf gives what a character may be read as, in reduced letters; silent when it may also be passed over: what nobody sees, spaces,
+// marks and other signs.
+func readingsOf(c rune) (readings []string, silent bool) {
+	if c < 0x80 {
+		return asciiReadings[c], !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}
+	unseen := strings.ContainsRune("\u115f\u1160\u3164\uffa0", c) // letters without a shape
+	return lookAlikes()[c], unseen || !unicode.IsLetter(c) && !unicode.IsDigit(c)
+}
+
+// asciiReadings are those of the characters of ASCII.
+var asciiReadings = func() (all [0x80][]string) {
+	for c := range all {
+		if s := string(unicode.ToLower(rune(c))); s >= "a" && s <= "z" || s == ":" {
+			all[c] = []string{reduce.Replace(s)}
+		}
+	}
+	all['0'], all['1'], all['|'] = []string{"o"}, []string{"i"}, []string{"i"}
+	return all
+}()
+
+// lookAlikes are the readings of characters beyond ASCII. They are only needed where something stands behind a bracket.
+var lookAlikes = sync.OnceValue(func() map[rune][]string {
+	m := make(map[rune][]string)
+	for _, x := range readAs {
+		for _, c := range x.characters {
+			m[c] = append(m[c], x.reading)
 		}
 	}
 	return m
-}()
+})

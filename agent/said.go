@@ -52,7 +52,10 @@ func appendSaid(line []byte, m *sessions.Message) []byte {
 	if p.Bot {
 		part("by a bot")
 	}
-	if p.Forwarded {
+	switch {
+	case p.Forwarded && p.Origin != "":
+		part("forwarded from " + quoted(oneLine(p.Origin)) + ": their words")
+	case p.Forwarded:
 		part("forwarded: somebody else's words")
 	}
 	if len(line) == parts {

@@ -118,5 +118,8 @@ func (r *turnRun) compact(ctx context.Context) error {
 	// Never in place: the caller may keep what it gave, and record appends.
 	r.msgs = inZone(slices.Clip(msgs), r.Zone)
 	r.counted, r.covers = 0, 0
+	if r.alone { // what was refused is not shown again
+		r.goAlone()
+	}
 	return nil
 }

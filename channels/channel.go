@@ -17,8 +17,8 @@ type Inbox func(ctx context.Context, in Inbound) error
 // Channel is one account on one platform. Everything else that a platform may be able to do is in Caps.
 type Channel interface {
 	// Run connects and feeds the inbox until ctx ends, when it returns nil after the events under way have been offered. The
-	// supervisor calls it again when it returns an error, with backoff (Transient, Limited, Ambiguous) or not at all until the
-	// configuration changes (Unauthorized, Rejected). One Run at a time.
+	// supervisor calls it again when it returns an error: with backoff (Transient, Limited, Ambiguous), or after half an hour while the
+	// state is Revoked or Refused (Unauthorized, Rejected); in another permanent state not before a person has acted. One Run at a time.
 	Run(ctx context.Context, in Inbox) error
 
 	// Send hands one message to the platform. Only the gate calls it; calls for one chat never overlap, calls for several chats
@@ -56,6 +56,15 @@ type (
 	// receipt, the first answer to a slash command. Best effort, under the send policy, called right after the message was accepted.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, to Address, id MessageID) error
+	}
+	// Fader takes away a sign that Typing or Acknowledge has put into a chat, which the platform would show for too long. An adapter makes
+	// no such call by a timer of its own: the gate calls Fade, under the send policy as it is then, once FadeAfter has passed since the
+	// last Typing or Acknowledge that showed the sign. Best effort.
+	Fader interface {
+		// FadeAfter is how long a sign stays; 0 = it ends by itself. id is empty for Typing. No I/O, never blocks.
+		FadeAfter(to Address, id MessageID) time.Duration
+		// Fade does nothing when something has taken the sign's place meanwhile. May be repeated.
+		Fade(ctx context.Context, to Address, id MessageID) error
 	}
 	// Fetcher reads a file that came with a message, by its Ref. It reads at most limit bytes, more is an error that says so.
 	// Errors as for Send.
@@ -108,7 +117,7 @@ type Command struct{ Name, Description string }
 // State is where a connection stands.
 type State string
 
-// The states. From LoggedOut on they are permanent until a person does something; Health.Detail says what.
+// The states. From LoggedOut on they are permanent until a person does something, which Health.Detail says, or the platform changes its mind.
 const (
 	Connecting   State = "connecting"
 	Connected    State = "connected"
@@ -156,6 +165,7 @@ type Caps struct {
 	Remover      Remover
 	Reactor      Reactor
 	Acknowledger Acknowledger
+	Fader        Fader
 	Fetcher      Fetcher
 	Commander    Commander
 	Reconciler   Reconciler
@@ -174,6 +184,7 @@ func Probe(ch Channel) Caps {
 	c.Remover, _ = ch.(Remover)
 	c.Reactor, _ = ch.(Reactor)
 	c.Acknowledger, _ = ch.(Acknowledger)
+	c.Fader, _ = ch.(Fader)
 	c.Fetcher, _ = ch.(Fetcher)
 	c.Commander, _ = ch.(Commander)
 	c.Reconciler, _ = ch.(Reconciler)

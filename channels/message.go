@@ -63,6 +63,7 @@ type Sender struct {
 	Username string // without @; for display and allow lists that name people, where the platform has such names
 	Name     string // display name
 	Bot      bool
+	Also     UserID // another id of the same person, as the platform has told: lists that name it mean them. The host fills it in, no adapter
 }
 
 // Quote is the message that another one replies to.
@@ -161,9 +162,11 @@ const (
 // Limits are facts about an address, known without I/O.
 type Limits struct {
 	Text       int     // longest message in Unit; 0 = unlimited
+	Received   int     // longest message that a person's app sends, in Unit: it cuts what is longer; 0 = Text
 	Unit       Unit    // what Text counts, after markup is parsed
 	Dialect    Dialect // the markup that Send expects
 	Lines      int     // most lines in a message; 0 = unlimited
+	Marks      int     // most marked stretches (bold, links, code, addresses) in a message; 0 = unlimited
 	Idempotent bool    // a repeated Send with the same Key shows one message
 	Files      int     // most files in one message; 0 = files cannot be sent there
 	FileBytes  int64   // largest file

@@ -207,7 +207,7 @@ func (d *document) plain(s string) {
 // kept whole.
 func parseVerbatim(md string) *document {
 	d := &document{}
-	var f fence
+	f := newFence(md)
 	blankLines := 0
 	for i, line := range strings.Split(md, "\n") {
 		if i > 0 {

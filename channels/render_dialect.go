@@ -2,8 +2,9 @@ package channels
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/util"
 )
 
 // The dialects. Facts about each are the platform's own: Telegram's HTML tags and their nesting, Discord's Markdown, WhatsApp's
@@ -40,7 +41,7 @@ var (
 		word: escapeDiscord, inCode: splitTicks,
 	}
 	whatsAppSpec = spec{
-		dialect: WhatsAppText, bullet: "-", tables: tableBullets, quote: "> ",
+		dialect: WhatsAppText, whole: true, bullet: "-", tables: tableBullets, quote: "> ",
 		bold: [2]string{"*", "*"}, italic: [2]string{"_", "_"}, strike: [2]string{"~", "~"},
 		code: [2]string{"`", "`"}, ticks: [2]string{"```", "```"},
 		link: plainSpec.link, pre: func(pre) (string, string) { return "```\n", "\n```" }, inCode: splitTicks,
@@ -102,7 +103,7 @@ func escapeDiscord(s string, lineStart bool) string {
 			return `\` + s
 		}
 	}
-	if !strings.ContainsAny(s, "\\`*_~|[") {
+	if !strings.ContainsAny(s, "\\`*_~|[]<") {
 		return s
 	}
 	var b strings.Builder
@@ -124,19 +125,24 @@ func needsEscape(s string, i int) bool {
 	case '`':
 		return true
 	case '\\':
-		return next == 0 || next < 0x80 && unicode.In(rune(next), unicode.P, unicode.S)
+		return !asciiWord(rune(next))
 	case '*':
 		return s != "*"
 	case '_':
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
 		after, _ := utf8.DecodeRuneInString(s[i+1:])
-		return s != "_" && (!wordRune(before) || !wordRune(after))
+		return !asciiWord(before) || !asciiWord(after) // for Discord other letters end a word
 	case '~', '|':
 		return next == s[i] || i > 0 && s[i-1] == s[i]
 	case '[':
 		return strings.Contains(s[i:], "](")
+	case ']': // a link whose text has several words
+		return next == '(' && !strings.Contains(s[:i], "[")
+	case '<': // an address in brackets: they would be left out
+		end := strings.IndexByte(s[i:], '>')
+		return end > 0 && strings.Contains(s[i:i+end], ":/")
 	}
 	return false
 }
 
-func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func asciiWord(r rune) bool { return ascii(r) && util.IsAlphaNumeric(byte(r)) }

@@ -4,8 +4,19 @@ import "strings"
 
 // fence follows fenced code over lines. The zero fence is outside of code.
 type fence struct {
-	char byte
-	n    int
+	char       byte
+	n          int
+	backticked bool // only backticks fence: the text has no two rows of tildes, and what nothing closes is a line under a title
+}
+
+func newFence(text string) fence {
+	rows := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "~~~") {
+			rows++
+		}
+	}
+	return fence{backticked: rows < 2}
 }
 
 func (f *fence) open() bool { return f.n > 0 }
@@ -19,11 +30,11 @@ func (f *fence) line(s string) bool {
 	n := len(t) - len(strings.TrimLeft(t, t[:1]))
 	rest := t[n:]
 	switch {
-	case f.n == 0 && n >= 3 && (t[0] == '~' || !strings.Contains(rest, "`")):
+	case f.n == 0 && n >= 3 && (t[0] == '~' && !f.backticked || t[0] == '`' && !strings.Contains(rest, "`")):
 		f.char, f.n = t[0], n
 		return true
 	case f.n > 0 && t[0] == f.char && n >= f.n && strings.TrimSpace(rest) == "":
-		*f = fence{}
+		f.n = 0
 		return true
 	}
 	return false
@@ -51,7 +62,7 @@ func pieces(md string) []piece {
 		return []piece{{text: md}}
 	}
 	var out []piece
-	var f fence
+	f := newFence(md)
 	start, gap := 0, 0
 	opened := "" // the line that opened the code that is open
 	reopen := ""
@@ -95,7 +106,7 @@ func pieces(md string) []piece {
 		at = end + 1
 	}
 	if start < len(md) {
-		f = fence{} // what is open at the end of the text is closed by the parser
+		f.n = 0 // what is open at the end of the text is closed by the parser
 		emit(len(md), 0)
 	}
 	return out
@@ -141,7 +152,7 @@ func knotty(s string) bool {
 // untie separates the code blocks of a knotty piece from its text: code is harmless, and the text may be once it stands alone.
 func untie(s string) []piece {
 	var out []piece
-	var f fence
+	f := newFence(s)
 	start := 0
 	for at := 0; at < len(s); {
 		end := len(s)

@@ -2,30 +2,16 @@ package channels
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
-// markdown is the parser: CommonMark with strikethrough, tables, bare links and task lists, and with own rules for the definitions
-// of reference links.
-var markdown = sync.OnceValue(func() parser.Parser {
-	md := goldmark.New(
-		goldmark.WithParser(parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-			parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
-			parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)))),
-		goldmark.WithExtensions(extension.Strikethrough, extension.Linkify, extension.TaskList),
-	)
-	return md.Parser()
-})
+var markdown = sync.OnceValue(func() parser.Parser { return MarkdownParser() })
 
 // parse takes Markdown apart as the dialect needs it.
 func parse(md string, s *spec, lim Limits) *document {
@@ -36,6 +22,14 @@ func parse(md string, s *spec, lim Limits) *document {
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
+	defer func() {
+		if s.whole {
+			b.wholeWords()
+		}
+		if s.html && hasLinkedName(md) {
+			b.filesAsCode()
+		}
+	}()
 	if plainEnough(md) {
 		b.plain(md)
 		return b.document
@@ -166,11 +160,21 @@ func (b *builder) block(n ast.Node) {
 	case *ast.Heading:
 		b.heading(n)
 	case *ast.ThematicBreak:
-		b.put(glue, "———")
+		b.text(b.ruled(n))
 	case *ast.FencedCodeBlock:
 		b.code(string(n.Language(b.src)), b.lines(n.Lines()))
-	case *ast.CodeBlock:
-		b.code("", b.lines(n.Lines()))
+	case *ast.CodeBlock: // text that is indented: shown as it is, and no code
+		for i := range n.Lines().Len() {
+			if i > 0 {
+				b.br(1)
+			}
+			line := n.Lines().At(i)
+			if s := strings.TrimRight(b.indentation(line.Start)+string(line.Value(b.src)), " \t\n"); s != "" {
+				b.text(s)
+			} else {
+				b.br(2)
+			}
+		}
 	case *ast.HTMLBlock:
 		s := b.lines(n.Lines())
 		if n.HasClosure() {
@@ -244,33 +248,6 @@ func language(s string) string {
 	return s
 }
 
-func (b *builder) list(l *ast.List) {
-	const deepest = 8 // levels of indentation; deeper ones look the same
-	was := b.indent
-	number := l.Start
-	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
-		if n.PreviousSibling() != nil {
-			b.br(1)
-			if n.HasBlankPreviousLines() {
-				b.br(2)
-			}
-		}
-		mark := b.spec.bullet + " "
-		width := 2
-		if l.IsOrdered() {
-			mark = strconv.Itoa(number) + string(l.Marker) + " "
-			width = len(mark)
-			number++
-		}
-		b.put(glue, mark)
-		if len(was) < deepest*3 {
-			b.indent = was + strings.Repeat(" ", width)
-		}
-		b.blocks(n)
-		b.indent = was
-	}
-}
-
 func (b *builder) inlines(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if t, ok := n.(*ast.Text); ok {
@@ -284,20 +261,26 @@ func (b *builder) inlines(parent ast.Node) {
 // words writes a run of text nodes as one text, so that words stay whole which the parser took apart at a "_" or "*". It gives
 // the last node of the run.
 func (b *builder) words(t *ast.Text) ast.Node {
+	start := t.Segment.Start
+	if b.st.quote && b.unquoted(start) {
+		b.st.quote = false
+	}
 	var s strings.Builder
+	s.WriteString(b.indentation(start))
 	for {
-		v := string(t.Segment.Value(b.src))
-		if !t.IsRaw() {
-			v = unescape(v)
-		}
-		s.WriteString(v)
+		s.Write(t.Segment.Value(b.src))
 		next, ok := t.NextSibling().(*ast.Text)
 		if !ok || t.SoftLineBreak() || t.HardLineBreak() {
 			break
 		}
 		t = next
 	}
+	indent := b.indent
+	if start == 0 || b.src[start-1] == '\n' { // a line that is not indented as the item is that it belongs to
+		b.indent = ""
+	}
 	b.text(s.String())
+	b.indent = indent
 	if t.SoftLineBreak() || t.HardLineBreak() {
 		b.lineEnd()
 	}
@@ -334,14 +317,14 @@ func (b *builder) inline(n ast.Node) {
 			b.text("image")
 		})
 	case *ast.AutoLink:
-		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|*\\") { // hardly an address, and markup elsewhere
+		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|\\") || b.spec.whole && strings.Contains(s, "*") { // hardly an address, and markup elsewhere
 			b.text(s)
 		} else {
 			b.put(glue, s)
 		}
 	case *ast.RawHTML:
 		s := b.lines(n.Segments)
-		if isBreak(s) {
+		if isBreak(s) && !b.alone(n) {
 			b.lineEnd()
 			break
 		}
@@ -356,6 +339,12 @@ func (b *builder) inline(n ast.Node) {
 		b.inlines(n)
 	}
 	b.st = was
+}
+
+// alone reports whether a tag stands between two words of a line: then it is spoken about.
+func (b *builder) alone(n *ast.RawHTML) bool {
+	start, end := n.Segments.At(0).Start, n.Segments.At(n.Segments.Len()-1).Stop
+	return start > 1 && end+1 < len(b.src) && b.src[start-1] == ' ' && b.src[end] == ' ' && b.src[start-2] != '\n' && b.src[end+1] != '\n'
 }
 
 func isBreak(tag string) bool {

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -26,6 +27,11 @@ type wideTables struct{ parser.ParagraphTransformer }
 func (w wideTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	parent, before := node.Parent(), node.PreviousSibling()
 	lines := append([]text.Segment(nil), node.Lines().Sliced(0, node.Lines().Len())...)
+	for _, line := range lines { // a line of dashes under a title makes no table
+		if v := line.Value(reader.Source()); bytes.IndexByte(v, '|') < 0 && len(bytes.Trim(v, "-: \t\n")) == 0 {
+			return
+		}
+	}
 	w.ParagraphTransformer.Transform(node, reader, pc)
 	n := parent.FirstChild()
 	if before != nil {

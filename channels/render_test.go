@@ -68,7 +68,7 @@ deeper</blockquote>
 1         | l (https://x.y)
 long cell | c</pre>
 
-———
+---
 <b>Small</b>
 snake_case 2 * 3 *lit* a||b <a href="https://i.m/g.png">alt</a> rel (./x.md)`,
 		DiscordMD: `# Title *x*
@@ -98,7 +98,7 @@ A         | Bee
 long cell | c
 ` + "```" + `
 
-———
+---
 **Small**
 snake_case 2 * 3 \*lit\* a\|\|b [alt](https://i.m/g.png) rel (./x.md)`,
 		WhatsAppText: `*Title _x_*
@@ -126,9 +126,9 @@ second line
 - *long cell*
   Bee: ` + "`c`" + `
 
-———
+---
 *Small*
-snake_case 2 * 3 *lit* a||b alt (https://i.m/g.png) rel (./x.md)`,
+snake_case 2 * 3 ` + "\u200b" + `*lit* a||b alt (https://i.m/g.png) rel (./x.md)`,
 		PlainText: `Title x
 
 Hello world, bold both gone code and a` + "`" + `b <b> & link it (https://e.x/a_b?c=%22d%22) https://auto.link/x_y
@@ -156,7 +156,7 @@ A         | Bee
 1         | l (https://x.y)
 long cell | c
 
-———
+---
 Small
 snake_case 2 * 3 *lit* a||b alt (https://i.m/g.png) rel (./x.md)`,
 		Markdown: strings.TrimSpace(everything),
@@ -187,9 +187,9 @@ func TestRenderDetails(t *testing.T) {
 		{TelegramHTML, "a [r][1]\n\nSources:\n[1]: http://b.c\n[2]: http://d.e", "a <a href=\"http://b.c\">r</a>\n\nSources:\n[2]: http://d.e"},
 		{TelegramHTML, "[r][1]\n\n[1]: http://b.c\n\n- x\n- [1]: http://d.e\n  [1]: http://f.g", "<a href=\"http://b.c\">r</a>\n\n• x\n• <a href=\"http://b.c\">1</a>: http://d.e\n  <a href=\"http://b.c\">1</a>: http://f.g"},
 		{TelegramHTML, "[r][1]\n\n- [1]: http://b.c", "[r][1]\n\n• [1]: http://b.c"}, // no bullet without an item
-		{TelegramHTML, "- [r][1]\n- x\n[1]: http://b.c\n---\nend", "• <a href=\"http://b.c\">r</a>\n• x\n———\nend"},
-		{TelegramHTML, "[r][1]\n\n[1]: http://b.c\n---\nend", "<a href=\"http://b.c\">r</a>\n\n———\nend"},
-		{TelegramHTML, "a[^1] [r][1]\n\n[^1]: http://b.c\n[^2]: The note\n    goes on", "a[^1] [r][1]\n\n[^1]: http://b.c\n[^2]: The note\ngoes on"},
+		{TelegramHTML, "- [r][1]\n- x\n[1]: http://b.c\n---\nend", "• <a href=\"http://b.c\">r</a>\n• x\n---\nend"},
+		{TelegramHTML, "[r][1]\n\n[1]: http://b.c\n---\nend", "<a href=\"http://b.c\">r</a>\n\n---\nend"},
+		{TelegramHTML, "a[^1] [r][1]\n\n[^1]: http://b.c\n[^2]: The note\n    goes on", "a[^1] [r][1]\n\n[^1]: http://b.c\n[^2]: The note\n    goes on"},
 		{TelegramHTML, "[1] [n] [l] [s]\n\n[1]: word\n[n]: http://b.c and more\n[l]: #here\n[s]: javascript:x", "[1] [n] [l] [s]\n\n[1]: word\n[n]: http://b.c and more\n[l]: #here\n[s]: javascript:x"},
 		{TelegramHTML, "[r][1] `[1]`\n```\n[1]: http://b.c\n```", "[r][1] <code>[1]</code>\n<pre>[1]: http://b.c</pre>"},
 		{WhatsAppText, "a [ref][1].\n\n[1]: https://ref.example/x", "a ref (https://ref.example/x)."},
@@ -199,15 +199,16 @@ func TestRenderDetails(t *testing.T) {
 		{WhatsAppText, "t\n| A | B |\n|---|---|\n| 1 | 2 | **3** | 4\\| |\n| 5", "t\n\n- *1*\n  B: 2 | *3* | 4|\n- *5*"},
 		{PlainText, "> | A |\n> |---|\n> | 1 | 2 |\n> x | y | z", "> A\n> ---------\n> 1 | 2\n> x | y | z"},
 		{TelegramHTML, "**a\nb**", "<b>a\nb</b>"},
-		{TelegramHTML, "&lt;b&gt; &#x41; &nosuch; \\&amp;", "&lt;b&gt; A &amp;nosuch; &amp;amp;"},
+		{TelegramHTML, "&lt;b&gt; &#x41; &nosuch; \\&amp;", "&amp;lt;b&amp;gt; &amp;#x41; &amp;nosuch; &amp;amp;"}, // written about, not meant
 		{TelegramHTML, "a<br>b", "a\nb"},
 		{TelegramHTML, "```\n```", "```\n```"}, // nothing but markup: shown as it is
 		{DiscordMD, "**a\nb**", "**a**\n**b**"},
 		{DiscordMD, "*a **b** c*", "*a **b** c*"},
 		{DiscordMD, "\\# no heading", "\\# no heading"},
-		{DiscordMD, "    a ``` b", "```\na `\u200b`\u200b` b\n```"},
+		{DiscordMD, "    a ``` b", "a \\`\\`\\` b"},
+		{DiscordMD, "```\na `` b\n```", "```\na `\u200b` b\n```"},
 		{DiscordMD, "<@123> <#4> \\_\\_x\\_\\_", "<@123> <#4> \\_\\_x\\_\\_"},
-		{DiscordMD, "C:\\dir \\\\. end\\", "C:\\dir \\\\. end\\\\"},
+		{DiscordMD, "C:\\dir \\\\. end\\", "C:\\dir \\\\\\\\. end\\\\"},
 		{DiscordMD, "[https://a.b](https://a.b)", "[https://a.b](https://a.b)"},
 		{WhatsAppText, "[https://a.b](https://a.b)", "https://a.b"},
 		{WhatsAppText, "[a b](https://a.b), c", "a b (https://a.b), c"},

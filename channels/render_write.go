@@ -11,6 +11,7 @@ type spec struct {
 	verbatim bool   // source text, passed on
 	html     bool   // markup is not counted, may run over line ends, and code holds no other markup
 	headings bool   // has # headings
+	whole    bool   // marks whole words only, and has no way to escape a mark
 	bullet   string // of lists
 	tables   tables
 	quote    string // in front of every quoted line; html has a tag instead
@@ -41,14 +42,17 @@ type writer struct {
 	buf     []byte
 	n       int // counted so far
 	lines   int
+	marked  int // stretches of markup, and what the platform marks by itself
 	stack   []mark
 	closing int // counted length of what is open
 	gap     int // line ends due before the next atom
 	sp      string
-	apart   bool // white space outside of code was read since the last atom: code goes on behind it as code of its own
-	visible bool // something that can be seen was written
-	quoted  bool // the last atom was quoted
-	prefix  bool // only a line's own prefix was written since its start
+	literal []int // where in buf marks stand that are text, with whole
+	url     bool  // an address was written, and nothing white since: what follows is part of it for the platform
+	apart   bool  // white space outside of code was read since the last atom: code goes on behind it as code of its own
+	visible bool  // something that can be seen was written
+	quoted  bool  // the last atom was quoted
+	prefix  bool  // only a line's own prefix was written since its start
 	started bool
 }
 
@@ -57,7 +61,7 @@ func newWriter(s *spec, d *document, u Unit) *writer {
 }
 
 func (w *writer) reset() {
-	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, buf: w.buf[:0], lines: 1, stack: w.stack[:0]}
+	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
 }
 
 // finish closes what is open and gives the text.
@@ -65,7 +69,7 @@ func (w *writer) finish() string {
 	for len(w.stack) > 0 {
 		w.pop()
 	}
-	s := string(w.buf)
+	s := disarm(string(w.buf), w.literal)
 	if w.html {
 		return strings.TrimSpace(s)
 	}
@@ -73,7 +77,8 @@ func (w *writer) finish() string {
 }
 
 func (w *writer) fits(lim Limits) bool {
-	return (lim.Text <= 0 || w.n+w.closing <= lim.Text) && (lim.Lines <= 0 || w.lines+w.preLines() <= lim.Lines)
+	return (lim.Text <= 0 || w.n+w.closing <= lim.Text) && (lim.Lines <= 0 || w.lines+w.preLines() <= lim.Lines) &&
+		(lim.Marks <= 0 || w.marked <= lim.Marks)
 }
 
 // preLines: closing a code block takes a line.
@@ -91,7 +96,8 @@ func (w *writer) filled(lim Limits, quality int) bool {
 		return true
 	}
 	const part = 0.4
-	return lim.Text > 0 && float64(w.n) >= part*float64(lim.Text) || lim.Lines > 0 && float64(w.lines) >= part*float64(lim.Lines)
+	return lim.Text > 0 && float64(w.n) >= part*float64(lim.Text) || lim.Lines > 0 && float64(w.lines) >= part*float64(lim.Lines) ||
+		lim.Marks > 0 && float64(w.marked) >= part*float64(lim.Marks)
 }
 
 // wouldFit tries an atom without writing it.
@@ -190,6 +196,7 @@ func (w *writer) closeTo(t marks, lineEnd bool) {
 func (w *writer) white(a *atom) {
 	gap, sp := w.gap, w.sp
 	w.gap, w.sp, w.apart = 0, "", false
+	w.url = w.url && gap == 0 && sp == ""
 	q := a.st.quote && a.st.pre == 0 && w.quote != ""
 	switch {
 	case !w.started:
@@ -243,7 +250,9 @@ func (w *writer) openTo(t marks, a *atom) {
 				open, m.close = w.ticks[0], w.ticks[1]
 			}
 		}
-		w.mark(open)
+		if w.mark(open); open != "" {
+			w.marked++
+		}
 		w.lines += strings.Count(open, "\n")
 		if !w.html {
 			m.size = measure(m.close, w.unit)
@@ -286,13 +295,20 @@ func (w *writer) put(a *atom) {
 		return
 	case a.st.pre != 0 || a.st.code:
 		esc = w.inCode
-	case a.kind == word && w.word != nil:
+	case a.kind == word && w.word != nil && (!w.url || w.html):
 		start := w.prefix
 		esc = func(s string) string { return w.word(s, start) }
+	}
+	w.url = w.url || a.kind == glue && strings.Contains(s, "://")
+	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
+		w.keep(s)
 	}
 	w.prefix = w.prefix && a.kind == glue && strings.HasSuffix(a.text, " ")
 	if !w.visible {
 		w.visible = !blank(s)
+	}
+	if w.html && a.st == (style{}) && strings.ContainsAny(s, "@#/:") { // mentions, tags, commands, addresses
+		w.marked++
 	}
 	out := s
 	if esc != nil {

@@ -18,6 +18,7 @@ type Part struct {
 const (
 	MinText  = 64
 	MinLines = 4
+	MinMarks = 8
 )
 
 // Render writes Markdown in a dialect, as one message of any length. Text that cannot be seen gives "".
@@ -29,8 +30,8 @@ func Render(md string, d Dialect) string {
 	return parts[0].Text
 }
 
-// Split writes Markdown in the dialect of lim and cuts it into messages that keep to lim.Text and lim.Lines, in both forms of
-// Part. Text is what a platform counts: TelegramHTML is counted after its markup is parsed, the others as they are written.
+// Split writes Markdown in the dialect of lim and cuts it into messages that keep to lim.Text and lim.Lines in both forms of
+// Part, and to lim.Marks. Text is what a platform counts: TelegramHTML is counted after its markup is parsed, the others as they are written.
 //
 // Nothing is lost but white space at the cuts. Cuts are made between paragraphs, lines, sentences or words, in this order of
 // preference; a word that is longer than a message is cut between graphemes. Code blocks are closed and opened again at a cut,
@@ -42,12 +43,12 @@ func Split(md string, lim Limits) []Part {
 	if blank(md) {
 		return nil
 	}
-	if plainEnough(md) {
+	s := specOf(lim.Dialect)
+	if plainEnough(md) && !(s.html && hasLinkedName(md)) {
 		if t := strings.TrimSpace(md); within(t, lim) {
 			return []Part{{t, t}}
 		}
 	}
-	s := specOf(lim.Dialect)
 	if s.verbatim && within(md, lim) {
 		p := Part{Text: strings.Trim(md, "\n")}
 		if p.Plain = plainOf(parseVerbatim(p.Text), lim); blank(p.Plain) {
@@ -74,6 +75,9 @@ func effective(lim Limits) Limits {
 	if lim.Lines > 0 {
 		lim.Lines = max(lim.Lines, MinLines)
 	}
+	if lim.Marks > 0 {
+		lim.Marks = max(lim.Marks, MinMarks)
+	}
 	return lim
 }
 
@@ -84,6 +88,9 @@ func within(s string, lim Limits) bool {
 	}
 	return lim.Lines <= 0 || strings.Count(s, "\n") < lim.Lines
 }
+
+// Measure counts a text in a unit.
+func Measure(s string, u Unit) int { return measure(s, u) }
 
 // measure counts a text in a unit.
 func measure(s string, u Unit) int {

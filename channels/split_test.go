@@ -75,6 +75,12 @@ func telegramText(s string) (string, error) {
 	return text.String(), nil
 }
 
+// entities counts what Telegram makes entities of: tags (a code block with a language is one), and addresses.
+func entities(s string) int {
+	s = regexp.MustCompile(`(?s)<(pre|code)>.*?</(pre|code)>|<pre><code [^>]*>.*?</code></pre>`).ReplaceAllString(s, "<code></code>")
+	return strings.Count(s, "<") - strings.Count(s, "</") + len(regexp.MustCompile(`(^|\s)http`).FindAllString(s, -1))
+}
+
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
@@ -127,9 +133,15 @@ func checkParts(t failer, md string, lim Limits, parts []Part) {
 	if eff.Lines > 0 {
 		eff.Lines = max(eff.Lines, MinLines)
 	}
+	if eff.Marks > 0 {
+		eff.Marks = max(eff.Marks, MinMarks)
+	}
 	var joined strings.Builder
 	for i, p := range parts {
 		text := p.Text
+		if n := entities(text); lim.Dialect == TelegramHTML && eff.Marks > 0 && n > eff.Marks {
+			t.Fatalf("part %d has %d entities, limit %d: %q", i, n, eff.Marks, text)
+		}
 		if lim.Dialect == TelegramHTML {
 			var err error
 			if text, err = telegramText(p.Text); err != nil {
@@ -197,6 +209,7 @@ func TestSplitKeepsItsPromises(t *testing.T) {
 					Dialect: d, Unit: rapid.SampledFrom([]Unit{Runes, UTF16, Bytes}).Draw(t, "unit"),
 					Text:  rapid.SampledFrom([]int{0, 1, 64, 65, 70, 100, 200, 1000}).Draw(t, "text"),
 					Lines: rapid.SampledFrom([]int{0, 0, 1, 5, 17}).Draw(t, "lines"),
+					Marks: rapid.SampledFrom([]int{0, 8, 20}).Draw(t, "marks"),
 				}
 				checkParts(t, md, lim, Split(md, lim))
 			})
@@ -210,13 +223,22 @@ func fuzzSplit(f *testing.F, d Dialect) {
 	}
 	f.Add("**bold [link](http://x.y) `c`** \n```go\nx := 1\n```\n> q\n\n- a\n  - b\n", uint16(64))
 	f.Fuzz(func(t *testing.T, md string, text uint16) {
-		lim := Limits{Dialect: d, Unit: []Unit{Runes, UTF16, Bytes}[text%3], Text: int(text % 300)}
+		lim := Limits{Dialect: d, Unit: []Unit{Runes, UTF16, Bytes}[text%3], Text: int(text % 300), Marks: int(text % 40)}
 		began := time.Now()
 		parts := Split(md, lim)
 		if took := time.Since(began); took > time.Second && len(md) < 1<<16 {
 			t.Fatalf("%d bytes took %v", len(md), took)
 		}
 		checkParts(t, md, lim, parts)
+		if !strings.ContainsAny(md, "*_~`[]<>&\\|#:@$-+=0123456789 \t") { // nothing that could be markup
+			var all strings.Builder
+			for _, p := range parts {
+				all.WriteString(shown(t, d, p.Text))
+			}
+			if got, want := squeeze(all.String()), squeeze(clean(md)); got != want {
+				t.Fatalf("%q is shown as %q", md, got)
+			}
+		}
 	})
 }
 

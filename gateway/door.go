@@ -74,7 +74,7 @@ func (h *Host) openDoor(inner http.Handler) {
 
 // doorSettings are the door's of a configuration.
 func (h *Host) doorSettings(c *config.Config) access.Settings {
-	s := access.Settings{Hosts: c.Gateway.Hosts, Proxies: c.Gateway.Proxies(), Open: []string{"/healthz", "/readyz"},
+	s := access.Settings{Epoch: readEpoch(c.State), Hosts: c.Gateway.Hosts, Proxies: c.Gateway.Proxies(), Open: []string{"/healthz", "/readyz"}, Public: []string{"/healthz", "/readyz"},
 		Tokens: []access.Token{{Name: api.Owner, Token: h.ownToken(), Scope: api.Admin}}}
 	for _, t := range c.Gateway.Tokens {
 		s.Tokens = append(s.Tokens, access.Token{Name: t.Name, Token: t.Token, Scope: api.Scope(t.Scope)})
@@ -90,11 +90,18 @@ func (h *Host) reloadDoor(c *config.Config) error {
 	if err := h.readToken(c); err != nil {
 		return err
 	}
-	h.door.Apply(h.doorSettings(c))
+	h.applyDoor()
 	if h.certificate != nil {
 		h.certificate.Reload()
 	}
 	return nil
+}
+
+// applyDoor puts in force what the configuration and the epoch of the cookies are now: never an older state than another call did.
+func (h *Host) applyDoor() {
+	h.doorLock.Lock()
+	defer h.doorLock.Unlock()
+	h.door.Apply(h.doorSettings(h.deps.Config.Config()))
 }
 
 // serve answers requests until the servers are closed.

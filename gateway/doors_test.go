@@ -30,6 +30,7 @@ const (
 
 // door is a route that is no operation of the API, with a request that it understands.
 type door struct {
+	told bool // it says more to those who show a token, and refuses a wrong one
 	keeper
 	pattern, method, path string // pattern: METHOD /path, also what is asked for; {…} in it is put in
 	need                  api.Scope
@@ -79,8 +80,8 @@ var mounted = map[string][]door{
 		{keeper: byHooks, pattern: "POST /hooks/push", body: `{"text": "x"}`, most: 256 << 10, repeat: `"runId":"[^"]+"`},
 	},
 	"POST /channels/{kind}/{account}/hook": {{keeper: platform, pattern: "POST /channels/fake/default/hook", body: "x", most: 1 << 20}},
-	"GET /healthz":                         {{keeper: nobody, pattern: "GET /healthz"}},
-	"GET /readyz":                          {{keeper: nobody, pattern: "GET /readyz"}},
+	"GET /healthz":                         {{keeper: nobody, told: true, pattern: "GET /healthz"}},
+	"GET /readyz":                          {{keeper: nobody, told: true, pattern: "GET /readyz"}},
 	"GET /metrics":                         {{keeper: nobody, pattern: "GET /metrics"}}, // on loopback, without a proxy
 	"/":                                    {{keeper: nobody, pattern: "GET /static/x"}, {keeper: nobody, pattern: "POST /login", body: "token=" + handToken, form: true, most: 8 << 10}, {keeper: nobody, pattern: "POST /logout"}},
 }
@@ -243,7 +244,7 @@ func TestEveryDoor(t *testing.T) {
 			switch {
 			case c.never != 0:
 				want = c.never
-			case d.keeper == byToken && c.scope == "", d.keeper == byHooks && !c.hooks:
+			case d.told && c.scope == "" && c.head["Authorization"] != "", d.keeper == byToken && c.scope == "", d.keeper == byHooks && !c.hooks:
 				want = http.StatusUnauthorized
 			case d.keeper == byToken && !c.scope.Allows(d.need):
 				want = http.StatusForbidden

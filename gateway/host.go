@@ -98,6 +98,7 @@ type Host struct {
 	server   *http.Server // of listener
 	local    *http.Server // of socket
 	door     *access.Door
+	doorLock sync.Mutex // of what is put in force at the door
 	registry *prometheus.Registry
 
 	certificate *access.Certificate // nil: plain HTTP

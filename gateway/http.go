@@ -51,18 +51,31 @@ func (h *Host) mounts() []mount {
 // healthz says whether the process does its work: the store answers.
 func (h *Host) healthz(w http.ResponseWriter, r *http.Request) {
 	if why := h.storeTrouble(r.Context()); why != "" {
-		api.WriteJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy", "why": why})
+		said := map[string]string{"status": "unhealthy"}
+		if isKnown(r) {
+			said["why"] = why
+		}
+		api.WriteJSON(w, http.StatusServiceUnavailable, said)
 		return
 	}
 	api.WriteJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readyz says whether people can reach the agents: the store answers, and every account's platform answered lately.
+// isKnown reports whether a request came with a token, a cookie or through the socket. Paths, addresses and errors are for those alone, also on
+// this machine: other users and programs of it are strangers too.
+func isKnown(r *http.Request) bool { return api.Caller(r.Context()).Name != "" }
+
+// readyz says whether people can reach the agents: the store answers, and every account's platform answered lately. Why not is for those who
+// are known.
 func (h *Host) readyz(w http.ResponseWriter, r *http.Request) {
 	why := h.notReady(r.Context())
 	status := http.StatusOK
 	if why != "" {
 		status = http.StatusServiceUnavailable
+	}
+	if !isKnown(r) {
+		api.WriteJSON(w, status, map[string]bool{"ready": why == ""})
+		return
 	}
 	servers, accounts := h.servers.Status(), h.statuses()
 	for i := range servers {

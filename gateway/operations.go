@@ -22,6 +22,7 @@ func (h *Host) hostOperations() api.Table {
 	return api.Table{
 		api.Op("status", "GET /api/status", api.Read, "How the host is.", h.getStatus),
 		api.Op("page.link", "POST /api/link", api.Read, "A link that lets one browser in as whoever asks: it is good once, and for two minutes.", h.pageLink),
+		api.Op("page.signOut", "POST /api/sign-out", api.Admin, "Sign every browser out: cookies and login links from before are good for nothing. Tokens stay.", h.signOut),
 		api.Op("policy.explain", "GET /api/policy/explain", api.Read, "Which rule decides about sending to a chat, and why.", h.explain),
 		api.Op("tools.explain", "GET /api/tools/explain", api.Read, "Which tools a turn would have, and which layer decides.", h.explainTools),
 		api.Op("trace", "GET /api/trace/{id}", api.Read, "Follow a message through the host.", h.trace),

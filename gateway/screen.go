@@ -77,11 +77,12 @@ func (h *Host) Screen(ctx context.Context, took time.Duration, link bool) string
 		}
 	}
 	if set := mcpSettings(c); set.Confined() {
-		for _, m := range h.servers.Lacks(set) {
+		lacks := h.servers.Lacks(set)
+		for _, m := range lacks {
 			line("sandbox", "! MCP servers of sandboxed sessions run %s", m)
 		}
-		if len(h.servers.Lacks(set)) == 0 {
-			line("sandbox", "✓ MCP servers of sandboxed sessions run with confined files and without network")
+		if len(lacks) == 0 {
+			line("sandbox", "✓ MCP servers of sandboxed sessions run confined; a test just now was refused: %s", strings.Join(h.servers.Refused(), ", "))
 		}
 	}
 	for _, d := range c.Disabled {

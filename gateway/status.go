@@ -32,6 +32,9 @@ func (a *account) status(now time.Time) api.Account {
 	} else {
 		s.Live = a.state == channels.Connected
 	}
+	if s.State.Permanent() {
+		s.Since = a.since
+	}
 	switch {
 	case a.stuck != nil:
 		s.State, s.Live = channels.Stopped, false

@@ -28,7 +28,8 @@ type account struct {
 	mu       sync.Mutex
 	state    channels.State // what the supervisor knows: Connected (it runs), Disconnected (it waits), a permanent one, or Stopped
 	detail   string
-	next     time.Time // Disconnected: when it is tried again
+	next     time.Time // Disconnected, or ended by the platform: when it is tried again
+	since    time.Time // when the platform ended it; zero = it has run for a while since
 	restarts int
 	linking  *linking        // nil unless somebody links it now
 	stuck    <-chan struct{} // the end of a call that did not end in time; nil: none did
@@ -91,11 +92,12 @@ func bare(e *channels.Error) string {
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
-	steady     = 5 * time.Minute // a run of this length was a good one: the next pause is short again
+	steady     = 5 * time.Minute  // a run of this length was a good one: the next pause is short again
+	endedPause = 30 * time.Minute // before an account is tried again that its platform refused: it may have been an error of the platform
 )
 
 // supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter and not before the platform
-// allows it; an error that only a person can mend stops it, visibly.
+// allows it; an error that only a person can mend stops it, visibly, and for half an hour where trying again can do no harm.
 func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Logger) {
 	log = log.With("channel", a.ref.Channel, "account", a.ref.Account)
 	pause := firstPause
@@ -110,18 +112,15 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 			err = errors.New("the adapter ended by itself")
 		}
 		e := channels.Classify(err)
-		if e.Class == channels.Unauthorized || e.Class == channels.Rejected {
-			a.set(verdict(e, channels.Probe(a.ch).Pairer != nil), bare(e))
-			now := a.status(time.Now())
-			if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
-				log.Warn("the account is not linked", "todo", firstOf(now.Todo, now.Detail), "err", err)
-				return
-			}
-			log.Error("the account is stopped until somebody mends it", "state", now.State, "err", err, "detail", now.Detail, "todo", now.Todo)
-			return
-		}
 		if time.Since(began) > steady {
 			pause = firstPause
+			a.recovered()
+		}
+		if e.Class == channels.Unauthorized || e.Class == channels.Rejected {
+			if a.refused(e, log) && channels.Sleep(ctx, time.Until(a.due())) {
+				continue
+			}
+			return
 		}
 		wait := max(e.RetryAfter, pause/2+rand.N(pause/2+1))
 		log.Warn("the account is started again", "err", err, "in", wait.Round(time.Millisecond).String())
@@ -133,6 +132,47 @@ func (a *account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 		}
 		pause = min(2*pause, longPause)
 	}
+}
+
+// refused notes that the platform has ended the account, and reports whether it is tried again by itself. It is not when that would take
+// the login from somebody else, or when the login is gone.
+func (a *account) refused(e *channels.Error, log *slog.Logger) bool {
+	a.set(verdict(e, channels.Probe(a.ch).Pairer != nil), bare(e))
+	now := a.status(time.Now())
+	if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
+		log.Warn("the account is not linked", "todo", firstOf(now.Todo, now.Detail), "err", e)
+		return false
+	}
+	again := now.State == channels.Revoked || now.State == channels.Refused
+	a.mu.Lock()
+	if a.since.IsZero() {
+		a.since = time.Now()
+	}
+	if again {
+		a.next = time.Now().Add(endedPause*3/4 + rand.N(endedPause/2))
+	}
+	since, next := a.since, a.next
+	a.mu.Unlock()
+	attrs := []any{"state", now.State, "err", e, "detail", now.Detail, "todo", now.Todo, "since", since}
+	if again {
+		attrs = append(attrs, "nextTry", next)
+	}
+	log.Error("the platform refuses the account", attrs...)
+	return again
+}
+
+// recovered notes that the account has run for a while.
+func (a *account) recovered() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.since = time.Time{}
+}
+
+// due is when it is tried again.
+func (a *account) due() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.next
 }
 
 // fenced calls an adapter; a panic is an error.

@@ -174,12 +174,47 @@ func TestSupervisePermanent(t *testing.T) {
 					ch = linkable{s, struct{ channels.Pairer }{}}
 				}
 				a := testAccount(ch)
-				runs := supervised(t, a, s, time.Hour)
+				runs := supervised(t, a, s, endedPause/2)
 				got := a.status(time.Now())
-				if len(runs) != 1 || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || (c.todo == "") != (got.Todo == "") || got.Live || got.Restarts != 0 || a.running() {
+				if len(runs) != 1 || got.Since.IsZero() != (c.state == channels.LoggedOut) || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || (c.todo == "") != (got.Todo == "") || got.Live || got.Restarts != 0 || a.running() {
 					t.Errorf("%d runs, %+v", len(runs), got)
 				}
 			})
+		})
+	}
+}
+
+// What a platform refused may have been its own error: such an account is tried again by itself, rarely, and says since when and why. One
+// whose login is gone or with somebody else is not. source: tdlib/telegram-bot-api#77, Discord's gateway close codes
+func TestSuperviseEndedTriesAgain(t *testing.T) {
+	t.Parallel()
+	for state, again := range map[channels.State]bool{channels.Revoked: true, channels.Refused: true, channels.Replaced: false, channels.LoggedOut: false, channels.Outdated: false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scripted{run: func(ctx context.Context, n int) error {
+				if n < 4 {
+					return &channels.Error{Class: channels.Unauthorized, Err: errors.New("401")}
+				}
+				<-ctx.Done()
+				return nil
+			}}
+			s.health = channels.Health{State: state, Detail: "why"}
+			a := testAccount(s)
+			began := time.Now()
+			then := make(chan string, 1)
+			time.AfterFunc(40*time.Minute, func() { then <- a.status(time.Now()).Line() })
+			runs := supervised(t, a, s, 5*time.Hour)
+			if !again {
+				if len(runs) != 1 || !a.due().IsZero() {
+					t.Errorf("%s: %d runs, due %s", state, len(runs), a.due())
+				}
+				return
+			}
+			if len(runs) < 4 || len(runs) > 5 || runs[1].Sub(runs[0]) < 20*time.Minute || runs[1].Sub(runs[0]) > 40*time.Minute {
+				t.Fatalf("%s: runs at %v", state, runs)
+			}
+			if since, line := began.Local().Format(time.DateTime), <-then; !strings.Contains(line, "so since "+since) || !strings.Contains(line, "why") || !strings.Contains(line, "tried again at") {
+				t.Errorf("%s", line)
+			}
 		})
 	}
 }
@@ -268,7 +303,11 @@ func TestNotLinkedWarns(t *testing.T) {
 				a.ch = linkable{scripted: s}
 			}
 			var log strings.Builder
-			a.supervise(t.Context(), nil, slog.New(slog.NewTextHandler(&log, nil)))
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), endedPause/2)
+				defer cancel()
+				a.supervise(ctx, nil, slog.New(slog.NewTextHandler(&log, nil)))
+			})
 			for _, w := range c.want {
 				if !strings.Contains(log.String(), w) {
 					t.Errorf("no %q in %s", w, log.String())

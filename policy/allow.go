@@ -52,7 +52,7 @@ func cutKind(entry string, kind channels.Kind) (string, bool) {
 	return rest, true
 }
 
-// entryMatches: "*" is everybody, "@name" a user name whatever its case, everything else an exact id.
+// entryMatches: "*" is everybody, "@name" a user name whatever its case, everything else an exact id, one of those that the person has.
 func entryMatches(entry string, u channels.Sender) bool {
 	if entry == "*" {
 		return true
@@ -60,7 +60,7 @@ func entryMatches(entry string, u channels.Sender) bool {
 	if name, ok := strings.CutPrefix(entry, "@"); ok {
 		return name != "" && strings.EqualFold(name, strings.TrimPrefix(u.Username, "@"))
 	}
-	return entry != "" && entry == string(u.ID)
+	return entry != "" && (entry == string(u.ID) || entry == string(u.Also))
 }
 
 // listed reports whether an allow list names the sender. The channel's name in front of an entry is optional.

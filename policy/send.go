@@ -57,6 +57,17 @@ func (p SendPolicy) Decide(s Subject) Verdict {
 	return Verdict{a, defaultRule, "no rule matches, and the default is " + string(a)}
 }
 
+// Stricter gives the override that lets nothing out that either of two would not: deny before the rules before allow.
+func Stricter(a, b Override) Override {
+	switch {
+	case a == b:
+		return a
+	case a != Allow && a != Inherit || b != Allow && b != Inherit:
+		return Deny
+	}
+	return Inherit
+}
+
 // strict reads an action; what is not plainly allow is deny.
 func strict(a Action) Action {
 	if a == Allow {

@@ -19,6 +19,7 @@ var errNoAccount = errors.New("the account is not in the configuration")
 // Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
 // or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
 func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
+	in = r.settings.Load().known(in)
 	a, err := r.take(ctx, in)
 	if err != nil {
 		defer r.fence("accept", &err)
@@ -38,10 +39,13 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	if a, err = r.arrival(ctx, in); err != nil {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
+	a.Digest = digest(in)
 	if !a.Moved.IsZero() { // before anything comes from there
-		r.settings.Load().former.add(in.Address, a.Moved)
+		r.moving(in, a.Moved)
 	}
 	var acc sessions.Accepted
+	revised := r.revising(a.Amend)
+	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.reserve(&a.Effects)
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
@@ -55,12 +59,50 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.relocate(in.Address, a.Moved)
+		r.doubt.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
 	r.follow(ctx, acc)
+	r.joins(ctx, acc)
 	return a, nil
+}
+
+// revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
+// func says.
+func (r *Router) revising(a *sessions.Amend) (done func(revised bool)) {
+	if a != nil && a.By != "" {
+		if done, ok := r.lanes.hold(a.Key, a.By); ok {
+			return done
+		}
+		a.By = ""
+	}
+	return func(bool) {}
+}
+
+// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+		return
+	}
+	_, by, err := r.before(ctx, acc.Run)
+	if err != nil { // then it has the next turn
+		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
+		return
+	}
+	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+		r.lanes.again(acc.Run.Key, by)
+	}
+}
+
+// isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
+func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
+	if !r.lanes.busy(key) || in.Sender.Bot {
+		return false, nil
+	}
+	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
+	return last != "", err
 }
 
 // unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
@@ -93,6 +135,8 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	switch {
 	case in.Event == channels.Unreadable:
 		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+	case in.SentByThisLogin && in.ByHand:
+		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
 		return skip("our own " + string(in.Event))
 	case in.Event != channels.Message:
@@ -109,12 +153,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	key, agentID := s.Key, s.Agent
-
-	text := in.Text
-	if in.Addressed != "" {
-		text = in.Addressed
-	}
+	key, agentID, text := s.Key, s.Agent, firstOf(in.Addressed, in.Text)
 	if in.Address.Type.Several() && forAnotherBot(text) {
 		return skip("a command for another bot")
 	}
@@ -138,7 +177,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		return skip("pairing: " + verdict.Reason)
 	case policy.Admit:
 	case policy.Remember:
-		return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		part, err := r.isPart(ctx, in, key, agentID, text, owner)
+		if err != nil {
+			return sessions.Arrival{}, err
+		}
+		if !part { // which needs no mention: what it belongs to had one
+			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
+		}
 	default:
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
@@ -155,7 +200,15 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
 		return skip("no text and no file")
 	}
-	e := sessions.Effects{Session: &fresh, Run: newRun(in, key, agentID, text, owner)}
+	run, err := r.runFor(ctx, s, in, text, owner)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	return r.arrives(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
+}
+
+// arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
+func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -182,12 +235,24 @@ func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) 
 	return s, nil
 }
 
-func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) *sessions.Run {
+// runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
+func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
+	files, err := r.filesOf(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	run := newRun(in, s.Key, s.Agent, text, files, owner)
+	run.Input.Provenance.Cut = r.atLimit(in)
+	run.With, _, err = r.before(ctx, *run)
+	return run, err
+}
+
+func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(in)...), Time: in.Time, Run: id,
+		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
@@ -195,24 +260,6 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 		}
 	}
 	return run
-}
-
-// spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
-// files that came along.
-func spoken(in channels.Inbound, text string) string {
-	var b strings.Builder
-	if q := in.Quote; q != nil && q.Text != "" {
-		for line := range strings.SplitSeq(q.Text, "\n") {
-			b.WriteString("> " + line + "\n")
-		}
-		b.WriteString("\n")
-	}
-	if in.Address.Type.Several() {
-		if name := senderName(in.Sender); name != "" {
-			b.WriteString(name + ": ")
-		}
-	}
-	return strings.TrimSpace(b.String() + withFiles(text, in.Media))
 }
 
 // admit asks the policy of the account whether this event may cause something.
@@ -227,8 +274,16 @@ func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, 
 		return r.limitBots(ctx, set, in, s.Key, a)
 	}
 	var err error
-	if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, in.Sender.ID); err != nil || !f.Paired {
-		return a, err
+	for _, id := range []channels.UserID{in.Sender.ID, in.Sender.Also} {
+		if id == "" || f.Paired {
+			continue
+		}
+		if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
+			return a, err
+		}
+	}
+	if !f.Paired {
+		return a, nil
 	}
 	return access.Admit(f), nil
 }

@@ -37,6 +37,7 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
+	out.Deliveries[0].To = g.settings().former.current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // cmdCompact queues the summing up of the session behind what it is at. The answer comes with its end.
 func cmdCompact(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
-	run := newRun(c.in, c.session.Key, c.session.Agent, "", c.owner)
+	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Input.Content = sessions.CompactRun, sessions.TextContent(c.arg)
 	return "", sessions.Effects{Run: run}, nil
 }
@@ -67,9 +67,9 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if err := r.ModelKnown(c.set.ModelOf(c.session)); err != nil {
 		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
 	}
-	run := newRun(c.in, c.session.Key, c.session.Agent, "", c.owner)
+	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
-	t, err := r.compose(ctx, c.set, c.session, run)
+	t, err := r.compose(ctx, c.set, c.session, run, false)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}

@@ -178,8 +178,8 @@ func TestStatusCommand(t *testing.T) {
 		g.asks(groupChat("a"), guest, "hello")
 		g.asks(groupChat("b"), guest, "hello")
 		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
-			"Waiting here: 0", "Tokens today: this session 15, this agent 30"}
-		host := []string{"the host 30", "Deliveries: 0 pending", "fake (other): not linked; run this", "Model provider x is away"}
+			"Waiting here: 0", "Tokens today: this session 15"}
+		host := []string{"this agent 30", "the host 30", "Deliveries: 0 pending", "fake (other): not linked; run this", "Model provider x is away"}
 		for from, want := range map[string][2][]string{guest: {session, host}, owner: {slices.Concat(session, host), nil}} {
 			got := g.asks(groupChat("a"), from, "/status")
 			for _, w := range want[0] {

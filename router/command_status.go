@@ -71,12 +71,10 @@ func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) 
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery
-	}{{"this session", sessions.SpentQuery{Payer: c.session.Key, Since: since, Until: until}}, {"this agent", sessions.SpentQuery{Agent: c.session.Agent, Since: since, Until: until}}}
-	if c.owner {
-		ask = append(ask, struct {
-			who string
-			q   sessions.SpentQuery
-		}{"the host", sessions.SpentQuery{Since: since, Until: until}})
+	}{{"this session", sessions.SpentQuery{Payer: c.session.Key, Since: since, Until: until}},
+		{"this agent", sessions.SpentQuery{Agent: c.session.Agent, Since: since, Until: until}}, {"the host", sessions.SpentQuery{Since: since, Until: until}}}
+	if !c.owner {
+		ask = ask[:1] // the others count what other people's sessions used (contract V4)
 	}
 	var parts []string
 	for _, a := range ask {

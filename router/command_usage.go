@@ -39,7 +39,7 @@ func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) 
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Used since %s**\n\n", began.Format("2006-01-02 15:04"))
 	for _, l := range c.set.limits(c.session, c.session.Agent) {
-		if l.scope == "host" && !c.owner {
+		if !c.owner && kindOf(l.scope) != "session" { // what other people's sessions used (contract V4)
 			continue
 		}
 		l.query.Since, l.query.Until = began, ends

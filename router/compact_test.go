@@ -167,7 +167,7 @@ func TestSummaryInsideOfATurn(t *testing.T) {
 				t.Errorf("prompt %d has its input %d times: %q", i, inputs, shapesOf(p))
 			}
 		}
-		notes, err := g.store.Notes(t.Context(), "main", "", 1000)
+		notes, err := g.store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 1000})
 		calls := 0
 		for _, m := range g.transcript(guestKey) {
 			calls += len(m.ToolCalls())

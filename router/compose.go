@@ -58,9 +58,9 @@ func prompt(name string, f promptFacts) (string, error) {
 
 // compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
 // run as it stands then.
-func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run) (agent.Turn, error) {
+func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
 	told := make(ended)
-	steps, err := r.gather(ctx, set, s, at, told)
+	steps, err := r.gather(ctx, set, s, at, again, told)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -98,6 +98,10 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
 		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Record: func(msgs ...sessions.Message) error {
+			if !r.lanes.fix(ctx, run.Key, run.ID) {
+				r.unkept(ctx, run, msgs...)
+				return errAgain
+			}
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				r.histories.drop(run.Session) // they may be there all the same
 				return err

@@ -49,7 +49,7 @@ func (l *life) look() *aftermath {
 	if a.deliveries, err = l.store.ListDeliveries(l.t.Context(), sessions.DeliveryQuery{Limit: 1000}); err != nil {
 		l.t.Fatal(err)
 	}
-	if a.notes, err = l.store.Notes(l.t.Context(), "main", "", 100); err != nil {
+	if a.notes, err = l.store.Notes(l.t.Context(), sessions.NoteQuery{Agent: "main", Limit: 100}); err != nil {
 		l.t.Fatal(err)
 	}
 	slices.Reverse(a.runs)

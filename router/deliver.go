@@ -16,7 +16,8 @@ const (
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
 	maxBackoff    = time.Minute
-	maxUnclear    = 3 // sends of one part that may each have arrived; then a person decides
+	maxUnclear    = 3  // sends of one part that may each have arrived; then a person decides
+	maxAbsent     = 50 // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -241,12 +242,17 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 
 // begin has the store decide whether a part may leave now: it is sending then.
 func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
+	var refused error
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
 		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
+		refused = err
 		return err
 	})
-	if !ok {
+	switch {
+	case !ok:
 		return d, false, false
+	case errors.Is(refused, sessions.ErrUnfit): // nothing says that it is being sent, so it is not
+		return g.end(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
 	}
 	g.tell(next)
 	if final = next.State.Final(); final {
@@ -382,6 +388,9 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 		}
 		g.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
 		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+			return true
+		}
+		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
 			return true
 		}
 		if !sleep(ctx, backoff(try)) {

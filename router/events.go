@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,13 +32,20 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	default:
 		return skip("not a new message: " + string(in.Event))
 	}
+	if in.Event == channels.Edited {
+		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
+			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
+		} else if said != "" && said == digest(in) {
+			return skip(unchanged)
+		}
+	}
 	x, why, err := r.subject(ctx, in)
 	if err != nil || why != "" {
 		return sessions.Arrival{In: in, Skip: why}, err
 	}
 	who := in // with the sender that counts
 	if who.Sender.ID == "" && x.found {
-		who.Sender = x.author()
+		who.Sender = set.person(in.Address.Channel, x.author())
 	}
 	s, err := r.place(ctx, set, who)
 	if err != nil {
@@ -122,7 +130,7 @@ func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, w
 	if x.found = x.found && x.run.Input.Provenance != nil; !x.found {
 		return x, "", nil
 	}
-	if p := x.run.Input.Provenance; in.Event == channels.Edited && p.Sender != string(in.Sender.ID) {
+	if in.Event == channels.Edited && !x.by(in.Sender) {
 		return x, "changed by somebody who has not written it", nil
 	}
 	return x, "", nil
@@ -132,6 +140,12 @@ func (r *Router) subject(ctx context.Context, in channels.Inbound) (x subject, w
 func (x subject) author() channels.Sender {
 	p := x.run.Input.Provenance
 	return channels.Sender{ID: channels.UserID(p.Sender), Username: p.User, Name: p.Name, Bot: p.Bot}
+}
+
+// by reports whether a person wrote the message, by one of their ids.
+func (x subject) by(u channels.Sender) bool {
+	id := x.author().ID
+	return id == u.ID || id != "" && id == u.Also
 }
 
 // words gives what the message's input begins with, when it answers another one, and what its sender wrote.
@@ -147,7 +161,7 @@ func (x subject) words() (quote, text string) {
 func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.MessageID) (bool, error) {
 	lines, err := r.store.Overheard(ctx, key)
 	for _, l := range lines {
-		if l.Event == "" && l.Message == id {
+		if (l.Event == "" || l.Event == sessions.ByHand) && l.Message == id {
 			return true, err
 		}
 	}
@@ -176,13 +190,13 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 				now = quote + now
 			}
 			if now == x.run.Input.Text() {
-				a.Skip = "nothing that anybody reads has changed"
+				a.Skip = unchanged
 				return a
 			}
-			a.Amend = &sessions.Amend{Run: x.run.ID, Text: now}
+			a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 		}
 	case channels.Deleted:
-		if x.found && in.Sender.ID == x.author().ID { // whoever else did it, an admin may be: it is told of, no more
+		if x.found && x.by(in.Sender) { // whoever else did it, an admin may be: it is told of, no more
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:
@@ -233,9 +247,19 @@ func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) 
 	if _, is := groups[string(a.Moved.Chat)]; was && !is {
 		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
 	}
+	r.moving(in, a.Moved)
 	then := in
 	then.Address = a.Moved
-	old, fresh := r.Key(in), r.Key(then)
+	if in.Address.Type == channels.Direct {
+		in.Sender.ID = channels.UserID(in.Address.Chat) // as it was
+		if then.Sender.ID == "" {
+			then.Sender.ID = channels.UserID(a.Moved.Chat)
+		}
+		in.Sender, then.Sender = set.person(in.Address.Channel, in.Sender), set.person(in.Address.Channel, then.Sender)
+	}
+	old, _, _ := set.routes.Key(in)
+	fresh, _, _ := set.routes.Key(then)
+	a.Route = fresh
 	before, err := r.store.Get(ctx, old)
 	if err == nil {
 		var now sessions.Session
@@ -247,6 +271,15 @@ func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) 
 		err = nil
 	}
 	return a, err
+}
+
+// moving lets what the configuration says about a chat and its person hold for their new ids, before anything comes from there.
+func (r *Router) moving(in channels.Inbound, to channels.Address) {
+	f := r.settings.Load().former
+	f.add(in.Address, to)
+	if to.Type == channels.Direct {
+		f.meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(firstOf(string(in.Sender.ID), string(to.Chat))))
+	}
 }
 
 // relocate gives what waits for a chat the chat's new id.

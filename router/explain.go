@@ -159,5 +159,5 @@ func (s *Settings) sender(name string, from []sessions.Place) whom {
 	if rest, ok := strings.CutPrefix(name, "@"); ok {
 		u = channels.Sender{Username: rest}
 	}
-	return whom{owner: s.Owners.Is(kind, u), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
+	return whom{owner: s.Owners.Is(kind, s.person(kind, u)), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
 }

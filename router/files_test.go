@@ -189,8 +189,8 @@ func TestMediaThatIsNotWhole(t *testing.T) {
 // TestFilesOfWaitingMessages: of messages that waited and are shortened, the files can still be read.
 func TestFilesOfWaitingMessages(t *testing.T) {
 	t.Parallel()
-	m := sessions.Message{Content: append(sessions.TextContent("see"), mediaBlocks(channels.Inbound{Media: []channels.Media{
-		document("a", "r"), {Kind: channels.Image, Ref: "p"}, {Kind: channels.Document, MIME: "image/png", Ref: "p2"}, {Kind: channels.Audio, Ref: "v"}}})...)}
+	m := sessions.Message{Content: append(sessions.TextContent("see"), mediaBlocks([]channels.Media{
+		document("a", "r"), {Kind: channels.Image, Ref: "p"}, {Kind: channels.Document, MIME: "image/png", Ref: "p2"}, {Kind: channels.Audio, Ref: "v"}})...)}
 	got := shorten(m)
 	if len(got) != 3 || got[0].Text != "see [with 2 pictures]" || got[1].ID != m.Content[1].ID || got[2].Media.Kind != channels.Audio {
 		t.Errorf("%+v", got)
@@ -202,14 +202,14 @@ func TestFilesOfWaitingMessages(t *testing.T) {
 		}
 		seen[b.ID] = true
 	}
-	if n := len(mediaBlocks(channels.Inbound{Media: make([]channels.Media, 100)})); n != 0 {
+	if n := len(mediaBlocks(make([]channels.Media, 100))); n != 0 {
 		t.Errorf("%d blocks of files that cannot be had", n)
 	}
 	many := make([]channels.Media, 100)
 	for i := range many {
 		many[i] = document(fmt.Sprint(i), "r")
 	}
-	if n := len(mediaBlocks(channels.Inbound{Media: many})); n != mediaMost {
+	if n := len(mediaBlocks(many)); n != mediaMost {
 		t.Errorf("%d blocks", n)
 	}
 }

@@ -24,6 +24,7 @@ type gate struct {
 	flights  flights
 	previews previews
 	refusals refusals
+	signs    signs
 	outbox   *outbox
 	ages     *clock
 	over     func(sessions.Delivery) // told of each delivery that is final; must not block
@@ -247,7 +248,9 @@ func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict
 // typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.
 func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	if t := g.caps(to).Typer; t != nil {
-		g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) })
+		if g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
+			g.fadeLater(ctx, key, to, "")
+		}
 	}
 }
 
@@ -258,18 +261,20 @@ func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address,
 	}
 }
 
-// hint makes a call to a platform that nothing depends on.
-func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) {
+// hint makes a call to a platform that nothing depends on. It reports whether the policy allowed that, and the call may have worked.
+func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
 	defer g.flights.begin(key)()
 	s, err := g.store.Get(ctx, key)
 	if err != nil || !g.decide(to)(s).Allowed() {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
 	defer cancel()
-	if err := fenced(func() error { return call(ctx) }); err != nil && ctx.Err() == nil {
+	err = fenced(func() error { return call(ctx) })
+	if err != nil && ctx.Err() == nil {
 		g.log.Debug("a hint did not arrive", keyAddress, to.String(), keyErr, err)
 	}
+	return err == nil || channels.Classify(err).Class == channels.Ambiguous
 }
 
 // hintTimeout bounds a hint: a policy flip waits for it.

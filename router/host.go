@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -41,12 +42,13 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 }
 
 // Cancel implements tools.Host.
-func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) (int, error) {
+func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
 	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
-	return len(acc.Stopped), err
+	return acc.Stopped, err
 }
 
-// Post implements tools.Host. Two sessions have a say: the caller's own policy is asked now, that of the chat at delivery.
+// Post implements tools.Host. Two sessions have a say: the caller's own policy is asked now, that of the chat at delivery. The transcript
+// that has the post is that of the session that is meant, whichever session denies.
 func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult, error) {
 	set := r.settings.Load()
 	target, err := r.store.Get(ctx, q.Session)
@@ -56,7 +58,8 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	// The call's own id, so that the same call again, after a crash, names the delivery that it made the first time.
 	id := sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(q.Source)).String())
 	if _, err = r.store.GetDelivery(ctx, id); err == nil {
-		return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(target)}, nil
+		_, v, err := r.postedAs(ctx, set, q.From, target, q.To)
+		return tools.PostResult{Delivery: id, Verdict: v}, err
 	} else if !errors.Is(err, sessions.ErrNotFound) {
 		return tools.PostResult{}, err
 	}
@@ -67,39 +70,70 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if v := r.gate.decide(q.To)(own); !v.Allowed() {
 		return tools.PostResult{Verdict: v}, nil
 	}
-	if target, err = r.strictest(ctx, target, q.To); err != nil {
+	voice, verdict, err := r.postedAs(ctx, set, q.From, target, q.To)
+	if err != nil {
 		return tools.PostResult{}, err
 	}
-	files, err := r.postedFiles(ctx, q.Files, r.gate.decide(q.To)(target).Allowed())
+	files, err := r.postedFiles(ctx, q.Files, verdict.Allowed())
 	if err != nil {
 		return tools.PostResult{}, err
 	}
 	e := postedBy(r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
 	e.Source, e.By = q.Source, q.From.Run.ID
-	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: target.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
+	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
-	return tools.PostResult{Delivery: id, Verdict: r.gate.decide(q.To)(target)}, err
+	return tools.PostResult{Delivery: id, Verdict: verdict}, err
+}
+
+// postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
+// meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
+func (r *Router) postedAs(ctx context.Context, set *Settings, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
+	decide := r.gate.decide(to)
+	denying, err := r.denying(ctx, meant, to)
+	if err != nil || len(denying) == 0 {
+		return meant, decide(meant), err
+	}
+	viewer := sessions.Viewer{Key: c.Session.Key, Agent: c.Session.Agent, Sandboxed: c.Sandboxed}
+	for _, s := range denying {
+		if ok, _ := set.Visibility().See(viewer, s); ok {
+			return s, decide(s), nil
+		}
+	}
+	return denying[0], policy.Verdict{Action: policy.Deny, Reason: "the send policy lets nothing out to that chat"}, nil
 }
 
 // strictest gives, of the sessions that a chat has written to, one whose policy lets nothing out there, else the one that is meant: a
 // chat that is denied in one of them is not reached by way of another.
 func (r *Router) strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
+	denying, err := r.denying(ctx, meant, to)
+	if len(denying) > 0 {
+		meant = denying[0]
+	}
+	return meant, err
+}
+
+// denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
+// one that is meant first, then the newest.
+func (r *Router) denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
+	decide := r.gate.decide(to)
+	if !decide(meant).Allowed() {
+		out = append(out, meant)
+	}
 	keys, err := r.store.Known(ctx, to)
 	if err != nil {
-		return meant, err
+		return nil, err
 	}
-	decide := r.gate.decide(to)
 	for _, key := range keys {
 		s, err := r.store.Get(ctx, key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return meant, err
+			return nil, err
 		}
-		if err == nil && !decide(s).Allowed() {
-			return s, nil
+		if err == nil && s.Key != meant.Key && !decide(s).Allowed() {
+			out = append(out, s)
 		}
 	}
-	return meant, nil
+	return out, nil
 }
 
 // Agents implements tools.Host.

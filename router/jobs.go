@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/tools"
 )
 
 // jobsEvery is how long the scheduler sleeps at most: the clock may be set meanwhile.
@@ -18,9 +19,34 @@ func (r *Router) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job,
 	return r.store.ListJobs(ctx, id)
 }
 
+// The bounds of the jobs that agents make, over all sessions of the host. Turns of others than owners leave room for those of owners.
+const (
+	agentJobsMost = 1000
+	guestJobsMost = 500
+)
+
 // AddJob implements tools.Host.
 func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) error {
-	_, err := r.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	all, err := r.store.ListJobs(ctx, "")
+	if err != nil {
+		return err
+	}
+	agents, guests := 0, 0
+	for _, x := range all {
+		switch {
+		case x.ID == j.ID: // the same call again
+			agents, guests = -agentJobsMost, -agentJobsMost
+		case x.From != "" && !x.Owner:
+			guests++
+			agents++
+		case x.From != "":
+			agents++
+		}
+	}
+	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
+		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
+	}
+	_, err = r.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	r.wakeJobs()
 	return err
 }

@@ -31,6 +31,9 @@ type lanes struct {
 type lane struct {
 	again bool                    // woken while at work
 	doubt bool                    // a run of the session may be at work in the store that the lane knows nothing of: see heal
+	parts bool                    // it has had a message that was forwarded or that the platform's app may have cut: a plain one may belong to it
+	poke  chan struct{}           // wakes who dozes
+	try   try                     // of the run at work
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
@@ -109,7 +112,7 @@ func (l *lanes) doubted(key sessions.Key) (was bool) {
 // wakeBy is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
 func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
-	l.begin(key, lane{by: deadline, since: time.Now()})
+	l.begin(key, lane{by: deadline, since: time.Now(), parts: true})
 }
 
 func (l *lanes) begin(key sessions.Key, new lane) {
@@ -119,7 +122,11 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
-		x.again, x.doubt = true, x.doubt || new.doubt
+		x.again, x.doubt, x.parts = true, x.doubt || new.doubt, x.parts || new.parts
+		select {
+		case x.poke <- struct{}{}:
+		default:
+		}
 		return
 	}
 	x := l.add(key, new)
@@ -133,7 +140,7 @@ func (l *lanes) over() bool { return l.life == nil || l.life.Err() != nil || l.c
 
 // add and remove say that a session has work, and that it has none any more; l.mu is held.
 func (l *lanes) add(key sessions.Key, x lane) *lane {
-	x.began = time.Now()
+	x.began, x.poke = time.Now(), make(chan struct{}, 1)
 	if len(l.m) == 0 && l.changed != nil {
 		l.changed(true)
 	}
@@ -205,7 +212,7 @@ func (l *lanes) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x.abort(nil)
-	x.abort, x.busy, x.run, x.ended = nil, false, "", nil
+	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, try{}
 }
 
 // at says which run a session's lane is at.
@@ -213,7 +220,7 @@ func (l *lanes) at(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
-		x.last = id
+		x.last, x.try = id, try{open: true}
 		if x.run = id; x.abort != nil && x.ended[id] != nil {
 			x.abort(x.ended[id])
 		}
@@ -248,14 +255,14 @@ func (l *lanes) rest(key sessions.Key) {
 	}
 }
 
-// rested says when a session's last run has ended; zero when it was idle.
-func (l *lanes) rested(key sessions.Key) time.Time {
+// rested says when a session's last run has ended, zero when it was idle, and whether plain messages may belong to one that it has had.
+func (l *lanes) rested(key sessions.Key) (since time.Time, parts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
-		return x.since
+		return x.since, x.parts
 	}
-	return time.Time{}
+	return since, false
 }
 
 // isAt reports whether a session's lane is at a run.
@@ -287,12 +294,20 @@ func (l *lanes) busy(key sessions.Key) bool {
 	return l.m[key] != nil
 }
 
-// doze waits; false when no further run is to begin.
-func (l *lanes) doze(ctx context.Context, d time.Duration) bool {
+// doze waits, until more is queued at the latest; false when no further run is to begin.
+func (l *lanes) doze(ctx context.Context, key sessions.Key, d time.Duration) bool {
+	l.mu.Lock()
+	var poke chan struct{} // nil blocks for ever
+	if x := l.m[key]; x != nil {
+		poke = x.poke
+	}
+	l.mu.Unlock()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
+	case <-poke:
 		return true
 	case <-l.closed:
 	case <-ctx.Done():

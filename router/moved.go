@@ -1,6 +1,8 @@
 package router
 
 import (
+	"context"
+	"slices"
 	"sync"
 
 	"parley/channels"
@@ -8,20 +10,48 @@ import (
 	"parley/sessions"
 )
 
-// former knows what chats were before they got a new id. What the configuration says about a chat's old id holds on until it has an
-// entry for the new one: nobody edits it in the moment in which a group moves.
+// former knows what chats and people were before they got a new id. What the configuration says about an old id holds on until it has an
+// entry for the new one: nobody edits it in the moment in which a group moves, or a hidden number becomes known.
 type former struct {
-	mu  sync.Mutex
-	was map[channels.Address]channels.Address // without threads
+	mu       sync.Mutex
+	was, now map[channels.Address]channels.Address // without threads
+	earlier  map[identity]channels.UserID          // by the id that a person has
+	later    map[identity]channels.UserID          // by one that they had
 }
 
-func (f *former) set(was map[channels.Address]channels.Address) {
+// identity is one id of a person.
+type identity struct {
+	channel channels.Kind
+	id      channels.UserID
+}
+
+func newFormer() *former {
+	return &former{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{}, earlier: map[identity]channels.UserID{}, later: map[identity]channels.UserID{}}
+}
+
+// load reads what the store has kept.
+func (f *former) load(ctx context.Context, store sessions.Chats) error {
+	was, err := store.Moves(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := store.Identities(ctx)
+	if err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.was = was
+	for to, from := range was {
+		f.was[to], f.now[from] = from, to
+	}
+	for _, x := range ids {
+		f.earlier[identity{x.Channel, x.Now}], f.later[identity{x.Channel, x.Was}] = x.Was, x.Now
+	}
+	return nil
 }
 
-// add says that a chat has a new id; as the store keeps it, so that the next process knows it, too.
+// add says that a chat has a new id; as the store keeps it, so that the next process knows it, too. An id that is in use again is no
+// former one, so there is no circle.
 func (f *former) add(from, to channels.Address) {
 	from.Thread, to.Thread = "", ""
 	if f == nil || from == to {
@@ -29,33 +59,114 @@ func (f *former) add(from, to channels.Address) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.was == nil {
-		f.was = make(map[channels.Address]channels.Address)
+	delete(f.was, f.now[to])
+	delete(f.now, to)
+	if old, ok := f.was[to]; ok {
+		delete(f.now, old)
 	}
-	f.was[to] = from
+	if old, ok := f.now[from]; ok { // it went elsewhere this time
+		delete(f.was, old)
+	}
+	f.was[to], f.now[from] = from, to
+}
+
+// meet says that a person has a new id. One that had another person's before is not that person.
+func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
+	if f == nil || was == "" || now == "" || was == now {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, b := identity{kind, was}, identity{kind, now}
+	if old, ok := f.earlier[b]; ok {
+		delete(f.later, identity{kind, old})
+	}
+	if next, ok := f.later[b]; ok {
+		delete(f.later, b)
+		delete(f.earlier, identity{kind, next})
+	}
+	if old, ok := f.later[a]; ok { // a number that they had for a while, and that somebody else may have now
+		delete(f.earlier, identity{kind, old})
+	}
+	f.earlier[b], f.later[a] = was, now
+}
+
+// also gives the other id of a person, "" when they have one alone.
+func (f *former) also(kind channels.Kind, id channels.UserID) channels.UserID {
+	if f == nil {
+		return ""
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if was, ok := f.earlier[identity{kind, id}]; ok {
+		return was
+	}
+	return f.later[identity{kind, id}]
+}
+
+// current gives the address that a chat has now.
+func (f *former) current(at channels.Address) channels.Address {
+	if f == nil {
+		return at
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next := at
+	next.Thread = ""
+	for to, moved := f.now[next]; moved; to, moved = f.now[next] {
+		next = to
+	}
+	next.Thread = at.Thread
+	return next
 }
 
 // names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for.
 func (f *former) names(at channels.Address) []channels.Address {
 	out := []channels.Address{at}
-	if f == nil || !at.Type.Several() {
+	if f == nil {
 		return out
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := at
 	next.Thread = ""
-	for seen := map[channels.Address]bool{}; !seen[next]; {
-		seen[next] = true
-		was, ok := f.was[next]
-		if !ok || seen[was] {
-			break
-		}
+	for was, ok := f.was[next]; ok; was, ok = f.was[next] {
 		next = was
 		was.Thread = at.Thread
 		out = append(out, was)
 	}
 	return out
+}
+
+// known fills in what the platform has told about who an event is of: an address in a direct chat that another one became is the new
+// one's, whichever a message comes from.
+func (s *Settings) known(in channels.Inbound) channels.Inbound {
+	if in.Address.Type == channels.Direct && in.Event != channels.Moved {
+		if now := s.former.current(in.Address); now != in.Address {
+			if next := s.former.also(in.Address.Channel, in.Sender.ID); string(in.Sender.ID) == string(in.Address.Chat) && next != "" {
+				in.Sender.ID = next
+			}
+			in.Address = now
+		}
+	}
+	in.Sender = s.person(in.Address.Channel, in.Sender)
+	return in
+}
+
+// person fills in the other id that a person has.
+func (s *Settings) person(kind channels.Kind, u channels.Sender) channels.Sender {
+	if u.ID != "" {
+		u.Also = s.former.also(kind, u.ID)
+	}
+	return u
+}
+
+// people does so for several.
+func (s *Settings) people(list []channels.Sender, kind channels.Kind) []channels.Sender {
+	for i := range list {
+		list[i] = s.person(kind, list[i])
+	}
+	return list
 }
 
 // ruled gives the address by which an account's section is to be asked about a chat: the newest of its ids that has an entry.
@@ -75,27 +186,45 @@ func (s *Settings) sending(x sessions.Session, to channels.Address) policy.Subje
 		return policy.Subject{Key: string(k), StrippedKey: k.Stripped(), PlainKey: string(k.Plain()), To: to, Override: x.Settings.SendPolicy}
 	}
 	out := subject(x.Key, to)
-	names := s.former.names(to)
+	names := s.former.names(s.former.current(to))
 	if len(names) == 1 {
 		return out
 	}
-	keys := []sessions.Key{x.Key}
-	if p, err := x.Key.Parse(); err == nil && (p.Form == sessions.FormGroup || p.Form == sessions.FormRoom) && p.Channel == to.Channel && p.Account == to.Account {
-		for _, n := range names {
-			if string(n.Chat) != p.ID {
-				continue
-			}
-			for _, other := range names {
-				p.ID = string(other.Chat)
-				keys = append(keys, p.Key())
-			}
-			break
-		}
-	}
+	keys := append([]sessions.Key{x.Key}, s.keysOf(x.Key, names)...)
 	for _, n := range names {
 		for _, k := range keys {
 			out.Was = append(out.Was, subject(k, n))
 		}
+	}
+	return out
+}
+
+// keysOf gives a chat's key by each of the names that the chat has and had; none when the key is not the chat's own.
+func (s *Settings) keysOf(key sessions.Key, names []channels.Address) (out []sessions.Key) {
+	p, err := key.Parse()
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	switch to := names[0]; p.Form {
+	case sessions.FormGroup, sessions.FormRoom:
+		if p.Channel != to.Channel || p.Account != to.Account {
+			return nil
+		}
+		for _, n := range names {
+			ids = append(ids, string(n.Chat))
+		}
+	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
+		if other := s.former.also(to.Channel, channels.UserID(p.ID)); to.Type == channels.Direct && other != "" {
+			ids = []string{p.ID, string(other)}
+		}
+	}
+	if !slices.Contains(ids, p.ID) {
+		return nil
+	}
+	for _, id := range ids {
+		p.ID = id
+		out = append(out, p.Key())
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -140,6 +141,16 @@ func (s *firstBytes) Write(b []byte) (int, error) {
 // mediaKind says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
 func mediaKind(start []byte, name string) (channels.MediaKind, string) {
 	is, _, _ := strings.Cut(http.DetectContentType(start), ";")
+	switch {
+	case is == "application/ogg":
+		return oggKind(start)
+	case is == "video/mp4" && len(start) > 11 && string(start[8:11]) == "M4A": // a brand of files without a picture
+		return channels.Audio, "audio/mp4"
+	case is == "image/webp":
+		if w, h, _, ok := channels.ReadWebP(start); ok && w <= channels.StickerSide && h <= channels.StickerSide {
+			return channels.Sticker, is
+		}
+	}
 	if slices.Contains([]string{"application/octet-stream", "text/plain", "application/zip"}, is) {
 		if t, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(filepath.Ext(name))), ";"); t != "" && !strings.HasPrefix(t, "image/") {
 			is = t
@@ -150,10 +161,21 @@ func mediaKind(start []byte, name string) (channels.MediaKind, string) {
 		return channels.Image, is
 	case is == "video/mp4":
 		return channels.Video, is
-	case strings.HasPrefix(is, "audio/"), is == "application/ogg":
+	case strings.HasPrefix(is, "audio/"):
 		return channels.Audio, is
 	}
 	return channels.Document, is
+}
+
+// oggKind looks into an Ogg file: platforms take Opus as a voice message. The first page is the head of what is in it.
+func oggKind(start []byte) (channels.MediaKind, string) {
+	switch {
+	case bytes.Contains(start, []byte("OpusHead")):
+		return channels.Audio, "audio/ogg; codecs=opus"
+	case bytes.Contains(start, []byte("\x80theora")):
+		return channels.Document, "video/ogg"
+	}
+	return channels.Audio, "audio/ogg"
 }
 
 func (x *outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }

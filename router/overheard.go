@@ -30,6 +30,11 @@ func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string
 	if text = withFiles(text, in.Media); text == "" {
 		return nil
 	}
+	if in.Forwarded {
+		from := originName(in.Origin)
+		text = strings.TrimSpace("[forwarded from "+firstOf(from, "somebody else")) + "]\n" + text
+	}
+	text = quoted(in.Quote) + text
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
 }
 
@@ -73,16 +78,6 @@ func senderName(u channels.Sender) string {
 
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
-}
-
-// withFiles names the files that came with a text behind it.
-func withFiles(text string, files []channels.Media) string {
-	var b strings.Builder
-	b.WriteString(text)
-	for _, m := range files {
-		fmt.Fprintf(&b, "\n<media:%s>", m.Kind)
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // cutText gives the beginning of a text that is longer than so many bytes.

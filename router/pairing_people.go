@@ -60,8 +60,10 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 // unpair takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
 func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.Effects, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		id := string(p.User)
-		return (words[0] == id || strings.EqualFold(words[0], string(p.Channel)+":"+id)) && (len(words) == 1 || words[1] == string(p.Account))
+		named := func(id channels.UserID) bool {
+			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
+		}
+		return (named(p.User) || named(r.settings.Load().former.also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
 		return "", sessions.Effects{}, err
@@ -100,14 +102,14 @@ func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) (
 // when neither was done.
 func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		return p.Channel == kind && p.User == user && (account == "" || p.Account == account)
+		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().former.also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}
 	switch {
 	case err != nil:
 		return who, err
 	case len(people) == 1:
-		who = people[0]
+		who, user = people[0], people[0].User
 	case len(people) > 1:
 		return who, fmt.Errorf("%w: %s:%s is known on several accounts: name one (parley pairing list shows them)", sessions.ErrConflict, kind, user)
 	case account == "":

@@ -34,8 +34,8 @@ const (
 
 // mediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
 // when it asks for them.
-func mediaBlocks(in channels.Inbound) (out []sessions.Block) {
-	for _, m := range in.Media[:min(len(in.Media), mediaMost)] {
+func mediaBlocks(files []channels.Media) (out []sessions.Block) {
+	for _, m := range files[:min(len(files), mediaMost)] {
 		if m.Ref == "" {
 			continue
 		}

@@ -106,7 +106,7 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
-	out, err := r.think(timed(work), set, &run)
+	out, err := r.thinkUntil(timed(work), set, &run)
 	switch {
 	case err == nil:
 		return r.success(ctx, set, run, out)
@@ -212,14 +212,14 @@ func (r *Router) leftAbove(c sessions.Chain) time.Duration {
 	return r.ages.left(c.Until, time.UnixMilli(c.StartedMs))
 }
 
-// think builds the turn and runs the loop. What the turn takes up changes what the run's answer refers to.
-func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run) (out agent.Outcome, err error) {
+// think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
+func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, again bool) (out agent.Outcome, err error) {
 	defer r.fence("turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
 		return out, fmt.Errorf("reading the session: %w", err)
 	}
-	t, err := r.compose(ctx, set, s, run)
+	t, err := r.compose(ctx, set, s, run, again)
 	if err != nil {
 		return out, err
 	}
@@ -247,11 +247,14 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
 	}
+	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
+	if speaks && out.Text == "" { // whoever waits for the run reads it too
+		o.Error = wordless(out.Final.Stop)
+	}
 	switch {
-	case out.Control != agent.Speak || run.Reply.IsZero() || run.Kind != sessions.TurnRun:
+	case !speaks || run.Reply.IsZero():
 	case out.Text == "":
-		notice := wordless(out.Final.Stop)
-		o.Error, o.Deliveries = notice, []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, notice)}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.footer(ctx, run, o.Usage))}
 	}

@@ -126,7 +126,7 @@ func TestResumedTurnSeesItsStepsOnce(t *testing.T) {
 		if got := g.lastPrompt(); len(got) != 7 {
 			t.Errorf("the turn after it is shown\n%q", got)
 		}
-		notes, err := g.store.Notes(t.Context(), "main", "", 10)
+		notes, err := g.store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 10})
 		if err != nil || len(notes) != 2 {
 			t.Errorf("%d notes of two turns (%v)", len(notes), err)
 		}

@@ -96,10 +96,10 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 }
 
 // calm waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
-// the session was busy wait: the first one begins at once. It is false when nothing waits, or no further run is to begin.
+// the session was busy wait, and those that the platform's app may have cut: any other begins at once. It is false when nothing waits, or no further run is to begin.
 func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
-	since := r.lanes.rested(key)
-	if since.IsZero() {
+	since, parts := r.lanes.rested(key)
+	if since.IsZero() && !parts {
 		return true
 	}
 	began := time.Now()
@@ -112,12 +112,12 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 		if len(head) == 0 {
 			return false
 		}
-		left := r.untilQuiet(ctx, head[0], since, began)
+		left := max(r.untilRest(ctx, head[0], began), r.untilQuiet(ctx, head[0], since, began))
 		if left <= 0 {
 			return true
 		}
 		on := false
-		if unslotted(ctx, func() { on = r.lanes.doze(ctx, left) }); !on {
+		if unslotted(ctx, func() { on = r.lanes.doze(ctx, key, left) }); !on {
 			return false
 		}
 	}
@@ -150,8 +150,8 @@ func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began
 
 // gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were taken up. The answer then goes to the newest of them.
-func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, run *sessions.Run, told ended) (steps []sessions.Message, err error) {
-	if run.Attempt > 1 {
+func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
+	if run.Attempt > 1 || again {
 		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
 			return nil, fmt.Errorf("reading the steps: %w", err)
 		}
@@ -176,7 +176,7 @@ func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, 
 // above the cap, when they are cut short.
 func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
 	open, err := r.store.CountOpen(ctx, run.Key)
-	if err != nil || open < 2 || q.mode == sessions.Followup && open <= q.most { // the run itself is one
+	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
 	queued, err := r.queued(ctx, run.Key)
@@ -189,8 +189,15 @@ func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, tol
 	}
 	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.most, Short: shorten}
 	if q.mode == sessions.Followup {
+		parts, err := r.gestureOf(ctx, run, more)
+		if err != nil {
+			return nil, err
+		}
 		take.Full = 1
-		if more = more[:max(0, len(more)-q.most)]; len(more) == 0 || q.drop != sessions.DropSummarize {
+		if more = more[:max(0, len(more)-q.most)]; len(more) <= len(parts) || q.drop != sessions.DropSummarize {
+			more, take.Full = parts, 0
+		}
+		if len(more) == 0 {
 			return nil, nil
 		}
 	}
@@ -270,7 +277,7 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in
 		return "", nil
 	}
 	q := set.queue(s, e.Run.Reply.Channel)
-	e.Interrupt = q.mode == sessions.Interrupt // what is at work for another chat goes on: the store looks
+	e.Interrupt = q.mode == sessions.Interrupt && e.Run.With == "" // what is at work for another chat goes on: the store looks
 	most := q.most
 	if q.drop == sessions.DropSummarize {
 		most += shortLines

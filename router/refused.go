@@ -91,8 +91,11 @@ func (k *kept) blame(run sessions.RunID) {
 	switch n := len(k.turns) - 1<<min(k.times, 20); {
 	case len(stay) < len(before): // no model had taken them
 	case len(k.out) > 0:
-		n = max(n, 0)
-		k.out, k.turns = k.out[:k.turns[n]], k.turns[:n]
+		if n < 0 || len(k.turns) == 0 { // what was imported belongs to no turn
+			k.out, k.turns = nil, nil
+		} else {
+			k.out, k.turns = k.out[:k.turns[n]], k.turns[:n]
+		}
 		k.times++
 	case len(k.alone)+len(stay) > 0:
 		k.alone, stay = nil, nil

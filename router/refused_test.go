@@ -263,7 +263,9 @@ func TestAcceptable(t *testing.T) {
 		{"u1 a1 u2 a2 u3 A3 u4 a4 u5 A5 u6", "u1 a1 u5 A5 u6"},             // not in a row: what was taken together goes together
 		{"u1 a1 u2 A2 u3 A3 u4", "u3 A3 u4"},                               // what was answered alone is the reason itself
 		{"u1 a1 u2 A2 u3 A3 u4 A4 u5", "u4 A4 u5"},
-		{"u1 A1 u2", "u1 A1 u2 bare"}, // the summary
+		{"u1 A1 u2", "u1 A1 u2 bare"},  // the summary
+		{"u0 a0 u1 A1 u2", "u1 A1 u2"}, // imported: no run
+		{"u0 a0 u1 a1 u2 A2 u3 A3 u4", "u2 A2 u3 A3 u4"},
 		{"u1 a1 u2 A2 t2 A2 u3 a3", "u2 A2 t2 A2 u3 a3"},
 		{"u1 a1 u2 A2 t2 a2 u3", "u2 A2 t2 a2 u3"},
 		{"u1 a1 u2 A2 t2 n2! u3", "u3"}, // both what came before and the tool's result

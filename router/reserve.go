@@ -18,7 +18,7 @@ type reservation struct {
 
 // reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
 func (l *lanes) reserve(e *sessions.Effects) *reservation {
-	if e == nil || e.Run == nil {
+	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
 	key := e.Run.Key
@@ -32,7 +32,7 @@ func (l *lanes) reserve(e *sessions.Effects) *reservation {
 		return nil
 	}
 	l.wg.Add(1)
-	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{}), pool: pool}
+	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{parts: hasParts(e.Run)}), pool: pool}
 	v.turn = l.enter(l.life, v.lane, pool)
 	e.Claim = true
 	return v

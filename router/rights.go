@@ -161,7 +161,7 @@ func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
 func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tools.Facts {
 	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
 	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
-		return s.Owners.Is(p.Channel, channels.Sender{ID: p.ID, Username: p.User})
+		return s.Owners.Is(p.Channel, s.person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
 	})
 	for _, o := range from {
 		f.Chats = append(f.Chats, o.Chat.Type)
@@ -169,7 +169,7 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		if o.Chat.Account != channels.DefaultAccount {
 			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.Accounts[Ref(o.Chat)].Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), a.on(o.Chat.Channel))...)
+		f.Groups = append(f.Groups, s.Accounts[Ref(o.Chat)].Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f

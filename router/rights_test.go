@@ -332,7 +332,7 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		if res := call("2"); !res.IsError || !strings.Contains(res.Text, "tools.bySender.other.deny[0]") {
 			t.Errorf("a message of somebody else was taken up, and the tool still works: %+v", res)
 		}
-		if notes, err := g.store.Notes(t.Context(), "main", "", 10); err != nil || len(notes) != 1 {
+		if notes, err := g.store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 10}); err != nil || len(notes) != 1 {
 			t.Errorf("%v, %v", notes, err)
 		}
 	})

@@ -104,7 +104,7 @@ type Router struct {
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), started: time.Now()}
-	d.Settings.former = &former{}
+	d.Settings.former = newFormer()
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)
 	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
@@ -156,11 +156,9 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
-	was, err := r.store.Moves(ctx)
-	if err != nil {
+	if err := r.settings.Load().former.load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
-	r.settings.Load().former.set(was)
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
 	context.AfterFunc(ctx, r.watchers.close)
@@ -332,7 +330,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 			r.tellRun(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.wake(acc.Run.Key)
+			r.lanes.begin(acc.Run.Key, lane{parts: hasParts(&acc.Run)})
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
@@ -382,7 +380,8 @@ func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sess
 
 // Key gives the session that an event would go to.
 func (r *Router) Key(in channels.Inbound) sessions.Key {
-	key, _, _ := r.settings.Load().routes.Key(in)
+	set := r.settings.Load()
+	key, _, _ := set.routes.Key(set.known(in))
 	return key
 }
 

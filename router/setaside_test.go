@@ -270,3 +270,42 @@ func TestFaultRefusedOnTelegram(t *testing.T) {
 		}
 	})
 }
+
+// stateless is a store that cannot write that a delivery is to be tried again.
+type stateless struct{ sessions.Store }
+
+func (stateless) Retry(context.Context, sessions.DeliveryID, time.Time, string, sessions.TryEnd) error {
+	return fmt.Errorf("Retry: %w: a value out of range", sessions.ErrUnfit)
+}
+
+// A delivery whose state cannot be stored holds its chat up for seconds, not for ever.
+// source: Bot API, Message.date (Unix time in seconds)
+func TestFaultStateUnfit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
+		g.wrap = func(store sessions.Store) sessions.Store { return stateless{store} }
+		g.start()
+		g.fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Transient, Err: errors.New("away")}})
+		g.say(direct("ann"), guest, "one")
+		g.say(direct("ann"), guest, "two")
+		began := time.Now()
+		g.until("the chat goes on", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: two") })
+		if took := time.Since(began); took > 2*time.Minute {
+			t.Errorf("it waited %s", took)
+		}
+	})
+}
+
+// A date out of range is answered like any other message.
+// source: Bot API, Message.date (Unix time in seconds)
+func TestFaultDateOutOfRange(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
+		g.start()
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "hello", Time: time.Unix(1_700_000_000_123, 0)}
+		if err := g.r.Accept(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		g.until("it is answered", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: hello") })
+	})
+}

@@ -42,7 +42,7 @@ type Settings struct {
 // prepare derives what every event needs.
 func (s *Settings) prepare() *Settings {
 	ids, def := s.Agents.IDs()
-	s.routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners}
+	s.routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.former.names}
 	s.mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
 	for _, id := range ids {
 		e := s.entry(id)

@@ -56,7 +56,7 @@ func (w *world) look(h *host) *rest {
 	r.skipped, err = h.store.Skipped(ctx, 1000)
 	must(err)
 	for _, id := range []sessions.AgentID{"main", "helper"} {
-		notes, err := h.store.Notes(ctx, id, "", 200)
+		notes, err := h.store.Notes(ctx, sessions.NoteQuery{Agent: id, Limit: 200})
 		must(err)
 		r.notes = append(r.notes, notes...)
 	}

@@ -22,8 +22,10 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 			return next, next.State.Final(), true
 		case err == nil && there:
 			return g.arrived(ctx, next, r, last)
+		case err == nil && next.Absent()+1 >= maxAbsent:
+			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return g.again(ctx, next, 0, why, sessions.Absent)
+			return g.again(ctx, next, backoff(next.Attempt), why, sessions.Absent)
 		case ctx.Err() != nil, errors.Is(err, errUndecided):
 			return next, false, false
 		}

@@ -21,6 +21,8 @@ type Chats interface {
 	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
 	// Moves gives, by the address of each chat that was another one (Readdress), the address that it had before.
 	Moves(ctx context.Context) (map[channels.Address]channels.Address, error)
+	// Identities gives the ids that people had before they got the one that they have now (Arrival.Moved of a direct chat).
+	Identities(ctx context.Context) ([]Identity, error)
 
 	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
 	// Known is set and the account has never written in that direct chat.
@@ -31,6 +33,12 @@ type Chats interface {
 	Previews(ctx context.Context) ([]Preview, error)
 	// EndPreview forgets a preview: it became the answer, or it is gone.
 	EndPreview(ctx context.Context, run RunID) error
+}
+
+// Identity says that two ids of a channel are one person's.
+type Identity struct {
+	Channel  channels.Kind
+	Was, Now channels.UserID
 }
 
 // OwnMessage is what the store knows about a message that was sent.
@@ -72,6 +80,11 @@ type Opening struct {
 // Amend says what becomes of a message whose turn has not begun, because its sender changed or deleted it (Arrival.Amend).
 type Amend struct {
 	Run  RunID  // that the message caused
+	Key  Key    // of its session
 	Text string // the words of its input now
 	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
+
+	// By is the run at work that answers the message, which its lane holds meanwhile: the words change in the transcript as well, and the
+	// run is Revised, as long as it has recorded nothing, shown nothing, and was neither stopped nor Revised before. "" = no such run.
+	By RunID
 }

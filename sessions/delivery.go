@@ -66,9 +66,38 @@ type Delivery struct {
 	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
 	Verdict   *policy.Verdict    `json:"verdict,omitzero"`  // what decided in the end
 	Receipts  []channels.Receipt `json:"receipts,omitzero"` // one for each part that arrived
+	Tries     []Try              `json:"tries,omitempty"`   // the newest that did not work, oldest first
 	Error     string             `json:"error,omitzero"`
 	Created   time.Time          `json:"created,omitzero"`
 	Updated   time.Time          `json:"updated,omitzero"`
+}
+
+// Try is one send of a part that did not work.
+type Try struct {
+	At    time.Time `json:"at"`    // when it ended
+	Part  int       `json:"part"`  // parts that had arrived before it
+	Error string    `json:"error"` // why it did not work
+
+	Absent bool `json:"absent,omitempty"` // it ended unclear, and the platform said later that it has nothing of it
+}
+
+// Absent counts the listed tries of the part under way that did not arrive.
+func (d *Delivery) Absent() (n int) {
+	for _, t := range d.Tries {
+		if t.Absent && t.Part == d.Part {
+			n++
+		}
+	}
+	return n
+}
+
+// maxTries bounds the tries that a delivery lists.
+const maxTries = 50
+
+// Failed adds a try that ended with an error to the list. The oldest goes when the list is full.
+func (d *Delivery) Failed(at time.Time, why string, absent bool) {
+	d.Tries = append(d.Tries, Try{At: at, Part: d.Part, Error: why, Absent: absent})
+	d.Tries = d.Tries[max(0, len(d.Tries)-maxTries):]
 }
 
 // TryEnd is what is known of a try of a part that is to be made again.

@@ -52,6 +52,9 @@ func (b Block) Heard() (lines []Overheard) {
 // Reported is the event of an Overheard line that a program outside has sent.
 const Reported channels.Event = "reported"
 
+// ByHand is the event of an Overheard line that a person wrote from another device of the account itself.
+const ByHand channels.Event = "byhand"
+
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
 func (o Overheard) Sentence(quote func(string) string) string {
 	about := ""
@@ -65,6 +68,8 @@ func (o Overheard) Sentence(quote func(string) string) string {
 	switch {
 	case o.Event == channels.Moved:
 		return "This chat was another one before; what was said there is in the session " + quote(o.Text) + "."
+	case o.Event == ByHand:
+		return "The account's owner wrote here by hand, in your place: " + quote(o.Text)
 	case o.Event == channels.Joined && who == "":
 		return "You were added to this chat."
 	case o.Event == channels.Left && who == "":

@@ -16,6 +16,8 @@ type Routes struct {
 	Bindings []Binding
 	Config   Config
 	Owners   policy.Owners
+	// Former gives the addresses that a chat has and had, newest first: bindings that name an old one hold on. nil = no chat has moved.
+	Former func(channels.Address) []channels.Address
 }
 
 // What decided a route, most specific first (contract K10).
@@ -81,6 +83,9 @@ func (r Routes) directParts(in channels.Inbound, agent AgentID) Parts {
 		scope = OwnerMain
 	}
 	name, linked := r.person(a.Channel, peer)
+	if !linked {
+		name, linked = r.person(a.Channel, string(in.Sender.Also))
+	}
 	switch {
 	case scope == DMMain, scope == OwnerMain && r.isOwner(in, name, linked):
 		p.Form = FormMain
@@ -137,7 +142,35 @@ func (r Routes) isName(peer string) bool {
 
 // agent finds the first binding of the most specific kind that matches. Bindings to agents that do not exist are passed over;
 // Check reports them.
+//
+// A binding that names a chat or a person by an id that they had before holds unless one names them as they are called now.
 func (r Routes) agent(in channels.Inbound) (AgentID, string) {
+	agent, by := r.bound(in)
+	if by == ByPeer {
+		return agent, by
+	}
+	var was []channels.Inbound
+	if in.Address.Type == channels.Direct {
+		if in.Sender.Also != "" {
+			was = []channels.Inbound{in}
+			was[0].Sender.ID = in.Sender.Also
+		}
+	} else if r.Former != nil {
+		for _, at := range r.Former(in.Address)[1:] {
+			old := in
+			old.Address = at
+			was = append(was, old)
+		}
+	}
+	for _, old := range was {
+		if a, b := r.bound(old); b == ByPeer || b == ByPeerParent && by != ByPeerParent {
+			return a, b
+		}
+	}
+	return agent, by
+}
+
+func (r Routes) bound(in channels.Inbound) (AgentID, string) {
 	best := len(precedence)
 	agent := r.Default
 	for _, b := range r.Bindings {

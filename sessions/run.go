@@ -62,6 +62,8 @@ type Run struct {
 	Model    string             `json:"model,omitzero"`    // overrides the session's, provider/model
 	Thinking string             `json:"thinking,omitzero"` // overrides the session's
 	System   string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
+	With     RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
+	Revised  bool               `json:"revised,omitzero"`  // its words were replaced while its turn was at work, and that began again
 	Alone    bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
 	Label    string             `json:"label,omitzero"`
 	Timeout  time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's

@@ -102,8 +102,9 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID         string      `json:"id"` // UUID, given by whoever makes the message; recording it twice stores it once
-	Seq        int64       `json:"seq,omitempty"`
+	ID         string      `json:"id"`               // UUID, given by whoever makes the message; recording it twice stores it once
+	Seq        int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
+	Number     int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
 	Role       Role        `json:"role"`
 	Content    []Block     `json:"content"`
 	Time       time.Time   `json:"timestamp"`
@@ -191,6 +192,8 @@ type Provenance struct {
 	Address   channels.Address `json:"address,omitzero"`
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
+	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
+	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`

@@ -16,9 +16,11 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
-	ErrUnread   = errors.New("a row of the store is not as it was written")
-	ErrDamaged  = errors.New("the store is damaged")
-	ErrOwned    = errors.New("another process owns the store")
+	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
+	ErrUncertain = errors.New("it is not known whether this was stored")
+	ErrUnread    = errors.New("a row of the store is not as it was written")
+	ErrDamaged   = errors.New("the store is damaged")
+	ErrOwned     = errors.New("another process owns the store")
 )
 
 // Store keeps everything. Each method is one transaction, named after the fact that it commits: when it returns nil the fact is
@@ -45,6 +47,9 @@ type Inbox interface {
 	// Submit commits work that does not come from a platform: API, cron, session tools. The same effects as Accept; the dedupe
 	// key is (Source) when it is not empty: a repeated Source gives back the first run.
 	Submit(ctx context.Context, e Effects) (Accepted, error)
+	// Said gives the digest of what a message of a chat said when it was accepted, or last changed (Arrival.Digest); "" when that is not known.
+	// The chat's thread does not matter.
+	Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error)
 	// Cursor gives the newest committed cursor of an account; "" when there is none.
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
 	// Skipped lists the newest unreadable or refused events, for people. Expire forgets them after 30 days.
@@ -56,12 +61,14 @@ type Inbox interface {
 // Arrival is a platform event and what it causes.
 type Arrival struct {
 	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
+	Digest    string           // of a message: what it says, as a hash, for Said; of an edit: what its Target says now; "" = not kept
 	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects may have Deliveries only: what people are told of it
 	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
 	Overheard *Overheard       // with Skip: what the session's next turn is shown; kept in the same commit
 	Amend     *Amend           // with Skip: a run that was never begun changes, or ends and is named in Accepted.Stopped; Overheard is kept only when it was begun
 	Title     *Session         // with Skip: the Title of this Key, if there is such a session
-	Moved     channels.Address // with Skip: In.Address is this now, as by Readdress
+	Moved     channels.Address // with Skip: In.Address is this now, as by Readdress. Of a direct chat In.Sender is the person by the id that they have now; the old id is In.Address.Chat
+	Route     Key              // with Moved: the session that messages from there belong to by the configuration; "" = not known
 	Effects   Effects
 }
 
@@ -100,6 +107,7 @@ type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when Effects had none
 	Run        Run     // as it was queued; zero when Effects had none; for a duplicate Submit: the run of the first
+	Revised    bool    // by Arrival.Amend: the run Amend.By has other words to answer now
 	Claimed    *Run    // by Effects.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
 	Deliveries []Delivery // with Seq and Created filled
@@ -248,8 +256,10 @@ type Deliveries interface {
 	Retry(ctx context.Context, id DeliveryID, at time.Time, reason string, end TryEnd) error
 	// EndDelivery makes a delivery final (or Held) with a reason. The words of an Invite are gone when it is final, however it ended.
 	EndDelivery(ctx context.Context, id DeliveryID, state DeliveryState, reason string) error
-	// Readdress changes the chat of every delivery that is not final, of the session's Last and of what is Known: a group became
-	// a supergroup. Get finds the session of the old chat by the key of the new one from then on, unless that has a session already.
+	// Readdress changes the chat of every delivery that is not final or made later, of jobs, of the session's Last and of what is Known:
+	// a group became a supergroup, a hidden number became known. Get finds the session of the old chat by the key of the new one from
+	// then on. A session that has that key already takes over the chat, with what waits in the old one; both have the stricter send
+	// policy of the two then. A person who was let in, or turned down, is so by the new id.
 	Readdress(ctx context.Context, from, to channels.Address) error
 	GetDelivery(ctx context.Context, id DeliveryID) (Delivery, error)
 	ListDeliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
@@ -316,14 +326,15 @@ type Sessions interface {
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
 
-	// Notes gives what an agent was asked to remember, newest first: the notes that have all words of the query, each as the
-	// beginning of a word; no query syntax leaks through. A query without words gives none, an empty one all.
-	Notes(ctx context.Context, agent AgentID, query string, limit int) ([]Note, error)
+	// Notes returns what an agent was asked to remember, newest first: the notes that have all words of q.Text, each as the
+	// beginning of a word; no query syntax leaks through. A text without words returns none, an empty one all.
+	Notes(ctx context.Context, q NoteQuery) ([]Note, error)
 }
 
 // Query selects sessions.
 type Query struct {
-	Agent     AgentID // empty = all
+	Agent     AgentID   // empty = all
+	Agents    []AgentID // only sessions of these; nil = all, empty = none
 	SpawnedBy Key
 	Keys      []Key  // only these; nil = all, empty = none
 	Search    string // part of key, title or label
@@ -336,13 +347,14 @@ type Query struct {
 
 // TailQuery selects messages.
 type TailQuery struct {
-	Limit       int   // default 200
-	Offset      int   // newest messages to leave out
-	After       int64 // only messages with a higher Seq
-	Before      int64 // only messages with a smaller Seq; 0 = all
-	Of          Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
-	IncludeTool bool  // tool results too
-	Opaque      bool  // with Block.Opaque and what older versions kept of it in blocks: for prompts only
+	Limit        int   // default 200
+	Offset       int   // newest messages to leave out
+	After        int64 // only messages with a higher Seq
+	Before       int64 // only messages with a smaller Seq; 0 = all
+	BeforeNumber int64 // only messages with a smaller Number; 0 = all
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	IncludeTool  bool  // tool results too
+	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }
 
 // Transcript is one conversation of a session: from its beginning, or a reset, to the next reset.
@@ -401,6 +413,15 @@ type NewNote struct {
 	Text  string
 }
 
+// NoteQuery selects notes.
+type NoteQuery struct {
+	Agent    AgentID
+	Text     string
+	Of       Key  // only notes that this session made; "" = all of Agent
+	Children bool // with Of: also those of the sessions of Agent that it spawned
+	Limit    int  // default 50
+}
+
 // Note is something remembered.
 type Note struct {
 	ID   int64
@@ -414,7 +435,7 @@ type Note struct {
 type Overheard struct {
 	Seq     int64 // given by the store
 	Key     Key
-	Event   channels.Event // empty = Message; Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
+	Event   channels.Event // empty = Message; ByHand, Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
 	Sender  string         // the platform's id
 	Name    string
 	Text    string             // what was said; of a reaction the emoji, empty = taken away

@@ -259,16 +259,17 @@ func (t attachments) save(c Call, a *attachment, to string, data []byte) (Result
 	if bad != nil {
 		return bad.result(), nil
 	}
-	root, err := t.deps.openWorkspace(c.Caller.Session.Agent)
+	at, err := t.deps.openFolder(c.Caller)
 	if err != nil {
 		return Result{}, err
 	}
-	if root == nil {
+	if at == nil {
 		return mistake("this host has no workspace for the agent, so nothing can be saved").result(), nil
 	}
-	defer func() { _ = root.Close() }()
-	defer lockFolder(root.Name())()
-	w := workspace{root: root, max: len(data), total: orElse(t.deps.config().Files.MaxTotalBytes, filesTotal), temp: tempName(c.Source())}
+	defer func() { _ = at.Close() }()
+	defer lockFolder(at.dir)()
+	w := at.files(t.deps.config().Files, c.Source())
+	w.max = len(data)
 	if w.ofPrompt(name) {
 		return forbidden("%s is part of your instructions: only people change it", name).result(), nil
 	}

@@ -151,6 +151,9 @@ func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child
 		if err != nil {
 			return Child{}, err
 		}
+		if !d.sees(c, s) { // nor does it see what is below that (contract V4)
+			return Child{}, none
+		}
 		if depth == 0 {
 			child = Child{Session: s}
 		}
@@ -158,9 +161,6 @@ func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child
 		case "":
 			return Child{}, none
 		case c.Session.Key:
-			if !d.sees(c, child.Session) {
-				return Child{}, none
-			}
 			return d.described(ctx, child)
 		}
 		at = s.SpawnedBy
@@ -176,15 +176,13 @@ func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 	for depth := 0; len(parents) > 0 && depth < treeDepth; depth++ {
 		var below []sessions.Key
 		for _, p := range parents {
-			kids, err := d.kids(ctx, p, false)
+			kids, err := d.kids(ctx, c, p, false)
 			if err != nil {
 				return nil, err
 			}
 			for _, s := range kids {
 				below = append(below, s.Key)
-				if d.sees(c, s) {
-					all = append(all, Child{Session: s})
-				}
+				all = append(all, Child{Session: s})
 			}
 		}
 		if m := d.mode(c); m == VisibleSelf || m == VisibleTree {
@@ -202,14 +200,6 @@ func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 		all[i].Index = i + 1
 	}
 	return all, nil
-}
-
-// kids lists what a session spawned.
-func (d Deps) kids(ctx context.Context, parent sessions.Key, archived bool) ([]sessions.Session, error) {
-	if parent == "" {
-		return nil, nil
-	}
-	return d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Archived: archived, Limit: treeMost})
 }
 
 func (d Deps) described(ctx context.Context, c Child) (Child, error) {

@@ -50,9 +50,19 @@ type Fetch struct {
 
 // Files is tools.files.
 type Files struct {
-	MaxBytes      int `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
-	MaxTotalBytes int `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
+	MaxBytes      int         `yaml:"maxBytes" default:"1048576" min:"1024" max:"104857600" doc:"Largest file that is read or written, in bytes."`
+	Others        OthersFiles `yaml:"others" enum:"own,all" default:"own" doc:"Files of turns that answer others than owners: own = in a folder of the session alone, all = the whole workspace."`
+	MaxTotalBytes int         `yaml:"maxTotalBytes" default:"268435456" min:"1024" max:"1099511627776" doc:"All files of one workspace together, in bytes."`
 }
+
+// OthersFiles is tools.files.others.
+type OthersFiles string
+
+// Whose files turns that answer others than owners work with.
+const (
+	OthersOwn OthersFiles = "own"
+	OthersAll OthersFiles = "all"
+)
 
 // Attachments is tools.attachments.
 type Attachments struct {

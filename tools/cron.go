@@ -19,7 +19,7 @@ var cronText string
 
 // The bounds of scheduled jobs.
 const (
-	jobsMost    = 100  // of one agent
+	jobsMost    = 100  // that one session has made
 	jobTextMost = 4000 // bytes of what the agent is told
 	jobNameMost = 80   // characters
 )
@@ -88,12 +88,13 @@ func (t cronTool) Call(ctx context.Context, c Call) (Result, error) {
 		}
 		return mistake("There is no job %q that this session sees. The action list names them.", args.ID).result(), nil
 	case "add":
-		return t.add(ctx, c, args)
+		return t.add(ctx, c, args, jobs)
 	}
 	return mistake("action is add, list or remove").result(), nil
 }
 
-func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error) {
+// add makes a job. The jobs that the session has made already are among jobs: those of others count for nothing here (contract V4).
+func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []sessions.Job) (Result, error) {
 	s := c.Caller.Session
 	// The call's own id, so that the same call again, after a crash, makes the same job.
 	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: jobsOf(c.Caller), Created: t.deps.now(),
@@ -105,10 +106,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error
 	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
 		j.Zone = t.deps.Zone() // the one in which the agent is told the time
 	}
-	all, err := t.all(ctx, s.Agent)
-	if err != nil {
-		return Result{}, err
-	}
+	own := slices.DeleteFunc(slices.Clone(jobs), func(x sessions.Job) bool { return x.From != j.From || x.ID == j.ID })
 	switch {
 	case j.Message == "":
 		return mistake("message is required: what you are to be told when the time comes").result(), nil
@@ -116,8 +114,8 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error
 		return mistake("message has %d bytes; %d are allowed", len(j.Message), jobTextMost).result(), nil
 	case len([]rune(j.Name)) > jobNameMost:
 		return mistake("name has more than %d characters", jobNameMost).result(), nil
-	case len(all) >= jobsMost:
-		return mistake("There are %d jobs, more are not possible. Remove some first.", len(all)).result(), nil
+	case len(own) >= jobsMost:
+		return mistake("This session has made %d jobs, more are not possible. Remove some first.", len(own)).result(), nil
 	}
 	if err := args.times(&j); err != nil {
 		return mistake("%v", err).result(), nil
@@ -131,7 +129,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs) (Result, error
 	}
 	j.Next = next
 	if err := t.deps.Host.AddJob(ctx, c.Source(), j); err != nil {
-		return Result{}, err
+		return refusal(err)
 	}
 	shown := t.show(c.Caller, j)
 	return reply(cronResult{Status: "added", Job: &shown}), nil
@@ -166,24 +164,15 @@ func (a cronArgs) times(j *sessions.Job) (err error) {
 	return nil
 }
 
-// jobs gives the jobs that the caller sees.
+// jobs returns the jobs that the caller sees, next first. Those that people made are theirs.
 func (t cronTool) jobs(ctx context.Context, c Caller) (out []sessions.Job, err error) {
-	all, err := t.all(ctx, c.Session.Agent)
-	if err != nil {
-		return nil, err
-	}
+	all, err := t.deps.Host.Jobs(ctx, c.Session.Agent)
 	for _, j := range all {
-		if j.From == jobsOf(c) || t.deps.sees(c, sessions.Session{Key: j.From, Agent: j.From.Agent()}) {
+		if j.From != "" && (j.From == jobsOf(c) || t.deps.sees(c, sessions.Session{Key: j.From, Agent: j.From.Agent()})) {
 			out = append(out, j)
 		}
 	}
-	return out, nil
-}
-
-// all gives the jobs that an agent's sessions have made. Those that people made are theirs.
-func (t cronTool) all(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error) {
-	jobs, err := t.deps.Host.Jobs(ctx, agent)
-	return slices.DeleteFunc(jobs, func(j sessions.Job) bool { return j.From == "" }), err
+	return out, err
 }
 
 // jobsOf is the session whose jobs a turn makes: its own, and in the turn of a job the one that made that; of one that a person made its own.

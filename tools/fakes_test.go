@@ -34,14 +34,15 @@ type world struct {
 	list     []sessions.Run // oldest first
 	heard    map[channels.Address][]sessions.Key
 
-	steered  []SteerRequest
-	canceled []string
-	stopped  int // what Cancel says
-	posted   []PostRequest
-	post     PostResult
-	idle     func(context.Context, Caller) error
-	depth    int
-	announce string
+	steered     []SteerRequest
+	canceled    []string
+	stopped     int // runs of a sub-agent that Cancel ends
+	alsoStopped []sessions.StoppedRun
+	posted      []PostRequest
+	post        PostResult
+	idle        func(context.Context, Caller) error
+	depth       int
+	announce    string
 
 	config    Config
 	workspace string
@@ -66,7 +67,7 @@ type world struct {
 func newWorld() *world {
 	w := &world{messages: map[sessions.ID][]sessions.Message{}, sources: map[string]bool{}, runs: map[string]sessions.Run{},
 		agents: []AgentInfo{{ID: "work", Name: "Work"}, {ID: "main"}, {ID: "coder"}}, rules: sessions.Rules{Mode: sessions.SeeAgent}}
-	w.caller = Caller{Session: w.add("agent:main:main"), Run: sessions.Run{ID: "run-1"}}
+	w.caller = Caller{Session: w.add("agent:main:main"), Run: sessions.Run{ID: "run-1"}, Owner: true}
 	return w
 }
 
@@ -151,7 +152,7 @@ func (w *world) List(_ context.Context, q sessions.Query) ([]sessions.Session, e
 	w.queries = append(w.queries, q)
 	var out []sessions.Session
 	for _, s := range w.sessions {
-		if q.Agent != "" && s.Agent != q.Agent || q.SpawnedBy != "" && s.SpawnedBy != q.SpawnedBy || q.Keys != nil && !slices.Contains(q.Keys, s.Key) ||
+		if q.Agent != "" && s.Agent != q.Agent || q.Agents != nil && !slices.Contains(q.Agents, s.Agent) || q.SpawnedBy != "" && s.SpawnedBy != q.SpawnedBy || q.Keys != nil && !slices.Contains(q.Keys, s.Key) ||
 			q.Label != "" && s.Label != q.Label || q.Archived != s.Archived || s.Updated.Before(q.Since) ||
 			q.Search != "" && !strings.Contains(strings.ToLower(string(s.Key)+" "+s.Title+" "+s.Label), strings.ToLower(q.Search)) {
 			continue
@@ -177,10 +178,11 @@ func (w *world) Tail(_ context.Context, id sessions.ID, q sessions.TailQuery) ([
 	return slices.Clone(out[max(len(out)-q.Limit, 0):]), w.fault
 }
 
-func (w *world) Notes(_ context.Context, agent sessions.AgentID, query string, limit int) ([]sessions.Note, error) {
+func (w *world) Notes(_ context.Context, q sessions.NoteQuery) ([]sessions.Note, error) {
 	var out []sessions.Note
 	for _, n := range slices.Backward(w.notes) {
-		if len(out) < limit && n.Key.Agent() == agent && strings.Contains(n.Text, query) {
+		child := q.Children && slices.ContainsFunc(w.sessions, func(s sessions.Session) bool { return s.Key == n.Key && s.Agent == q.Agent && s.SpawnedBy == q.Of })
+		if len(out) < q.Limit && n.Key.Agent() == q.Agent && (q.Of == "" || n.Key == q.Of || child) && strings.Contains(n.Text, q.Text) {
 			out = append(out, n)
 		}
 	}
@@ -321,9 +323,9 @@ func (w *world) Steer(_ context.Context, q SteerRequest) (sessions.Run, error) {
 	return sessions.Run{ID: "steer-1", Key: q.Child}, w.refuse
 }
 
-func (w *world) Cancel(_ context.Context, source string, child sessions.Key) (int, error) {
+func (w *world) Cancel(_ context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
 	w.canceled = append(w.canceled, source+" "+string(child))
-	return w.stopped, w.refuse
+	return append(slices.Repeat([]sessions.StoppedRun{{Key: child, ID: "run"}}, w.stopped), w.alsoStopped...), w.refuse
 }
 
 func (w *world) Post(_ context.Context, q PostRequest) (PostResult, error) {

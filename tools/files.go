@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"parley/sessions"
 )
 
 //go:embed files.md
@@ -96,19 +93,18 @@ func (t files) Call(_ context.Context, c Call) (Result, error) {
 	if bad != nil {
 		return bad.result(), nil
 	}
-	root, err := t.deps.openWorkspace(c.Caller.Session.Agent)
+	at, err := t.deps.openFolder(c.Caller)
 	if err != nil {
 		return Result{}, err
 	}
-	if root == nil {
+	if at == nil {
 		return mistake("this host has no workspace for the agent, so there are no files").result(), nil
 	}
-	defer func() { _ = root.Close() }()
-	limits := t.deps.config().Files
-	w := workspace{root: root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal),
-		again: c.Caller.Run.Attempt > 1, temp: tempName(c.Source())}
+	defer func() { _ = at.Close() }()
+	w := at.files(t.deps.config().Files, c.Source())
+	w.again = c.Caller.Run.Attempt > 1
 	if args.Action != fileList && args.Action != fileRead {
-		defer lockFolder(root.Name())()
+		defer lockFolder(at.dir)()
 		if w.ofPrompt(name) {
 			return forbidden("%s is part of your instructions: only people change it", name).result(), nil
 		}
@@ -149,25 +145,6 @@ func (t files) do(w workspace, name string, args filesArgs) (r filesResult, err 
 		return w.edit(name, args.Old, args.New)
 	}
 	return w.delete(name)
-}
-
-// openWorkspace opens the folder of an agent, and makes it when it is not there; nil when the host has none.
-func (d Deps) openWorkspace(agent sessions.AgentID) (*os.Root, error) {
-	if d.Workspace == nil {
-		return nil, nil //nolint:nilnil // no workspace is no error
-	}
-	dir := d.Workspace(agent)
-	if dir == "" {
-		return nil, nil //nolint:nilnil // as above
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the workspace of agent %s: %w", agent, err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening the workspace of agent %s: %w", agent, err)
-	}
-	return root, nil
 }
 
 // filePath checks a path and gives it in its shortest form.

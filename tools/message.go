@@ -93,6 +93,9 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	default:
 		r.Status, r.Rule = "withheld", made.Verdict.Rule
 		r.Error = "It is recorded and not sent, by the send policy of that session: " + made.Verdict.Reason
+		if r.Rule == "" { // another session's, which the caller does not see
+			r.Error = "It is recorded and not sent: " + made.Verdict.Reason
+		}
 	}
 	out := reply(r)
 	out.IsError = r.Status == statusForbidden
@@ -118,7 +121,7 @@ func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) 
 			return nil, bad
 		}
 		out = append(out, PostFile{Name: path.Base(name), Open: func() (io.ReadCloser, error) {
-			root, err := t.deps.openWorkspace(c.Session.Agent)
+			root, err := t.deps.openFolder(c)
 			if err != nil {
 				return nil, err
 			}
@@ -126,7 +129,7 @@ func (t message) files(c Caller, paths []string) (out []PostFile, bad *problem) 
 				return nil, &unreadableError{name, noFile("this host has no workspace for the agent, so there are no files")}
 			}
 			defer func() { _ = root.Close() }()
-			f, err := openPlain(root, name)
+			f, err := openPlain(root.Root, name)
 			if err != nil {
 				return nil, &unreadableError{name, err}
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ var recallText string
 const (
 	recallDefault = 20
 	recallMost    = 100
-	recallScan    = 2000      // notes looked at: those of sessions that the caller does not see are left out
+	recallScan    = 2000      // notes that have one word of a query, the newest
 	recallBytes   = 16 * 1024 // of a result
 	recallWords   = 12        // of a query that are looked for one by one
 )
@@ -56,32 +55,22 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	limit := args.Limit.bound(recallDefault, recallMost)
-	query := strings.TrimSpace(args.Query)
-	notes, err := t.deps.Store.Notes(ctx, c.Caller.Session.Agent, query, recallScan)
+	q := t.deps.notesOf(c.Caller)
+	q.Text, q.Limit = strings.TrimSpace(args.Query), limit+1
+	notes, err := t.deps.Store.Notes(ctx, q)
 	if err != nil {
 		return Result{}, err
 	}
-	show := shown{redact: t.deps.Redact, block: noteMost}
 	r := recallResult{Notes: []noteShown{}}
-	if words := strings.Fields(query); len(notes) == 0 && len(words) > 1 {
-		if notes, err = t.nearest(ctx, c.Caller.Session.Agent, words); err != nil {
+	if words := strings.Fields(q.Text); len(notes) == 0 && len(words) > 1 {
+		if notes, err = t.nearest(ctx, q, words); err != nil {
 			return Result{}, err
 		}
 		r.Partial = len(notes) > 0
 	}
+	show := shown{redact: t.deps.Redact, block: noteMost}
 	room := recallBytes - slack
-	known := map[sessions.Key]bool{}
 	for _, n := range notes {
-		see, ok := known[n.Key]
-		if !ok {
-			if see, err = t.sees(ctx, c.Caller, n.Key); err != nil {
-				return Result{}, err
-			}
-			known[n.Key] = see
-		}
-		if !see {
-			continue
-		}
 		row := noteShown{Text: show.text(n.Text), When: n.Time.UTC().Format("2006-01-02T15:04:05Z"), From: t.deps.name(c.Caller, n.Key)}
 		size := len(encode(row)) + 1
 		if len(r.Notes) == limit || size > room {
@@ -95,11 +84,12 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 	return reply(r), nil
 }
 
-// nearest gives the notes that have some of the words: those with most of them first, then the newest.
-func (t recall) nearest(ctx context.Context, agent sessions.AgentID, words []string) ([]sessions.Note, error) {
+// nearest returns the notes that q selects and that have some of the words: those with most of them first, then the newest.
+func (t recall) nearest(ctx context.Context, q sessions.NoteQuery, words []string) ([]sessions.Note, error) {
 	found, hits := map[int64]sessions.Note{}, map[int64]int{}
-	for _, w := range words[:min(len(words), recallWords)] {
-		notes, err := t.deps.Store.Notes(ctx, agent, w, recallScan)
+	q.Limit = recallScan
+	for _, q.Text = range words[:min(len(words), recallWords)] {
+		notes, err := t.deps.Store.Notes(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -111,18 +101,4 @@ func (t recall) nearest(ctx context.Context, agent sessions.AgentID, words []str
 	return slices.SortedFunc(maps.Values(found), func(a, b sessions.Note) int {
 		return cmp.Or(cmp.Compare(hits[b.ID], hits[a.ID]), cmp.Compare(b.ID, a.ID))
 	}), nil
-}
-
-// sees decides about a note by the session that it was made in; one that is gone counts by its key alone.
-func (t recall) sees(ctx context.Context, c Caller, key sessions.Key) (bool, error) {
-	if key == c.Session.Key {
-		return true, nil
-	}
-	s, err := t.deps.Store.Get(ctx, key)
-	if errors.Is(err, sessions.ErrNotFound) {
-		s = sessions.Session{Key: key, Agent: c.Session.Agent}
-	} else if err != nil {
-		return false, err
-	}
-	return t.deps.sees(c, s), nil
 }

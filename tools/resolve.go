@@ -18,7 +18,7 @@ type Store interface {
 	GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error)
 	List(ctx context.Context, q sessions.Query) ([]sessions.Session, error)
 	Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error)
-	Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) ([]sessions.Note, error)
+	Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Note, error)
 	Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error)
 	Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error)
 	ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error)

@@ -83,9 +83,8 @@ type listResult struct {
 }
 
 type listVisibility struct {
-	Mode       string `json:"mode"`
-	Restricted bool   `json:"restricted,omitempty"` // sessions that exist may be missing
-	Note       string `json:"note,omitempty"`
+	Mode string `json:"mode"` // in force for the caller
+	Note string `json:"note,omitempty"`
 }
 
 type sessionsList struct{ deps Deps }
@@ -157,8 +156,7 @@ type listing struct {
 	messages int
 	offset   int
 	query    sessions.Query
-	hidden   bool // a row was left out for its visibility
-	scanned  int
+	scanned  int // visible rows
 }
 
 func (l *listing) result(ctx context.Context) (listResult, error) {
@@ -202,28 +200,27 @@ func (l *listing) result(ctx context.Context) (listResult, error) {
 		used++
 		r.Sessions = append(r.Sessions, row)
 	}
-	if l.scanned >= listScan && !r.HasMore {
+	if l.scanned > listScan && !r.HasMore {
 		r.Truncated = "scan"
 	}
 	r.Count = len(r.Sessions)
 	if r.HasMore {
 		r.NextOffset = l.offset + used
 	}
-	r.Visibility = l.deps.visibility(l.caller, l.hidden)
+	r.Visibility = l.deps.visibility(l.caller)
 	return r, nil
 }
 
-// visibility says which mode is in force for a caller, and whether it leaves something out (contract L6). hidden tells of sessions
-// that the mode all has left out.
-func (d Deps) visibility(c Caller, hidden bool) listVisibility {
+// visibility says which mode is in force for a caller and what it lets through. It depends on the configuration alone: whether something
+// was left out is not told (contract L6, V4).
+func (d Deps) visibility(c Caller) listVisibility {
 	mode := d.mode(c)
-	v := listVisibility{Mode: string(mode), Restricted: mode != VisibleAll || hidden}
-	switch {
-	case !v.Restricted:
-	case mode == VisibleAll:
-		v.Note = "Sessions of other agents are left out unless tools.agentToAgent allows them."
-	default:
+	v := listVisibility{Mode: string(mode)}
+	switch rules := d.Rules(); {
+	case mode != VisibleAll:
 		v.Note = fmt.Sprintf("Only sessions that tools.sessions.visibility=%s lets you see.", mode)
+	case !rules.A2AEnabled || len(rules.A2AAllow) > 0:
+		v.Note = "Of other agents only sessions that tools.agentToAgent lets you see."
 	}
 	return v
 }
@@ -232,12 +229,11 @@ func (d Deps) visibility(c Caller, hidden bool) listVisibility {
 func (l *listing) visible(ctx context.Context) iter.Seq2[sessions.Session, error] {
 	return func(yield func(sessions.Session, error) bool) {
 		for s, err := range l.found(ctx) {
-			if err == nil && l.deps.reserved(s) {
+			if err == nil && (l.deps.reserved(s) || !l.deps.sees(l.caller, s)) {
 				continue
 			}
-			if err == nil && !l.deps.sees(l.caller, s) {
-				l.hidden = true
-				continue
+			if l.scanned++; l.scanned > listScan {
+				return
 			}
 			if !yield(s, err) || err != nil {
 				return
@@ -246,10 +242,12 @@ func (l *listing) visible(ctx context.Context) iter.Seq2[sessions.Session, error
 	}
 }
 
-// found asks the store for no more than the mode may show: with 100,000 sessions a caller that sees three of them must not wait.
+// found asks the store for no more than the caller may see: with 100,000 sessions one that sees three of them must not wait, and no
+// row that it does not see counts (contract V4).
 func (l *listing) found(ctx context.Context) iter.Seq2[sessions.Session, error] {
 	own := l.caller.Session.Key
 	q := l.query
+	q.Agents = l.deps.agents(l.caller)
 	switch l.deps.mode(l.caller) {
 	case VisibleSelf:
 		q.Keys = []sessions.Key{own}
@@ -257,10 +255,6 @@ func (l *listing) found(ctx context.Context) iter.Seq2[sessions.Session, error] 
 		self, children := q, q
 		self.Keys, children.SpawnedBy = []sessions.Key{own}, own
 		return newest(l.pages(ctx, self), l.pages(ctx, children))
-	case VisibleAgent:
-		if q.Agent == "" {
-			q.Agent = l.caller.Session.Agent
-		}
 	}
 	return l.pages(ctx, q)
 }
@@ -268,13 +262,12 @@ func (l *listing) found(ctx context.Context) iter.Seq2[sessions.Session, error] 
 func (l *listing) pages(ctx context.Context, q sessions.Query) iter.Seq2[sessions.Session, error] {
 	return func(yield func(sessions.Session, error) bool) {
 		q.Limit = min(max(l.limit+l.offset+1, listDefault), listMost)
-		for l.scanned < listScan {
+		for {
 			rows, err := l.deps.Store.List(ctx, q)
 			if err != nil {
 				yield(sessions.Session{}, err)
 				return
 			}
-			l.scanned += len(rows)
 			for _, s := range rows {
 				if !yield(s, nil) {
 					return

@@ -53,6 +53,7 @@ func TestSessionsListFinds(t *testing.T) {
 		{"own and spawned by default", sessions.Rules{}, `{}`, []string{"main", "agent:main:subagent:1"}},
 		{"self", sessions.Rules{Mode: "self"}, `{}`, []string{"main"}},
 		{"all without a2a", sessions.Rules{Mode: "all"}, `{}`, ofMain},
+		{"all, where other agents are let in", sessions.Rules{Mode: "all", A2AEnabled: true, A2AAllow: []string{"main", "coder"}}, `{}`, ofMain},
 		{"all", everyone, `{}`, slices.Insert(slices.Clone(ofMain), 6, "agent:work:main")},
 		{"another agent's main needs its key", everyone, `{"agentId":"work"}`, []string{"agent:work:main"}},
 		{"another agent hidden", sessions.Rules{Mode: "agent"}, `{"agentId":"work"}`, []string{}},
@@ -73,8 +74,8 @@ func TestSessionsListFinds(t *testing.T) {
 		if want := map[string]string{"": "tree"}[c.rules.Mode]; r.Visibility.Mode != c.rules.Mode+want {
 			t.Errorf("%s: visibility says %+v", c.name, r.Visibility)
 		}
-		if hides := c.rules.Mode != "all" || !c.rules.A2AEnabled; r.Visibility.Restricted != hides {
-			t.Errorf("%s: restricted = %v, want %v", c.name, r.Visibility.Restricted, hides)
+		if limited := c.rules.Mode != "all" || !c.rules.A2AEnabled || len(c.rules.A2AAllow) > 0; limited != (r.Visibility.Note != "") {
+			t.Errorf("%s: the result says %q about what is shown", c.name, r.Visibility.Note)
 		}
 		if !strings.Contains(c.args, "offset") && r.HasMore || strings.Contains(c.args, "offset") && (!r.HasMore || r.NextOffset != 3) {
 			t.Errorf("%s: hasMore %v nextOffset %d", c.name, r.HasMore, r.NextOffset)

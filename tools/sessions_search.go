@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,7 +20,7 @@ const (
 	searchMost    = 25
 	searchQuery   = 4096      // characters
 	searchBytes   = 32 * 1024 // of a result
-	searchScan    = 2000      // hits looked at: the rule of visibility has the last word about each
+	searchScan    = 2000      // hits looked at, those that an offset leaves out included
 	searchPage    = 200       // hits asked for at a time
 )
 
@@ -106,43 +105,19 @@ func (s *search) scope(ctx context.Context) error {
 	case VisibleTree:
 		s.query.Keys = []sessions.Key{own.Key}
 		for _, archived := range []bool{false, true} {
-			kids, err := s.deps.kids(ctx, own.Key, archived)
+			kids, err := s.deps.kids(ctx, s.caller, own.Key, archived)
 			if err != nil {
 				return err
 			}
 			s.cut = s.cut || len(kids) == treeMost
 			for _, k := range kids {
-				if s.deps.sees(s.caller, k) {
-					s.query.Keys = append(s.query.Keys, k.Key)
-				}
+				s.query.Keys = append(s.query.Keys, k.Key)
 			}
 		}
-	case VisibleAgent:
-		s.query.Agents = []sessions.AgentID{own.Agent}
-	case VisibleAll:
-		s.query.Agents = s.deps.visibleAgents(s.caller)
-		s.hidden = s.query.Agents != nil
+	default:
+		s.query.Agents = s.deps.agents(s.caller)
 	}
 	return nil
-}
-
-// visibleAgents gives the agents whose sessions the mode all lets through; nil means that there are no others.
-func (d Deps) visibleAgents(c Caller) []sessions.AgentID {
-	ids := []sessions.AgentID{c.Session.Agent}
-	all := true
-	for _, a := range d.Host.Agents() {
-		switch {
-		case slices.Contains(ids, a.ID):
-		case d.sees(c, sessions.Session{Key: sessions.MainKey(a.ID), Agent: a.ID}):
-			ids = append(ids, a.ID)
-		default:
-			all = false
-		}
-	}
-	if all {
-		return nil // sessions of agents that are configured no more are decided about one by one
-	}
-	return ids
 }
 
 // search is one call of sessions_search.
@@ -153,7 +128,6 @@ type search struct {
 	limit  int
 	offset int // hits that the caller sees
 	seen   map[sessions.Key]bool
-	hidden bool // something was left out for its visibility
 	cut    bool // not all that is visible was looked at
 	show   shown
 }
@@ -162,23 +136,24 @@ func (s *search) result(ctx context.Context) (searchResult, error) {
 	r := searchResult{Hits: []searchHit{}}
 	room, skip := searchBytes-slack, s.offset
 	s.query.Limit = min(s.offset+s.limit+1, searchPage)
-	for scanned := 0; ; {
-		if scanned >= searchScan {
-			s.cut = true
-			break
-		}
+	for seen := 0; seen <= searchScan && !r.HasMore; { // only hits that the caller sees count
 		hits, err := s.deps.Store.Search(ctx, s.query)
 		if err != nil {
 			return r, err
 		}
 		for _, h := range hits {
 			ok, err := s.sees(ctx, h.Key)
-			switch {
-			case err != nil:
+			if err != nil {
 				return r, err
-			case !ok:
+			}
+			if !ok {
 				continue
-			case skip > 0:
+			}
+			if seen++; seen > searchScan {
+				s.cut = true
+				break
+			}
+			if skip > 0 {
 				skip--
 				continue
 			}
@@ -192,14 +167,13 @@ func (s *search) result(ctx context.Context) (searchResult, error) {
 			room -= size
 			r.Hits = append(r.Hits, hit)
 		}
-		if r.HasMore || len(hits) < s.query.Limit {
+		if len(hits) < s.query.Limit {
 			break
 		}
-		scanned += len(hits)
 		s.query.Offset, s.query.Limit = s.query.Offset+len(hits), searchPage
 	}
 	r.Truncated = s.cut
-	r.Count, r.Visibility = len(r.Hits), s.deps.visibility(s.caller, s.hidden)
+	r.Count, r.Visibility = len(r.Hits), s.deps.visibility(s.caller)
 	if r.HasMore {
 		r.NextOffset = s.offset + r.Count
 	}
@@ -218,7 +192,6 @@ func (s *search) sees(ctx context.Context, key sessions.Key) (bool, error) {
 	s.seen[key] = false
 	if err == nil && !s.deps.reserved(x) {
 		s.seen[key] = s.deps.sees(s.caller, x)
-		s.hidden = s.hidden || !s.seen[key]
 	}
 	return s.seen[key], nil
 }

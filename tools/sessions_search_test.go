@@ -47,23 +47,22 @@ func TestSessionsSearchKeepsToWhatTheCallerSees(t *testing.T) {
 		"agent:main:telegram:direct:7", "agent:main:subagent:2", "agent:main:subagent:4"}
 	everything := slices.Concat(ofMain[:7], []string{"agent:work:main"}, ofMain[7:9], []string{"agent:work:subagent:3"}, ofMain[9:])
 	for _, c := range []struct {
-		name       string
-		rules      sessions.Rules
-		sandboxed  bool
-		want       []string
-		keys       []sessions.Key // that the store is asked for
-		agents     []sessions.AgentID
-		restricted bool
+		name      string
+		rules     sessions.Rules
+		sandboxed bool
+		want      []string
+		keys      []sessions.Key // that the store is asked for
+		agents    []sessions.AgentID
 	}{
-		{"self", sessions.Rules{Mode: "self"}, false, ofMain[:1], []sessions.Key{"agent:main:main"}, nil, true},
+		{"self", sessions.Rules{Mode: "self"}, false, ofMain[:1], []sessions.Key{"agent:main:main"}, nil},
 		{"tree", sessions.Rules{}, false, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2"},
-			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil, true},
-		{"agent", sessions.Rules{Mode: "agent"}, false, ofMain, nil, []sessions.AgentID{"main"}, true},
-		{"all without a2a", sessions.Rules{Mode: "all"}, false, ofMain, nil, []sessions.AgentID{"main"}, true},
-		{"all, one agent allowed", sessions.Rules{Mode: "all", A2AEnabled: true, A2AAllow: []string{"main", "coder"}}, false, ofMain, nil, []sessions.AgentID{"main", "coder"}, true},
-		{"all", sessions.Rules{Mode: "all", A2AEnabled: true}, false, everything, nil, nil, false},
+			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil},
+		{"agent", sessions.Rules{Mode: "agent"}, false, ofMain, nil, []sessions.AgentID{"main"}},
+		{"all without a2a", sessions.Rules{Mode: "all"}, false, ofMain, nil, []sessions.AgentID{"main"}},
+		{"all, one agent allowed", sessions.Rules{Mode: "all", A2AEnabled: true, A2AAllow: []string{"main", "coder"}}, false, ofMain, nil, []sessions.AgentID{"main", "coder"}},
+		{"all", sessions.Rules{Mode: "all", A2AEnabled: true}, false, everything, nil, nil},
 		{"sandboxed", sessions.Rules{Mode: "all", A2AEnabled: true}, true, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2"},
-			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil, true},
+			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil},
 	} {
 		w := everywhere()
 		w.rules, w.caller.Sandboxed = c.rules, c.sandboxed
@@ -74,7 +73,7 @@ func TestSessionsSearchKeepsToWhatTheCallerSees(t *testing.T) {
 		if q := w.searches[0]; !slices.Equal(q.Keys, c.keys) || !slices.Equal(q.Agents, c.agents) {
 			t.Errorf("%s: the store was asked for keys %v, agents %v", c.name, q.Keys, q.Agents)
 		}
-		if r.Visibility.Restricted != c.restricted || r.Visibility.Mode == "" {
+		if r.Visibility.Mode == "" {
 			t.Errorf("%s: visibility says %+v", c.name, r.Visibility)
 		}
 	}
@@ -101,7 +100,11 @@ func TestSessionsSearchAsksTheRuleAboutEveryHit(t *testing.T) {
 	w.hits = nil
 	w.said("tea", slices.Repeat([]sessions.Key{"agent:work:main"}, searchScan+searchPage)...)
 	w.said("tea", "agent:main:main")
-	if r := call[searchResult](t, w, SessionsSearch(w.deps()), `{"query":"tea"}`); r.Count != 0 || !r.Truncated || r.HasMore {
+	if r := call[searchResult](t, w, SessionsSearch(w.deps()), `{"query":"tea"}`); r.Count != 1 || r.Truncated || r.HasMore {
+		t.Errorf("hits of others: %+v", r)
+	}
+	w.said("tea", slices.Repeat([]sessions.Key{"agent:main:main"}, searchScan+searchPage)...)
+	if r := call[searchResult](t, w, SessionsSearch(w.deps()), `{"query":"tea","offset":5000}`); r.Count != 0 || !r.Truncated || r.HasMore {
 		t.Errorf("too much to look at: %+v", r)
 	}
 }

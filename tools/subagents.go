@@ -55,7 +55,7 @@ type subagentDone struct {
 	Status          string         `json:"status"` // canceled, idle, accepted
 	ChildSessionKey string         `json:"childSessionKey"`
 	RunID           sessions.RunID `json:"runId,omitempty"`
-	Stopped         int            `json:"stopped,omitempty"` // runs, those of sub-agents below it included
+	Stopped         int            `json:"stopped,omitempty"` // runs, those of sub-agents below it included that the caller sees
 }
 
 type subagents struct{ deps Deps }
@@ -115,7 +115,7 @@ func (t subagents) list(ctx context.Context, c Caller, limit int) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	r := subagentsResult{Children: []childRow{}, Visibility: t.deps.visibility(c, false)}
+	r := subagentsResult{Children: []childRow{}, Visibility: t.deps.visibility(c)}
 	now, room := t.deps.now(), maxRows-slack
 	for _, x := range list {
 		task, _ := clip(x.Task, taskMost)
@@ -149,9 +149,15 @@ func (d Deps) Log(ctx context.Context, c Caller, child Child, limit int, withToo
 }
 
 func (t subagents) cancel(ctx context.Context, c Call, child Child) (Result, error) {
-	n, err := t.deps.Host.Cancel(ctx, c.Source(), child.Session.Key)
+	stopped, err := t.deps.Host.Cancel(ctx, c.Source(), child.Session.Key)
 	if err != nil {
 		return refusal(err)
+	}
+	n := 0
+	for _, run := range stopped { // those that the caller does not see have ended as well, and are not told of (contract V4)
+		if s, err := t.deps.Store.Get(ctx, run.Key); err == nil && t.deps.sees(c.Caller, s) {
+			n++
+		}
 	}
 	r := subagentDone{Status: "canceled", ChildSessionKey: string(child.Session.Key), Stopped: n}
 	if n > 0 {

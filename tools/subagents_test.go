@@ -98,7 +98,7 @@ func TestSubagentsLists(t *testing.T) {
 	r, err := SubagentsTool(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(`{"action":"list","limit":2}`), Caller: w.caller})
 	want := `{"count":2,"children":[{"index":1,"childSessionKey":"agent:main:subagent:three","runId":"bb33-three","label":"[secret]","task":"count [secret]","status":"failed","runtimeSeconds":10,"tokens":103},` +
 		`{"index":2,"childSessionKey":"agent:main:subagent:two","runId":"aa22-two","task":"` + strings.Repeat("x", taskMost-len([]rune(cutMark))) + cutMark + `","status":"running","runtimeSeconds":30,"model":"mock/quick","tokens":102}],"hasMore":true,` +
-		`"visibility":{"mode":"tree","restricted":true,"note":"Only sessions that tools.sessions.visibility=tree lets you see."}}`
+		`"visibility":{"mode":"tree","note":"Only sessions that tools.sessions.visibility=tree lets you see."}}`
 	if err != nil || r.Text != want {
 		t.Errorf("%s, %v\nwant %s", r.Text, err, want)
 	}
@@ -294,8 +294,12 @@ func TestSubagentsReachOnlyTheirOwn(t *testing.T) {
 		}
 		w.rules = sessions.Rules{Mode: rapid.SampledFrom([]string{"self", "tree", "agent", "all"}).Draw(rt, "mode"), A2AEnabled: rapid.Bool().Draw(rt, "a2a")}
 		w.caller.Session = w.sessions[rapid.IntRange(0, len(w.sessions)-1).Draw(rt, "caller")]
-		below := func(s sessions.Session) bool {
-			for s.SpawnedBy != "" {
+		sees := func(s sessions.Session) bool {
+			ok, _ := w.rules.See(sessions.Viewer{Key: w.caller.Session.Key, Agent: w.caller.Session.Agent}, s)
+			return ok
+		}
+		below := func(s sessions.Session) bool { // by sessions that it sees, too
+			for s.SpawnedBy != "" && sees(s) {
 				if s.SpawnedBy == w.caller.Session.Key {
 					return true
 				}
@@ -308,8 +312,7 @@ func TestSubagentsReachOnlyTheirOwn(t *testing.T) {
 			listed = append(listed, c.ChildSessionKey)
 		}
 		for i, s := range w.sessions[1:] {
-			sees, _ := w.rules.See(sessions.Viewer{Key: w.caller.Session.Key, Agent: w.caller.Session.Agent}, s)
-			mine := below(s) && sees
+			mine := below(s)
 			if slices.Contains(listed, string(s.Key)) != mine {
 				rt.Fatalf("%s of %s: listed %v, want %v", s.Key, w.caller.Session.Key, !mine, mine)
 			}

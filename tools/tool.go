@@ -77,10 +77,11 @@ type Host interface {
 	// Steer gives a sub-agent a further message: the turn at work takes it up at its next step, otherwise a follow-up begins, whose
 	// result is reported like the first. A repeated source gives the same run.
 	Steer(ctx context.Context, q SteerRequest) (sessions.Run, error)
-	// Cancel ends what a sub-agent and those below it are at, and says how many runs that were. Canceled children report nothing.
-	Cancel(ctx context.Context, source string, child sessions.Key) (int, error)
+	// Cancel ends what a sub-agent and those below it are at, and returns the runs. Canceled children report nothing.
+	Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error)
 	// Post sends a text, and files, into a session's chat, or to another address that has written to that session, under its send policy, and
-	// puts it into its transcript. A repeated source posts once.
+	// puts it into its transcript. A repeated source posts once. Where another session that has the chat denies it, nothing leaves; of one
+	// that the caller does not see the verdict tells neither name nor rule.
 	Post(ctx context.Context, q PostRequest) (PostResult, error)
 	// Attachment gives the bytes of a file that came with a message, or with the result of a tool. More than most of them are an error, and so is whatever else is in
 	// the way; it says so in words for the model.
@@ -92,7 +93,8 @@ type Host interface {
 	Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error)
 	// Jobs lists the scheduled jobs of an agent, next first.
 	Jobs(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error)
-	// AddJob keeps a scheduled job; its Next is set. A repeated source changes nothing.
+	// AddJob keeps a scheduled job; its Next is set. A repeated source changes nothing. A host that has no room for more is a *Refused,
+	// which tells of nobody's jobs.
 	AddJob(ctx context.Context, source string, j sessions.Job) error
 	// DropJob removes a scheduled job.
 	DropJob(ctx context.Context, source, id string) error

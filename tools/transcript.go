@@ -50,6 +50,7 @@ func withoutRefused(msgs []sessions.Message) []sessions.Message {
 
 // message gives a copy of m that is fit to be shown; m itself stays as it is.
 func (s *shown) message(m sessions.Message) sessions.Message {
+	m.Seq = 0 // it counts the messages of all sessions; Number counts those of this one (contract V4)
 	m.Content = slices.Clone(m.Content)
 	for i := range m.Content {
 		b := &m.Content[i]
@@ -262,5 +263,5 @@ func note(m sessions.Message) sessions.Message {
 	} else {
 		text += "[left out: too large]"
 	}
-	return sessions.Message{ID: m.ID, Seq: m.Seq, Role: m.Role, Time: m.Time, Run: m.Run, Content: sessions.TextContent(text)}
+	return sessions.Message{ID: m.ID, Number: m.Number, Role: m.Role, Time: m.Time, Run: m.Run, Content: sessions.TextContent(text)}
 }

@@ -13,13 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// workspace is an agent's folder during one call. os.Root keeps every path in it, symbolic links included.
+// workspace is a folder of files during one call. os.Root keeps every path in it, symbolic links included.
 type workspace struct {
-	root  *os.Root
-	max   int    // bytes of one file
-	total int    // bytes of all files
-	again bool   // the turn was interrupted before: this may be a call that was made already
-	temp  string // name of the file that a change is prepared in: the same for the same call, so that a crash leaves one at most
+	root   *os.Root
+	max    int                    // bytes of one file
+	total  int                    // bytes of all files
+	count  int                    // files and folders
+	around func(more int64) error // refuses further bytes for the sake of others; nil = nothing
+	again  bool                   // the turn was interrupted before: this may be a call that was made already
+	temp   string                 // name of the file that a change is prepared in: the same for the same call, so that a crash leaves one at most
 }
 
 // tempPrefix is what names of files begin with that are the host's.
@@ -240,21 +242,14 @@ func (w workspace) room(size int64, was fs.FileInfo) error {
 	if size <= 0 && was != nil {
 		return nil
 	}
-	count := 0
-	err := fs.WalkDir(w.root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // what cannot be read counts as nothing
-		}
-		if count++; count > filesMost {
-			return noFile("the workspace has %d files and folders, the most there may be; delete some", filesMost)
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
-		}
-		return nil
-	})
-	if err == nil && size > int64(w.total) {
-		err = noFile("the workspace would have %d bytes; tools.files.maxTotalBytes allows %d", size, w.total)
+	used, n := usage(w.root.FS(), w.count)
+	switch {
+	case n > w.count:
+		return noFile("the workspace has %d files and folders, the most there may be; delete some", w.count)
+	case used+size > int64(w.total):
+		return noFile("the workspace would have %d bytes; at most %d are allowed (tools.files.maxTotalBytes)", used+size, w.total)
+	case w.around != nil:
+		return w.around(size)
 	}
-	return err
+	return nil
 }

@@ -415,7 +415,12 @@ func (c *Call) lastResort(sent Sent) bool {
 		c.bare = true
 		return true
 	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
-		c.apply(c.lesson(sessions.Lesson{Kind: Schema}))
+		l := c.lesson(sessions.Lesson{Kind: Schema})
+		l.Evidence = c.said
+		if l.Evidence == "" {
+			l.Evidence = "(refused without a word, and taken with plain schemas)"
+		}
+		c.apply(l)
 		return true
 	}
 	return false

@@ -121,7 +121,7 @@ func TestWordsResults(t *testing.T) {
 		text, tool, result, want string
 	}{
 		{"list my sessions", "sessions_list",
-			`{"count":2,"sessions":[{"key":"main","kind":"main","channel":"webchat","updatedAt":1772366280000},{"key":"agent:main:telegram:group:-1","kind":"group","channel":"telegram","displayName":"Fa*mily\n<b>","updatedAt":1772300000000}],"visibility":{"mode":"tree","restricted":true}}`,
+			`{"count":2,"sessions":[{"key":"main","kind":"main","channel":"webchat","updatedAt":1772366280000},{"key":"agent:main:telegram:group:-1","kind":"group","channel":"telegram","displayName":"Fa*mily\n<b>","updatedAt":1772300000000}],"visibility":{"mode":"tree","note":"Only sessions …"}}`,
 			"I see 2 sessions:\n\n- **`main`**: main session, webchat, last active 2 minutes ago\n- **`agent:main:telegram:group:-1`** “Fa\\*mily \\<b>”: group, telegram, last active 18 hours ago\n\nThere may be more that I must not see from here (`tools.sessions.visibility: tree`)."},
 		{"list my sessions", "sessions_list", `{"sessions":[]}`, "I see no sessions."},
 		{"list my sessions", "sessions_list", `{"status":"forbidden","error":"No."}`, "I am not allowed to do that. No."},

@@ -19,10 +19,9 @@ const (
 type listed struct {
 	Sessions []listedSession
 	HasMore  bool
-	// Visibility says what may be missing.
+	// Visibility says what is shown. Note is empty where every session is.
 	Visibility struct {
-		Mode       string
-		Restricted bool
+		Mode, Note string
 	}
 }
 
@@ -77,7 +76,7 @@ func (r listed) describe(now time.Time) string {
 }
 
 func (r listed) limits() string {
-	if !r.Visibility.Restricted {
+	if r.Visibility.Note == "" {
 		return ""
 	}
 	return fmt.Sprintf("\n\nThere may be more that I must not see from here (`tools.sessions.visibility: %s`).", plain(r.Visibility.Mode, 20))

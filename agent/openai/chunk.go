@@ -14,6 +14,7 @@ type chunk struct {
 	Choices []choice
 	Usage   *usage
 	Error   json.RawMessage
+	Blocked json.RawMessage `json:"promptFeedback"` // Gemini, by gateways: why there is no answer. source: simonw/llm-gemini#144
 	Groq    *struct {
 		Usage *usage
 		Error json.RawMessage

@@ -138,7 +138,7 @@ func (s *stream) event(ev wire.Event) error {
 // add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
 func (s *stream) add(data []byte, value bool) error {
 	c := &s.chunk
-	if says(c.Error) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
+	if says(c.Error) || len(c.Choices) == 0 && says(c.Blocked) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
 	if c.Model != "" {

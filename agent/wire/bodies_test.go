@@ -85,6 +85,10 @@ var faultBodies = []faultBody{
 	{401, `{"error":{"message":"Authentication Fails, Your api key: ****x is invalid","type":"authentication_error","param":null,"code":"invalid_request_error"}}`, agent.BadKey, "Authentication Fails"},
 	{400, "{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\"}}", agent.BadRequest, "reasoning_content"},
 	// Moonshot. source: platform.moonshot.ai/docs/api/errors
+	{403, `{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4, Failed check: SAFETY_CHECK_TYPE_BIO"}`, agent.Refused, "usage guidelines"},
+	{403, `{"error":{"message":"Access denied by policy: prompt contains PII","type":"guardrail_violation","code":"403"}}`, agent.Refused, "denied by policy"},
+	{0, `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, agent.Refused, "PROHIBITED_CONTENT"},
+	{400, `{"detail":[{"type":"string_type","loc":["body","messages",1,"content"],"msg":"Input should be a valid string","input":"my API key is invalid, incorrect api key; tools are not supported"}]}`, agent.BadRequest, "valid string"},
 	{400, `{"error":{"message":"The request was rejected because it was considered high risk","type":"content_filter"}}`, agent.Refused, "high risk"},
 	{429, `{"error":{"message":"Your account org-x is suspended, please check your plan and billing details","type":"exceeded_current_quota_error"}}`, agent.NoCredit, "suspended"},
 	{429, `{"error":{"message":"The engine is currently overloaded, please try again later","type":"engine_overloaded_error"}}`, agent.RateLimited, "overloaded"},

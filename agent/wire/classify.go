@@ -13,7 +13,7 @@ import (
 func classify(f *Fault) agent.ErrorClass {
 	s := f.Status
 	switch {
-	case s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords):
+	case s == http.StatusUnavailableForLegalReasons, s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords):
 		return agent.Refused
 	case s == http.StatusPaymentRequired && strings.Contains(f.All, "in_flight"): // of other requests, which end soon. source: openrouter.ai/docs/api/errors
 		return agent.RateLimited
@@ -101,7 +101,9 @@ func (f *Fault) is(codes, words []string) bool {
 var (
 	contentCodes = []string{"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "content_filtered",
 		"prompt_blocked", "prohibited_content", "invalid_prompt", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation",
-		"cyber_policy", "safety_check_failed", "1026", "1027"} // OpenAI, ZenMux, MiniMax
+		"cyber_policy", "safety_check_failed", "1026", "1027", // OpenAI, ZenMux, MiniMax
+		"guardrail_violation", "blocklist", "spii", "jailbreak", // LiteLLM, Gemini
+		"inputtextsensitivecontentdetected", "inputimagesensitivecontentdetected", "sensitivecontentdetected"} // Volcengine
 	contentWords = []string{
 		"content management policy",              // Azure
 		"content filter",                         // Azure, Vertex
@@ -117,6 +119,8 @@ var (
 		"violates our content policy", "violates content policy", "content policy violation",
 		"blocked by guardrail", "blocked by content filtering policy", // Bedrock, Anthropic
 		"flagged for possible", "suspicious activity related to", // OpenAI. source: openai/codex#43131, openai/codex#13311
+		"violates usage guidelines", "safety_check_type", // xAI, with 403. source: UKGovernmentBEIS/inspect_ai#2267, theopenco/llmgateway#1785
+		"blocked by content policy", "denied by policy", "nsfw", // gateways, Cloudflare
 		"new_sensitive",             // MiniMax. source: esengine/DeepSeek-Reasonix#6824
 		"不安全或敏感内容", "safety policy", // Z.ai, ZenMux
 	}

@@ -92,9 +92,25 @@ func (r *faultReader) walk(under string, v any, depth int) {
 			return strings.Compare(a, b)
 		})
 		for _, k := range keys {
-			r.walk(strings.ToLower(k), v[k], depth+1)
+			if under := strings.ToLower(k); !echoes(under, v[k]) {
+				r.walk(under, v[k], depth+1)
+			}
 		}
 	}
+}
+
+// echoes reports whether what stands under a key repeats the request: words of people, which say nothing of the endpoint.
+//
+// source: docs.pydantic.dev, "input" of a validation error
+func echoes(key string, v any) bool {
+	switch key {
+	case "input", "inputs", "user_input", "user_text", "user_message":
+		return true
+	case "prompt": // otherwise it may hold what a filter found
+		_, isText := v.(string)
+		return isText
+	}
+	return false
 }
 
 // sentenceKeys are the names that providers give to what people can read, most telling first.
@@ -143,7 +159,7 @@ func (r *faultReader) word(under, s string) {
 	s = cutText(s, maxFaultText)
 	r.all = append(r.all, s)
 	switch under {
-	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source":
+	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source", "blockreason":
 		if r.f.Code == "" || under == "code" && r.f.Code != s && len(r.f.Codes) == 1 {
 			r.f.Code = s
 		}

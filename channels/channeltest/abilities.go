@@ -31,12 +31,16 @@ func (f *Fake) Full() *Full {
 
 // Single abilities of a fake, for tests that need a channel with exactly these.
 type (
-	typer      struct{ f *Fake }
-	drafter    struct{ f *Fake }
-	editor     struct{ f *Fake }
-	remover    struct{ f *Fake }
-	reactor    struct{ f *Fake }
-	acker      struct{ f *Fake }
+	typer   struct{ f *Fake }
+	drafter struct{ f *Fake }
+	editor  struct{ f *Fake }
+	remover struct{ f *Fake }
+	reactor struct{ f *Fake }
+	acker   struct{ f *Fake }
+	fader   struct {
+		f     *Fake
+		after time.Duration
+	}
 	commander  struct{ f *Fake }
 	reporter   struct{ f *Fake }
 	reconciler struct{ f *Fake }
@@ -59,6 +63,9 @@ func (f *Fake) Reactor() channels.Reactor { return reactor{f} }
 
 // Acknowledger is the ability to show that a message was taken; calls are recorded as OpAck.
 func (f *Fake) Acknowledger() channels.Acknowledger { return acker{f} }
+
+// Fader is the ability to take a sign away, after so long; calls are recorded as OpFade.
+func (f *Fake) Fader(after time.Duration) channels.Fader { return fader{f, after} }
 
 // Commander is the ability to publish commands; calls are recorded as OpPublish.
 func (f *Fake) Commander() channels.Commander { return commander{f} }
@@ -83,6 +90,12 @@ func (r reactor) React(ctx context.Context, to channels.Address, id channels.Mes
 
 func (a acker) Acknowledge(ctx context.Context, to channels.Address, id channels.MessageID) error {
 	return a.f.record(ctx, Call{Op: OpAck, To: to, ID: id})
+}
+
+func (x fader) FadeAfter(channels.Address, channels.MessageID) time.Duration { return x.after }
+
+func (x fader) Fade(ctx context.Context, to channels.Address, id channels.MessageID) error {
+	return x.f.record(ctx, Call{Op: OpFade, To: to, ID: id})
 }
 
 func (c commander) Publish(ctx context.Context, cmds []channels.Command) error {
@@ -119,7 +132,7 @@ func (r reconciler) Arrived(_ context.Context, out channels.Outbound) (channels.
 // record plays the script for a call that shows no new message, applies an edit or a removal and keeps the call.
 func (f *Fake) record(ctx context.Context, c Call) error {
 	c.At = time.Now()
-	arrives, err := f.play(ctx, c.Op, c.To.Chat)
+	arrives, _, err := f.play(ctx, c.Op, c.To.Chat)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := slices.IndexFunc(f.shown, func(s Call) bool { return s.Receipt.ID == c.ID && s.To.Chat == c.To.Chat })

@@ -26,6 +26,7 @@ const (
 	OpDraft   Op = "draft"
 	OpReact   Op = "react"
 	OpAck     Op = "acknowledge"
+	OpFade    Op = "fade"
 	OpPublish Op = "publish"
 )
 
@@ -52,6 +53,7 @@ type Step struct {
 	Wait    <-chan struct{} // answer once this is closed
 	Err     error           // what the call returns
 	Arrives bool            // the message is shown although Err is returned (an ambiguous send that arrived)
+	LeftOut string          // what the receipt says that the message was sent without
 }
 
 // Options shape a fake. The zero value sends plain text without a limit.
@@ -322,11 +324,12 @@ func (f *Fake) Send(ctx context.Context, out channels.Outbound) (channels.Receip
 		f.notify()
 		return channels.Receipt{}, refused
 	}
-	arrives, err := f.play(ctx, OpSend, out.To.Chat)
+	arrives, leftOut, err := f.play(ctx, OpSend, out.To.Chat)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c.Err = err; arrives {
 		c.Receipt = f.show(c)
+		c.Receipt.LeftOut = leftOut
 	}
 	receipt := c.Receipt
 	if err != nil {
@@ -350,14 +353,15 @@ func (f *Fake) show(c Call) channels.Receipt {
 	return c.Receipt
 }
 
-// play takes the next step for a call and lives through it. It reports whether the message arrives and what the call returns.
-func (f *Fake) play(ctx context.Context, op Op, chat channels.ChatID) (arrives bool, err error) {
+// play takes the next step for a call and lives through it. It reports whether the message arrives, what it leaves out, and what the
+// call returns.
+func (f *Fake) play(ctx context.Context, op Op, chat channels.ChatID) (arrives bool, leftOut string, err error) {
 	step, ok := f.take(op, chat)
 	if !ok {
 		if err := ctx.Err(); err != nil {
-			return false, &channels.Error{Class: channels.Transient, Err: err}
+			return false, "", &channels.Error{Class: channels.Transient, Err: err}
 		}
-		return true, nil
+		return true, "", nil
 	}
 	if step.Delay > 0 {
 		pause(ctx, step.Delay)
@@ -369,9 +373,9 @@ func (f *Fake) play(ctx context.Context, op Op, chat channels.ChatID) (arrives b
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return step.Arrives, &channels.Error{Class: channels.Ambiguous, Err: err}
+		return step.Arrives, step.LeftOut, &channels.Error{Class: channels.Ambiguous, Err: err}
 	}
-	return step.Err == nil || step.Arrives, step.Err
+	return step.Err == nil || step.Arrives, step.LeftOut, step.Err
 }
 
 func (f *Fake) take(op Op, chat channels.ChatID) (Step, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,7 +18,6 @@ const (
 	deferLimit = 3 * time.Second  // then the platform gives an interaction up
 	tokenLife  = 15 * time.Minute // of an interaction, https://discord.com/developers/docs/interactions/receiving-and-responding
 	unanswered = 14 * time.Minute // then "is thinking…" is taken away
-	sweepEvery = 15 * time.Second
 )
 
 // Codes that say that an interaction cannot be answered (any more), or is answered already.
@@ -69,6 +69,7 @@ func (c *Channel) noteCommand(e event) {
 		w.AppID = c.self().Application
 	}
 	id := channels.MessageID(w.ID)
+	c.acts.expire()
 	c.acts.mu.Lock()
 	defer c.acts.mu.Unlock()
 	if c.acts.open[id] == nil {
@@ -194,25 +195,15 @@ func (c *Channel) answer(ctx context.Context, out channels.Outbound) (channels.R
 		if !promised {
 			continue
 		}
-		q, err := outgoing(out, body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds})
-		if err != nil {
-			return channels.Receipt{}, true, err
-		}
-		q.method, q.path, q.route = http.MethodPatch, a.path(), a.route(http.MethodPatch)
-		said, err := c.rest.call(ctx, q)
+		r, err := c.try(ctx, c.draft(out, false), func(q *request) {
+			q.method, q.path, q.route = http.MethodPatch, a.path(), a.route(http.MethodPatch)
+		})
 		switch codeOf(err) {
 		case codeUnknownWebhook, codeUnknownInteraction, codeInvalidToken, codeUnknownMessage:
 			c.acts.close(a.id)
 			continue
 		}
-		if err != nil {
-			return channels.Receipt{}, true, err
-		}
-		r := receipt(said)
-		if out.Key != "" && r.ID != "" {
-			c.recent.note(nonce(out.Key), r)
-		}
-		return r, true, nil
+		return r, true, err
 	}
 	return channels.Receipt{}, false, nil
 }
@@ -225,39 +216,45 @@ func (a *act) route(verb string) route {
 	return route{path: "webhooks/messages/original", verb: verb, major: string(a.id)} // not its token: what is held is on disk
 }
 
-// sweep takes away what nobody answered, and forgets tokens that are no longer valid.
-func (c *Channel) sweep(ctx context.Context) {
-	every := time.NewTicker(sweepEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
-		for _, a := range c.acts.silent() {
-			q := request{method: http.MethodDelete, path: a.path(), route: a.route(http.MethodDelete)}
-			if _, err := c.rest.call(ctx, q); err != nil && ctx.Err() == nil {
-				c.log.InfoContext(ctx, "a discord command without an answer still looks as if one would come", "err", err)
-			}
-		}
+// FadeAfter implements channels.Fader.
+func (c *Channel) FadeAfter(_ channels.Address, id channels.MessageID) time.Duration {
+	c.acts.mu.Lock()
+	defer c.acts.mu.Unlock()
+	a := c.acts.open[id]
+	if a == nil {
+		return 0
 	}
+	return max(unanswered-time.Since(a.began), time.Millisecond)
 }
 
-// silent gives the commands that nobody will answer any more although the platform says so, and forgets those that nobody acknowledged.
-func (s *acts) silent() []*act {
+// Fade implements channels.Fader: it takes "is thinking…" away when nobody has answered the command.
+func (c *Channel) Fade(ctx context.Context, _ channels.Address, id channels.MessageID) error {
+	a := c.acts.silent(id)
+	if a == nil {
+		return nil
+	}
+	_, err := c.rest.call(ctx, request{method: http.MethodDelete, path: a.path(), route: a.route(http.MethodDelete)})
+	return err
+}
+
+// silent gives a command that nobody will answer any more although the platform says so.
+func (s *acts) silent(id channels.MessageID) *act {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []*act
-	for id, a := range s.open {
-		age := time.Since(a.began)
-		if age > tokenLife || !a.begun && age > deferLimit {
-			delete(s.open, id)
-		}
-		if age >= unanswered && age < tokenLife && a.begun && a.key == "" && !a.removed {
-			a.removed = true
-			list = append(list, a)
-		}
+	a := s.open[id]
+	if a == nil || !a.begun || a.key != "" || a.removed || time.Since(a.began) >= tokenLife {
+		return nil
 	}
-	return list
+	a.removed = true
+	return a
+}
+
+// expire forgets tokens that are not valid any more, and commands that nobody acknowledged in time.
+func (s *acts) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.open, func(_ channels.MessageID, a *act) bool {
+		age := time.Since(a.began)
+		return age > tokenLife || !a.begun && age > deferLimit
+	})
 }

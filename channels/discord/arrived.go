@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"parley/channels"
@@ -93,7 +92,7 @@ func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outboun
 	if m.Interaction != nil {
 		answers := m.Interaction.ID == string(out.ReplyTo) || out.ReplyTo == "" && out.To.Type == channels.Direct
 		used, known := c.recent.ours.get(m.ID)
-		return answers && (!known || used == key) && m.Content == strings.TrimSpace(out.Text) && len(m.Attachments) == len(out.Files)
+		return answers && (!known || used == key) && sameText(m.Content, out.Text) && sameFiles(m.Attachments, out)
 	}
 	if given := m.nonce(); given != "" {
 		return given == key
@@ -104,11 +103,16 @@ func (c *Channel) same(raw json.RawMessage, me, key string, out channels.Outboun
 	if m.Reference != nil && m.Reference.Type == 0 && m.Reference.MessageID != messageID(out.ReplyTo) {
 		return false
 	}
-	if m.Content != strings.TrimSpace(out.Text) || len(m.Attachments) != len(out.Files) {
+	return sameText(m.Content, out.Text) && sameFiles(m.Attachments, out)
+}
+
+// sameFiles reports whether a message has the files that were to be sent.
+func sameFiles(list []wireAttachment, out channels.Outbound) bool {
+	if len(list) != len(out.Files) {
 		return false
 	}
-	for i, a := range m.Attachments {
-		if a.Size != 0 && out.Files[i].Size != 0 && a.Size != out.Files[i].Size {
+	for i, a := range list {
+		if a.Size != 0 && out.Files[i].Size != 0 && int64(a.Size) != out.Files[i].Size {
 			return false
 		}
 	}

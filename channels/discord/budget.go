@@ -97,7 +97,7 @@ func (r rest) findGateway(ctx context.Context) (string, *startLimit, error) {
 		Limit *startLimit `json:"session_start_limit"`
 	}
 	err := r.get(ctx, "/gateway/bot", route{path: "gateway/bot", verb: http.MethodGet}, &said)
-	if err != nil && channels.Classify(err).Class == channels.Unsupported {
+	if lacks(err) {
 		err = r.get(ctx, "/gateway", route{path: "gateway", verb: http.MethodGet}, &said)
 	}
 	if err != nil {

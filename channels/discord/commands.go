@@ -25,7 +25,7 @@ func (c *Channel) application(ctx context.Context) (string, error) {
 	if err == nil && isID(said.ID) {
 		return said.ID, nil
 	}
-	if err != nil && channels.Classify(err).Class != channels.Unsupported {
+	if err != nil && !lacks(err) {
 		return "", err
 	}
 	me, err := c.identify(ctx)

@@ -132,12 +132,13 @@ func (d decoder) at(chat, guild string, kind *int) (channels.Inbound, error) {
 
 // person is a sender, with what a server calls them; roles are theirs in it.
 func (d decoder) person(in *channels.Inbound, u wireUser, m *wireMember) {
-	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: channels.CleanText(u.Username), Name: u.shown(m), Bot: u.Bot}
+	in.Sender = channels.Sender{ID: channels.UserID(u.ID), Username: u.handle(), Name: u.shown(m), Bot: u.Bot}
 	if m != nil {
 		in.Roles = m.Roles
 	}
 	in.SentByThisLogin = u.ID == d.me.User
 	d.recent.people.put(in.Guild+"/"+u.ID, known{in.Sender, in.Roles})
+	d.recent.met(in.Address.Chat, in.Sender)
 }
 
 // remembered fills in the sender of an event that gives only an id.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +223,11 @@ func TestHealthIsTheHeartbeat(t *testing.T) {
 	})
 }
 
+// ends are connections that end with a code.
+func ends(code, times int) []discordtest.Link {
+	return slices.Repeat([]discordtest.Link{{Close: code}}, times)
+}
+
 func TestRevokedAndRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*discordtest.Server)
@@ -231,9 +237,8 @@ func TestRevokedAndRefused(t *testing.T) {
 	}{
 		"token":   {func(s *discordtest.Server) { s.Revoke(true) }, channels.Revoked, channels.Unauthorized, "token"},
 		"intent":  {func(s *discordtest.Server) { s.Privileged(0) }, channels.Refused, channels.Rejected, "Message Content Intent"},
-		"shards":  {func(s *discordtest.Server) { s.Next(discordtest.Link{Close: 4011}) }, channels.Refused, channels.Rejected, "sharded"},
-		"version": {func(s *discordtest.Server) { s.Next(discordtest.Link{Close: 4012}) }, channels.Refused, channels.Rejected, "version"},
-		"close":   {func(s *discordtest.Server) { s.Next(discordtest.Link{Close: 4004}) }, channels.Revoked, channels.Unauthorized, "token"},
+		"shards":  {func(s *discordtest.Server) { s.Next(ends(4011, 100)...) }, channels.Refused, channels.Rejected, "sharded"},
+		"version": {func(s *discordtest.Server) { s.Next(ends(4012, 100)...) }, channels.Refused, channels.Rejected, "version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -242,9 +247,13 @@ func TestRevokedAndRefused(t *testing.T) {
 				c.spoil(h.srv)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
+				began := time.Now()
 				err := h.ch.Run(ctx, h.inbox)
 				if err == nil || channels.Classify(err).Class != c.class {
 					t.Errorf("Run: %v", err)
+				}
+				if lasted := time.Since(began); lasted < verdictAfter || lasted > 10*time.Minute {
+					t.Errorf("the account ended after %s", lasted)
 				}
 				if s := h.ch.Health(); s.State != c.state || !strings.Contains(s.Detail, c.says) {
 					t.Errorf("%+v", s)
@@ -262,7 +271,7 @@ func TestAbilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := channels.Probe(ch)
-	if c.Typer == nil || c.Editor == nil || c.Remover == nil || c.Reactor == nil || c.Fetcher == nil || c.Commander == nil || c.Reconciler == nil || c.Reporter == nil || c.Acknowledger == nil {
+	if c.Typer == nil || c.Editor == nil || c.Remover == nil || c.Reactor == nil || c.Fetcher == nil || c.Commander == nil || c.Reconciler == nil || c.Reporter == nil || c.Acknowledger == nil || c.Fader == nil {
 		t.Errorf("%+v", c)
 	}
 	if c.Drafter != nil || c.Pairer != nil || c.Hooked != nil {

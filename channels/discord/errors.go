@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"parley/channels"
 )
@@ -16,6 +15,7 @@ type apiError struct {
 	Status int    // 0 = no answer
 	Code   int    // Discord's own, https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 	Text   string
+	Fields string // what is wrong with which field, as JSON; empty = it is not said
 	cause  error
 }
 
@@ -55,41 +55,42 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 		}
 		return &channels.Error{Class: class, Err: &apiError{Call: q.name(), Text: r.redact(err), cause: channels.Cause(err, errTooLarge)}}
 	}
-	var said struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Errors  json.RawMessage `json:"errors"`
-	}
+	said, own := spoken(x.body)
 	text := http.StatusText(x.status)
-	own := json.Unmarshal(x.body, &said) == nil && (said.Message != "" || said.Code != 0)
 	if said.Message != "" {
 		text = cut(r.hide.Replace(channels.CleanText(said.Message)), 300)
 		if len(said.Errors) > 0 {
 			text += ": " + cut(r.hide.Replace(channels.CleanText(string(said.Errors))), 300)
 		}
 	}
-	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text}}
-	switch {
-	case !own && foreign(x.status):
-		out.Class, out.RetryAfter = channels.Transient, foreignWait
-	case out.Class == channels.Limited:
-		out.RetryAfter = retryAfter(x.header, x.body)
+	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text, Fields: string(said.Errors)}}
+	if !own && x.status >= http.StatusBadRequest && x.status < http.StatusInternalServerError && x.status != http.StatusTooManyRequests {
+		out.Class = channels.Transient
+	}
+	if out.Class == channels.Limited || out.Class == channels.Transient {
+		out.RetryAfter = r.holds.wait(q.route)
 	}
 	return out
 }
 
-// foreignWait is how long a call rests that something before the platform refused.
-const foreignWait = 15 * time.Second
+// failure is an error in Discord's own words.
+type failure struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Errors  json.RawMessage `json:"errors"`
+}
 
-// foreign reports whether a status that is not said in Discord's own words comes from what stands before it, such as Cloudflare or a
-// proxy of the network, which blocks for a while: nobody who knows about the bot or the message has refused anything.
-func foreign(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
-		http.StatusUnavailableForLegalReasons:
-		return true
-	}
-	return false
+// spoken reads an error and reports whether it is in Discord's own words. Anything else, with any status, comes from what stands before
+// Discord, such as Cloudflare or a proxy of the network: nobody who knows about the bot or the message has refused anything.
+func spoken(body []byte) (said failure, own bool) {
+	own = json.Unmarshal(body, &said) == nil && (said.Message != "" || said.Code != 0)
+	return said, own
+}
+
+// lacks reports whether a server does not have a call: Discord says so in its own words, others only by the status.
+func lacks(err error) bool {
+	said, ok := errors.AsType[*apiError](err)
+	return ok && said.Code == 0 && (said.Status == http.StatusNotFound || said.Status == http.StatusMethodNotAllowed || said.Status == http.StatusNotImplemented)
 }
 
 // classOf says what an answer means. 5xx is ambiguous: the message may have been made before the answer was lost inside.

@@ -214,6 +214,14 @@ func TestFaultDiscordLongGap(t *testing.T) {
 	})
 }
 
+// closing makes every connection end with a code.
+func closing(code int) func(*discordtest.Server) {
+	return func(s *discordtest.Server) {
+		s.Next(slices.Repeat([]discordtest.Link{{Close: code}}, 100)...)
+		s.Drop()
+	}
+}
+
 // What only a person can mend ends Run with a state that says so, and nothing is tried after that.
 func TestFaultDiscordRefused(t *testing.T) {
 	t.Parallel()
@@ -223,15 +231,14 @@ func TestFaultDiscordRefused(t *testing.T) {
 		state  channels.State
 		hint   string
 	}{
-		"4004":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseAuthenticationFailed) }, channels.Unauthorized, channels.Revoked, "token"},
 		"token at connect":   {func(s *discordtest.Server) { s.Revoke(true); s.Disconnect(discordtest.CloseSessionTimedOut) }, channels.Unauthorized, channels.Revoked, "token"},
 		"token at resume":    {func(s *discordtest.Server) { s.Revoke(true); s.Drop() }, channels.Unauthorized, channels.Revoked, "token"},
 		"intents at connect": {func(s *discordtest.Server) { s.Privileged(0); s.Disconnect(discordtest.CloseSessionTimedOut) }, channels.Rejected, channels.Refused, "Message Content"},
-		"4010":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseInvalidShard) }, channels.Rejected, channels.Refused, "shard"},
-		"4011":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseShardingRequired) }, channels.Rejected, channels.Refused, "shard"},
-		"4012":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseInvalidVersion) }, channels.Rejected, channels.Refused, "version"},
-		"4013":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseInvalidIntents) }, channels.Rejected, channels.Refused, "Intent"},
-		"4014":               {func(s *discordtest.Server) { s.Disconnect(discordtest.CloseDisallowedIntents) }, channels.Rejected, channels.Refused, "Message Content"},
+		"4010":               {closing(discordtest.CloseInvalidShard), channels.Rejected, channels.Refused, "shard"},
+		"4011":               {closing(discordtest.CloseShardingRequired), channels.Rejected, channels.Refused, "shard"},
+		"4012":               {closing(discordtest.CloseInvalidVersion), channels.Rejected, channels.Refused, "version"},
+		"4013":               {closing(discordtest.CloseInvalidIntents), channels.Rejected, channels.Refused, "Intent"},
+		"4014":               {closing(discordtest.CloseDisallowedIntents), channels.Rejected, channels.Refused, "Message Content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

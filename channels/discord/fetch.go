@@ -93,12 +93,12 @@ func (c *Channel) download(ctx context.Context, at string, limit int64) ([]byte,
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		class := classOf(resp.StatusCode, 0)
-		switch {
-		case class == channels.Ambiguous: // reading has no effect
-			class = channels.Transient
-		case class == channels.Unauthorized || class == channels.Unsupported: // about the file, not about the bot
+		class := channels.Transient // what stands before the host of files says anything
+		switch resp.StatusCode {
+		case http.StatusNotFound, http.StatusGone, http.StatusRequestedRangeNotSatisfiable:
 			class = channels.Rejected
+		case http.StatusTooManyRequests:
+			class = channels.Limited
 		}
 		return fail(class, resp.StatusCode, http.StatusText(resp.StatusCode), nil)
 	}

@@ -3,6 +3,7 @@ package discord
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -31,10 +32,21 @@ type holds struct {
 
 	mu      sync.Mutex
 	buckets map[[2]string]string // verb and path → the name that the platform gives the bucket, which several routes may share
+	pages   map[string]int       // by what they hold: how many pages in a row came from what stands before the platform
 }
 
+// A page of what stands before the platform, such as Cloudflare, holds its route or, with 429, everything: it says nothing of when it will
+// be gone, so the wait grows until the platform itself answers. Cloudflare blocks an address for an hour when it meets 10,000 refused calls
+// in ten minutes.
+const (
+	firstPage   = 15 * time.Second
+	longestPage = 10 * time.Minute // with 429
+	otherPage   = time.Minute      // with another status
+	maxPages    = 1000             // remembered
+)
+
 func newHolds(kept *channels.BotHolds) *holds {
-	return &holds{kept: kept, buckets: map[[2]string]string{}}
+	return &holds{kept: kept, buckets: map[[2]string]string{}, pages: map[string]int{}}
 }
 
 // wait says how long a call has to wait; 0 = it may be made.
@@ -52,14 +64,48 @@ func (h *holds) note(r route, status int, header http.Header, body []byte) {
 		return
 	}
 	keys := h.sharing(r, header.Get("X-RateLimit-Bucket"))
+	if _, own := spoken(body); !own && status >= http.StatusBadRequest && status < http.StatusInternalServerError && limitIn(body) == (limited{}) {
+		if status == http.StatusTooManyRequests {
+			keys = []string{everything}
+		}
+		h.kept.Set(max(h.page(keys[0]), retryAfter(header, body)), keys...)
+		return
+	}
+	if status < http.StatusInternalServerError {
+		h.answered(r.key())
+	}
 	switch {
 	case status == http.StatusTooManyRequests && isGlobal(header, body):
-		h.kept.Set(retryAfter(header, body), everything)
+		h.kept.Set(max(retryAfter(header, body), time.Second), everything)
 	case status == http.StatusTooManyRequests:
-		h.kept.Set(retryAfter(header, body), keys...)
+		h.kept.Set(max(retryAfter(header, body), time.Second), keys...)
 	case header.Get("X-RateLimit-Remaining") == "0":
 		h.kept.Set(seconds(header.Get("X-RateLimit-Reset-After")), keys...)
 	}
+}
+
+// page counts a page that holds a route, or everything, and gives how long.
+func (h *holds) page(key string) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.pages) >= maxPages {
+		clear(h.pages)
+	}
+	longest := otherPage
+	if key == everything {
+		longest = longestPage
+	}
+	wait := min(firstPage<<min(h.pages[key], 10), longest)
+	h.pages[key]++
+	return wait + rand.N(wait/4)
+}
+
+// answered notes that the platform itself has answered.
+func (h *holds) answered(key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.pages, key)
+	delete(h.pages, everything)
 }
 
 // sharing gives the keys of all routes that are known to share a route's bucket, its own among them. bucket is its name, where an
@@ -86,29 +132,35 @@ type limited struct {
 	Global     bool    `json:"global"`
 }
 
-// isGlobal reports whether a 429 is about all calls: Discord says so, and a 429 that is not in Discord's own words comes from what
-// stands before it and blocks the whole address.
-func isGlobal(header http.Header, body []byte) bool {
-	var said limited
+func limitIn(body []byte) (said limited) {
 	if json.Unmarshal(body, &said) != nil {
-		return true
+		return limited{}
 	}
-	return said.Global || header.Get("X-RateLimit-Global") == "true" || header.Get("X-RateLimit-Scope") == "global"
+	return said
 }
 
-// retryAfter is how long a 429 asks to wait: by its body, which has fractions, else by the header.
+// isGlobal reports whether a 429 of the platform is about all calls.
+func isGlobal(header http.Header, body []byte) bool {
+	return limitIn(body).Global || header.Get("X-RateLimit-Global") == "true" || header.Get("X-RateLimit-Scope") == "global"
+}
+
+// retryAfter is how long a 429 asks to wait: by its body, which has fractions, else by the header; 0 = it does not say.
 func retryAfter(header http.Header, body []byte) time.Duration {
-	var said limited
-	if json.Unmarshal(body, &said) == nil && said.RetryAfter > 0 {
-		return span(said.RetryAfter)
+	for _, wait := range []time.Duration{span(limitIn(body).RetryAfter), seconds(header.Get("Retry-After")), untilDate(header.Get("Retry-After")), seconds(header.Get("X-RateLimit-Reset-After"))} {
+		if wait > 0 {
+			return wait
+		}
 	}
-	if wait := seconds(header.Get("Retry-After")); wait > 0 {
-		return wait
+	return 0
+}
+
+// untilDate is how long it is to a date as HTTP writes it: a proxy may say so when to come again.
+func untilDate(text string) time.Duration {
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
 	}
-	if wait := seconds(header.Get("X-RateLimit-Reset-After")); wait > 0 {
-		return wait
-	}
-	return time.Second
+	return span(time.Until(at).Seconds())
 }
 
 func seconds(text string) time.Duration {

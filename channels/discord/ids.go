@@ -14,10 +14,13 @@ import (
 // https://discord.com/developers/docs/reference#snowflakes
 const epoch = 1420070400000
 
+// lastID is the id of the end of the year 2099. A larger one would be newer than all that follow.
+const lastID = (4_102_444_800_000 - epoch) << 22
+
 // isID reports whether a text is an id of the platform.
 func isID(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 64)
-	return err == nil && s != "0"
+	n, err := strconv.ParseUint(s, 10, 64)
+	return err == nil && n != 0 && n < lastID
 }
 
 // compareIDs orders ids by age.

@@ -61,13 +61,14 @@ func TestCommandThatNobodyAcknowledges(t *testing.T) {
 	inBubble(t, func(h *host) {
 		id := h.srv.Invoke(general, bert, "status")
 		direct := h.srv.Invoke(h.dm, anna, "status")
-		h.after(time.Minute)
-		if n := len(h.ch.acts.open); n > 0 {
-			t.Errorf("%d are kept", n)
-		}
-		h.after(20 * time.Minute)
+		h.after(21 * time.Minute)
 		if h.srv.Answered(id) != 0 || h.srv.Answered(direct) != 0 || len(h.srv.Sent(general)) > 0 || len(h.srv.Calls("POST "+discordtest.RouteCallback)) > 0 {
 			t.Errorf("%+v", h.srv.Sent(general))
+		}
+		h.srv.Invoke(general, anna, "status")
+		h.after(time.Second)
+		if n := len(h.ch.acts.open); n != 1 {
+			t.Errorf("%d are kept, not the last alone", n)
 		}
 		if err := h.ch.Acknowledge(h.t.Context(), room(), "5"); err != nil {
 			t.Errorf("a message that is no command: %v", err)
@@ -147,12 +148,15 @@ func TestCommandInADirectChat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.after(10 * time.Minute)
+		h.after(14*time.Minute - 30*time.Second)
+		if err := h.ch.Fade(h.t.Context(), in.Address, in.ID); err != nil { // it is answered
+			t.Error(err)
+		}
 		got := map[string]discordtest.Sent{}
 		for _, m := range h.srv.Sent(h.dm) {
 			got[m.Text] = m
 			if m.Loading {
-				t.Errorf("ten minutes after its answer it is still thinking: %+v", m)
+				t.Errorf("long after its answer it is still thinking: %+v", m)
 			}
 		}
 		if len(got) != 4 || got["part one"].Command != id || got["part two"].Command != "" || len(got["part two"].Files) != 1 ||
@@ -198,16 +202,25 @@ func TestCommandIsAnsweredAtOnce(t *testing.T) {
 	}
 }
 
+// The adapter says when the sign of a command without an answer is to be taken away, and makes no call by itself: the chat may be denied
+// by then. source: contract P4
 func TestCommandWithoutAnswer(t *testing.T) {
 	inBubble(t, func(h *host) {
 		h.srv.Invoke(general, anna, "status")
 		in := h.one()
 		h.acknowledge(in)
-		h.after(13 * time.Minute)
+		if after := h.ch.FadeAfter(in.Address, in.ID); after < 13*time.Minute || after > 14*time.Minute {
+			t.Errorf("to be taken away after %s", after)
+		}
+		h.after(14*time.Minute + 30*time.Second)
 		if sent := h.srv.Sent(general); len(sent) != 1 || !sent[0].Loading || sent[0].Deleted {
 			t.Fatalf("%+v", sent)
 		}
-		h.after(90 * time.Second)
+		for range 2 {
+			if err := h.ch.Fade(h.t.Context(), in.Address, in.ID); err != nil {
+				t.Error(err)
+			}
+		}
 		if sent := h.srv.Sent(general); !sent[0].Deleted {
 			t.Errorf("it still looks as if an answer would come: %+v", sent)
 		}

@@ -48,7 +48,7 @@ func TestMembersAskForTheIntent(t *testing.T) {
 		h.stop()
 		h.cfg.Members = true
 		h.open()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		if err := h.ch.Run(ctx, h.inbox); err == nil || channels.Classify(err).Class != channels.Rejected {
 			t.Errorf("Run: %v", err)

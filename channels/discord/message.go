@@ -3,24 +3,13 @@ package discord
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strconv"
 	"time"
 
 	"parley/channels"
-)
-
-// The types of messages that are told apart, https://discord.com/developers/docs/resources/message#message-object-message-types
-const (
-	messageDefault = 0
-	messageAdded   = 1
-	messageRemoved = 2
-	messageRenamed = 4
-	messageJoin    = 7
-	messageReply   = 19
-	messageCommand = 20
-	messageContext = 23
 )
 
 // created is a new message, or the platform's own line about what happened in a chat.
@@ -34,7 +23,13 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 	case messageAdded, messageRemoved, messageRenamed, messageJoin:
 		return d.happened(in, m)
 	}
+	if m.Type == messageStarter {
+		d.starter(in, m)
+	}
 	if !written(m.Type) {
+		if _, known := services[m.Type]; !known && !in.SentByThisLogin {
+			return in, fmt.Errorf("a message of the type %d, which is not known here", m.Type)
+		}
 		return in, errIgnored // pins, boosts, calls, a thread that was opened
 	}
 	d.content(&in, m)
@@ -46,19 +41,46 @@ func (d decoder) created(e event) (channels.Inbound, error) {
 		if in.SentByThisLogin {
 			return in, errIgnored
 		}
-		return in, errors.New("a message without anything that is known here; if this goes on, switch on the Message Content Intent at " + botPage)
+		return in, m.empty(in)
 	}
 	return in, nil
 }
 
-// written reports whether messages of a type say what their author wrote. Of others that is not known: the first message of a thread
-// (21) has who opened the thread as its author, and the words of the one who wrote the message that the thread grew from.
-func written(kind int) bool {
-	switch kind {
-	case messageDefault, messageReply, messageCommand, messageContext:
-		return true
+// empty says why nothing of a message can be read.
+func (m *wireMessage) empty(in channels.Inbound) error {
+	const nothing = "a message without anything that is known here"
+	if in.Guild == "" || in.Forwarded || m.Flags&flagComponentsV2 != 0 || len(m.Components) > 0 || len(m.Embeds) > 0 { // content that was given
+		return errors.New(nothing)
 	}
-	return false
+	return errors.New(nothing + "; if this goes on, switch on the Message Content Intent at " + botPage)
+}
+
+// starter keeps the message that a thread grew from for the first message in it that answers no other: Discord shows it above all others,
+// so people speak of it. Its author is somebody else than who opened the thread.
+func (d decoder) starter(in channels.Inbound, m *wireMessage) {
+	if _, there := d.recent.starters.get(string(in.Address.Chat)); there {
+		return
+	}
+	if q := d.quote(in, m.Referenced); q != nil {
+		d.recent.starters.put(string(in.Address.Chat), starter{quote: q})
+	}
+}
+
+// quote reads a message that another one is about; nil = there is none.
+func (d decoder) quote(in channels.Inbound, m *wireMessage) *channels.Quote {
+	if m == nil || m.Author == nil {
+		return nil
+	}
+	chat := m.ChannelID
+	if !isID(chat) {
+		chat = string(in.Address.Chat)
+	}
+	name := m.Author.shown(nil)
+	if who, known := d.recent.people.get(in.Guild + "/" + m.Author.ID); known && who.sender.Name != "" && m.WebhookID == "" {
+		name = who.sender.Name // as the server calls them
+	}
+	r := d.read(m, in.Guild, chat)
+	return &channels.Quote{ID: channels.MessageID(m.ID), Sender: name, Text: r.text, Origin: r.origin, Media: r.media, FromBot: m.Author.ID == d.me.User}
 }
 
 // happened is a line about the chat itself.
@@ -81,7 +103,7 @@ func (d decoder) happened(in channels.Inbound, m *wireMessage) (channels.Inbound
 			return in, errIgnored
 		}
 		u := m.Mentions[0]
-		who = channels.Sender{ID: channels.UserID(u.ID), Username: channels.CleanText(u.Username), Name: u.shown(u.Member), Bot: u.Bot}
+		who = channels.Sender{ID: channels.UserID(u.ID), Username: u.handle(), Name: u.shown(u.Member), Bot: u.Bot}
 		in.Event = channels.Joined
 		if m.Type == messageRemoved {
 			in.Event = channels.Left
@@ -104,6 +126,7 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 		return channels.Inbound{}, err
 	}
 	edited, err := time.Parse(time.RFC3339, head.EditedTimestamp)
+	edited = channels.PlausibleTime(edited)
 	if err != nil || head.Content == nil || len(head.Author) == 0 || !written(head.Type) {
 		return channels.Inbound{}, errIgnored
 	}
@@ -114,7 +137,7 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 	before, known := d.recent.messages.get(m.ID)
 	now := digest(m)
 	d.recent.messages.put(m.ID, said{m.Author.ID, now})
-	if known && before.text == now {
+	if known && before.text == now || !known && e.at.Sub(edited) > staleEdit {
 		return in, errIgnored
 	}
 	d.content(&in, m)
@@ -122,6 +145,9 @@ func (d decoder) updated(e event) (channels.Inbound, error) {
 	in.ID = channels.MessageID(m.ID + ":" + strconv.FormatInt(edited.UnixMilli(), 10))
 	return in, nil
 }
+
+// staleEdit is how old an edit is that an event is not about: a message that was edited before was pinned, or a link in it looked up.
+const staleEdit = time.Hour
 
 // message reads a message, and begins its event with where and who.
 func (d decoder) message(e event) (*wireMessage, channels.Inbound, error) {
@@ -142,9 +168,10 @@ func (d decoder) message(e event) (*wireMessage, channels.Inbound, error) {
 	if in.Time, err = time.Parse(time.RFC3339, m.Timestamp); err != nil {
 		in.Time = idTime(m.ID)
 	}
+	in.Time = channels.PlausibleTime(in.Time)
 	d.person(&in, *m.Author, m.Member)
 	if m.WebhookID != "" {
-		in.Sender.Bot = true
+		in.Sender.Bot, in.Sender.Username = true, "" // anybody who makes a webhook chooses its name
 		in.SentByThisLogin = in.SentByThisLogin || m.ApplicationID != "" && m.ApplicationID == d.me.Application
 	}
 	return m, in, nil
@@ -152,18 +179,8 @@ func (d decoder) message(e event) (*wireMessage, channels.Inbound, error) {
 
 // content fills in what a message says: its text, whom it is for, what it answers and what came with it.
 func (d decoder) content(in *channels.Inbound, m *wireMessage) {
-	body := m
-	if m.Reference != nil && m.Reference.Type == 1 && len(m.Snapshots) > 0 {
-		in.Forwarded = true
-		first := m.Snapshots[0].Message
-		first.ID, first.ChannelID = m.ID, m.ChannelID // files are found again by the message that has them now
-		body = &first
-	}
-	if !in.Forwarded && !in.Sender.Bot {
-		m.Embeds = nil // people write none: these are previews, which say what somebody else wrote
-	}
-	in.Text = d.text(body, in.Guild, false)
-	in.Media = body.media(string(in.Address.Chat), m.ID)
+	r := d.read(m, in.Guild, string(in.Address.Chat))
+	in.Text, in.Media, in.Forwarded, in.Origin = r.text, r.media, r.forwarded, r.origin
 	if in.Forwarded {
 		return
 	}
@@ -179,21 +196,32 @@ func (d decoder) content(in *channels.Inbound, m *wireMessage) {
 	if in.Mentioned {
 		in.Addressed = d.text(m, in.Guild, true)
 	}
-	if q := m.Referenced; q != nil && q.Author != nil {
-		in.Quote = &channels.Quote{
-			ID: channels.MessageID(q.ID), Sender: q.Author.shown(nil), Text: d.text(q, in.Guild, false), FromBot: q.Author.ID == d.me.User,
-		}
-		if in.Quote.Text == "" {
-			in.Quote.Text = q.describe()
-		}
+	if in.Quote = d.quote(*in, m.Referenced); in.Quote != nil {
 		in.Mentioned = in.Mentioned || in.Quote.FromBot
+	} else if first, there := d.recent.starters.get(string(in.Address.Chat)); there && !in.SentByThisLogin && (first.with == "" || first.with == channels.MessageID(m.ID)) {
+		first.with, in.Quote = channels.MessageID(m.ID), first.quote
+		d.recent.starters.put(string(in.Address.Chat), first)
 	}
 }
 
-// digest tells texts apart.
+// digest tells what messages say apart, whatever things are called and however files are addressed just now.
 func digest(m *wireMessage) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(m.Content)) // never fails
+	bare := *m
+	if bare.Content = ""; m.Author != nil && !m.Author.Bot {
+		bare.Embeds = nil
+	}
+	if m.Content != "" { // otherwise a preview of a link of a bot's would be news
+		bare.Embeds = slices.DeleteFunc(slices.Clone(bare.Embeds), func(e wireEmbed) bool { return e.Type != "rich" })
+	}
+	bare.Poll = nil
+	for _, part := range bare.parts(func(s string) string { return s }) {
+		_, _ = h.Write([]byte("\x00" + part))
+	}
+	for _, a := range m.Attachments {
+		_, _ = h.Write([]byte("\x00" + a.ID))
+	}
 	return h.Sum64()
 }
 

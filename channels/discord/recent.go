@@ -2,6 +2,7 @@ package discord
 
 import (
 	"sync"
+	"time"
 
 	"parley/channels"
 )
@@ -12,13 +13,22 @@ type recent struct {
 	messages  *memory[said]             // by message
 	sent      *memory[channels.Receipt] // by nonce
 	ours      *memory[string]           // the nonce, by message
+	unread    *memory[time.Time]        // when the bot was not let answer a message in a chat, as it may not read it
+	circles   *memory[*circle]          // who writes, by chat
 	reactions *memory[string]           // the bot's own, by chat and message
+	starters  *memory[starter]          // what threads grew from, by thread
 }
 
 // known is somebody as they were seen last.
 type known struct {
 	sender channels.Sender
 	roles  []string
+}
+
+// starter is the message that a thread grew from.
+type starter struct {
+	quote *channels.Quote
+	with  channels.MessageID // the message that it was told with; empty = it was not
 }
 
 // said is a message as it was seen last.
@@ -28,7 +38,8 @@ type said struct {
 }
 
 func newRecent() *recent {
-	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048)}
+	return &recent{people: newMemory[known](4096), messages: newMemory[said](4096), sent: newMemory[channels.Receipt](2048), ours: newMemory[string](2048), reactions: newMemory[string](2048),
+		unread: newMemory[time.Time](1024), circles: newMemory[*circle](1024), starters: newMemory[starter](1024)}
 }
 
 // note remembers a message of the bot's own by its nonce.

@@ -36,6 +36,7 @@ type rest struct {
 
 func newREST(base, token string, client *http.Client, holds *holds) rest {
 	bot := &discordgo.Session{
+		LogLevel:  -1, // it would print pages that it cannot read
 		Token:     "Bot " + token,
 		UserAgent: "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ")",
 	}
@@ -124,6 +125,8 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 		discordgo.WithContext(ctx), discordgo.WithClient(once), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
 	r.holds.note(q.route, x.status, x.header, x.body)
 	switch {
+	case err == nil && len(answer) > 0 && !json.Valid(answer):
+		return nil, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Status: x.status, Text: "the answer is a page, not Discord's"}}
 	case err == nil:
 		return answer, nil
 	case q.upload != nil && q.upload.broken.Load() != nil:

@@ -34,15 +34,15 @@ type reference struct {
 // mentions says who is notified by what a message mentions.
 type mentions struct {
 	Parse       []string `json:"parse"`
+	Users       []string `json:"users,omitempty"`
 	RepliedUser bool     `json:"replied_user"`
 }
 
-// nobody is notified: what a model writes must not ring a thousand telephones.
-var nobody = mentions{Parse: []string{}}
-
 type attachment struct {
-	ID       string `json:"id"` // its number among the files
-	Filename string `json:"filename"`
+	ID       string  `json:"id"` // its number among the files
+	Filename string  `json:"filename"`
+	Seconds  float64 `json:"duration_secs,omitempty"` // of a voice message
+	Waveform string  `json:"waveform,omitempty"`
 }
 
 // nonce is the platform's idempotency key; it may have 25 characters.
@@ -56,27 +56,9 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if r, done, err := c.answer(ctx, out); done {
 		return r, err
 	}
-	b := body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds}
-	if out.Key != "" {
-		b.Nonce, b.Enforce = nonce(out.Key), true
-	}
-	if id := messageID(out.ReplyTo); id != "" {
-		b.Reference = &reference{MessageID: id}
-	}
-	q, err := outgoing(out, b)
-	if err != nil {
-		return channels.Receipt{}, err
-	}
-	q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
-	said, err := c.rest.call(ctx, q)
-	if err != nil {
-		return channels.Receipt{}, err
-	}
-	r := receipt(said)
-	if b.Nonce != "" && r.ID != "" {
-		c.recent.note(b.Nonce, r)
-	}
-	return r, nil
+	return c.try(ctx, c.draft(out, true), func(q *request) {
+		q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
+	})
 }
 
 // messageID is the id of a message; an event that is about one has it before a colon.
@@ -88,7 +70,16 @@ func messageID(id channels.MessageID) string {
 	return text
 }
 
-// receipt reads the message that the platform made. It was made whatever the answer looks like.
+// made reads the message that the platform made. An answer that names none, with whatever status, leaves open whether it did.
+func (q request) made(raw json.RawMessage) (channels.Receipt, error) {
+	r := receipt(raw)
+	if r.ID == "" {
+		return r, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Text: "the answer names no message"}}
+	}
+	return r, nil
+}
+
+// receipt reads a message.
 func receipt(raw json.RawMessage) channels.Receipt {
 	var m struct {
 		ID        string `json:"id"`
@@ -98,7 +89,7 @@ func receipt(raw json.RawMessage) channels.Receipt {
 	if json.Unmarshal(raw, &m) == nil && isID(m.ID) {
 		r.ID = channels.MessageID(m.ID)
 		if at, err := time.Parse(time.RFC3339, m.Timestamp); err == nil {
-			r.At = at
+			r.At = channels.PlausibleTime(at)
 		}
 	}
 	return r
@@ -106,10 +97,13 @@ func receipt(raw json.RawMessage) channels.Receipt {
 
 // Edit implements channels.Editor.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
-	_, err := c.rest.call(ctx, request{
-		method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat),
-		body: body{Content: out.Text, Mentions: nobody, Flags: suppressEmbeds},
-	})
+	b := body{Flags: suppressEmbeds}
+	b.Content, b.Mentions = c.mentioning(out.To, out.Text)
+	q := request{method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat), body: b}
+	said, err := c.rest.call(ctx, q)
+	if err == nil {
+		_, err = q.made(said)
+	}
 	return err
 }
 

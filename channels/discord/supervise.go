@@ -30,9 +30,9 @@ type runner struct {
 	session session
 	queues  *queues
 	tries   *backoff.ExponentialBackOff
-	short   int // connections in a row that were live and did not last
-	wg      sync.WaitGroup
+	short   int  // connections in a row that were live and did not last
 	late    bool // events are of the time without a connection
+	doubt   suspicion
 }
 
 // Run implements channels.Channel. Connections come and go inside of it; it returns an error only when Discord refuses the token
@@ -43,11 +43,9 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	running, cancel := context.WithCancel(ctx)
 	c.names.restart()
 	r.queues = newQueues(running, c, inbox)
-	r.wg.Go(func() { c.sweep(running) })
 	err := r.loop(running)
 	cancel()
 	r.queues.finish()
-	r.wg.Wait()
 	if c.own {
 		c.client.CloseIdleConnections()
 	}
@@ -65,11 +63,18 @@ func (r *runner) loop(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err := r.refused(ctx, why); err != nil {
-			return err
+		if live {
+			r.doubt = suspicion{}
+		}
+		meanwhile, end := r.refused(ctx, why)
+		if end != nil {
+			return end
 		}
 		wait := r.after(live, time.Since(began), why)
-		r.c.health.Set(ctx, channels.Disconnected, r.c.rest.redact(why))
+		if meanwhile == "" {
+			meanwhile = r.c.rest.redact(why)
+		}
+		r.c.health.Set(ctx, channels.Disconnected, meanwhile)
 		if !channels.Sleep(ctx, wait) {
 			return nil
 		}
@@ -117,37 +122,86 @@ func (r *runner) after(live bool, lasted time.Duration, why error) time.Duration
 // The page where a bot is configured at Discord.
 const botPage = "https://discord.com/developers/applications, page Bot"
 
-// refused gives the error that ends Run when only a person can change what the platform does not like.
-func (r *runner) refused(ctx context.Context, why error) error {
+// One refusal is no verdict: a proxy, an outage or a deployment at the platform may have said it. The account ends when the platform has
+// repeated it for so long, so often, and another call confirms it.
+const (
+	verdictAfter = 3 * time.Minute
+	verdictTries = 3
+)
+
+// suspicion is a refusal that is not believed yet.
+type suspicion struct {
+	since time.Time
+	times int
+}
+
+// refusal is what only a person can change.
+type refusal struct {
+	state  channels.State
+	detail string
+	err    *channels.Error
+}
+
+// refused gives the error that ends Run when only a person can change what the platform does not like. Until that is certain it gives
+// what to tell people meanwhile.
+func (r *runner) refused(ctx context.Context, why error) (meanwhile string, end error) {
+	no := r.refusal(why)
+	if no == nil {
+		return "", nil
+	}
+	if r.doubt.since.IsZero() {
+		r.doubt.since = time.Now()
+	}
+	r.doubt.times++
+	if time.Since(r.doubt.since) >= verdictAfter && r.doubt.times >= verdictTries && r.confirmed(ctx, no) {
+		r.c.health.Set(ctx, no.state, no.detail)
+		return "", no.err
+	}
+	return no.detail + "; asked again, as it may be an error of the platform", nil
+}
+
+// confirmed asks the platform by another call: it does not know the token there either; or it does, so that it is the platform itself
+// that refuses what the bot asks of the gateway.
+func (r *runner) confirmed(ctx context.Context, no *refusal) bool {
+	_, err := r.c.Identify(ctx)
+	if no.state != channels.Revoked {
+		return err == nil
+	}
+	if err == nil {
+		r.doubt = suspicion{}
+	}
+	return err != nil && channels.Classify(err).Class == channels.Unauthorized
+}
+
+// refusal reads why a connection ended; nil = not because of something that only a person can change.
+func (r *runner) refusal(why error) *refusal {
+	const badToken = "Discord does not accept the bot token: reset it at " + botPage + ", and configure the new one"
 	if failed, ok := errors.AsType[*channels.Error](why); ok && failed.Class == channels.Unauthorized {
-		r.c.health.Set(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
-		return failed
+		return &refusal{channels.Revoked, badToken, failed}
 	}
 	closed, ok := errors.AsType[websocket.CloseError](why)
 	if !ok {
 		return nil
 	}
 	said := &apiError{Call: "gateway", Text: fmt.Sprintf("closed with %d %s", closed.Code, cut(r.c.rest.hide.Replace(channels.CleanText(closed.Reason)), 100))}
-	var detail string
+	no := &refusal{state: channels.Refused, err: &channels.Error{Class: channels.Rejected, Err: said}}
 	switch closed.Code {
 	case 4004:
-		r.c.health.Set(ctx, channels.Revoked, "Discord does not accept the bot token: reset it at "+botPage+", and configure the new one")
-		return &channels.Error{Class: channels.Unauthorized, Err: said}
+		no.state, no.detail, no.err.Class = channels.Revoked, badToken, channels.Unauthorized
 	case 4010, 4011:
-		detail = "Discord wants this bot to be sharded, as it is in too many servers: use a bot of its own for this host"
+		no.detail = "Discord wants this bot to be sharded, as it is in too many servers: use a bot of its own for this host"
 	case 4012:
-		detail = "the server does not speak version " + discordgo.APIVersion + " of the gateway: update parley, or set apiUrl to a URL that ends with its version"
+		no.detail = "the server does not speak version " + discordgo.APIVersion + " of the gateway: update parley, or set apiUrl to a URL that ends with its version"
 	case 4013, 4014:
-		detail = "Discord does not allow this bot what it asks for: switch on the Message Content Intent"
+		no.detail = "Discord does not allow this bot what it asks for: switch on the Message Content Intent"
 		if r.c.cfg.Members {
-			detail += " and, as members is set, the Server Members Intent"
+			no.detail += " and, as members is set, the Server Members Intent"
 		}
-		detail += " at " + botPage + ", then restart the channel"
+		no.detail += " at " + botPage + ", then restart the channel"
 	default:
 		return nil
 	}
-	r.c.health.Set(ctx, channels.Refused, detail)
-	return &channels.Error{Class: channels.Rejected, Err: said}
+	return no
 }
 
 // connect makes one connection and reads it to its end. live reports whether the gateway accepted a session on it.

@@ -58,11 +58,11 @@ func newUpload(head []byte, files []channels.File) (u *upload, err error) {
 	text.Write(head)
 	for i, f := range files {
 		if f.Size > fileBytes {
-			return u, fmt.Errorf("file %q: %w", f.Name, errFileTooLarge)
+			return u, &fileError{f.Name, errFileTooLarge}
 		}
 		r, err := f.Open()
 		if err != nil {
-			return u, fmt.Errorf("file %q: %w", f.Name, err)
+			return u, &fileError{f.Name, err}
 		}
 		u.files = append(u.files, r)
 		kind := f.MIME
@@ -135,30 +135,37 @@ func (f *fileReader) Read(p []byte) (int, error) {
 
 // fail ends the call: what was sent of it is incomplete, so the platform made nothing of it.
 func (f *fileReader) fail(class channels.Class, why error) error {
-	err := &channels.Error{Class: class, Err: fmt.Errorf("file %q: %w", f.name, why)}
+	err := &channels.Error{Class: class, Err: &fileError{f.name, why}}
 	f.u.broken.CompareAndSwap(nil, err)
 	return err
 }
 
+// fileError says that one file of a message cannot be sent.
+type fileError struct {
+	name string
+	why  error
+}
+
+func (e *fileError) Error() string { return fmt.Sprintf("file %q: %v", e.name, e.why) }
+
+func (e *fileError) Unwrap() error { return e.why }
+
 // outgoing makes the body of a call. With files its caller has to make the call, which closes them.
-func outgoing(out channels.Outbound, b body) (request, error) {
-	if len(out.Files) == 0 {
+func outgoing(b body, files []channels.File) (request, error) {
+	if len(files) == 0 {
 		return request{body: b}, nil
 	}
 	reject := func(err error) (request, error) {
 		return request{}, &channels.Error{Class: channels.Rejected, Err: err}
 	}
-	if len(out.Files) > fileLimit {
-		return reject(fmt.Errorf("%d files in one message, the platform takes %d", len(out.Files), fileLimit))
-	}
-	for i, f := range out.Files {
-		b.Attachments = append(b.Attachments, attachment{strconv.Itoa(i), f.Name})
+	if len(files) > fileLimit {
+		return reject(fmt.Errorf("%d files in one message, the platform takes %d", len(files), fileLimit))
 	}
 	head, err := json.Marshal(b)
 	if err != nil {
 		return reject(err)
 	}
-	u, err := newUpload(head, out.Files)
+	u, err := newUpload(head, files)
 	if err != nil {
 		return reject(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"parley/channels/discord/discordtest"
 )
 
-// A file that is not what was said, or that breaks while it is sent, is no message, and no file is left open.
+// A file that is not what was said is left out of its message; one that breaks while it is sent is tried again with it. No file is left open.
 func TestFilesThatBreak(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for name, c := range map[string]struct {
@@ -37,11 +37,15 @@ func TestFilesThatBreak(t *testing.T) {
 			inBubble(t, func(h *host) {
 				var open atomic.Int64
 				f := counted("a.bin", c.size, c.data, &open)
-				_, err := h.send(channels.Outbound{Key: "k", Text: "text", Files: []channels.File{file("b.txt", "B"), f}})
+				r, err := h.send(channels.Outbound{Key: "k", Text: "text", Files: []channels.File{file("b.txt", "B"), f}})
 				sent := h.srv.Sent(general)
 				switch {
 				case c.want == "" && (err != nil || len(sent) != 1 || len(sent[0].Files) != 2 || len(sent[0].Files[1].Data) != 200_000):
 					h.t.Errorf("%v, %d messages", err, len(sent))
+				case c.want == channels.Rejected:
+					if err != nil || r.LeftOut != "the file a.bin" || len(sent) != 1 || len(sent[0].Files) != 1 || sent[0].Text != "text" {
+						h.t.Errorf("%v, %q, %+v", err, r.LeftOut, sent)
+					}
 				case c.want != "" && (err == nil || err.Class != c.want || len(sent) > 0):
 					h.t.Errorf("%v, %d messages", err, len(sent))
 				}

@@ -2,8 +2,11 @@ package discord
 
 import (
 	"encoding/json"
-	"parley/channels"
+	"math"
+	"strconv"
 	"strings"
+
+	"parley/channels"
 )
 
 // The parts of Discord's objects that are used. discordgo's own types are not: they refuse a message whole because of one component
@@ -12,6 +15,7 @@ type (
 	wireUser struct {
 		ID         string      `json:"id"`
 		Username   string      `json:"username"`
+		Number     string      `json:"discriminator"` // "0" = the username is unique
 		GlobalName string      `json:"global_name"`
 		Bot        bool        `json:"bot"`
 		Member     *wireMember `json:"member"` // of a mentioned user
@@ -36,13 +40,24 @@ type (
 		Attachments     []wireAttachment `json:"attachments"`
 		Embeds          []wireEmbed      `json:"embeds"`
 		Stickers        []wireSticker    `json:"sticker_items"`
+		OldStickers     []wireSticker    `json:"stickers"` // of older servers, and in some forwards
+		Components      []wireComponent  `json:"components"`
 		Poll            *wirePoll        `json:"poll"`
-		Type            int              `json:"type"`
-		WebhookID       string           `json:"webhook_id"`
-		ApplicationID   string           `json:"application_id"`
-		Reference       *wireReference   `json:"message_reference"`
-		Referenced      *wireMessage     `json:"referenced_message"`
-		Snapshots       []struct {
+		Activity        json.RawMessage  `json:"activity"`
+		Application     *struct {
+			Name string `json:"name"`
+		} `json:"application"`
+		MentionChannels []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"mention_channels"`
+		Flags         int            `json:"flags"`
+		Type          int            `json:"type"`
+		WebhookID     string         `json:"webhook_id"`
+		ApplicationID string         `json:"application_id"`
+		Reference     *wireReference `json:"message_reference"`
+		Referenced    *wireMessage   `json:"referenced_message"`
+		Snapshots     []struct {
 			Message wireMessage `json:"message"`
 		} `json:"message_snapshots"`
 		Nonce     json.RawMessage `json:"nonce"`
@@ -54,12 +69,17 @@ type (
 	wireReference struct {
 		Type      int    `json:"type"` // 1 = forwarded
 		MessageID string `json:"message_id"`
+		ChannelID string `json:"channel_id"`
+		GuildID   string `json:"guild_id"`
 	}
 	wireAttachment struct {
 		ID          string `json:"id"`
 		Filename    string `json:"filename"`
 		ContentType string `json:"content_type"`
-		Size        int64  `json:"size"`
+		Description string `json:"description"`
+		Size        amount `json:"size"`
+		Seconds     amount `json:"duration_secs"`
+		Waveform    string `json:"waveform"`
 		URL         string `json:"url"`
 	}
 	wireSticker struct {
@@ -82,16 +102,57 @@ type (
 		Footer struct {
 			Text string `json:"text"`
 		} `json:"footer"`
+		Image     wireMedia `json:"image"`
+		Thumbnail wireMedia `json:"thumbnail"`
+		Video     wireMedia `json:"video"`
+	}
+	wireMedia struct {
+		URL          string `json:"url"`
+		ContentType  string `json:"content_type"`
+		AttachmentID string `json:"attachment_id"`
+	}
+	// wireComponent has the fields of all kinds of components that say something.
+	wireComponent struct {
+		Type        int             `json:"type"`
+		Content     string          `json:"content"`     // of a text
+		Label       string          `json:"label"`       // of a button
+		URL         string          `json:"url"`         // of a button
+		Emoji       wireEmoji       `json:"emoji"`       // of a button
+		Placeholder string          `json:"placeholder"` // of a menu
+		Description string          `json:"description"` // of a picture
+		Media       wireMedia       `json:"media"`       // of a picture
+		File        wireMedia       `json:"file"`
+		Name        string          `json:"name"` // of a file
+		Size        amount          `json:"size"` // of a file
+		Components  []wireComponent `json:"components"`
+		Accessory   *wireComponent  `json:"accessory"`
+		Options     []struct {
+			Label       string `json:"label"`
+			Description string `json:"description"`
+		} `json:"options"`
+		Items []struct {
+			Media       wireMedia `json:"media"`
+			Description string    `json:"description"`
+		} `json:"items"`
 	}
 	wirePoll struct {
-		Question struct {
-			Text string `json:"text"`
-		} `json:"question"`
-		Answers []struct {
-			Media struct {
-				Text string `json:"text"`
-			} `json:"poll_media"`
+		Question wirePollText `json:"question"`
+		Answers  []struct {
+			ID    int          `json:"answer_id"`
+			Media wirePollText `json:"poll_media"`
 		} `json:"answers"`
+		Several bool   `json:"allow_multiselect"`
+		Expiry  string `json:"expiry"`
+		Results *struct {
+			Counts []struct {
+				ID    int `json:"id"`
+				Count int `json:"count"`
+			} `json:"answer_counts"`
+		} `json:"results"`
+	}
+	wirePollText struct {
+		Text  string    `json:"text"`
+		Emoji wireEmoji `json:"emoji"`
 	}
 	wireEmoji struct {
 		ID   string `json:"id"`
@@ -129,12 +190,35 @@ type (
 	}
 )
 
+// amount is a number that is only good to know: one that makes no sense is 0, and costs nothing else.
+type amount float64
+
+// UnmarshalJSON implements json.Unmarshaler. It takes everything.
+func (a *amount) UnmarshalJSON(raw []byte) error {
+	const most = 1 << 50
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if *a = amount(f); err != nil || math.IsNaN(f) || f < 0 || f > most {
+		*a = 0
+	}
+	return nil
+}
+
 // name is what people see; username when the person chose no other.
 func (u wireUser) name() string {
 	if u.GlobalName != "" {
 		return channels.CleanText(u.GlobalName)
 	}
 	return channels.CleanText(u.Username)
+}
+
+// handle is the name that nobody else has. Those of bots, and of people with an old name, are only unique with a number behind them.
+// https://discord.com/developers/docs/resources/user#usernames-and-nicknames
+func (u wireUser) handle() string {
+	name := channels.CleanText(u.Username)
+	if u.Number != "" && strings.Trim(u.Number, "0") != "" {
+		name += "#" + channels.CleanText(u.Number)
+	}
+	return name
 }
 
 // shown is what people see in a server.

@@ -43,6 +43,7 @@ type apiError struct {
 	Method      string
 	Code        int // of the platform; 0 = no answer
 	Description string
+	tooLarge    bool   // something in between does not let through as much
 	body        []byte // the whole answer, where it came and could not be read
 	cause       error
 }
@@ -92,6 +93,17 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// errorCode is what the Bot API says went wrong; 0 = the answer is not the Bot API's. The library does not tell it of uploads.
+func (x *exchange) errorCode() int {
+	var said struct {
+		Code int `json:"error_code"`
+	}
+	if json.Unmarshal(x.body, &said) != nil {
+		return 0
+	}
+	return said.Code
+}
+
 // call makes one call of a method within limit. The error is a *channels.Error that wraps an *apiError.
 func (a api) call(ctx context.Context, client *http.Client, limit time.Duration, method string, params tgbotapi.Params) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -108,11 +120,8 @@ func (a api) call(ctx context.Context, client *http.Client, limit time.Duration,
 
 // classify turns whatever went wrong into the error that the contract asks for, without the token.
 func (a api) classify(method string, x *exchange, err error) *channels.Error {
-	if said, ok := errors.AsType[*tgbotapi.Error](err); ok {
-		code := said.Code
-		if code == 0 {
-			code = x.status
-		}
+	said, ok := errors.AsType[*tgbotapi.Error](err)
+	if code := x.errorCode(); ok && code != 0 {
 		e := &apiError{Method: method, Code: code, Description: a.hide.Replace(said.Message)}
 		out := &channels.Error{Class: classOf(method, code, said.Message), Err: e}
 		if out.Class == channels.Limited {
@@ -123,9 +132,9 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 		}
 		return out
 	}
-	if x.status >= http.StatusMultipleChoices { // an answer, but not in JSON: a proxy's page
-		e := &apiError{Method: method, Code: x.status, Description: http.StatusText(x.status)}
-		out := &channels.Error{Class: classOf(method, x.status, ""), Err: e}
+	if x.status >= http.StatusMultipleChoices {
+		e := &apiError{Method: method, Description: foreign(x.status), tooLarge: x.status == http.StatusRequestEntityTooLarge}
+		out := &channels.Error{Class: foreignClass(x.status), Err: e}
 		if out.Class == channels.Limited {
 			out.RetryAfter = retryAfter(0, x.header)
 		}
@@ -138,7 +147,24 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 	return &channels.Error{Class: class, Err: &apiError{Method: method, Description: channels.Redact(err, a.hide), body: x.body, cause: channels.Cause(err, errTooLarge)}}
 }
 
-// classOf says what an error code means. 5xx is ambiguous: Telegram has been seen to answer so after it had acted.
+// foreign words an answer that is not the Bot API's, and so says nothing about the message, the chat or the token: a proxy's page, or
+// JSON of something else.
+func foreign(status int) string {
+	return fmt.Sprintf("%d %s, not by the Bot API: something in between answered", status, http.StatusText(status))
+}
+
+// foreignClass is what becomes of a call that got such an answer. After 5xx it may have been carried out behind what answered.
+func foreignClass(status int) channels.Class {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return channels.Limited
+	case status >= http.StatusInternalServerError:
+		return channels.Ambiguous
+	}
+	return channels.Transient
+}
+
+// classOf says what an error code of the Bot API means. 5xx is ambiguous: Telegram has been seen to answer so after it had acted.
 func classOf(method string, code int, text string) channels.Class {
 	switch {
 	case code == http.StatusUnauthorized:
@@ -163,9 +189,10 @@ func classOf(method string, code int, text string) channels.Class {
 	}
 }
 
-// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header.
+// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header. What is longer than two days makes no sense,
+// and must not shut a chat for years.
 func retryAfter(seconds int, h http.Header) time.Duration {
-	const longest = 1 << 30
+	const longest = 48 * 60 * 60
 	if seconds <= 0 {
 		seconds, _ = strconv.Atoi(h.Get("Retry-After"))
 	}

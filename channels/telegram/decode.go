@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ type (
 		EditedChannelPost *wireMessage `json:"edited_channel_post"`
 		Reaction          *wireReacted `json:"message_reaction"`
 		MyMember          *wireMember  `json:"my_chat_member"`
+		Stopped           *wireStopped `json:"stopped_message_generation"`
 	}
 )
 
@@ -32,32 +34,44 @@ const maxUpdateID = 1 << 62
 type decoder struct {
 	account channels.AccountID
 	me      identity
-	topics  *topics // may be nil
+	topics  *topics                            // may be nil
+	people  *people                            // may be nil
+	own     func(*wireOrigin) bool             // whether a post is one of ours; nil = unknown
+	stopped func(channels.Address, int64) bool // whether a draft is the one that is being shown; nil = unknown
+}
+
+// posted reports whether what was passed on is a post of this bot in a channel.
+func (d decoder) posted(o *wireOrigin) bool {
+	return d.own != nil && o != nil && o.Chat != nil && o.MessageID > 0 && d.own(o)
 }
 
 // batch decodes the result of getUpdates. It fails only when that is no list; whatever is in the list becomes an item.
 func (d decoder) batch(raw json.RawMessage) ([]item, error) {
 	var updates []wireUpdate
-	if json.Unmarshal(raw, &updates) == nil {
-		items := make([]item, len(updates))
-		bad := false
-		for i := range updates {
+	readable := json.Unmarshal(raw, &updates) == nil
+	items, bad := make([]item, len(updates)), make([]bool, len(updates))
+	for i := range updates {
+		if readable {
 			var err error
 			items[i], err = d.update(&updates[i])
-			bad = bad || err != nil
-		}
-		if !bad {
-			return withCursor(items), nil
+			bad[i] = err != nil
 		}
 	}
-	// At least one is not what was expected: each by itself.
+	if readable && !slices.Contains(bad, true) {
+		return withCursor(items), nil
+	}
+	// At least one is not what was expected: those by themselves, the others once, since what they say is remembered.
 	var raws []json.RawMessage
 	if err := json.Unmarshal(raw, &raws); err != nil {
 		return nil, errors.New("the answer is no list of updates")
 	}
-	items := make([]item, len(raws))
+	if !readable {
+		items = make([]item, len(raws))
+	}
 	for i, r := range raws {
-		items[i] = d.single(r)
+		if !readable || bad[i] {
+			items[i] = d.single(r)
+		}
 	}
 	return withCursor(items), nil
 }
@@ -128,6 +142,9 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 	case u.MyMember != nil:
 		it.in, it.skip, err = d.membership(u.MyMember, u.UpdateID)
 		return it, err
+	case u.Stopped != nil:
+		it.in, it.skip, err = d.stop(u.Stopped, u.UpdateID)
+		return it, err
 	default:
 		return it, errNoContent
 	}
@@ -151,9 +168,9 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 // edited makes an event of a changed message. Every edit is one of its own, so the update's id is part of its id.
 func edited(in channels.Inbound, m *wireMessage, update int64) channels.Inbound {
 	in.Event, in.Target = channels.Edited, in.ID
-	in.ID = eventID(m.MessageID, update)
+	in.ID += channels.MessageID(":" + strconv.FormatInt(update, 10))
 	if m.EditDate != 0 {
-		in.Time = time.Unix(m.EditDate, 0)
+		in.Time = m.EditDate.time()
 	}
 	return in
 }
@@ -187,7 +204,7 @@ func (d decoder) unreadable(raw json.RawMessage, u wireUpdate, why string) item 
 			it.in.Address = a
 		}
 	}
-	for _, c := range []*wireChat{u.Reaction.chat(), u.MyMember.chat()} {
+	for _, c := range []*wireChat{u.Reaction.chat(), u.MyMember.chat(), u.Stopped.chat()} {
 		if a, err := d.place(c); err == nil {
 			it.in.Address = a
 		}

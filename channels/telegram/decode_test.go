@@ -21,7 +21,7 @@ var testDecoder = decoder{account: "main", me: identity{ID: 99, Username: "Parle
 // decodeOne decodes one message in a group, given its fields beyond the usual ones.
 func decodeOne(t *testing.T, fields string) item {
 	t.Helper()
-	raw := fmt.Sprintf(`[{"update_id":7,"message":{"message_id":5,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"G"},
+	raw := fmt.Sprintf(`[{"update_id":7,"message":{"message_id":5,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"G","is_forum":true},
 		"from":{"id":1,"is_bot":false,"first_name":"Ann","last_name":"A."},%s}}]`, fields)
 	items, err := testDecoder.batch(json.RawMessage(raw))
 	if err != nil || len(items) != 1 {
@@ -91,7 +91,7 @@ func TestMessageContent(t *testing.T) {
 		"photo":       {fields: `"caption":"c","photo":[{"file_id":"s","width":9,"height":9},{"file_id":"l","width":99,"height":99,"file_size":5},{"file_id":"m","width":20,"height":20}]`, text: "c", media: []channels.Media{{Kind: channels.Image, Ref: "l", MIME: "image/jpeg", Size: 5}}},
 		"document":    {fields: `"document":{"file_id":"d","file_name":"a.pdf","mime_type":"application/pdf","file_size":4294967297}`, media: []channels.Media{{Kind: channels.Document, Ref: "d", Name: "a.pdf", MIME: "application/pdf", Size: 4294967297}}},
 		"animation":   {fields: `"animation":{"file_id":"g"},"document":{"file_id":"g"}`, media: []channels.Media{{Kind: channels.Video, Ref: "g"}}},
-		"voice":       {fields: `"voice":{"file_id":"v","mime_type":"audio/ogg","duration":72}`, text: "[voice message, 1m12s]", media: []channels.Media{{Kind: channels.Audio, Ref: "v", Name: "voice message.ogg", MIME: "audio/ogg"}}},
+		"voice":       {fields: `"voice":{"file_id":"v","mime_type":"audio/ogg","duration":72}`, media: []channels.Media{{Kind: channels.Audio, Ref: "v", Name: "voice message.ogg", MIME: "audio/ogg", Voice: true, Seconds: 72}}},
 		"sticker":     {fields: `"sticker":{"file_id":"s","emoji":"👍"}`, text: "👍", media: []channels.Media{{Kind: channels.Sticker, Ref: "s", MIME: "image/webp"}}},
 		"location":    {fields: `"location":{"latitude":52.5,"longitude":-13.25}`, text: "[location: 52.500000, -13.250000]"},
 		"poll":        {fields: `"poll":{"question":"Q?","options":[{"text":"a"},{"text":"b"}]}`, text: "[poll: Q?: a / b]"},
@@ -127,7 +127,7 @@ func TestQuotes(t *testing.T) {
 	}{
 		"none":          {``, nil},
 		"topic":         {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4}`, nil},
-		"of a file":     {`,"reply_to_message":{"message_id":4,"from":{"id":3,"first_name":"B"},"voice":{"file_id":"v","duration":3}}`, &channels.Quote{ID: "4", Sender: "B", Text: "[voice message, 3s]"}},
+		"of a file":     {`,"reply_to_message":{"message_id":4,"from":{"id":3,"first_name":"B"},"voice":{"file_id":"v","duration":3}}`, &channels.Quote{ID: "4", Sender: "B", Media: []channels.Media{{Kind: channels.Audio, Ref: "v", Name: "voice message.ogg", Voice: true, Seconds: 3}}}},
 		"another chat":  {`,"external_reply":{"origin":{"type":"channel","date":1,"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"quote":{"text":"half of it","position":0}`, &channels.Quote{Sender: "News", Text: "half of it"}},
 		"another topic": {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4,"forum_topic_created":{"name":"t"}},"external_reply":{"origin":{"type":"user","date":1,"sender_user":{"id":99,"is_bot":true,"first_name":"P"}},"chat":{"id":-100,"type":"supergroup","title":"G"},"message_id":9,"poll":{"question":"Q?","options":[{"text":"a"}]}}`, &channels.Quote{ID: "9", Sender: "P", Text: "[poll: Q?: a]", FromBot: true}},
 		"hidden":        {`,"external_reply":{"origin":{"type":"hidden_user","date":1,"sender_user_name":"Somebody"},"photo":[]}`, &channels.Quote{Sender: "Somebody"}},

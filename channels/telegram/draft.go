@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
-
 	"parley/channels"
 )
 
@@ -34,7 +32,7 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 			return err
 		}
 	}
-	ctx, done, ok := c.drafts.begin(ctx, to.Chat, id)
+	ctx, done, ok := c.drafts.begin(ctx, to, id)
 	if !ok {
 		return nil
 	}
@@ -45,11 +43,9 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 		last := parts[len(parts)-1]
 		out.Text, out.Plain = last.Text, last.Plain
 	}
-	params := tgbotapi.Params{"chat_id": string(to.Chat), "draft_id": draftID(id)}
-	if to.Thread != "" {
-		params["message_thread_id"] = string(to.Thread)
-	}
-	_, err := forgiving(params, out, func(text, mode string) (json.RawMessage, error) {
+	params := destination(to)
+	params["draft_id"], params["can_stop"] = draftID(id), "true"
+	_, _, err := forgiving(params, out, func(text, mode string) (json.RawMessage, error) {
 		params["text"] = text
 		delete(params, "parse_mode")
 		params.AddNonEmpty("parse_mode", mode)
@@ -69,10 +65,10 @@ func draftID(id string) string {
 	return strconv.FormatUint(uint64(h.Sum32()>>1|1), 10)
 }
 
-// drafts are the answers that are being shown, by chat.
+// drafts are the answers that are being shown, by chat and topic.
 type drafts struct {
 	mu    sync.Mutex
-	chats map[channels.ChatID]*drafting
+	chats map[channels.Address]*drafting
 }
 
 type drafting struct {
@@ -85,18 +81,19 @@ type drafting struct {
 }
 
 func newDrafts() drafts {
-	return drafts{chats: map[channels.ChatID]*drafting{}}
+	return drafts{chats: map[channels.Address]*drafting{}}
 }
 
 // begin waits for a chat's turn. Not ok: there is a newer draft, the message was sent, or ctx ended.
-func (d *drafts) begin(ctx context.Context, chat channels.ChatID, id string) (_ context.Context, done func(), ok bool) {
+func (d *drafts) begin(ctx context.Context, to channels.Address, id string) (_ context.Context, done func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.chats[chat]
+	to = place(to)
+	s := d.chats[to]
 	if s == nil {
 		d.forget()
 		s = &drafting{}
-		d.chats[chat] = s
+		d.chats[to] = s
 	}
 	if s.ended == id {
 		return nil, nil, false
@@ -139,7 +136,7 @@ func (d *drafts) begin(ctx context.Context, chat channels.ChatID, id string) (_ 
 // be carried out by Telegram after the message.
 func (d *drafts) end(to channels.Address) {
 	d.mu.Lock()
-	s := d.chats[to.Chat]
+	s := d.chats[place(to)]
 	if s == nil {
 		d.mu.Unlock()
 		return
@@ -154,6 +151,19 @@ func (d *drafts) end(to channels.Address) {
 	patience := time.AfterFunc(draftPatience, cancel)
 	defer patience.Stop()
 	<-flight
+}
+
+// place is what of an address tells drafts apart.
+func place(to channels.Address) channels.Address {
+	return channels.Address{Chat: to.Chat, Thread: to.Thread}
+}
+
+// shows reports whether a draft is the one that is being shown.
+func (d *drafts) shows(to channels.Address, draft int64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.chats[place(to)]
+	return s != nil && s.id != s.ended && draftID(s.id) == strconv.FormatInt(draft, 10)
 }
 
 // forget drops chats that had no draft for long. The caller holds d.mu.

@@ -3,8 +3,9 @@ package telegram
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"parley/channels"
 )
@@ -12,13 +13,32 @@ import (
 // What happens in a chat besides messages.
 type (
 	wireService struct {
-		NewMembers   []wireUser `json:"new_chat_members"`
-		LeftMember   *wireUser  `json:"left_chat_member"`
-		NewTitle     string     `json:"new_chat_title"`
-		MigrateTo    int64      `json:"migrate_to_chat_id"`
-		MigrateFrom  int64      `json:"migrate_from_chat_id"`
-		TopicCreated *wireName  `json:"forum_topic_created"`
-		TopicEdited  *wireName  `json:"forum_topic_edited"`
+		NewMembers   []wireUser  `json:"new_chat_members"`
+		LeftMember   *wireUser   `json:"left_chat_member"`
+		NewTitle     string      `json:"new_chat_title"`
+		MigrateTo    int64       `json:"migrate_to_chat_id"`
+		MigrateFrom  int64       `json:"migrate_from_chat_id"`
+		TopicCreated *wireName   `json:"forum_topic_created"`
+		TopicEdited  *wireName   `json:"forum_topic_edited"`
+		TasksDone    *wireTasks  `json:"checklist_tasks_done"`
+		TasksAdded   *wireTasks  `json:"checklist_tasks_added"`
+		OptionAdded  *wirePolled `json:"poll_option_added"`
+		OptionGone   *wirePolled `json:"poll_option_deleted"`
+	}
+	wireTasks struct {
+		Message *wireReply `json:"checklist_message"`
+		Done    []int64    `json:"marked_as_done_task_ids"`
+		Undone  []int64    `json:"marked_as_not_done_task_ids"`
+		Tasks   []wireTask `json:"tasks"`
+	}
+	wirePolled struct {
+		Message *wireReply `json:"poll_message"`
+	}
+	// wireStopped says that a person had enough of an answer that was being shown.
+	wireStopped struct {
+		Chat     *wireChat `json:"chat"`
+		ThreadID int64     `json:"message_thread_id"`
+		DraftID  int64     `json:"draft_id"`
 	}
 	wireName struct {
 		Name string `json:"name"`
@@ -28,7 +48,7 @@ type (
 		MessageID int64          `json:"message_id"`
 		User      *wireUser      `json:"user"`
 		Actor     *wireChat      `json:"actor_chat"`
-		Date      int64          `json:"date"`
+		Date      quantity       `json:"date"`
 		New       []wireReaction `json:"new_reaction"`
 	}
 	wireReaction struct {
@@ -38,7 +58,7 @@ type (
 	wireMember struct {
 		Chat *wireChat  `json:"chat"`
 		From *wireUser  `json:"from"`
-		Date int64      `json:"date"`
+		Date quantity   `json:"date"`
 		Old  wireStatus `json:"old_chat_member"`
 		New  wireStatus `json:"new_chat_member"`
 	}
@@ -53,6 +73,13 @@ func (r *wireReacted) chat() *wireChat {
 		return nil
 	}
 	return r.Chat
+}
+
+func (s *wireStopped) chat() *wireChat {
+	if s == nil {
+		return nil
+	}
+	return s.Chat
 }
 
 func (m *wireMember) chat() *wireChat {
@@ -82,6 +109,14 @@ func (d decoder) service(m *wireMessage, in *channels.Inbound) bool {
 		return d.named(m, m.TopicCreated.Name, in)
 	case m.TopicEdited != nil:
 		return d.named(m, m.TopicEdited.Name, in)
+	case m.TasksDone != nil:
+		return m.TasksDone.change(in)
+	case m.TasksAdded != nil:
+		return m.TasksAdded.change(in)
+	case m.OptionAdded != nil:
+		return changed(m.OptionAdded.Message, in)
+	case m.OptionGone != nil:
+		return changed(m.OptionGone.Message, in)
 	case m.MigrateTo != 0:
 		d.moved(m.Chat.ID, m.MigrateTo, in)
 	case m.MigrateFrom != 0:
@@ -90,6 +125,53 @@ func (d decoder) service(m *wireMessage, in *channels.Inbound) bool {
 		return false
 	}
 	return true
+}
+
+// change is the event of a checklist that somebody ticked or made longer.
+func (t *wireTasks) change(in *channels.Inbound) bool {
+	if t.Message == nil || t.Message.Checklist == nil {
+		return false
+	}
+	list := t.Message.Checklist
+	for i := range list.Tasks { // the list may be as it was before
+		switch id := list.Tasks[i].ID; {
+		case slices.Contains(t.Done, id):
+			list.Tasks[i].Done = 1
+		case slices.Contains(t.Undone, id):
+			list.Tasks[i] = wireTask{ID: id, Text: list.Tasks[i].Text}
+		}
+	}
+	for _, task := range t.Tasks {
+		if !slices.ContainsFunc(list.Tasks, func(has wireTask) bool { return has.ID == task.ID }) {
+			list.Tasks = append(list.Tasks, task)
+		}
+	}
+	return changed(t.Message, in)
+}
+
+// changed is the event of a checklist or poll that is another one now.
+func changed(m *wireReply, in *channels.Inbound) bool {
+	if m == nil || m.MessageID <= 0 {
+		return false
+	}
+	in.Event, in.Target, in.Text = channels.Edited, messageID(m.MessageID), channels.CleanText(m.thing())
+	return in.Text != ""
+}
+
+// stop is a press on the button below a draft, which means as much as /stop. One that comes late, for an answer that is shown already, must
+// not stop the next one.
+func (d decoder) stop(s *wireStopped, update int64) (in channels.Inbound, skip string, err error) {
+	if in, err = d.happened(s.Chat, 0); err != nil {
+		return in, "", err
+	}
+	if s.ThreadID > 1 {
+		in.Address.Thread = channels.ThreadID(strconv.FormatInt(s.ThreadID, 10))
+	}
+	if in.Address.Type != channels.Direct || d.stopped == nil || !d.stopped(in.Address, s.DraftID) {
+		return in, "stopped_message_generation", nil
+	}
+	in.Event, in.ID, in.Sender, in.Text = channels.Message, eventID(0, update), s.Chat.sender(), "/stop"
+	return in, "", nil
 }
 
 // named is the event of a topic that has a name now. An edit may change only the icon; General keeps the name of the chat.
@@ -140,7 +222,9 @@ func (d decoder) reaction(r *wireReacted, update int64) (channels.Inbound, error
 	}
 	in.Event, in.Emoji = channels.Reacted, channels.CleanText(strings.Join(emoji, " "))
 	in.ID, in.Target = eventID(r.MessageID, update), messageID(r.MessageID)
-	in.Address.Thread = d.topics.thread(in.Address.Chat, r.MessageID)
+	if in.Address.Thread = d.topics.thread(in.Address.Chat, r.MessageID); in.Address.Thread == "" && r.Chat.IsDirect {
+		return in, errNobodysTopic
+	}
 	return in, nil
 }
 
@@ -167,9 +251,9 @@ func (d decoder) membership(m *wireMember, update int64) (in channels.Inbound, s
 }
 
 // happened is the start of an event that comes without a message.
-func (d decoder) happened(c *wireChat, date int64) (channels.Inbound, error) {
+func (d decoder) happened(c *wireChat, date quantity) (channels.Inbound, error) {
 	a, err := d.place(c)
-	in := channels.Inbound{Address: a, Time: time.Unix(date, 0)}
+	in := channels.Inbound{Address: a, Time: date.time()}
 	if err == nil && a.Type != channels.Direct {
 		in.Title = channels.CleanText(c.Title)
 	}

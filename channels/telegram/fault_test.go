@@ -331,7 +331,6 @@ func TestErrorClasses(t *testing.T) {
 		"400 Bad Request: message to edit not found": channels.Rejected, "400 Bad Request: message can't be edited": channels.Rejected,
 		"400 Bad Request: message can't be deleted for everyone": channels.Rejected, "400 Bad Request: MESSAGE_ID_INVALID": channels.Rejected,
 		"400 Bad Request: message thread not found": channels.Rejected, "400 Bad Request: TOPIC_CLOSED": channels.Rejected, "400 Bad Request: TOPIC_DELETED": channels.Rejected,
-		"400 Bad Request: REPLY_MESSAGE_ID_INVALID": channels.Rejected, "400 Bad Request: QUOTE_TEXT_INVALID": channels.Rejected,
 		"400 Bad Request: not enough rights to send text messages to the chat": channels.Rejected, "400 Bad Request: need administrator rights in the channel chat": channels.Rejected,
 		"400 Bad Request: CHAT_WRITE_FORBIDDEN": channels.Rejected, "400 Bad Request: CHAT_RESTRICTED": channels.Rejected, "400 Bad Request: USER_BANNED_IN_CHANNEL": channels.Rejected,
 		"400 Bad Request: group chat was deactivated": channels.Rejected, "400 Bad Request: PEER_ID_INVALID": channels.Rejected, "400 Bad Request: wrong file identifier/HTTP URL specified": channels.Rejected,

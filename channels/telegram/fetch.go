@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"path"
 
@@ -55,15 +56,29 @@ func (a api) file(ctx context.Context, client *http.Client, where string, limit 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		class := classOf(method, resp.StatusCode, "")
-		if class == channels.Ambiguous { // reading has no effect
-			class = channels.Transient
-		}
-		return nil, &channels.Error{Class: class, Err: &apiError{Method: method, Code: resp.StatusCode, Description: http.StatusText(resp.StatusCode)}}
+		return nil, a.fileRefused(resp)
 	}
 	body, err := channels.ReadAtMost(resp.Body, limit)
 	if failed, broke := errors.AsType[*channels.Error](err); broke && failed.Class == channels.Transient {
 		err = &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: channels.Redact(failed.Err, a.hide), cause: channels.Cause(err)}}
 	}
 	return body, err
+}
+
+// fileRefused is what an answer without the file means. Reading has no effect, so whatever is unclear may be tried again.
+func (a api) fileRefused(resp *http.Response) error {
+	const method, longest = "file", 64 << 10
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, longest))
+	var said struct {
+		Code int    `json:"error_code"`
+		Text string `json:"description"`
+	}
+	if json.Unmarshal(body, &said) != nil || said.Code == 0 {
+		return &channels.Error{Class: channels.Transient, Err: &apiError{Method: method, Description: foreign(resp.StatusCode)}}
+	}
+	class := classOf(method, said.Code, said.Text)
+	if class == channels.Ambiguous {
+		class = channels.Transient
+	}
+	return &channels.Error{Class: class, Err: &apiError{Method: method, Code: said.Code, Description: a.hide.Replace(channels.CleanText(said.Text))}}
 }

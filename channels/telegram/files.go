@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	_ "image/jpeg" // for the size of a picture
-	_ "image/png"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -28,19 +28,10 @@ const (
 	photoRatio   = 20
 )
 
-// A kind of file as the methods name it: sendPhoto takes a field photo.
-const (
-	photo    = "photo"
-	video    = "video"
-	audio    = "audio"
-	voice    = "voice"
-	document = "document"
-)
-
 // sendFiles sends files with the text as their caption: one by the method of its kind, several as an album, in one call: either all
 // arrive or none. The receipt is that of the first message.
 func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
-	kinds, err := fileKinds(out.Files)
+	kinds, err := fileKinds(out.Files, out.Text)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
@@ -51,27 +42,112 @@ func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out cha
 	if total > filesBytes {
 		return channels.Receipt{}, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files with %d bytes together, Telegram takes at most %d in one message", len(out.Files), total, filesBytes)}
 	}
-	return c.sendAlbum(ctx, params, kinds, out)
+	receipt, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
+	said, ok := errors.AsType[*apiError](err)
+	switch {
+	case !ok || strings.TrimSpace(out.Text) == "":
+		return receipt, err
+	case said.refusesCaption():
+		return c.sendApart(ctx, params, kinds, out)
+	case said.refusesFile():
+		c.log.WarnContext(ctx, "telegram refuses a file; the text is sent without", "err", said)
+		return c.sendWithout(ctx, params, out)
+	}
+	return receipt, err
 }
 
-// sendAlbum makes one call, and a second one when Telegram took nothing because it does not take the pictures as pictures.
-func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
-	receipt, err := c.sendGroup(ctx, params, kinds, out)
-	said, ok := errors.AsType[*apiError](err)
-	if !ok || !slices.Contains(kinds, photo) || !said.refusesPhoto() {
+// sendWithout sends the text of a message whose files Telegram does not take.
+func (c *Channel) sendWithout(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
+	files := out.Files
+	out.Files = nil
+	receipt, err := c.sendText(ctx, params, out)
+	receipt.LeftOut = leaving(receipt.LeftOut, namesOf(files))
+	return receipt, err
+}
+
+// sendApart sends text and files as two messages, the text first: once that is shown the message counts as sent.
+func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
+	alone := out
+	alone.Files = nil
+	receipt, err := c.sendText(ctx, maps.Clone(params), alone)
+	if err != nil {
 		return receipt, err
 	}
-	return c.sendGroup(ctx, params, slices.Repeat([]string{document}, len(kinds)), out)
+	out.Text, out.Plain = "", ""
+	_, err = c.sendAlbum(ctx, maps.Clone(params), kinds, out)
+	if e := channels.Classify(err); err != nil && (e.Class == channels.Limited || e.Class == channels.Transient) && pause(ctx, max(e.RetryAfter, time.Second)) {
+		_, err = c.sendAlbum(ctx, params, kinds, out) // the gate paces messages, and this is the second one of its send
+	}
+	switch {
+	case err == nil:
+	case channels.Classify(err).Class == channels.Ambiguous:
+		c.log.WarnContext(ctx, "it is not known whether a file arrived; the text did", "err", err)
+		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files)+" (may have arrived)")
+	default:
+		c.log.WarnContext(ctx, "telegram refuses a file; the text was sent without", "err", err)
+		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files))
+	}
+	return receipt, nil
 }
 
-// refusesPhoto reports whether a picture may be sent as a document instead.
-func (e *apiError) refusesPhoto() bool {
-	for _, text := range []string{"photo_invalid_dimensions", "image_process_failed", "photo_save_file_invalid", "photo_ext_invalid", "photo_invalid"} {
-		if e.says(text) {
-			return true
-		}
+// pause waits, and reports whether ctx lets it.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	return false
+}
+
+// namesOf words which files were left out.
+func namesOf(files []channels.File) string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	if len(names) == 1 {
+		return "the file " + names[0]
+	}
+	return "the files " + strings.Join(names, ", ")
+}
+
+// leaving adds to what was left out.
+func leaving(left, more string) string { return strings.TrimPrefix(left+", "+more, ", ") }
+
+// sendAlbum makes one call, and a second one with everything as documents when Telegram took nothing because of how it was to be shown.
+func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
+	receipt, err := c.sendGroup(ctx, maps.Clone(params), kinds, out)
+	said, ok := errors.AsType[*apiError](err)
+	documents := asDocuments(len(kinds))
+	if !ok || slices.Equal(kinds, documents) || said.refusesCaption() || !said.refusesFile() || said.tooLarge || said.Code == http.StatusRequestEntityTooLarge {
+		return receipt, err
+	}
+	return c.sendGroup(ctx, params, documents, out)
+}
+
+// refusesFile reports whether it is a file that Telegram does not take, as it is or at all, and not the message.
+func (e *apiError) refusesFile() bool {
+	if e.tooLarge {
+		return true
+	}
+	if e.Code != http.StatusBadRequest && e.Code != http.StatusForbidden && e.Code != http.StatusRequestEntityTooLarge ||
+		e.says("text messages") || e.says("chat_send_plain_forbidden") {
+		return false
+	}
+	return slices.ContainsFunc(fileRefusals, e.says)
+}
+
+// refusesCaption reports whether it is the text that is too long to go with files.
+func (e *apiError) refusesCaption() bool { return e.says("caption") && e.says("too") && e.says("long") }
+
+// fileRefusals are parts of the sentences in which Telegram refuses files: for want of a right in the chat, for somebody's privacy, for
+// what is in them.
+var fileRefusals = []string{
+	"not enough rights to send", "chat_send_", "voice_messages_forbidden", "video_messages_forbidden", "user_restricts_receiving",
+	"file", "photo", "video", "audio", "media", "document", "image_process_failed", "thumbnail", "entity too large",
 }
 
 // inputMedia is one file of an album.
@@ -80,24 +156,27 @@ type inputMedia struct {
 	Media   string `json:"media"`
 	Caption string `json:"caption,omitempty"`
 	Mode    string `json:"parse_mode,omitempty"`
+	Width   int    `json:"width,omitempty"`
+	Height  int    `json:"height,omitempty"`
+	Seconds int    `json:"duration,omitempty"`
+	Streams bool   `json:"supports_streaming,omitempty"`
 }
 
-func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds []string, out channels.Outbound) (channels.Receipt, error) {
+func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
 	method, fields := "sendMediaGroup", make([]string, len(kinds))
 	if len(kinds) == 1 {
-		method, fields[0] = "send"+strings.ToUpper(kinds[0][:1])+kinds[0][1:], kinds[0]
+		fields[0] = kinds[0].as
+		method = "send" + strings.ToUpper(fields[0][:1]) + fields[0][1:]
 	}
 	write := func(text, mode string) (json.RawMessage, error) {
-		params := tgbotapi.Params{}
-		for k, v := range common {
-			params[k] = v
-		}
+		params := maps.Clone(common)
 		if len(kinds) == 1 {
 			params.AddNonEmpty("caption", text)
 			if text != "" {
 				params.AddNonEmpty("parse_mode", mode)
 			}
-			if kinds[0] == document && out.Files[0].Kind == channels.Image {
+			kinds[0].describe(params)
+			if kinds[0].as == document && out.Files[0].Kind == channels.Image {
 				params["disable_content_type_detection"] = "true"
 			}
 			return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
@@ -105,7 +184,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		list := make([]inputMedia, len(kinds))
 		for i, kind := range kinds {
 			fields[i] = "file" + strconv.Itoa(i)
-			list[i] = inputMedia{Type: kind, Media: "attach://" + fields[i]}
+			list[i] = inputMedia{Type: kind.as, Media: "attach://" + fields[i], Width: kind.width, Height: kind.height, Seconds: kind.seconds, Streams: kind.as == video}
 		}
 		if text != "" {
 			list[0].Caption, list[0].Mode = text, mode
@@ -117,7 +196,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 		params["media"] = string(raw)
 		return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
 	}
-	raw, err := forgiving(common, out, write)
+	raw, left, err := forgiving(common, out, write)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
@@ -127,63 +206,5 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 			raw = sent[0]
 		}
 	}
-	return c.receipt(raw, out.To), nil
-}
-
-// fileKinds says as what each file is sent. What does not go together is sent as documents, which always does.
-func fileKinds(files []channels.File) ([]string, error) {
-	if len(files) > filesLimit {
-		return nil, &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%d files in one message, at most %d are possible", len(files), filesLimit)}
-	}
-	kinds := make([]string, len(files))
-	pictures, sounds := 0, 0
-	for i, f := range files {
-		kind, err := fileKind(f)
-		if err != nil {
-			return nil, err
-		}
-		if kind == voice && len(files) > 1 {
-			kind = document // no album takes a voice message
-		}
-		switch kinds[i] = kind; kind {
-		case photo, video:
-			pictures++
-		case audio:
-			sounds++
-		}
-	}
-	if pictures == len(files) || sounds == len(files) || len(files) == 1 {
-		return kinds, nil
-	}
-	return slices.Repeat([]string{document}, len(files)), nil
-}
-
-// fileKind looks at one file, and opens it, so that one that cannot be read is known before anything is sent.
-func fileKind(f channels.File) (string, error) {
-	reject := func(format string, args ...any) error {
-		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("file %q: "+format, append([]any{f.Name}, args...)...)}
-	}
-	if f.Size > fileBytes {
-		return "", reject("it has %d bytes, Telegram takes at most %d", f.Size, fileBytes)
-	}
-	r, err := f.Open()
-	if err != nil {
-		return "", reject("%w", err)
-	}
-	defer func() { _ = r.Close() }()
-	switch mime, _, _ := strings.Cut(f.MIME, ";"); {
-	case f.Kind == channels.Image && f.Size <= photoBytes:
-		size, format, err := image.DecodeConfig(r) // of other formats Telegram makes something else, or nothing
-		if err == nil && (format == "jpeg" || format == "png") && size.Width+size.Height <= photoSides &&
-			size.Width <= photoRatio*size.Height && size.Height <= photoRatio*size.Width {
-			return photo, nil
-		}
-	case f.Kind == channels.Video && mime == "video/mp4":
-		return video, nil
-	case f.Kind == channels.Audio && slices.Contains([]string{"audio/mpeg", "audio/mp3", "audio/mp4", "audio/x-m4a", "audio/m4a"}, mime):
-		return audio, nil
-	case f.Kind == channels.Audio && (mime == "audio/ogg" || mime == "audio/opus"):
-		return voice, nil
-	}
-	return document, nil
+	return c.receipt(raw, out.To, left), nil
 }

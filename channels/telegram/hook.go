@@ -101,7 +101,7 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 			cancel()
 		}
 	})()
-	d := decoder{account: h.c.account, me: *h.c.self(), topics: h.c.topics}
+	d := h.c.decoder(offering)
 	items := withCursor([]item{d.single(raw)})
 	h.c.countIgnored(offering, items)
 	if items[0].skip == "" {

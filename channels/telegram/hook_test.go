@@ -151,6 +151,11 @@ func TestWebhookTrouble(t *testing.T) {
 		}
 		r.srv.Inject(telegramtest.Fault{Method: "getWebhookInfo", Code: 401})
 		time.Sleep(2 * time.Minute) // virtual time
+		if h := r.ch.Health(); h.State != channels.Connected {
+			t.Errorf("one refusal is no verdict: %+v", h)
+		}
+		r.srv.Inject(telegramtest.Fault{Code: 401, Times: -1})
+		time.Sleep(10 * time.Minute) // virtual time
 		if h := r.ch.Health(); h.State != channels.Revoked || class(r.stop()) != channels.Unauthorized {
 			t.Errorf("revoked: %+v", h)
 		}

@@ -13,14 +13,15 @@ type span struct {
 	mine       bool
 }
 
-// mentions fills in who is mentioned, and the text without the bot's own mention.
-func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity) {
+// mentions fills in who is mentioned, and the text without the bot's own mention, with what goes behind it.
+func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity, behind string) {
 	var spans []span
 	if len(entities) > 0 {
-		spans = d.fromEntities(text, entities)
+		spans = d.fromEntities(in.Address.Chat, text, entities)
 	} else {
 		spans = d.fromWords(text) // small servers send no entities
 	}
+	var cuts []span
 	rest, last := "", 0
 	for _, s := range spans {
 		if !s.mine {
@@ -37,14 +38,15 @@ func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEnti
 				last++
 			}
 		}
+		cuts = append(cuts, span{start: s.start, end: last})
 	}
-	if last > 0 {
-		in.Addressed = channels.CleanText(strings.TrimSpace(rest + text[last:]))
+	if cuts != nil {
+		in.Addressed = channels.CleanText(strings.TrimSpace(marked(text, entities, cuts) + behind))
 	}
 }
 
 // fromEntities finds the mentions that the platform marked.
-func (d decoder) fromEntities(text string, entities []wireEntity) []span {
+func (d decoder) fromEntities(chat channels.ChatID, text string, entities []wireEntity) []span {
 	var spans []span
 	for _, e := range entities {
 		if e.Type != "mention" && e.Type != "text_mention" && e.Type != "bot_command" {
@@ -59,6 +61,7 @@ func (d decoder) fromEntities(text string, entities []wireEntity) []span {
 		case "mention":
 			spans = append(spans, span{start, end, d.isMe(word)})
 		case "text_mention":
+			d.people.saw(chat, e.User)
 			spans = append(spans, span{start, end, e.User != nil && e.User.ID == d.me.ID})
 		case "bot_command": // /status@name is a mention of name
 			if i := strings.IndexByte(word, '@'); i >= 0 {

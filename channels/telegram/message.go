@@ -1,83 +1,12 @@
 package telegram
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"parley/channels"
-)
-
-// The parts of a message that are used. Ids are int64 throughout: as a float they would lose digits.
-type (
-	wireMessage struct {
-		MessageID       int64        `json:"message_id"`
-		ThreadID        int64        `json:"message_thread_id"`
-		Group           string       `json:"media_group_id"`
-		Business        string       `json:"business_connection_id"`
-		Guest           string       `json:"guest_query_id"`
-		IsTopic         bool         `json:"is_topic_message"`
-		From            *wireUser    `json:"from"`
-		SenderChat      *wireChat    `json:"sender_chat"`
-		Chat            *wireChat    `json:"chat"`
-		Date            int64        `json:"date"`
-		EditDate        int64        `json:"edit_date"`
-		ForwardOrigin   *struct{}    `json:"forward_origin"`
-		ForwardDate     int64        `json:"forward_date"` // of older servers
-		ReplyTo         *wireReply   `json:"reply_to_message"`
-		External        *wireReply   `json:"external_reply"` // to a message of another chat or topic
-		Quote           *wireQuote   `json:"quote"`
-		Text            string       `json:"text"`
-		Entities        []wireEntity `json:"entities"`
-		Caption         string       `json:"caption"`
-		CaptionEntities []wireEntity `json:"caption_entities"`
-		wireFiles
-		wireService
-	}
-	wireUser struct {
-		ID        int64  `json:"id"`
-		IsBot     bool   `json:"is_bot"`
-		FirstName string `json:"first_name"`
-		LastName  string `json:"last_name"`
-		Username  string `json:"username"`
-	}
-	wireChat struct {
-		ID        int64  `json:"id"`
-		Type      string `json:"type"`
-		Title     string `json:"title"`
-		Username  string `json:"username"`
-		FirstName string `json:"first_name"`
-		LastName  string `json:"last_name"`
-		IsForum   bool   `json:"is_forum"`
-	}
-	wireReply struct {
-		MessageID    int64     `json:"message_id"`
-		From         *wireUser `json:"from"`
-		SenderChat   *wireChat `json:"sender_chat"`
-		Text         string    `json:"text"`
-		Caption      string    `json:"caption"`
-		TopicCreated *wireName `json:"forum_topic_created"`
-		Chat         *wireChat `json:"chat"`
-		Origin       *struct { // of an external one
-			User   *wireUser `json:"sender_user"`
-			Hidden string    `json:"sender_user_name"`
-			Sender *wireChat `json:"sender_chat"`
-			Chat   *wireChat `json:"chat"`
-		} `json:"origin"`
-		wireFiles
-	}
-	wireQuote struct {
-		Text string `json:"text"`
-	}
-	wireEntity struct {
-		Type   string    `json:"type"`
-		Offset int       `json:"offset"`
-		Length int       `json:"length"`
-		User   *wireUser `json:"user"`
-	}
 )
 
 // message builds the event of a message. With errNoContent the address is valid all the same.
@@ -87,14 +16,16 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	if err != nil {
 		return in, err
 	}
-	if m.MessageID <= 0 {
-		return in, fmt.Errorf("message_id %d is no message id", m.MessageID)
+	id, err := m.id()
+	if err != nil {
+		return in, err
 	}
-	in = channels.Inbound{Event: channels.Message, Address: address, ID: messageID(m.MessageID), Time: time.Unix(m.Date, 0)}
+	in = channels.Inbound{Event: channels.Message, Address: address, ID: id, Time: m.Date.time()}
 	if in.Sender, err = sender(m); err != nil {
 		return in, err
 	}
-	in.SentByThisLogin = m.From != nil && m.From.ID == d.me.ID
+	origin := m.origin()
+	in.SentByThisLogin = m.From != nil && m.From.ID == d.me.ID || m.AutoForward && d.posted(origin)
 	in.Title = d.title(m, address)
 	if m.Business != "" || m.Guest != "" {
 		return in, errNotForBots
@@ -102,20 +33,14 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	if d.service(m, &in) {
 		return in, nil
 	}
-	text, entities := m.Text, m.Entities
-	if text == "" {
-		text, entities = m.Caption, m.CaptionEntities
-	}
-	in.Forwarded = m.ForwardOrigin != nil || m.ForwardDate != 0
+	in.Forwarded, in.Origin = origin != nil, origin.name()
 	in.Media = m.media()
-	if text == "" {
-		text = m.placeholder()
-	}
+	text, entities := m.words()
 	if text == "" && len(in.Media) == 0 {
 		return in, errNoContent
 	}
-	d.mentions(&in, text, entities)
-	in.Text = channels.CleanText(text)
+	in.Text = channels.CleanText(marked(text, entities, nil) + m.beside(text))
+	d.mentions(&in, text, entities, m.beside(text))
 	in.Quote = d.quote(m, address.Thread)
 	if in.Quote != nil && in.Quote.FromBot {
 		in.Mentioned = true
@@ -123,18 +48,21 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	return in, nil
 }
 
+// errNobodysTopic says that a message in the direct messages of a channel does not tell whose topic it is in: several people would be one.
+var errNobodysTopic = errors.New("a direct message to a channel that does not say in whose topic it is")
+
 func (d decoder) address(m *wireMessage) (channels.Address, error) {
 	a, err := d.place(m.Chat)
 	if err != nil {
 		return a, err
 	}
-	// In groups without topics the field names the first message of a reply chain; General has number 1 or none.
-	if (m.IsTopic || m.Chat.IsForum) && m.ThreadID > 1 {
-		a.Thread = channels.ThreadID(strconv.FormatInt(m.ThreadID, 10))
+	if a.Thread, err = m.thread(); err != nil {
+		return a, err
 	}
-	if m.Chat.IsForum && a.Type == channels.Group {
-		d.topics.sawForum(a.Chat)
+	if a.Type == channels.Group {
+		d.topics.sawChat(a.Chat, m.Chat.IsForum)
 		d.topics.saw(a.Chat, m.MessageID, a.Thread)
+		d.people.saw(a.Chat, m.From)
 	}
 	return a, nil
 }
@@ -167,7 +95,10 @@ func (d decoder) title(m *wireMessage, a channels.Address) string {
 		return ""
 	}
 	name := ""
-	if m.ReplyTo != nil && m.ReplyTo.TopicCreated != nil {
+	switch {
+	case m.DirectTopic != nil && m.DirectTopic.User != nil:
+		name = m.DirectTopic.User.name()
+	case m.ReplyTo != nil && m.ReplyTo.TopicCreated != nil:
 		name = m.ReplyTo.TopicCreated.Name // what it was called first
 	}
 	if now := d.topics.name(a); now != "" {
@@ -213,43 +144,4 @@ func userID(id int64) channels.UserID { return channels.UserID(strconv.FormatInt
 
 func (u *wireUser) name() string {
 	return channels.CleanText(strings.TrimSpace(u.FirstName + " " + u.LastName))
-}
-
-// quote is what the message replies to. In a topic every message replies to the one that opened the topic, which says nothing.
-func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote {
-	r := m.ReplyTo
-	if r == nil || r.TopicCreated != nil || thread != "" && r.MessageID == m.ThreadID {
-		r = m.External // in a topic both can be there
-	}
-	if r == nil {
-		return nil
-	}
-	q := &channels.Quote{Text: channels.CleanText(r.says(m.Quote))}
-	if r.MessageID != 0 && (r.Chat == nil || r.Chat.ID == m.Chat.ID) { // ids count in each chat by itself
-		q.ID = messageID(r.MessageID)
-	}
-	switch o := r.Origin; {
-	case r.SenderChat != nil:
-		q.Sender = channels.CleanText(r.SenderChat.Title)
-	case r.From != nil:
-		q.Sender, q.FromBot = r.From.name(), r.From.ID == d.me.ID
-	case o == nil:
-	case o.User != nil:
-		q.Sender, q.FromBot = o.User.name(), o.User.ID == d.me.ID
-	case o.Sender != nil:
-		q.Sender = o.Sender.sender().Name
-	case o.Chat != nil:
-		q.Sender = o.Chat.sender().Name
-	default:
-		q.Sender = channels.CleanText(o.Hidden)
-	}
-	return q
-}
-
-// says is the text of a message that is replied to: the part that was quoted, else all of it, else what there is instead of text.
-func (r *wireReply) says(part *wireQuote) string {
-	if part != nil && part.Text != "" {
-		return part.Text
-	}
-	return cmp.Or(r.Text, r.Caption, r.placeholder())
 }

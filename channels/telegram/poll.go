@@ -30,10 +30,11 @@ const (
 	confirmLimit = 2 * time.Second // for the last confirmation
 	staleWait    = time.Second     // before asking a server again that repeats what was confirmed
 	fullBatch    = 100             // most updates that the platform gives at once
+	minPoll      = time.Second / 2 // between two polls of a server that answers at once with nothing: it does not wait for updates
 )
 
 // allowedUpdates are the kinds of updates that are asked for.
-const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","my_chat_member"]`
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","my_chat_member","stopped_message_generation"]`
 
 // poller is one Run.
 type poller struct {
@@ -48,10 +49,11 @@ type poller struct {
 
 	network   *backoff.ExponentialBackOff
 	refusals  *backoff.ExponentialBackOff
-	deadline  time.Duration // of the last poll
-	conflicts int           // in a row
-	conflict  time.Time     // the last one
-	removed   bool          // a webhook, in this row
+	tokens    *backoff.ExponentialBackOff // while the token is not accepted
+	deadline  time.Duration               // of the last poll
+	conflicts int                         // in a row
+	conflict  time.Time                   // the last one
+	removed   bool                        // a webhook, in this row
 	gapNoted  bool
 	poisoned  int                    // answers with one update in a row that could not be read
 	albums    map[albumKey]albumSeen // those that are waited for
@@ -75,6 +77,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 	p := &poller{
 		c: c, inbox: inbox, limit: fullBatch, done: map[int64]bool{}, quick: true, identity: make(chan struct{}),
 		network: channels.NewBackoff(250*time.Millisecond, 40*time.Second), refusals: channels.NewBackoff(200*time.Millisecond, 5*time.Second),
+		tokens: channels.NewBackoff(refusedFirst, refusedMost),
 	}
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +97,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		err = fatal
 	}
 	if err != nil {
-		return c.revoked(ctx, err)
+		return err
 	}
 	p.confirm(ctx)
 	c.drop()
@@ -108,9 +111,9 @@ func (c *Channel) asked(ctx context.Context, wait time.Duration) time.Duration {
 	return wait
 }
 
-// identify learns who the bot is, once for the life of the channel. It fails only on a token that is not accepted.
+// identify learns who the bot is, once for the life of the channel. It fails only on a token that is not accepted for long.
 func (c *Channel) identify(ctx context.Context) error {
-	wait := channels.NewBackoff(250*time.Millisecond, 40*time.Second)
+	wait, tokens := channels.NewBackoff(250*time.Millisecond, 40*time.Second), channels.NewBackoff(refusedFirst, refusedMost)
 	for c.self() == nil {
 		raw, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
 		me := new(identity)
@@ -127,12 +130,16 @@ func (c *Channel) identify(ctx context.Context) error {
 		case err == nil:
 			err = errors.New("getMe: an answer without an id")
 		}
-		failed := channels.Classify(err)
-		if failed.Class == channels.Unauthorized {
-			return failed
-		}
 		if ctx.Err() != nil {
 			return nil
+		}
+		failed := channels.Classify(err)
+		if failed.Class == channels.Unauthorized {
+			if err := c.refused(ctx, failed); err != nil {
+				return err
+			}
+			channels.Sleep(ctx, tokens.NextBackOff())
+			continue
 		}
 		c.log.WarnContext(ctx, "telegram does not say who the bot is; events wait for that", "err", failed)
 		if failed.Class == channels.Limited {
@@ -145,19 +152,24 @@ func (c *Channel) identify(ctx context.Context) error {
 	return nil
 }
 
-// loop polls and offers until ctx ends. It returns an error only for a token that is not accepted.
+// loop polls and offers until ctx ends. It returns an error only for a token that is not accepted for long.
 func (p *poller) loop(ctx context.Context) error {
 	for ctx.Err() == nil {
+		began := time.Now()
 		raw, err := p.fetch(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			failed := channels.Classify(err)
-			if failed.Class == channels.Unauthorized {
-				return failed
-			}
 			p.quick = true
+			if failed.Class == channels.Unauthorized {
+				if err := p.c.refused(ctx, failed); err != nil {
+					return err
+				}
+				channels.Sleep(ctx, p.tokens.NextBackOff())
+				continue
+			}
 			wait := p.trouble(ctx, failed)
 			if said, ok := errors.AsType[*apiError](failed); ok && len(said.body) > 0 {
 				p.poison(ctx, said.body)
@@ -172,10 +184,16 @@ func (p *poller) loop(ctx context.Context) error {
 			channels.Sleep(ctx, p.network.NextBackOff())
 			continue
 		}
+		waited := !p.quick
 		p.quick, p.limit, p.poisoned = false, fullBatch, 0
 		p.network.Reset()
+		p.tokens.Reset()
+		p.c.refusal.clear()
 		p.c.health.Set(ctx, channels.Connected, "")
 		if len(items) == 0 {
+			if waited {
+				channels.Sleep(ctx, time.Until(began.Add(minPoll)))
+			}
 			continue
 		}
 		p.noteGap(ctx, items)
@@ -235,8 +253,7 @@ func (p *poller) read(ctx context.Context, raw json.RawMessage) ([]item, error) 
 	case <-ctx.Done():
 		return nil, nil
 	}
-	d := decoder{account: p.c.account, me: *p.c.self(), topics: p.c.topics}
-	return d.batch(raw)
+	return p.c.decoder(ctx).batch(raw)
 }
 
 func isEmptyList(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "[]" }

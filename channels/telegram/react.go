@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
-
 	"parley/channels"
 )
 
@@ -17,6 +15,10 @@ import (
 // messages: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this. Should it ask to wait all the same,
 // every call about the chat does (toChat).
 func (c *Channel) React(ctx context.Context, to channels.Address, id channels.MessageID, emoji string) error {
+	params, ephemeral := existing(to, id)
+	if ephemeral {
+		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: "setMessageReaction", Description: "not below a message that one member of a group alone sees"}}
+	}
 	type reaction struct {
 		Type  string `json:"type"`
 		Emoji string `json:"emoji"`
@@ -29,7 +31,8 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 	if err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
-	_, err = c.toChat(ctx, "setMessageReaction", to.Chat, tgbotapi.Params{"chat_id": string(to.Chat), "message_id": string(id), "reaction": string(raw)})
+	params["reaction"] = string(raw)
+	_, err = c.toChat(ctx, "setMessageReaction", to.Chat, params)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("reaction_invalid") {
 		return &channels.Error{Class: channels.Unsupported, Err: said}
 	}

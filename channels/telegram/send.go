@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -20,46 +21,76 @@ const (
 	htmlMode   = "HTML"
 	noPreview  = `{"is_disabled":true}`
 	replyParam = "reply_parameters"
-	general    = "1" // the topic of a forum that has no topic id in messages
 )
 
-// Send implements channels.Channel. Text that Telegram cannot parse is sent once more as Plain.
-func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+// Send implements channels.Channel. What Telegram refuses of a message and what is not the message itself is left out of a second call, and
+// the receipt says so. Where it goes is never changed.
+func (c *Channel) Send(ctx context.Context, out channels.Outbound) (receipt channels.Receipt, err error) {
 	c.drafts.end(out.To)
-	params := tgbotapi.Params{"chat_id": string(out.To.Chat)}
-	if out.To.Thread != "" && out.To.Thread != general {
-		params["message_thread_id"] = string(out.To.Thread)
-	}
-	if id, err := strconv.ParseInt(string(out.ReplyTo), 10, 64); err == nil {
-		params[replyParam] = fmt.Sprintf(`{"message_id":%d,"allow_sending_without_reply":true}`, id)
-	}
+	out.Text = c.mention(out)
+	done := c.posts.sending(out.To)
+	defer func() {
+		number, _ := strconv.ParseInt(string(receipt.ID), 10, 64)
+		done(number)
+	}()
+	params := destination(out.To)
+	params.AddNonEmpty(replyParam, replyTo(out.ReplyTo))
 	if len(out.Files) > 0 {
 		return c.sendFiles(ctx, params, out)
 	}
+	return c.sendText(ctx, params, out)
+}
+
+func (c *Channel) sendText(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
 	params["link_preview_options"] = noPreview
-	raw, err := c.write(ctx, "sendMessage", params, out)
+	raw, left, err := c.write(ctx, "sendMessage", params, out)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	return c.receipt(raw, out.To), nil
+	return c.receipt(raw, out.To, left), nil
 }
 
 // receipt reads what Telegram says about a message that it took: it was sent whatever the answer looks like.
-func (c *Channel) receipt(raw json.RawMessage, to channels.Address) channels.Receipt {
+func (c *Channel) receipt(raw json.RawMessage, to channels.Address, left string) channels.Receipt {
 	var sent struct {
-		MessageID int64 `json:"message_id"`
-		Date      int64 `json:"date"`
+		MessageID   int64    `json:"message_id"`
+		EphemeralID int64    `json:"ephemeral_message_id"`
+		Date        quantity `json:"date"`
 	}
-	if json.Unmarshal(raw, &sent) != nil || sent.MessageID == 0 {
-		return channels.Receipt{At: time.Now()}
+	if json.Unmarshal(raw, &sent) != nil || sent.MessageID == 0 && sent.EphemeralID == 0 {
+		return channels.Receipt{At: time.Now(), LeftOut: left}
 	}
+	id, _ := (&wireMessage{MessageID: sent.MessageID, EphemeralID: sent.EphemeralID}).id()
 	c.topics.saw(to.Chat, sent.MessageID, to.Thread)
-	return channels.Receipt{ID: messageID(sent.MessageID), At: time.Unix(sent.Date, 0)}
+	return channels.Receipt{ID: id, At: sent.Date.time(), LeftOut: left}
+}
+
+// mention makes names in a text for a group reach the people.
+func (c *Channel) mention(out channels.Outbound) string {
+	if out.To.Type == channels.Direct {
+		return out.Text
+	}
+	return c.people.mention(out.To.Chat, out.Text)
+}
+
+// existing names a message of a chat to a method; ephemeral: it is one that a single member of a group sees, and the method another one.
+func existing(to channels.Address, id channels.MessageID) (params tgbotapi.Params, ephemeral bool) {
+	number, ephemeral := strings.CutPrefix(string(id), ephemeralID)
+	if !ephemeral {
+		return tgbotapi.Params{"chat_id": string(to.Chat), "message_id": string(id)}, false
+	}
+	_, _, only := split(to.Thread)
+	return tgbotapi.Params{"chat_id": string(to.Chat), "ephemeral_message_id": number, "receiver_user_id": only}, true
 }
 
 // Remove implements channels.Remover. Telegram lets a bot delete its messages for 48 hours; one that is gone is no error.
 func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.MessageID) error {
-	_, err := c.toChat(ctx, "deleteMessage", to.Chat, tgbotapi.Params{"chat_id": string(to.Chat), "message_id": string(id)})
+	method := "deleteMessage"
+	params, ephemeral := existing(to, id)
+	if ephemeral {
+		method = "deleteEphemeralMessage"
+	}
+	_, err := c.toChat(ctx, method, to.Chat, params)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("message to delete not found") {
 		return nil
 	}
@@ -68,8 +99,14 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 
 // Edit implements channels.Editor. A text that is already there is no error.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
-	params := tgbotapi.Params{"chat_id": string(out.To.Chat), "message_id": string(id), "link_preview_options": noPreview}
-	_, err := c.write(ctx, "editMessageText", params, out)
+	out.Text = c.mention(out)
+	method := "editMessageText"
+	params, ephemeral := existing(out.To, id)
+	if ephemeral {
+		method = "editEphemeralMessageText"
+	}
+	params["link_preview_options"] = noPreview
+	_, _, err := c.write(ctx, method, params, out)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("message is not modified") {
 		return nil
 	}
@@ -77,7 +114,7 @@ func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.
 }
 
 // write makes a call that carries text.
-func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Params, out channels.Outbound) (json.RawMessage, error) {
+func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Params, out channels.Outbound) (raw json.RawMessage, left string, err error) {
 	return forgiving(params, out, func(text, mode string) (json.RawMessage, error) {
 		params["text"] = text
 		delete(params, "parse_mode")
@@ -86,22 +123,25 @@ func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Para
 	})
 }
 
-// forgiving makes a call with markup and, where Telegram cannot read that, without; and without the reply where Telegram has not
-// got the message that is replied to. Where it goes is never changed.
-func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mode string) (json.RawMessage, error)) (json.RawMessage, error) {
+// forgiving makes a call with markup and, where Telegram cannot read that, without; and without the reply where Telegram does not take
+// that. left says what was left out. Where it goes is never changed.
+func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mode string) (json.RawMessage, error)) (raw json.RawMessage, left string, err error) {
 	text, mode := out.Text, htmlMode
+	var without []string
 	for {
 		raw, err := call(text, mode)
 		said, ok := errors.AsType[*apiError](err)
 		switch {
-		case !ok:
-			return raw, err
-		case said.says("can't parse entities") && mode != "" && out.Plain != "":
+		case !ok || said.Code != http.StatusBadRequest:
+			return raw, strings.Join(without, ", "), err
+		case said.says("entit") && mode != "" && out.Plain != "": // it cannot parse them, there are too many, one names nobody
 			text, mode = out.Plain, ""
-		case params[replyParam] != "" && (said.says("message to be replied not found") || said.says("replied message not found")):
+			without = append(without, "the formatting")
+		case params[replyParam] != "" && (said.says("repl") || said.says("quote")):
 			delete(params, replyParam)
+			without = append(without, "the reply reference")
 		default:
-			return raw, err
+			return raw, "", err
 		}
 	}
 }
@@ -133,16 +173,20 @@ func (c *Channel) uploadTo(ctx context.Context, method string, chat channels.Cha
 	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.upload(ctx, c.sends, method, params, fields, files) })
 }
 
-// Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum.
+// Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum. Channels and their direct messages
+// have none, and in a group everybody would see what is for one member alone.
 func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
-	params := tgbotapi.Params{"chat_id": string(to.Chat), "action": "typing"}
-	switch {
-	case to.Thread != "":
-		params["message_thread_id"] = string(to.Thread)
-	case c.topics.isForum(to.Chat):
-		params["message_thread_id"] = general
+	const method = "sendChatAction"
+	topic, direct, only := split(to.Thread)
+	if to.Type == channels.Room || direct != "" || only != "" {
+		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "not in channels and their direct messages, nor for one member of a group"}}
 	}
-	_, err := c.toChat(ctx, "sendChatAction", to.Chat, params)
+	if topic == "" && (to.Thread == general || c.topics.isForum(to.Chat)) {
+		topic = general
+	}
+	params := tgbotapi.Params{"chat_id": string(to.Chat), "action": "typing"}
+	params.AddNonEmpty("message_thread_id", topic)
+	_, err := c.toChat(ctx, method, to.Chat, params)
 	return err
 }
 

@@ -46,6 +46,12 @@ func TestSendClasses(t *testing.T) {
 		"hang":                 {fault: telegramtest.Fault{Hang: true}, want: channels.Ambiguous},
 		"garbage":              {fault: telegramtest.Fault{Body: "{{{"}, want: channels.Ambiguous},
 		"redirect":             {fault: telegramtest.Fault{Code: 302, Body: "moved"}, want: channels.Transient},
+		"403 page":             {fault: telegramtest.Fault{Code: 403, Body: html}, want: channels.Transient},
+		"404 page":             {fault: telegramtest.Fault{Code: 404, Body: "404 page not found"}, want: channels.Transient},
+		"401 empty":            {fault: telegramtest.Fault{Code: 401, Empty: true}, want: channels.Transient},
+		"413 page":             {fault: telegramtest.Fault{Code: 413, Body: html}, want: channels.Transient},
+		"JSON of a proxy":      {fault: telegramtest.Fault{Code: 404, Body: `{"error":"no route"}`}, want: channels.Transient},
+		"OK page":              {fault: telegramtest.Fault{Code: 200, Body: html}, want: channels.Ambiguous},
 		"answer without parts": {fault: telegramtest.Fault{Body: `{"ok":true,"result":[]}`}},
 	} {
 		t.Run(name, func(t *testing.T) {

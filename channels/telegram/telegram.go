@@ -32,6 +32,7 @@ const (
 	pollGrace          = 15 * time.Second
 	callTimeout        = 20 * time.Second
 	textLimit          = 4096 // UTF-16 units, after markup is parsed
+	entityLimit        = 100  // Telegram ignores the entities behind the first hundred. source: rubenlagus/TelegramBots#854
 )
 
 // Config is one bot.
@@ -52,6 +53,8 @@ type Deps struct {
 	// Cursor gives the newest committed Inbound.Cursor; nil = unknown. It is compared with what the server still has, to say so when
 	// Telegram threw updates away (it keeps them for a day). It is no position: see Run.
 	Cursor func(ctx context.Context) (string, error)
+	// Sent reports whether a message is on disk as one that this account sent; nil = only what was sent since the start is known.
+	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 }
 
 // Channel is one bot. It is a channels.Typer, Drafter, Editor, Remover, Reactor, Fetcher, Commander, Hooked, Identifier and
@@ -71,9 +74,13 @@ type Channel struct {
 	holds  *channels.BotHolds // by chat, or by method
 	drafts drafts
 	topics *topics
+	posts  *posts
+	people *people
+	sent   func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 	whole  wholeAlbums // of Run's only
 
-	health *channels.HealthHolder
+	health  *channels.HealthHolder
+	refusal refusal
 
 	mu sync.Mutex
 	me *identity
@@ -148,9 +155,9 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	base := strings.TrimRight(cfg.APIURL, "/")
 	id, _, _ := strings.Cut(cfg.Token.Reveal(), ":")
 	c := &Channel{
-		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor,
+		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor, sent: deps.Sent,
 		api:    newAPI(base, cfg.Token.Reveal()),
-		topics: newTopics(),
+		topics: newTopics(), posts: newPosts(), people: newPeople(),
 		holds:  deps.Holds.Of(base, id),
 		drafts: newDrafts(),
 	}
@@ -189,11 +196,20 @@ func newClient() *http.Client {
 }
 
 // Limits implements channels.Channel.
-func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{
-		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML,
+func (c *Channel) Limits(to channels.Address) channels.Limits {
+	l := channels.Limits{
+		Text: textLimit, Unit: channels.UTF16, Dialect: channels.TelegramHTML, Marks: entityLimit,
 		Files: filesLimit, FileBytes: fileBytes, FilesBytes: filesBytes, Caption: captionLimit,
 	}
+	if _, _, only := split(to.Thread); only != "" {
+		l.Files = 1 // there are no albums for one member of a group
+	}
+	return l
+}
+
+// decoder turns updates into events. ctx is for what it has to ask the host.
+func (c *Channel) decoder(ctx context.Context) decoder {
+	return decoder{account: c.account, me: *c.self(), topics: c.topics, people: c.people, own: c.ownPost(ctx), stopped: c.drafts.shows}
 }
 
 // Health implements channels.Reporter. LastSeen is the last answered getUpdates; with a webhook see look.

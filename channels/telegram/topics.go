@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"strconv"
 	"sync"
 
@@ -13,7 +14,7 @@ type topics struct {
 	mu     sync.Mutex
 	forums map[channels.ChatID]bool
 	names  map[channels.Address]string
-	recent map[message]int64 // the topic's number
+	recent map[message]int64 // the topic's number; below zero: of a channel's direct messages
 	older  map[message]int64
 }
 
@@ -28,14 +29,16 @@ func newTopics() *topics {
 	return &topics{forums: map[channels.ChatID]bool{}, names: map[channels.Address]string{}, recent: map[message]int64{}}
 }
 
-// sawForum remembers that a chat has topics, which typing in its General topic needs to know.
-func (t *topics) sawForum(id channels.ChatID) {
+// sawChat remembers whether a chat has topics, which typing in its General topic needs to know. They can be switched off.
+func (t *topics) sawChat(id channels.ChatID, forum bool) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.forums) < mostRemembered {
+	if !forum {
+		delete(t.forums, id)
+	} else if len(t.forums) < mostRemembered {
 		t.forums[id] = true
 	}
 }
@@ -72,7 +75,8 @@ func (t *topics) saw(chat channels.ChatID, id int64, thread channels.ThreadID) {
 		return
 	}
 	at, ok := placed(chat, id)
-	number, err := strconv.ParseInt(string(thread), 10, 64)
+	topic, direct, _ := split(thread)
+	number, err := strconv.ParseInt(cmp.Or(topic, "-"+direct), 10, 64)
 	if !ok || err != nil {
 		return
 	}
@@ -95,8 +99,11 @@ func (t *topics) thread(chat channels.ChatID, id int64) channels.ThreadID {
 	if number == 0 {
 		number = t.older[at]
 	}
-	if number == 0 {
+	switch {
+	case number == 0:
 		return ""
+	case number < 0:
+		return channels.ThreadID(directThread + strconv.FormatInt(-number, 10))
 	}
 	return channels.ThreadID(strconv.FormatInt(number, 10))
 }

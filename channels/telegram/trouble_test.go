@@ -170,21 +170,86 @@ func TestPollObeysRetryAfter(t *testing.T) {
 	})
 }
 
+// One strange answer is no verdict. Only Telegram's own refusal of the token, given over minutes and by getMe as well, ends an account, which
+// says since when and why, and is tried again half an hour later.
+// source: tdlib/telegram-bot-api#77, tdlib/telegram-bot-api#518
 func TestRevokedToken(t *testing.T) {
-	for _, method := range []string{"getMe", "getUpdates"} {
-		for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
-			t.Run(method, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t)
-					r.srv.Inject(telegramtest.Fault{Method: method, Code: code, Times: -1})
-					err := r.ch.Run(t.Context(), r.inbox)
-					if class(err) != channels.Unauthorized || r.ch.Health().State != channels.Revoked {
-						t.Errorf("%v, health %+v", err, r.ch.Health())
-					}
-				})
+	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				mend := r.srv.Inject(telegramtest.Fault{Code: code, Times: -1})
+				began := time.Now()
+				err := r.ch.Run(t.Context(), r.inbox)
+				took := time.Since(began)
+				h := r.ch.Health()
+				if class(err) != channels.Unauthorized || h.State != channels.Revoked ||
+					!strings.Contains(h.Detail, began.UTC().Format(time.RFC3339)) || !strings.Contains(h.Detail, http.StatusText(code)) {
+					t.Errorf("%v, health %+v", err, h)
+				}
+				if took < 3*time.Minute || took > 6*time.Minute {
+					t.Errorf("it ended after %s", took)
+				}
+				began = time.Now() // what the supervisor does later
+				if err := r.ch.Run(t.Context(), r.inbox); class(err) != channels.Unauthorized || time.Since(began) > time.Second {
+					t.Errorf("tried again: %v after %s", err, time.Since(began))
+				}
+				mend()
+				r.start()
+				r.srv.Say(anna, anna, "hello")
+				r.wait(1)
+				if h := r.ch.Health(); h.State != channels.Connected || h.Detail != "" {
+					t.Errorf("mended: %+v", h)
+				}
+				if err := r.stop(); err != nil {
+					t.Error(err)
+				}
 			})
-		}
+		})
+	}
+}
+
+// What ends no account: a single refusal, one that getMe does not confirm, and pages of something in between, whatever their status says and
+// however long they come.
+// source: tdlib/telegram-bot-api#77, Naltox/telegram-node-bot#92, mvrozanti/RAT-via-Telegram#45
+func TestStrangeAnswersEndNoAccount(t *testing.T) {
+	faults := map[string]telegramtest.Fault{
+		"401 once":            {Method: "getUpdates", Code: 401},
+		"404 once":            {Method: "getUpdates", Code: 404, Description: "Not Found"},
+		"401 of getMe once":   {Method: "getMe", Code: 401},
+		"401 not confirmed":   {Method: "getUpdates", Code: 401, Times: -1},
+		"Traefik":             {Code: 404, Body: "404 page not found\n", Times: -1},
+		"JSON of a proxy":     {Code: 404, Body: `{"error":"not found"}`, Times: -1},
+		"JSON with ok":        {Code: 401, Body: `{"ok":false,"description":"who are you"}`, Times: -1},
+		"401 without a body":  {Code: 401, Empty: true, Times: -1},
+		"403 page":            {Code: 403, Body: "<html>blocked</html>", Times: -1},
+		"5xx for ever":        {Code: 503, Times: -1},
+		"page with status OK": {Code: 200, Body: "<html>please log in</html>", Times: -1},
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				mend := r.srv.Inject(f)
+				r.start()
+				time.Sleep(time.Hour) // virtual time
+				if h := r.ch.Health(); h.State.Permanent() || f.Times < 0 && h.State != channels.Disconnected {
+					t.Errorf("after an hour: %+v", h)
+				}
+				if n := len(r.srv.Calls("getUpdates")); f.Times < 0 && n > 200 {
+					t.Errorf("%d polls in an hour", n)
+				}
+				mend()
+				time.Sleep(2 * time.Minute) // virtual time
+				r.srv.Say(anna, anna, "hello")
+				r.wait(1)
+				if err := r.stop(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }
 

@@ -51,20 +51,20 @@ func (w Webhook) validate(add func(field, format string, a ...any)) {
 
 // webhookInfo is what Telegram says about the webhook.
 type webhookInfo struct {
-	URL       string `json:"url"`
-	Pending   int    `json:"pending_update_count"`
-	ErrorDate int64  `json:"last_error_date"`
-	Error     string `json:"last_error_message"`
+	URL       string   `json:"url"`
+	Pending   int      `json:"pending_update_count"`
+	ErrorDate quantity `json:"last_error_date"`
+	Error     string   `json:"last_error_message"`
 }
 
 // listen is Run with a webhook: it sets it, lets updates in, and looks every minute whether Telegram can deliver.
 func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
 	c.health.Set(ctx, channels.Connecting, "")
 	if err := c.identify(ctx); err != nil {
-		return c.revoked(ctx, err)
+		return err
 	}
 	defer c.hook.run(ctx, inbox)()
-	wait := channels.NewBackoff(time.Second, 40*time.Second)
+	wait, tokens := channels.NewBackoff(time.Second, 40*time.Second), channels.NewBackoff(refusedFirst, refusedMost)
 	set := false
 	for ctx.Err() == nil {
 		err := c.look(ctx, &set)
@@ -73,9 +73,14 @@ func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			wait.Reset()
+			tokens.Reset()
+			c.refusal.clear()
 			channels.Sleep(ctx, webhookEvery)
 		case failed.Class == channels.Unauthorized:
-			return c.revoked(ctx, failed)
+			if err := c.refused(ctx, failed); err != nil {
+				return err
+			}
+			channels.Sleep(ctx, tokens.NextBackOff())
 		case failed.Class == channels.Rejected: // it is configured wrongly, or the name is not known yet
 			c.health.Set(ctx, channels.Disconnected, failed.Err.Error())
 			channels.Sleep(ctx, webhookEvery)
@@ -87,12 +92,6 @@ func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
 	c.drop()
 	c.health.Set(ctx, channels.Stopped, "")
 	return nil
-}
-
-// revoked ends Run.
-func (c *Channel) revoked(ctx context.Context, err error) error {
-	c.health.Set(ctx, channels.Revoked, "Telegram does not accept the bot token: get a new one from @BotFather and configure it")
-	return err
 }
 
 // look compares the webhook with what it should be, sets it, and notes how Telegram gets on with it. It is set anew at every start:
@@ -122,7 +121,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 		c.health.Set(ctx, channels.Connected, "")
 		return nil
 	}
-	if age := time.Since(time.Unix(info.ErrorDate, 0)); info.Error != "" && info.Pending > 0 && age < webhookErrors {
+	if age := time.Since(info.ErrorDate.time()); info.Error != "" && info.Pending > 0 && age < webhookErrors {
 		c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(channels.CleanText(info.Error))))
 		return nil
 	}

@@ -38,12 +38,12 @@ func TestRecentIsBounded(t *testing.T) {
 			t.Errorf("a part of %d bytes keeps the whole text", len(part))
 		}
 	}
-	r, names := newRecent(), newTitles(nil)
+	r, names := newRecent(), newGroups(nil)
 	for n := range 3 * mostRecent {
 		r.note(fmt.Sprint(n), past{text: short(whole)})
 		names.set(types.NewJID(fmt.Sprint(n), types.GroupServer), "a group")
 	}
-	if len(r.known) != mostRecent || len(r.order) != mostRecent || len(names.known) > mostTitles {
+	if len(r.known) != mostRecent || len(r.order) != mostRecent || len(names.known) > mostGroups {
 		t.Errorf("%d messages in an order of %d, %d titles", len(r.known), len(r.order), len(names.known))
 	}
 }

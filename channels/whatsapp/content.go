@@ -3,6 +3,7 @@ package whatsapp
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -24,7 +25,7 @@ type content struct {
 	text    string
 	media   []channels.Media
 	context *waE2E.ContextInfo
-	unknown string // the fields that this version does not know; empty = it was read
+	unknown string // why it could not be read; empty = it was
 }
 
 // unwrap opens the envelopes that the apps put around a message: one that disappears, one that is viewed once, a document with a
@@ -38,13 +39,31 @@ func unwrap(msg *waE2E.Message) *waE2E.Message {
 			msg.GetGroupMentionedMessage().GetMessage(), msg.GetAssociatedChildMessage().GetMessage(), msg.GetPollCreationMessageV4().GetMessage(),
 			msg.GetBotInvokeMessage().GetMessage(), msg.GetSpoilerMessage().GetMessage(), msg.GetQuestionMessage().GetMessage(),
 			msg.GetQuestionReplyMessage().GetMessage(), msg.GetBotForwardedMessage().GetMessage(), msg.GetLimitSharingMessage().GetMessage(),
-			msg.GetCommentMessage().GetMessage())
+			msg.GetCommentMessage().GetMessage(), msg.GetGroupStatusMessage().GetMessage(), msg.GetGroupStatusMessageV2().GetMessage(),
+			msg.GetEventCoverImage().GetMessage(), msg.GetPollCreationOptionImageMessage().GetMessage(), msg.GetStatusAddYours().GetMessage(),
+			msg.GetNewsletterAdminProfileMessage().GetMessage(), msg.GetNewsletterAdminProfileStatusMessage().GetMessage(),
+			msg.GetBotTaskMessage().GetMessage(), msg.GetBotPlatformRegistrationSuccessMessage().GetMessage())
 		if inner == nil {
 			return msg
 		}
 		msg = inner
 	}
 	return msg
+}
+
+// association says which other message this one belongs to: the part of an album, the larger twin of a picture.
+func association(msg *waE2E.Message) *waE2E.MessageAssociation {
+	for range deepest {
+		if a := msg.GetMessageContextInfo().GetMessageAssociation(); a != nil {
+			return a
+		}
+		inner := msg.GetAssociatedChildMessage().GetMessage()
+		if inner == nil {
+			break
+		}
+		msg = inner
+	}
+	return nil
 }
 
 func firstOf(list ...*waE2E.Message) *waE2E.Message {
@@ -59,12 +78,10 @@ func firstOf(list ...*waE2E.Message) *waE2E.Message {
 // silent are the fields that carry keys, receipts and votes rather than something that a person says.
 var silent = map[protoreflect.Name]bool{
 	"senderKeyDistributionMessage": true, "fastRatchetKeySenderKeyDistributionMessage": true, "messageContextInfo": true,
-	"pollUpdateMessage": true, "keepInChatMessage": true, "pinInChatMessage": true, "encEventResponseMessage": true,
-	"stickerSyncRmrMessage": true, "messageHistoryBundle": true, "messageHistoryNotice": true, "groupRootKeyShare": true,
-	"rootSecretDistributeMessage": true, "albumMessage": true, "callLogMesssage": true, "bcallMessage": true, "call": true, "chat": true,
-	"scheduledCallEditMessage": true, "pollResultSnapshotMessage": true, "pollResultSnapshotMessageV3": true, "statusMentionMessage": true,
-	"groupStatusMentionMessage": true, "statusNotificationMessage": true, "statusLinkPreviewMetadata": true, "pollAddOptionMessage": true,
-	"splitPaymentUpdateMessage": true, "paymentReminderMessage": true, "botTaskMessage": true, "limitSharingMessage": true,
+	"pollUpdateMessage": true, "encEventResponseMessage": true, "stickerSyncRmrMessage": true, "messageHistoryBundle": true,
+	"messageHistoryNotice": true, "groupRootKeyShare": true, "rootSecretDistributeMessage": true, "albumMessage": true, "call": true, "chat": true,
+	"statusNotificationMessage": true, "statusLinkPreviewMetadata": true, "pollAddOptionMessage": true, "splitPaymentUpdateMessage": true,
+	"paymentReminderMessage": true, "limitSharingMessage": true, "statusStickerInteractionMessage": true,
 }
 
 // isHidden reports whether nothing in a message is for people. What the library has no name for may be.
@@ -99,126 +116,40 @@ func newer(msg *waE2E.Message) []string {
 
 // read gives what an unwrapped message says.
 func read(msg *waE2E.Message) content {
-	switch {
-	case msg == nil:
+	if msg == nil {
 		return content{}
-	case msg.Conversation != nil:
-		return content{text: msg.GetConversation()}
-	case msg.GetExtendedTextMessage() != nil:
-		m := msg.GetExtendedTextMessage()
-		return content{text: m.GetText(), context: m.GetContextInfo()}
 	}
-	if c, ok := readMedia(msg); ok {
-		return c
-	}
-	if c, ok := readPlace(msg); ok {
-		return c
-	}
-	if c, ok := readChoice(msg); ok {
-		return c
+	for _, r := range []func(*waE2E.Message) (content, bool){
+		readText, readMedia, readPlace, readPeople, readOccasion, readPoll, readAnswer, readTemplate, readShop, readPayment, readRare,
+	} {
+		if c, ok := r(msg); ok {
+			return c
+		}
 	}
 	if set := append(fields(msg), newer(msg)...); len(set) > 0 {
-		return content{unknown: strings.Join(set, ", ")}
+		return content{unknown: "a kind of message that this version cannot read: " + strings.Join(set, ", ")}
 	}
 	return content{}
 }
 
-// readPlace reads what the apps show as a card: places, people, groups, events.
-func readPlace(msg *waE2E.Message) (content, bool) {
+func readText(msg *waE2E.Message) (content, bool) {
 	switch {
-	case msg.GetLocationMessage() != nil:
-		m := msg.GetLocationMessage()
-		return content{text: place("location", m.GetDegreesLatitude(), m.GetDegreesLongitude(), m.GetName(), m.GetAddress(), m.GetComment()), context: m.GetContextInfo()}, true
-	case msg.GetLiveLocationMessage() != nil:
-		m := msg.GetLiveLocationMessage()
-		return content{text: place("live location", m.GetDegreesLatitude(), m.GetDegreesLongitude(), m.GetCaption()), context: m.GetContextInfo()}, true
-	case msg.GetContactMessage() != nil:
-		m := msg.GetContactMessage()
-		return content{text: "(contact: " + contact(m) + ")", context: m.GetContextInfo()}, true
-	case msg.GetContactsArrayMessage() != nil:
-		m := msg.GetContactsArrayMessage()
-		var list []string
-		for _, c := range m.GetContacts()[:min(len(m.GetContacts()), mostListed)] {
-			list = append(list, contact(c))
-		}
-		return content{text: "(contacts: " + strings.Join(list, "; ") + ")", context: m.GetContextInfo()}, true
-	case msg.GetGroupInviteMessage() != nil:
-		m := msg.GetGroupInviteMessage()
-		return content{text: join(fmt.Sprintf("(invitation to the group %q)", m.GetGroupName()), m.GetCaption()), context: m.GetContextInfo()}, true
-	case msg.GetEventMessage() != nil:
-		m := msg.GetEventMessage()
-		return content{text: join(fmt.Sprintf("(event: %s)", m.GetName()), m.GetDescription()), context: m.GetContextInfo()}, true
+	case msg.Conversation != nil:
+		return content{text: msg.GetConversation()}, true
+	case msg.GetExtendedTextMessage() != nil:
+		m := msg.GetExtendedTextMessage()
+		return content{text: join(m.GetText(), advertisement(m.GetContextInfo())), context: m.GetContextInfo()}, true
 	}
 	return content{}, false
 }
 
-// readChoice reads polls, and what people pick in messages of companies.
-func readChoice(msg *waE2E.Message) (content, bool) {
-	for _, p := range []*waE2E.PollCreationMessage{
-		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(), msg.GetPollCreationMessageV5(), msg.GetPollCreationMessageV6(),
-	} {
-		if p != nil {
-			return content{text: poll(p), context: p.GetContextInfo()}, true
-		}
+// advertisement names the advertisement that somebody came by, which the apps show above their first message.
+func advertisement(c *waE2E.ContextInfo) string {
+	ad := c.GetExternalAdReply()
+	if ad == nil || ad.GetSourceType() != "ad" {
+		return ""
 	}
-	switch {
-	case msg.GetButtonsResponseMessage() != nil:
-		m := msg.GetButtonsResponseMessage()
-		return content{text: m.GetSelectedDisplayText(), context: m.GetContextInfo()}, true
-	case msg.GetListResponseMessage() != nil:
-		m := msg.GetListResponseMessage()
-		return content{text: m.GetTitle(), context: m.GetContextInfo()}, true
-	case msg.GetTemplateButtonReplyMessage() != nil:
-		m := msg.GetTemplateButtonReplyMessage()
-		return content{text: m.GetSelectedDisplayText(), context: m.GetContextInfo()}, true
-	case msg.GetInteractiveResponseMessage() != nil:
-		m := msg.GetInteractiveResponseMessage()
-		return content{text: m.GetBody().GetText(), context: m.GetContextInfo()}, true
-	case msg.GetInteractiveMessage() != nil:
-		m := msg.GetInteractiveMessage()
-		return content{text: join(m.GetHeader().GetTitle(), m.GetBody().GetText(), m.GetFooter().GetText()), context: m.GetContextInfo()}, true
-	case msg.GetButtonsMessage() != nil:
-		m := msg.GetButtonsMessage()
-		return content{text: join(m.GetText(), m.GetContentText(), m.GetFooterText()), context: m.GetContextInfo()}, true
-	case msg.GetListMessage() != nil:
-		m := msg.GetListMessage()
-		return content{text: join(m.GetTitle(), m.GetDescription(), m.GetFooterText()), context: m.GetContextInfo()}, true
-	case msg.GetTemplateMessage().GetHydratedTemplate() != nil:
-		m := msg.GetTemplateMessage()
-		return content{text: join(m.GetHydratedTemplate().GetHydratedTitleText(), m.GetHydratedTemplate().GetHydratedContentText()), context: m.GetContextInfo()}, true
-	}
-	return content{}, false
-}
-
-func poll(p *waE2E.PollCreationMessage) string {
-	var options []string
-	for _, o := range p.GetOptions()[:min(len(p.GetOptions()), mostListed)] {
-		options = append(options, o.GetOptionName())
-	}
-	return fmt.Sprintf("(poll: %s — %s)", p.GetName(), strings.Join(options, " / "))
-}
-
-func place(what string, lat, long float64, more ...string) string {
-	parts := []string{fmt.Sprintf("%.6f, %.6f", lat, long)}
-	for _, m := range more {
-		if m != "" {
-			parts = append(parts, m)
-		}
-	}
-	return fmt.Sprintf("(%s: %s)", what, strings.Join(parts, ", "))
-}
-
-// contact gives a person's name and numbers out of a vCard.
-func contact(c *waE2E.ContactMessage) string {
-	parts := []string{c.GetDisplayName()}
-	card := c.GetVcard()
-	for line := range strings.Lines(card[:min(len(card), longestCard)]) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if name, _, _ = strings.Cut(name, ";"); ok && value != "" && (strings.HasSuffix(name, "TEL") || strings.HasSuffix(name, "EMAIL")) {
-			parts = append(parts, value)
-		}
-	}
-	return strings.Join(parts, ", ")
+	return card("came by the advertisement", ad.GetTitle(), ad.GetBody(), ad.GetSourceURL())
 }
 
 // join puts texts that are there below each other.
@@ -233,12 +164,58 @@ func join(texts ...string) string {
 }
 
 // short cuts a text that is only there to recognise a message by.
-func short(s string) string {
+func short(s string) string { return cutRunes(s, longestText) }
+
+func cutRunes(s string, most int) string {
 	n := 0
 	for i := range s {
-		if n++; n > longestText {
+		if n++; n > most {
 			return s[:i] + "…"
 		}
 	}
 	return strings.Clone(s) // it is remembered, and must not hold on to a longer text that it is a part of
+}
+
+// card words what the apps show as a card: "(place: 52.5, 13.4, Berlin)". Without any part it names the kind alone.
+func card(what string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return "(" + what + ")"
+	}
+	return "(" + what + ": " + strings.Join(list, ", ") + ")"
+}
+
+const dateForm = "Mon 2 Jan 2006 15:04 MST"
+
+// date words a Unix time in seconds, or in milliseconds where it can be nothing else; empty for none and for one out of range.
+func date(sec int64) string {
+	const mostSeconds = 1 << 36 // the year 4147
+	if sec > mostSeconds {
+		sec /= 1000
+	}
+	if sec <= 0 || sec > mostSeconds {
+		return ""
+	}
+	return time.Unix(sec, 0).UTC().Format(dateForm)
+}
+
+// span words a beginning and an end.
+func span(from, to int64) string {
+	if date(from) != "" && to > from && date(to) != "" {
+		return date(from) + " to " + date(to)
+	}
+	return date(from)
+}
+
+// amount words a price in thousandths.
+func amount(thousandths int64, currency string) string {
+	if thousandths == 0 {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(thousandths)/1000, currency))
 }

@@ -1,10 +1,11 @@
 package whatsapp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
-	"strings"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
@@ -18,8 +19,10 @@ type decoder struct {
 	account channels.AccountID
 	me      identity
 	names   names
-	ours    func(id types.MessageID) bool // this login sent the message
-	late    bool                          // the events waited on the server
+	ours    func(id types.MessageID) bool             // this login sent the message
+	files   func(id types.MessageID) []channels.Media // of a message that is remembered; nil = none is
+	timer   *timer                                    // of the chat, as the last message that was read tells it
+	late    bool                                      // the events waited on the server
 }
 
 // message reads a stanza. false: nothing that a chat host handles.
@@ -47,6 +50,10 @@ func (d *decoder) message(evt *events.Message) (channels.Inbound, bool) {
 
 // protocol reads a change of another message. false: something between devices.
 func (d *decoder) protocol(in *channels.Inbound, p *waE2E.ProtocolMessage) bool {
+	if p.GetType() == waE2E.ProtocolMessage_EPHEMERAL_SETTING && in.Address.Type == channels.Direct {
+		d.timer = &timer{seconds: p.GetEphemeralExpiration(), since: cmp.Or(p.GetEphemeralSettingTimestamp(), in.Time.Unix())}
+		return false
+	}
 	in.Target = channels.MessageID(p.GetKey().GetID())
 	if p.Type == nil || in.Target == "" { // without a type the field reads as a deletion
 		return false
@@ -87,7 +94,7 @@ func (d *decoder) wanted(info *types.MessageInfo) bool {
 
 // head fills in where a message is and who wrote it.
 func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
-	in := channels.Inbound{ID: channels.MessageID(info.ID), Time: info.Timestamp, Late: d.late}
+	in := channels.Inbound{ID: channels.MessageID(info.ID), Time: channels.UnixTime(info.Timestamp.Unix()), Late: d.late}
 	in.Address, in.Title = d.place(info)
 	sender := d.canonical(info.Sender, info.SenderAlt)
 	self := false
@@ -95,7 +102,8 @@ func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
 		sender = d.me.pn
 		self = in.Address.Type == channels.Direct && in.Address.Chat == channels.ChatID(d.me.pn.String())
 		// In the chat with oneself the other devices are the owner, who speaks to this one.
-		in.SentByThisLogin = !self || info.Sender.Device == d.me.device || d.ours(info.ID)
+		here := info.Sender.Device == d.me.device || d.ours(info.ID)
+		in.SentByThisLogin, in.ByHand = !self || here, !self && !here
 	}
 	in.Sender = d.person(sender, info.PushName)
 	return in
@@ -132,25 +140,47 @@ func (d *decoder) person(jid types.JID, name string) channels.Sender {
 func (d *decoder) fill(in *channels.Inbound, msg *waE2E.Message) {
 	c := read(msg)
 	if c.unknown != "" {
-		in.Event, in.Reason = channels.Unreadable, "a kind of message that this version cannot read: "+c.unknown
+		in.Event, in.Reason = channels.Unreadable, c.unknown
 		return
 	}
 	in.Text, in.Media = channels.CleanText(c.text), c.media
 	if c.context == nil {
 		return
 	}
+	d.timer = timerOf(c.context)
 	in.Forwarded = c.context.GetIsForwarded()
+	in.Origin = origin(c.context)
 	d.quote(in, c.context)
-	d.mentions(in, c.context.GetMentionedJID())
+	d.mentions(in, c.context)
 }
 
+// origin names who wrote what is passed on: WhatsApp tells it of channels only.
+func origin(c *waE2E.ContextInfo) string {
+	if !c.GetIsForwarded() {
+		return ""
+	}
+	return short(channels.CleanText(c.GetForwardedNewsletterMessageInfo().GetNewsletterName()))
+}
+
+// quote reads what a message answers. A file alone has no text: the host names files itself.
 func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 	if c.GetStanzaID() == "" {
 		return
 	}
 	q := &channels.Quote{ID: channels.MessageID(c.GetStanzaID())}
-	if msg := c.GetQuotedMessage(); msg != nil {
-		q.Text = short(channels.CleanText(read(unwrap(msg)).text))
+	if msg := unwrap(c.GetQuotedMessage()); msg != nil {
+		said := read(msg)
+		q.Text, q.Media, q.Origin = d.named(channels.CleanText(said.text), said.context), fetchable(said.media), origin(said.context)
+		if album := msg.GetAlbumMessage(); album != nil {
+			q.Text = quotedAlbum(album)
+		}
+	}
+	if part := c.GetPartiallySelectedContent().GetText(); part != "" {
+		q.Text = channels.CleanText(part)
+	}
+	q.Text = short(q.Text)
+	if len(q.Media) == 0 && d.files != nil {
+		q.Media = d.files(c.GetStanzaID())
 	}
 	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
 		q.Sender = d.person(d.canonical(author, types.EmptyJID), "").Name
@@ -162,48 +192,12 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 	in.Mentioned = in.Mentioned || q.FromBot
 }
 
-// mentions tells whether this account or others were named. In the text a mention is @ and the user part of the address.
-func (d *decoder) mentions(in *channels.Inbound, jids []string) {
-	own := false
-	for _, text := range jids {
-		jid, err := types.ParseJID(text)
-		switch {
-		case err != nil || jid.User == "":
-		case d.me.is(jid):
-			own = true
-		default:
-			in.MentionsOthers = true
-		}
-	}
-	if !own {
-		return
-	}
-	in.Mentioned = true
-	rest := without(without(in.Text, "@"+d.me.pn.User), "@"+d.me.lid.User)
-	if rest = strings.TrimSpace(rest); rest != in.Text {
-		in.Addressed = rest
-	}
-}
-
-// without removes each mention that is not the beginning of a longer number, and the space behind it.
-func without(text, mention string) string {
-	if mention == "@" || !strings.Contains(text, mention) {
-		return text
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, mention)
-		b.WriteString(before)
-		switch {
-		case !found:
-			return b.String()
-		case after != "" && after[0] >= '0' && after[0] <= '9':
-			b.WriteString(mention)
-		default:
-			after = strings.TrimPrefix(after, " ")
-		}
-		text = after
-	}
+// fetchable leaves out files that a quote names without what it takes to fetch them: some apps quote with the thumbnail alone.
+func fetchable(list []channels.Media) []channels.Media {
+	return slices.DeleteFunc(list, func(m channels.Media) bool {
+		_, _, err := parseRef(m.Ref)
+		return err != nil
+	})
 }
 
 // undecryptable is a message that came without its content, or with one that this device has no key for.
@@ -226,7 +220,7 @@ func (d *decoder) undecryptable(evt *events.UndecryptableMessage) (channels.Inbo
 
 // broken stands for a message that made the decoder fail.
 func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inbound {
-	in := channels.Inbound{Event: channels.Unreadable, ID: channels.MessageID(info.ID), Time: info.Timestamp, Late: d.late, Reason: reason}
+	in := channels.Inbound{Event: channels.Unreadable, ID: channels.MessageID(info.ID), Time: channels.UnixTime(info.Timestamp.Unix()), Late: d.late, Reason: reason}
 	if info.Chat.Server == types.GroupServer {
 		in.Address = d.group(info.Chat)
 	} else {
@@ -239,7 +233,7 @@ func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inboun
 
 // membership reads a change of a group. One notification may say several things.
 func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
-	base := channels.Inbound{Address: d.group(evt.JID), Time: evt.Timestamp, Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
+	base := channels.Inbound{Address: d.group(evt.JID), Time: channels.UnixTime(evt.Timestamp.Unix()), Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
 	if evt.Sender != nil {
 		base.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
@@ -282,15 +276,17 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 func (d *decoder) joined(evt *events.JoinedGroup, came arrival) channels.Inbound {
 	in := channels.Inbound{
 		Event: channels.Joined, Address: d.group(evt.JID), Title: channels.CleanText(evt.Name), Late: d.late, Self: true,
-		Time: came.at, People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
+		Time: channels.UnixTime(came.at.Unix()), People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
 	}
 	if evt.Sender != nil {
 		in.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
-	if came.at.IsZero() {
-		in.Time = evt.GroupCreated
+	told := came.at
+	if told.IsZero() {
+		told = evt.GroupCreated
+		in.Time = channels.UnixTime(told.Unix())
 	}
-	in.ID = eventID(string(in.Event), strconv.FormatInt(in.Time.Unix(), 10), came.id)
+	in.ID = eventID(string(in.Event), strconv.FormatInt(told.Unix(), 10), came.id)
 	return in
 }
 

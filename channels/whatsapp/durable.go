@@ -19,6 +19,7 @@ import (
 // trouble is what the wrapped stores share.
 type trouble struct {
 	failed atomic.Bool
+	hash   atomic.Pointer[[32]byte] // of the ciphertext that the library is at
 	tell   func(error)
 }
 
@@ -48,6 +49,14 @@ func (t *trouble) ofFile(err error) error {
 	return err
 }
 
+// newest gives the hash of the message that the library is at. It handles one at a time.
+func (t *trouble) newest() (hash [32]byte) {
+	if p := t.hash.Load(); p != nil {
+		hash = *p
+	}
+	return hash
+}
+
 // guard wraps what decryption reads and writes.
 func (t *trouble) guard(d *store.Device) {
 	d.EventBuffer = eventBuffer{d.EventBuffer, t}
@@ -66,6 +75,7 @@ func (b eventBuffer) GetBufferedEvent(ctx context.Context, hash [32]byte) (*stor
 	if b.trouble.failed.Load() {
 		return nil, errKeysFailed(errKeysBefore)
 	}
+	b.trouble.hash.Store(&hash)
 	e, err := b.EventBuffer.GetBufferedEvent(ctx, hash)
 	return e, b.trouble.of(err)
 }

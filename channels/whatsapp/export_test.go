@@ -70,7 +70,10 @@ func testDecoder(pn, lid types.JID, p People) *decoder {
 }
 
 // Hurry shortens all of them.
-func Hurry(c *Channel) { SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*time.Second) }
+func Hurry(c *Channel) {
+	SetPace(c, 50*time.Millisecond, 50*time.Millisecond, 3*time.Second)
+	SetVerdict(c, 100*time.Millisecond)
+}
 
 // SetGrace shortens what the event under way has when Run is told to end.
 func SetGrace(c *Channel, d time.Duration) { c.pace.grace = d }
@@ -141,4 +144,16 @@ func OpenKeys(ctx context.Context, path string) (used *sql.Conn, end func(), err
 	}
 	used, err = k.db.Conn(ctx)
 	return used, k.close, err
+}
+
+// SetVerdict shortens how long WhatsApp has to repeat that the account has ended.
+func SetVerdict(c *Channel, d time.Duration) { c.pace.verdict = d }
+
+// SetGather shortens what is waited for further parts of an album.
+func SetGather(c *Channel, d time.Duration) { c.pace.gather = d }
+
+// NameOf gives what a channel that is connected knows somebody as. The library notes names beside its work.
+func NameOf(c *Channel, who types.JID) string {
+	l := c.live.Load()
+	return known{ctx: l.offering, device: l.keys.device, groups: l.groups}.person(who)
 }

@@ -25,7 +25,7 @@ func TestFaultHostileMessages(t *testing.T) {
 	ours := string(h.send(channels.Outbound{Key: "1", To: h.direct(anna.Phone), Text: "mine"}).ID)
 	bad := []*waE2E.Message{
 		newer,
-		{InvoiceMessage: &waE2E.InvoiceMessage{Note: proto.String("pay")}},
+		{PlaceholderMessage: &waE2E.PlaceholderMessage{}},
 		changeOf(ours),
 		about(waE2E.ProtocolMessage_REVOKE, &waCommon.MessageKey{ID: &ours, FromMe: proto.Bool(true)}),
 	}

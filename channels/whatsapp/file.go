@@ -23,8 +23,12 @@ const uploadFiles = "upload-*"
 // showLimit is up to where the apps play audio and video in the chat; what is larger goes as a document.
 const showLimit = 16 << 20
 
+// stickerLimit is what a moving sticker may have: https://github.com/WhatsApp/stickers (500 KB; one that does not move 100 KB, which
+// only the apps' own makers keep to).
+const stickerLimit = 500 << 10
+
 // file uploads a file and makes its message.
-func (l *link) file(ctx context.Context, out channels.Outbound) (*waE2E.Message, error) {
+func (l *link) file(ctx context.Context, out channels.Outbound) (*sentFile, error) {
 	if len(out.Files) > 1 {
 		return nil, failure(channels.Rejected, "WhatsApp takes one file in a message, not %d", len(out.Files))
 	}
@@ -39,7 +43,9 @@ func (l *link) file(ctx context.Context, out channels.Outbound) (*waE2E.Message,
 	if err != nil {
 		return nil, err
 	}
-	return fileMessage(kind, f, out.Text, up, l.about(out.ReplyTo)), nil
+	l.c.looking.Lock() // one picture at a time: each takes memory
+	defer l.c.looking.Unlock()
+	return &sentFile{kind: kind, name: f.Name, mime: f.MIME, up: up, facts: look(kind, f)}, nil
 }
 
 // shownAs gives the kind of message that can carry a file: only pictures, videos and documents have a caption.
@@ -58,7 +64,7 @@ func shownAs(f channels.File, caption string) channels.MediaKind {
 			return channels.Audio
 		}
 	case channels.Sticker:
-		if f.MIME == "image/webp" && caption == "" {
+		if f.MIME == "image/webp" && caption == "" && f.Size <= stickerLimit {
 			return channels.Sticker
 		}
 	case channels.Document:
@@ -90,6 +96,8 @@ func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.Media
 	switch {
 	case err != nil && strings.Contains(err.Error(), "status code 413"):
 		return none, failure(channels.Rejected, "WhatsApp does not take %s: it is too large", f.Name)
+	case err != nil && (strings.Contains(err.Error(), "status code 400") || strings.Contains(err.Error(), "status code 415")):
+		return none, failure(channels.Rejected, "WhatsApp does not take %s: %w", f.Name, reason(err))
 	case err != nil:
 		return none, failure(channels.Transient, "%s could not be uploaded: %w", f.Name, reason(err))
 	case up.FileLength > fileLimit:
@@ -98,31 +106,46 @@ func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.Media
 	return up, nil
 }
 
-func fileMessage(kind channels.MediaKind, f channels.File, caption string, up whatsmeow.UploadResponse, about *waE2E.ContextInfo) *waE2E.Message {
+// sentFile is a file on WhatsApp's media server.
+type sentFile struct {
+	kind       channels.MediaKind
+	name, mime string
+	up         whatsmeow.UploadResponse
+	facts      facts
+}
+
+// message makes the message that tells people of the file.
+func (f *sentFile) message(caption string, c *waE2E.ContextInfo) *waE2E.Message {
 	var text *string
 	if caption != "" {
 		text = proto.String(caption)
 	}
-	mime := proto.String(f.MIME)
-	switch kind {
+	mime, up, is := proto.String(f.mime), f.up, f.facts
+	switch f.kind {
 	case channels.Image:
 		return &waE2E.Message{ImageMessage: &waE2E.ImageMessage{Caption: text, Mimetype: mime, URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
-			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: about}}
+			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: c,
+			Width: is.width, Height: is.height, JPEGThumbnail: is.thumbnail}}
 	case channels.Video:
 		return &waE2E.Message{VideoMessage: &waE2E.VideoMessage{Caption: text, Mimetype: mime, URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
-			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: about}}
+			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: c,
+			Width: is.width, Height: is.height, Seconds: is.seconds}}
 	case channels.Audio:
-		voice := strings.Contains(f.MIME, "ogg") || strings.Contains(f.MIME, "opus") // what the apps record
-		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: mime, PTT: &voice, URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
-			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: about}}
+		if is.voice {
+			mime = proto.String(voiceType)
+		}
+		return &waE2E.Message{AudioMessage: &waE2E.AudioMessage{Mimetype: mime, PTT: &is.voice, URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
+			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: c,
+			Seconds: is.seconds, Waveform: is.waveform}}
 	case channels.Sticker:
 		return &waE2E.Message{StickerMessage: &waE2E.StickerMessage{Mimetype: mime, URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
-			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: about}}
+			FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength, ContextInfo: c,
+			Width: is.width, Height: is.height, IsAnimated: &is.animated}}
 	case channels.Document:
 	}
-	return &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: text, Mimetype: mime, FileName: proto.String(f.Name), Title: proto.String(f.Name),
+	return &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{Caption: text, Mimetype: mime, FileName: proto.String(f.name), Title: proto.String(f.name),
 		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256,
-		FileLength: &up.FileLength, ContextInfo: about}}
+		FileLength: &up.FileLength, ContextInfo: c, JPEGThumbnail: is.thumbnail}}
 }
 
 // Fetch implements channels.Fetcher. The key of a file is in its Ref; the servers keep the file for some weeks.

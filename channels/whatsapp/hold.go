@@ -48,9 +48,9 @@ func (l *link) offer(stanza string, list ...channels.Inbound) bool {
 		delete(l.held, list[i].Address.Chat)
 	}
 	if len(l.held) == 0 {
-		l.timers.Lock()
+		l.retry.Lock()
 		l.refusals.Reset()
-		l.timers.Unlock()
+		l.retry.Unlock()
 	}
 	return true
 }
@@ -94,8 +94,8 @@ func (l *link) refuse(stanza string, list []channels.Inbound, err error) {
 
 // fetchAgain sees to it that there is another connection: however much waits, it waits for one.
 func (l *link) fetchAgain() {
-	l.timers.Lock()
-	defer l.timers.Unlock()
+	l.retry.Lock()
+	defer l.retry.Unlock()
 	if l.again == nil {
 		l.again = time.AfterFunc(l.refusals.NextBackOff(), func() { l.end(ending{atOnce: true, again: true, detail: "fetching what was not taken"}) })
 	}
@@ -108,8 +108,8 @@ func (l *link) keysFailed(err error) {
 }
 
 func (l *link) stopRetry() {
-	l.timers.Lock()
-	defer l.timers.Unlock()
+	l.retry.Lock()
+	defer l.retry.Unlock()
 	if l.again != nil {
 		l.again.Stop()
 		l.again = nil

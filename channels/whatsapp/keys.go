@@ -167,7 +167,7 @@ func isFileError(err error) bool {
 type known struct {
 	ctx    context.Context //nolint:containedctx // of the connection; the decoder that asks has none
 	device *store.Device
-	titles *titles
+	groups *groups
 }
 
 func (k known) number(lid types.JID) types.JID {
@@ -191,4 +191,4 @@ func (k known) person(jid types.JID) string {
 	return ""
 }
 
-func (k known) group(jid types.JID) string { return k.titles.of(k.ctx, jid) }
+func (k known) group(jid types.JID) string { return k.groups.of(k.ctx, jid) }

@@ -23,7 +23,8 @@ type link struct {
 	keys   *keyring
 	inbox  channels.Inbox
 	me     identity
-	titles *titles
+	groups *groups
+	timers *timers
 	typing *typing
 	left   departures
 	owed   atomic.Pointer[debt]
@@ -31,6 +32,7 @@ type link struct {
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
 	stopOffering context.CancelFunc
 	ended        chan ending
+	doubt        suspicion
 	ready        chan struct{}
 	tail         tail
 	dials        dials
@@ -43,10 +45,11 @@ type link struct {
 	held      map[channels.ChatID]refusal // chats that wait for this one to come again
 	heldBack  bool                        // on this connection something was behind one of them
 	unknown   *strangers
+	gestures  []*gathered
 	offline   bool // the server sends what waited
 	connected time.Time
 
-	timers   sync.Mutex
+	retry    sync.Mutex  // guards the two below
 	again    *time.Timer // brings back what was refused
 	refusals *backoff.ExponentialBackOff
 
@@ -76,6 +79,7 @@ func (l *link) begin(ctx context.Context) {
 	}
 	l.offline, l.heldBack, l.connected = false, false, time.Now()
 	l.arrivals.clear()
+	l.forgetGestures()
 	l.keys.trouble.failed.Store(false)
 }
 
@@ -138,6 +142,8 @@ func (l *link) handle(evt any) bool {
 		l.setOffline(false)
 	case *events.NotifyAccountReachoutTimelock:
 		l.c.timelock(l.offering, e)
+	case *events.HistorySync:
+		l.learnHistory(e.Data)
 	default:
 		l.connectionEvent(evt)
 	}
@@ -190,14 +196,6 @@ func (l *link) announce(ctx context.Context) {
 			_ = l.cli.SendPresence(ctx, types.PresenceUnavailable) // the next connection says it again
 		}
 	}()
-}
-
-func (l *link) groupTitle(ctx context.Context, group types.JID) (string, error) {
-	info, err := l.cli.GetGroupInfo(ctx, group)
-	if err != nil {
-		return "", err
-	}
-	return info.Name, nil
 }
 
 // departures knows which of the messages under way have left.

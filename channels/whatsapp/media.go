@@ -55,7 +55,17 @@ func media(kind channels.MediaKind, class, name string, m downloadable) []channe
 	if err != nil {
 		return nil
 	}
-	return []channels.Media{{Kind: kind, Ref: string(ref), Name: channels.CleanText(name), MIME: channels.CleanText(m.GetMimetype()), Size: int64(min(m.GetFileLength(), 1<<62))}} //nolint:gosec // bounded by min
+	one := channels.Media{Kind: kind, Ref: string(ref), Name: channels.CleanText(name), MIME: channels.CleanText(m.GetMimetype()), Size: int64(min(m.GetFileLength(), 1<<62))} //nolint:gosec // bounded by min
+	if timed, ok := m.(interface{ GetSeconds() uint32 }); ok {
+		const longest = 7 * 24 * 3600 // more is no length that anything has
+		if s := timed.GetSeconds(); s <= longest {
+			one.Seconds = int(s)
+		}
+	}
+	if voice, ok := m.(interface{ GetPTT() bool }); ok {
+		one.Voice = voice.GetPTT()
+	}
+	return []channels.Media{one}
 }
 
 // readMedia reads the messages that carry a file.

@@ -17,7 +17,7 @@ const clockSkew = time.Minute // between the server and this machine
 // decoder readies a decoder for one event, under the turn.
 func (l *link) decoder(at time.Time) *decoder {
 	late := l.offline || at.Before(l.connected.Add(-clockSkew))
-	return &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, titles: l.titles}, ours: l.c.recent.ours, late: late}
+	return &decoder{account: l.c.account, me: l.me, names: known{ctx: l.offering, device: l.keys.device, groups: l.groups}, ours: l.c.recent.ours, files: l.c.recent.files, late: late}
 }
 
 // message offers one message. Whether it is acknowledged is what it returns.
@@ -28,10 +28,25 @@ func (l *link) message(evt *events.Message) bool {
 	defer l.give()
 	d := l.decoder(evt.Info.Timestamp)
 	in, ok := l.decode(d, evt)
+	l.learnFrom(in.Address, d.timer)
+	if done, taken := l.gather(d, evt, &in, ok); done {
+		return taken
+	}
 	if !ok {
 		return true
 	}
+	if whole := l.c.recent.wholeOf(string(in.Target)); whole != nil {
+		whole.change(&in)
+	}
+	if !l.earlier(in) {
+		return false
+	}
 	l.remember(evt, in)
+	return l.offerMessage(d, evt, evt.Info.ID, in)
+}
+
+// offerMessage offers what a stanza says, and before it that its chat has moved.
+func (l *link) offerMessage(d *decoder, evt *events.Message, stanza string, in channels.Inbound) bool {
 	list := []channels.Inbound{in}
 	moved, known := l.numberKnown(d, &evt.Info, in)
 	if known {
@@ -43,13 +58,14 @@ func (l *link) message(evt *events.Message) bool {
 		for _, in := range list {
 			l.insist(in, 0, func() bool { return false })
 		}
-	case !l.offer(evt.Info.ID, list...):
+	case !l.offer(stanza, list...):
 		return false
 	}
 	if known {
+		l.moveTimer(moved.Address.Chat, moved.MovedTo)
 		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
-	l.owe(in.ID)
+	l.owe(channels.MessageID(evt.Info.ID))
 	return true
 }
 
@@ -125,7 +141,13 @@ func (l *link) membership(evt *events.GroupInfo) bool {
 	}
 	defer l.give()
 	if evt.Name != nil {
-		l.titles.set(evt.JID, evt.Name.Name)
+		l.groups.set(evt.JID, evt.Name.Name)
+	}
+	if evt.Ephemeral != nil {
+		l.learnGroup(l.offering, evt.JID, *evt.Ephemeral)
+	}
+	if len(evt.Join)+len(evt.Leave) > 0 {
+		l.groups.changed(evt.JID)
 	}
 	list := l.decoder(evt.Timestamp).membership(evt)
 	return len(list) == 0 || l.offer(string(list[0].ID), list...)
@@ -136,7 +158,8 @@ func (l *link) joined(evt *events.JoinedGroup) bool {
 		return false
 	}
 	defer l.give()
-	l.titles.set(evt.JID, evt.Name)
+	l.groups.set(evt.JID, evt.Name)
+	l.learnGroup(l.offering, evt.JID, evt.GroupEphemeral)
 	in := l.decoder(time.Now()).joined(evt, l.arrivals.next(evt.JID))
 	return l.offer(string(in.ID), in)
 }
@@ -151,5 +174,5 @@ func (l *link) remember(evt *events.Message, in channels.Inbound) {
 		text = string(in.Media[0].Kind)
 	}
 	ours := in.SentByThisLogin && evt.Info.Sender.Device == l.me.device
-	l.c.recent.note(evt.Info.ID, past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours})
+	l.c.recent.note(string(in.ID), past{chat: evt.Info.Chat, author: plain(evt.Info.Sender), text: short(text), at: in.Time, ours: ours, files: in.Media})
 }

@@ -253,7 +253,7 @@ func (c *Channel) Unpair(ctx context.Context) error {
 		}
 	}
 	keys.close()
-	if err := errors.Join(removeKeys(c.keys), removeStrangers(filepath.Dir(c.keys))); err != nil {
+	if err := errors.Join(removeKeys(c.keys), removeStrangers(filepath.Dir(c.keys)), removeTimers(filepath.Dir(c.keys))); err != nil {
 		return failure(channels.Transient, "the keys could not be removed: %w", err)
 	}
 	c.setState(ctx, channels.LoggedOut, c.login())

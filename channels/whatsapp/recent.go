@@ -1,11 +1,12 @@
 package whatsapp
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
+
+	"parley/channels"
 )
 
 // mostRecent bounds what is remembered of messages: enough to answer, quote and change the newest ones,
@@ -19,6 +20,8 @@ type past struct {
 	text   string // its beginning, for a quote
 	at     time.Time
 	ours   bool // this login sent it
+	files  []channels.Media
+	whole  *wholeAlbum // that it is a part of
 }
 
 // recent remembers the newest messages. A restart forgets them: an answer goes out without its quote then.
@@ -58,56 +61,28 @@ func (r *recent) ours(id types.MessageID) bool {
 	return ok && p.ours
 }
 
-const (
-	mostTitles    = 4096
-	titleAge      = 24 * time.Hour   // a rename is told by an event; this is for those that were missed
-	titleRetry    = 10 * time.Minute // before a group that did not answer is asked again
-	titlePatience = 5 * time.Second
-)
-
-// titles keeps the names of groups, asked for when they are first needed.
-type titles struct {
-	ask func(ctx context.Context, group types.JID) (string, error)
-
-	mu    sync.Mutex
-	known map[types.JID]title
+// files gives those of a message, or of the album that it is the head of.
+func (r *recent) files(id types.MessageID) []channels.Media {
+	p, _ := r.get(id)
+	return p.files
 }
 
-type title struct {
-	text  string
-	until time.Time
-}
-
-func newTitles(ask func(context.Context, types.JID) (string, error)) *titles {
-	return &titles{ask: ask, known: map[types.JID]title{}}
-}
-
-func (t *titles) of(ctx context.Context, group types.JID) string {
-	t.mu.Lock()
-	have, ok := t.known[group]
-	t.mu.Unlock()
-	now := time.Now()
-	if ok && now.Before(have.until) {
-		return have.text
+// album notes that messages are parts of an album, and what its head stands for.
+func (r *recent) album(head types.MessageID, whole *wholeAlbum, in channels.Inbound) {
+	r.mu.Lock()
+	for _, id := range whole.parts {
+		if p, ok := r.known[string(id)]; ok {
+			p.whole = whole
+			r.known[string(id)] = p
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, titlePatience)
-	defer cancel()
-	text, err := t.ask(ctx, group)
-	if err != nil {
-		t.keep(group, have.text, titleRetry)
-		return have.text
-	}
-	t.keep(group, text, titleAge)
-	return text
+	last := r.known[string(whole.id)]
+	r.mu.Unlock()
+	r.note(head, past{chat: last.chat, author: last.author, text: last.text, at: in.Time, ours: last.ours, files: in.Media})
 }
 
-func (t *titles) set(group types.JID, text string) { t.keep(group, text, titleAge) }
-
-func (t *titles) keep(group types.JID, text string, age time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, there := t.known[group]; !there && len(t.known) >= mostTitles {
-		clear(t.known)
-	}
-	t.known[group] = title{text: text, until: time.Now().Add(age)}
+// wholeOf gives the album that a message is a part of; nil = none.
+func (r *recent) wholeOf(id types.MessageID) *wholeAlbum {
+	p, _ := r.get(id)
+	return p.whole
 }

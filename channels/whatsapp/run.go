@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -130,7 +131,10 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	cli := c.newClient(l.offering, keys.device, log) //nolint:contextcheck // it outlives ctx by the event under way
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	l.cli = cli
-	l.titles = newTitles(l.groupTitle)
+	l.groups = newGroups(l.groupFacts)
+	if l.timers, err = loadTimers(filepath.Dir(c.keys)); err != nil {
+		c.log.WarnContext(ctx, "timers of chats not read", "err", err)
+	}
 	l.typing = newTyping(l)
 	if l.unknown, err = loadStrangers(filepath.Dir(c.keys)); err != nil {
 		c.log.WarnContext(ctx, "which chats have no known number could not be read", "err", err)
@@ -156,7 +160,7 @@ func (l *link) serve(ctx context.Context) ending {
 		if end.update && !updated && l.c.update(ctx) {
 			updated, end = true, ending{atOnce: true}
 		}
-		if end.err != nil {
+		if end.err != nil && !l.doubtful(&end) {
 			return end
 		}
 		if time.Since(began) > steadyAfter {
@@ -164,7 +168,10 @@ func (l *link) serve(ctx context.Context) ending {
 		}
 		l.c.setState(ctx, channels.Disconnected, end.detail)
 		pause := wait.NextBackOff()
-		if end.atOnce {
+		switch {
+		case end.err != nil:
+			pause = l.c.pace.verdict/verdictTries + rand.N(l.c.pace.verdict/verdictTries+1)
+		case end.atOnce:
 			pause = min(pause, l.c.pace.first)
 		}
 		if !channels.Sleep(ctx, pause) {
@@ -205,6 +212,7 @@ func (l *link) connection(ctx context.Context) ending {
 				continue
 			}
 			login.Stop()
+			l.doubt = suspicion{}
 			l.c.live.Store(l)
 			l.c.named(l.keys.device.PushName, l.me.pn.User)
 			l.c.setState(ctx, channels.Connected, "")
@@ -248,6 +256,7 @@ func (l *link) stop() {
 		l.finish()
 	}
 	l.typing.stop()
+	l.forgetGestures() // under the turn, which finish keeps
 	l.stopOffering()
 }
 

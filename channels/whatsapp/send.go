@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,26 +30,97 @@ func messageID(account types.JID, key string) types.MessageID {
 	return whatsmeow.WebMessageIDPrefix + strings.ToUpper(hex.EncodeToString(sum[:length]))
 }
 
-// Send implements channels.Channel.
+// Send implements channels.Channel. What WhatsApp does not take with an option is sent once more without it.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
 	l, to, err := c.reach(out.To)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	msg := l.text(out)
-	if len(out.Files) > 0 {
-		if msg, err = l.file(ctx, out); err != nil {
-			return channels.Receipt{}, err
-		}
-	}
-	id := messageID(l.me.pn, out.Key)
-	l.typing.forget(to)
-	l.c.recent.note(id, past{text: short(out.Text), at: time.Now(), ours: true})
-	at, err := l.write(ctx, to, msg, id)
+	forms, err := l.forms(ctx, to, out)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	return channels.Receipt{ID: channels.MessageID(id), At: at}, nil
+	id := messageID(l.me.pn, out.Key)
+	c.recent.note(id, past{text: short(out.Text), at: time.Now(), ours: true})
+	for i, f := range forms {
+		at, err := l.write(ctx, to, f.msg, id)
+		switch {
+		case err == nil:
+			return channels.Receipt{ID: channels.MessageID(id), At: channels.UnixTime(at.Unix()), LeftOut: f.leftOut}, nil
+		case i == len(forms)-1 || !errors.Is(err, errContent):
+			return channels.Receipt{}, err
+		}
+	}
+	return channels.Receipt{}, failure(channels.Rejected, "there is nothing to send")
+}
+
+// form is one way to send a message; each in a list has fewer options than the one before.
+type form struct {
+	msg     *waE2E.Message
+	leftOut string
+}
+
+// forms gives the ways to send a message.
+func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (list []form, err error) {
+	text, mentioned := l.mention(ctx, to, out.Text)
+	quote := l.about(out.ReplyTo)
+	full := l.expiring(ctx, out.To, to, withMentions(quote, mentioned))
+	bare := l.expiring(ctx, out.To, to, nil)
+	var less []string
+	if quote != nil {
+		less = append(less, "the reply reference")
+	}
+	if len(mentioned) > 0 {
+		less = append(less, "the mentions")
+	}
+	add := func(message func(text string, c *waE2E.ContextInfo) *waE2E.Message, without ...string) {
+		list = append(list, form{message(text, full), strings.Join(without, ", ")})
+		if len(less) > 0 {
+			list = append(list, form{message(out.Text, bare), strings.Join(append(slices.Clone(less), without...), ", ")})
+		}
+	}
+	if len(out.Files) == 0 {
+		add(textMessage)
+		return list, nil
+	}
+	sent, err := l.file(ctx, out)
+	var refused *channels.Error
+	switch {
+	case err == nil:
+		add(sent.message)
+	case out.Text == "" || !errors.As(err, &refused) || refused.Class != channels.Rejected:
+		return nil, err
+	}
+	if out.Text != "" {
+		add(textMessage, "the file "+fileNames(out.Files))
+	}
+	return list, nil
+}
+
+func fileNames(files []channels.File) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func textMessage(text string, c *waE2E.ContextInfo) *waE2E.Message {
+	if c == nil {
+		return &waE2E.Message{Conversation: proto.String(text)}
+	}
+	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(text), ContextInfo: c}}
+}
+
+func withMentions(c *waE2E.ContextInfo, jids []string) *waE2E.ContextInfo {
+	if len(jids) == 0 {
+		return c
+	}
+	if c == nil {
+		c = &waE2E.ContextInfo{}
+	}
+	c.MentionedJID = jids
+	return c
 }
 
 // reach finds the connection and the chat for a call. It asks nobody: chats are where somebody has written.
@@ -96,15 +169,6 @@ func (l *link) within(ctx context.Context, patience time.Duration) (context.Cont
 	}
 }
 
-// text is a message without a file.
-func (l *link) text(out channels.Outbound) *waE2E.Message {
-	about := l.about(out.ReplyTo)
-	if about == nil {
-		return &waE2E.Message{Conversation: proto.String(out.Text)}
-	}
-	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String(out.Text), ContextInfo: about}}
-}
-
 // about quotes a message that is remembered; another one cannot be quoted, because the quote names its author and has its text.
 func (l *link) about(id channels.MessageID) *waE2E.ContextInfo {
 	p, ok := l.c.recent.get(string(id))
@@ -133,7 +197,9 @@ func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.
 	if p, known := c.recent.get(string(id)); known && time.Since(p.at) > whatsmeow.EditWindow {
 		return failure(channels.Rejected, "a message can be changed for %s after it was sent", whatsmeow.EditWindow)
 	}
-	_, err = l.write(ctx, to, l.cli.BuildEdit(l.address(ctx, to), string(id), &waE2E.Message{Conversation: proto.String(out.Text)}), l.cli.GenerateMessageID())
+	text, mentioned := l.mention(ctx, to, out.Text)
+	changed := textMessage(text, l.expiring(ctx, out.To, to, withMentions(nil, mentioned)))
+	_, err = l.write(ctx, to, l.cli.BuildEdit(l.address(ctx, to), string(id), changed), l.cli.GenerateMessageID())
 	return err
 }
 

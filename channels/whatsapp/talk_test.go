@@ -217,3 +217,18 @@ func TestDeletionsByOthers(t *testing.T) {
 		t.Errorf("by our phone: %+v", in)
 	}
 }
+
+// source: WhiskeySockets/Baileys, Socket/messages-send (a phone sends its key of a group once to each device)
+func TestGroupMessagesWithoutKeys(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	anna.SendKeysOnce()
+	g := h.s.NewGroup("crew", anna.Phone, h.phone)
+	anna.Say(g, "with the key")
+	anna.Say(g, "without")
+	h.texts("with the key", "without")
+	h.reopen()
+	anna.Say(g, "after a restart")
+	h.texts("after a restart")
+	h.phone.WaitDelivered()
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,12 @@ const (
 	ackInvalid     = 479 // "smax-invalid": something in this stanza; it says nothing about others
 	ackServerFirst = 500
 )
+
+// ackContent are the other codes that are about a message rather than about a chat or the account: a bad request, too large, a kind of file.
+var ackContent = []int{400, 406, 413, 415}
+
+// errContent marks a refusal of what a message has in it: the same text may be taken without its options.
+var errContent = errors.New("WhatsApp does not take this message")
 
 const rateWait = time.Minute
 
@@ -79,8 +86,8 @@ func (l *link) refusedBy(ctx context.Context, code int) *channels.Error {
 		return &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: fmt.Errorf("error %d: WhatsApp restricts the account", code)}
 	case code == ackRateLimit:
 		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many messages", code)}
-	case code == ackInvalid:
-		return failure(channels.Rejected, "error %d: WhatsApp does not take this message", code)
+	case code == ackInvalid || slices.Contains(ackContent, code):
+		return failure(channels.Rejected, "error %d: %w", code, errContent)
 	case code >= ackServerFirst:
 		return failure(channels.Transient, "error %d: WhatsApp has trouble", code)
 	}

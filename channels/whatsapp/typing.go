@@ -10,22 +10,20 @@ import (
 	"parley/channels"
 )
 
-const (
-	typingFor = 12 * time.Second // after the last call
-	awayAfter = time.Minute      // after the last typing; while the account is there its phone shows no notifications
-)
+// awayAfter is counted from the last typing. While the account is there its phone shows no notifications.
+const awayAfter = time.Minute
 
-// typing shows "typing…" and ends it by itself.
+// typing shows "typing…". The apps take the sign away after some 25 s, or when a message comes: nothing has to be sent for that, which
+// nobody would ask the send policy about.
 type typing struct {
 	l *link
 
 	mu    sync.Mutex
-	chats map[types.JID]*time.Timer
 	away  *time.Timer // nil = the account is away
 	ended bool
 }
 
-func newTyping(l *link) *typing { return &typing{l: l, chats: map[types.JID]*time.Timer{}} }
+func newTyping(l *link) *typing { return &typing{l: l} }
 
 // Typing implements channels.Typer. People see it only of an account that is there.
 func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
@@ -45,17 +43,7 @@ func (t *typing) show(ctx context.Context, chat types.JID) error {
 			return err
 		}
 	}
-	if err := t.l.cli.SendChatPresence(ctx, t.l.address(ctx, chat), types.ChatPresenceComposing, types.ChatPresenceMediaText); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if timer, there := t.chats[chat]; there {
-		timer.Reset(typingFor)
-	} else if !t.ended {
-		t.chats[chat] = time.AfterFunc(typingFor, func() { t.pause(chat) })
-	}
-	return nil
+	return t.l.cli.SendChatPresence(ctx, t.l.address(ctx, chat), types.ChatPresenceComposing, types.ChatPresenceMediaText)
 }
 
 // come reports whether the account was away.
@@ -73,6 +61,7 @@ func (t *typing) come() bool {
 	return true
 }
 
+// leave tells the server that nobody looks at the screen. It names no chat.
 func (t *typing) leave() {
 	t.mu.Lock()
 	t.away = nil
@@ -80,33 +69,10 @@ func (t *typing) leave() {
 	_ = t.l.cli.SendPresence(t.l.offering, types.PresenceUnavailable) // best effort
 }
 
-func (t *typing) pause(chat types.JID) {
-	if t.forget(chat) {
-		ctx := t.l.offering
-		_ = t.l.cli.SendChatPresence(ctx, t.l.address(ctx, chat), types.ChatPresencePaused, types.ChatPresenceMediaText) // best effort
-	}
-}
-
-// forget is for a message that goes out: it ends the typing that people see.
-func (t *typing) forget(chat types.JID) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	timer, there := t.chats[chat]
-	if there {
-		timer.Stop()
-		delete(t.chats, chat)
-	}
-	return there
-}
-
 func (t *typing) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
-	for chat, timer := range t.chats {
-		timer.Stop()
-		delete(t.chats, chat)
-	}
 	if t.away != nil {
 		t.away.Stop()
 	}

@@ -34,6 +34,35 @@ func (c *Channel) verdict(evt any) (ending, bool) {
 	return ending{}, false
 }
 
+// One refusal is no verdict: it may be an error of the platform. The account ends, and its keys are put aside, when WhatsApp has repeated it
+// for so long, so often, on connections of its own.
+const (
+	verdictAfter = 2 * time.Minute
+	verdictTries = 3
+)
+
+// suspicion is a refusal that is not believed yet.
+type suspicion struct {
+	since time.Time
+	times int
+}
+
+// doubtful reports whether the account is tried again although WhatsApp has ended it, and says so to people. That another program uses the
+// keys is believed at once: to connect again would end that one's connection.
+func (l *link) doubtful(end *ending) bool {
+	if end.err.Class != channels.Unauthorized || end.state == channels.Replaced {
+		return false
+	}
+	if l.doubt.since.IsZero() {
+		l.doubt.since = time.Now()
+	}
+	if l.doubt.times++; l.doubt.times >= verdictTries && time.Since(l.doubt.since) >= l.c.pace.verdict {
+		return false
+	}
+	end.detail += "; asked again, as it may be an error of WhatsApp"
+	return true
+}
+
 func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
 	switch reason {
 	case events.ConnectFailureMainDeviceGone:

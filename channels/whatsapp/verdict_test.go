@@ -64,6 +64,30 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// One refusal ends no account, whatever it says; the keys stay where they are.
+// source: tdlib/telegram-bot-api#77 (the same of another platform), tulir/whatsmeow events.LoggedOut (OnConnect)
+func TestOneRefusalIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []int{401, 405} {
+		s := whatsapptest.New(t)
+		h := linked(t, s, s.NewPhone("Bot"))
+		whatsapp.SetVerdict(h.ch, time.Second)
+		h.phone.Refuse(&whatsapptest.Failure{Reason: reason})
+		h.phone.Disconnect()
+		if got := h.state(channels.Disconnected); !strings.Contains(got.Detail, "asked again") {
+			waitFor(t, "the reason", func() bool { return strings.Contains(h.ch.Health().Detail, "asked again") })
+		}
+		h.phone.Refuse(nil)
+		h.online()
+		if kept, _ := filepath.Glob(filepath.Join(h.dir, "keys.db.2*")); len(kept) > 0 {
+			t.Errorf("%d: kept aside: %v", reason, kept)
+		}
+		if err := h.end(); err != nil {
+			t.Errorf("%d: %v", reason, err)
+		}
+	}
+}
+
 // Refusals that may pass are tried again.
 func TestRefusalsThatPass(t *testing.T) {
 	t.Parallel()

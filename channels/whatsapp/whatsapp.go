@@ -27,6 +27,7 @@ const (
 	longestDevice = 50 // runes; what the phone's list of linked devices shows
 	keyFile       = "keys.db"
 	textLimit     = 4096
+	receivedLimit = 65536 // what WhatsApp's own apps send in one message
 	captionLimit  = 1024
 	fileLimit     = 100 << 20
 )
@@ -71,6 +72,8 @@ type Channel struct {
 	busy sync.Mutex           // held by the one of Run, Pair and Unpair that has the key file open
 	live atomic.Pointer[link] // of a Run that is connected
 
+	looking sync.Mutex // held while a file is looked at before it is sent
+
 	mu          sync.Mutex
 	health      channels.Health
 	heldUntil   time.Time // nothing is sent before
@@ -78,7 +81,7 @@ type Channel struct {
 }
 
 // pace is how long things are waited for at first.
-type pace struct{ first, refused, ack, grace time.Duration }
+type pace struct{ first, refused, ack, grace, gather, verdict time.Duration }
 
 // New checks the configuration and makes an account. It does no I/O.
 func New(cfg Config, deps Deps) (*Channel, error) {
@@ -100,13 +103,13 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet, verdictAfter}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 
 // Limits implements channels.Channel. The apps take longer texts and fold what is longer than a screen.
 func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{Text: textLimit, Unit: channels.Runes, Dialect: channels.WhatsAppText, Idempotent: true, Files: 1, FileBytes: fileLimit, Caption: captionLimit}
+	return channels.Limits{Text: textLimit, Received: receivedLimit, Unit: channels.Runes, Dialect: channels.WhatsAppText, Idempotent: true, Files: 1, FileBytes: fileLimit, Caption: captionLimit}
 }
 
 // Health implements channels.Reporter. LastSeen is the last time that the server sent anything, answers to pings included.

@@ -222,13 +222,17 @@ func rotate(folder string, keep int) (removed []string, err error) {
 }
 
 type restoreCmd struct {
-	File   string `arg:"" help:"The backup; - for standard input."`
-	DryRun bool   `help:"Check everything, change nothing."`
+	File    string `arg:"" help:"The backup; - for standard input."`
+	DryRun  bool   `help:"Check everything, change nothing."`
+	MaxSize int64  `placeholder:"MIB" help:"How much the backup may unpack to. Without it 64 GiB, and no more than 100 times its size."`
 	asJSON
 }
 
 // Run puts a backup in the place of the state of a host that does not run.
 func (c restoreCmd) Run(e *env) error {
+	if c.MaxSize < 0 || c.MaxSize > 1<<40 {
+		return misuse("--max-size %d: want a number of MiB", c.MaxSize)
+	}
 	conf, err := load(e)
 	if err != nil {
 		return err
@@ -240,9 +244,9 @@ func (c restoreCmd) Run(e *env) error {
 		}
 		defer func() { _ = in.Close() }() // it is only read
 	}
-	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now()})
+	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now(), MaxBytes: c.MaxSize << 20})
 	if err != nil {
-		if errors.Is(err, backup.ErrArchive) {
+		if errors.Is(err, backup.ErrArchive) || errors.Is(err, backup.ErrTooLarge) || errors.Is(err, sqlstore.ErrSchema) {
 			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
 		} else if errors.Is(err, sessions.ErrOwned) {
 			err = failed(exitFailed, "conflict", "%w; nothing was changed", err)

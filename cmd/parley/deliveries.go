@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/gateway/api"
@@ -61,7 +62,21 @@ func why(d sessions.Delivery) string {
 	if d.Repeat {
 		s = strings.TrimSuffix("may show twice; "+s, "; ")
 	}
+	if out := leftOut(d); out != "" {
+		s = strings.TrimSuffix("sent without "+out+"; "+s, "; ")
+	}
 	return s
+}
+
+// leftOut names what the parts of a delivery were sent without.
+func leftOut(d sessions.Delivery) string {
+	var all []string
+	for _, r := range d.Receipts {
+		if r.LeftOut != "" && !slices.Contains(all, r.LeftOut) {
+			all = append(all, r.LeftOut)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 type deliveryArg struct {
@@ -118,9 +133,9 @@ func (c deliveryDropCmd) Run(e *env) error { return c.do(e, "POST /api/deliverie
 
 func printDelivery(p *page, d sessions.Delivery) {
 	_, _ = fmt.Fprintf(p.out, "delivery %s: %s %s to %s\n", oneLine(string(d.ID)), oneLine(string(d.Kind)), p.paint(moods[string(d.State)], oneLine(string(d.State))), oneLine(d.To.String())) // cleaned word by word
-	p.printf("  created %s, expires %s, session %s, run %s\n", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run)
+	p.detail(plain, fmt.Sprintf("created %s, expires %s, session %s, run %s", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run))
 	if d.Verdict != nil {
-		p.printf("  policy: %s by %s: %s\n", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason)
+		p.detail(plain, fmt.Sprintf("policy: %s by %s: %s", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason))
 	}
 	if d.State == sessions.Withheld {
 		if d.Verdict != nil && d.Verdict.Rule == "session override" {
@@ -129,15 +144,21 @@ func printDelivery(p *page, d sessions.Delivery) {
 		p.note("  %s\n", withheldFor(d))
 	}
 	if d.Error != "" {
-		p.printf("  %s\n", oneLine(d.Error))
+		p.detail(plain, d.Error)
 	}
 	if d.Repeat {
 		p.printf("  may show twice: an earlier try ended without an answer of the platform\n")
 	}
 	for _, f := range d.Files {
-		p.printf("  file %s\n", f)
+		p.detail(plain, fmt.Sprint("file ", f))
+	}
+	for _, t := range d.Tries {
+		p.detail(plain, fmt.Sprintf("try of part %d ended at %s: %s", t.Part+1, p.stamp(t.At), t.Error))
 	}
 	for i, r := range d.Receipts {
 		p.printf("  part %d arrived as %s at %s\n", i+1, r.ID, p.stamp(r.At))
+		if r.LeftOut != "" {
+			p.detail(plain, fmt.Sprintf("part %d was sent without %s", i+1, r.LeftOut))
+		}
 	}
 }

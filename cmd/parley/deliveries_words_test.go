@@ -22,3 +22,14 @@ func TestWithheldFor(t *testing.T) {
 		}
 	}
 }
+
+// The list says what a message was sent without, each thing once.
+func TestWhyNamesWhatWasLeftOut(t *testing.T) {
+	d := sessions.Delivery{State: sessions.Sent, Receipts: []channels.Receipt{{ID: "1", LeftOut: "the reply reference"}, {ID: "2"}, {ID: "3", LeftOut: "the reply reference"}}}
+	if got := why(d); got != "sent without the reply reference" {
+		t.Errorf("%q", got)
+	}
+	if d.Receipts = nil; why(d) != "" {
+		t.Errorf("%q", why(d))
+	}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -56,20 +55,6 @@ func smallDisk(t *testing.T, w *world) (fill, free func()) {
 		}
 	}
 	return fill, free
-}
-
-// readiness gives what /readyz says.
-func readiness(p *process) (status int, body string) {
-	resp, err := http.Get(p.url + "/readyz")
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err.Error()
-	}
-	return resp.StatusCode, string(b)
 }
 
 // TestFaultHostDiskFull fills the disk of a running host: before a message comes, and while the model thinks. Telegram is told of no

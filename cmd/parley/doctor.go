@@ -53,7 +53,7 @@ func (c doctorCmd) Run(e *env) error {
 // examined is load without a word: the doctor says by itself what is wrong.
 func examined(e *env) (*config.Config, error) {
 	table := gateway.Table(adapters())
-	path, ok := config.Find(e.config, os.Getenv)
+	path, ok := e.configFile()
 	if !ok {
 		return config.Default(table, os.Getenv), nil
 	}

@@ -228,6 +228,9 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	if err := replaceFile(path, text); err != nil {
 		return err
 	}
+	if filepath.Base(path) == "config.yaml" {
+		_, _ = config.Trust(filepath.Dir(path), os.Getenv) // where that fails, the last lines name the file with --config
+	}
 	if len(vars) > 0 {
 		out.Env = envPath
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -336,8 +337,9 @@ func TestReady(t *testing.T) {
 	w.until(60*time.Second, "ready again", func() bool { return fromCLI[api.HostStatus](w, "status").Ready })
 }
 
-// TestReadyIsPublic says that /readyz, which needs no token, does not repeat the words of an MCP server; the status for owners does,
-// without the password that is a part of its environment.
+// TestReadyIsPublic says that /readyz without a token tells no details, and with one does not repeat the words of an MCP server; the status for
+// owners does, without the password that is a part of its environment.
+// source: CWE-209
 func TestReadyIsPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -357,10 +359,31 @@ func TestReadyIsPublic(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || strings.Contains(string(body), "no way to") || !strings.Contains(string(body), `"sad"`) {
-		t.Errorf("%v: %s", err, body)
+	if err != nil || string(bytes.TrimSpace(body)) != `{"ready":true}` {
+		t.Errorf("without a token: %v: %s", err, body)
+	}
+	if _, body := readiness(p); strings.Contains(body, "no way to") || !strings.Contains(body, `"sad"`) {
+		t.Errorf("with a token: %s", body)
 	}
 	if strings.Contains(detail, "hunter22") || !strings.Contains(detail, "[secret]") {
 		t.Errorf("the status: %s", detail)
 	}
+}
+
+// readiness gives what /readyz says.
+func readiness(p *process) (status int, body string) {
+	req, err := http.NewRequest(http.MethodGet, p.url+"/readyz", nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	resp, err := p.w.host.do(req) // as the owner: others are told no details
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(b)
 }

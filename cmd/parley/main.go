@@ -24,7 +24,7 @@ var version = "dev"
 
 // common is what every command takes.
 type common struct {
-	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml, or none at all."`
+	Config string           `short:"c" type:"path" placeholder:"FILE" help:"Configuration file. Without it: $$PARLEY_CONFIG, ./config.yaml (of a trusted folder), ~/.config/parley/config.yaml, or none at all."`
 	UTC    bool             `name:"utc" help:"Times as they are, in UTC; without it as seen from now."`
 	Ver    kong.VersionFlag `name:"version" help:"Print the version."`
 	Quiet  bool             `short:"q" help:"Print results only, no words about them."`
@@ -46,6 +46,7 @@ type cli struct {
 	Agent      agentCmd      `cmd:"" help:"Have an agent work on something."`
 	Send       sendCmd       `cmd:"" help:"Send a text to a chat, without an agent."`
 	Open       openCmd       `cmd:"" help:"Print the link to the page of the running host."`
+	SignOut    signOutCmd    `cmd:"" name:"sign-out" help:"Sign every browser out of the page."`
 	Status     statusCmd     `cmd:"" help:"Say how the running host is."`
 	Events     eventsCmd     `cmd:"" help:"Print what happens, as it happens."`
 	Sessions   sessionsCmd   `cmd:"" help:"List, read, search, change, delete sessions."`
@@ -67,6 +68,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Check the configuration."`
 	Conf       configCmd     `cmd:"" name:"config" help:"About the configuration."`
 	Init       initCmd       `cmd:"" help:"Write a configuration by questions."`
+	Trust      trustCmd      `cmd:"" help:"Let the config.yaml of a folder count when parley is started there."`
 	Doctor     doctorCmd     `cmd:"" help:"Look for what keeps the host from working, and say how to mend it."`
 	Backup     backupCmd     `cmd:"" help:"Back up all that the host keeps."`
 	Restore    restoreCmd    `cmd:"" help:"Put a backup in the place of the state of a host that is stopped."`
@@ -86,8 +88,9 @@ type env struct {
 	trace  func(op, phase string) // of the store's commits; nil outside of tests
 
 	utc, quiet bool
-	out        io.Writer // nil = standard output
-	found      *host     // that answers; see reach
+	out        io.Writer    // nil = standard output
+	found      *host        // that answers; see reach
+	conf       *foundConfig // the configuration file; see configFile
 }
 
 func main() { parley(traced()) }
@@ -96,11 +99,11 @@ func main() { parley(traced()) }
 func parley(trace func(op, phase string)) {
 	began := time.Now()
 	if len(os.Args) > 1 && os.Args[1] == confine.Command { // hidden: the host starts confined MCP servers with it
-		if err := confine.Main(os.Args[2:]); err != nil {
+		code, err := confine.Main(os.Args[2:], os.Stdout)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "parley:", err)
-			os.Exit(exitFailed)
 		}
-		os.Exit(0)
+		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -72,12 +72,38 @@ func (p *page) printf(format string, a ...any) {
 	_, _ = fmt.Fprintf(p, format, a...)
 }
 
-var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
+var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ", "\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ")
 
 func flat(s string) string { return lineEnds.Replace(s) }
 
-// body prints a text with its lines.
-func (p *page) body(text string) { _, _ = io.WriteString(p, strings.TrimRight(text, "\n")+"\n") }
+const (
+	bodyIndent   = "    " // of what others wrote: deeper than all that the program says about it
+	detailIndent = "  "
+)
+
+// body prints what others wrote beside what the program says: indented, also where a line goes on on the next one of the terminal, so that
+// no text looks like an entry of its own.
+func (p *page) body(text string) { p.hang(bodyIndent, plain, text) }
+
+// detail prints a line about an entry below it.
+func (p *page) detail(c colour, text string) { p.hang(detailIndent, c, flat(text)) }
+
+// hang prints lines behind an indent, those that a terminal would break too.
+func (p *page) hang(indent string, c colour, text string) {
+	text = strings.TrimRight(chatclient.Clean(bodyLines.Replace(text)), "\n")
+	if room := p.width - len(indent); p.width > 0 && room > 0 {
+		text = ansi.Hardwrap(text, room, true)
+	}
+	for line := range strings.Lines(text + "\n") {
+		_, _ = io.WriteString(p.out, strings.TrimRight(indent+p.paint(c, strings.TrimRight(line, "\n")), " ")+"\n")
+	}
+}
+
+// bodyLines has what some terminals and pagers take for the end of a line.
+var bodyLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// answer prints a text that is the whole result, with its lines.
+func (p *page) answer(text string) { _, _ = io.WriteString(p, strings.TrimRight(text, "\n")+"\n") }
 
 // note prints what is not the result: nothing with --quiet.
 func (p *page) note(format string, a ...any) {

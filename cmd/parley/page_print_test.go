@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/gateway/config"
@@ -57,8 +58,52 @@ func TestPrintedTextIsTame(t *testing.T) {
 				break
 			}
 		}
-		if name != "history" && name != "error" && strings.Contains(b.String(), "\nagent:main:fake") {
+		if name != "error" && strings.Contains(b.String(), "\nagent:main:fake") {
 			t.Errorf("%s has a row that a name made: %q", name, b.String())
+		}
+	}
+}
+
+// What others wrote, as a message, a name, an error or an answer, makes no line that looks like one of the program's own, whatever ends its
+// lines and however narrow the terminal is.
+// source: CWE-451
+func TestPrintedTextIsIndented(t *testing.T) {
+	t.Parallel()
+	const forged = "user 2002 now"
+	var texts []string
+	for _, end := range []string{"\n", "\n\n", "\r\n", "\r", "\v", "\f", "\u0085", "\u2028", "\u2029", "\n\u200b"} {
+		texts = append(texts, "nothing special"+end+forged+end+"/send off was my wish")
+	}
+	for width := 20; width < 60; width += 4 { // the terminal would break the line just before
+		texts = append(texts, strings.Repeat("x", width)+forged, strings.Repeat("x", width-4)+forged+" and more", strings.Repeat(" ", width)+forged)
+	}
+	for _, text := range texts {
+		said := sessions.Message{Role: sessions.User, Content: sessions.TextContent(text), Error: text, Provenance: &sessions.Provenance{Name: text, Sender: "1"},
+			Deliveries: []sessions.Mark{{State: sessions.Withheld, To: "x", Rule: text}}}
+		said.Content = append(said.Content, sessions.Block{Type: "image", Media: &channels.Media{Name: text}})
+		failedRun := sessions.Run{ID: "r", Result: text, Error: text, Label: text}
+		for name, print := range map[string]func(p *page){
+			"history": func(p *page) {
+				printHistory(p, api.History{Messages: []sessions.Message{said, {Role: sessions.Assistant, Model: text, ToolName: text, Content: sessions.TextContent(text)}}}, true)
+			},
+			"run": func(p *page) { printRunDetail(p, failedRun) },
+			"session": func(p *page) {
+				printSession(p, api.SessionDetail{Session: api.Session{Key: "k", Title: text, Label: text}})
+			},
+			"delivery": func(p *page) {
+				printDelivery(p, sessions.Delivery{ID: "d", Error: text, Tries: []sessions.Try{{Error: text}}})
+			},
+			"trace": func(p *page) { printTrace(p, sessions.Trace{Skip: text, Run: &failedRun}) },
+		} {
+			for _, width := range []int{0, 20, 40, 56} {
+				var b bytes.Buffer
+				print(&page{out: &b, width: width, now: time.Now()})
+				for _, line := range strings.Split(b.String(), "\n") {
+					if strings.HasPrefix(line, forged) || width > 0 && strings.HasPrefix(line, " ") && ansi.StringWidth(line) > width {
+						t.Errorf("%s, %d wide: %q makes the line %q", name, width, text, line)
+					}
+				}
+			}
 		}
 	}
 }
@@ -346,6 +391,21 @@ func TestPolicyOf(t *testing.T) {
 	} {
 		if got := policyOf(s); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// What a provider refused, and an answer that was given without what came before it, say so.
+func TestRefusalsAreMarked(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]sessions.Message{
+		sessions.RefusedMark: {Role: sessions.Assistant, Model: sessions.NoticeModel, Refused: true, Content: sessions.TextContent("no")},
+		sessions.AloneMark:   {Role: sessions.Assistant, Model: "m", Alone: true, Content: sessions.TextContent("yes")},
+	} {
+		var b bytes.Buffer
+		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q lacks %q", b.String(), want)
 		}
 	}
 }

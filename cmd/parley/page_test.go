@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -16,7 +17,8 @@ import (
 func (w *world) pageConfig(model, extra string) {
 	w.t.Helper()
 	text := "state: state\ngateway: {listen: \"127.0.0.1:0\"}\n" + model + extra
-	if err := os.WriteFile(w.dir+"/config.yaml", []byte(text), 0o600); err != nil {
+	whole := w.dir + "/config.yaml" // at once: a host may be reading it
+	if err := errors.Join(os.WriteFile(whole+".new", []byte(text), 0o600), os.Rename(whole+".new", whole)); err != nil {
 		w.t.Fatal(err)
 	}
 }

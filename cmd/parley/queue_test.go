@@ -75,7 +75,7 @@ func TestMessagesWhileBusy(t *testing.T) {
 
 	for key, want := range map[string][]string{
 		groupOfA: {`turn\) in .*: done, taken up by run \S+, which answers it`, `turn\) in .*: done, attempt 1`},
-		atB:      {`turn\) in .*: aborted, attempt 1: interrupted by a newer message, answered by run \S+`},
+		atB:      {`turn\) in .*: aborted, attempt 1, answered by run \S+\n +error: interrupted by a newer message`},
 	} {
 		var all strings.Builder
 		for _, m := range tn.lines(key) {

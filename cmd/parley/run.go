@@ -99,7 +99,7 @@ func loadAloud(e *env) (*config.Config, error) {
 
 func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	table := gateway.Table(adapters())
-	path, ok := config.Find(e.config, os.Getenv)
+	path, ok := e.configFile()
 	if !ok {
 		return config.Default(table, os.Getenv), nil, nil
 	}
@@ -160,7 +160,7 @@ func (c checkCmd) Run(e *env) error {
 			p.printf("%s counts into budgets in dollars at the catalogue's price: $%v in, $%v out for a million tokens. Set input and output in models.providers.*.models.* for another.\n", m.Model, m.Input, m.Output)
 		}
 	}
-	path, ok := config.Find(e.config, os.Getenv)
+	path, ok := e.configFile()
 	if !ok {
 		return tell(e, c.asJSON, checked{Agents: 1}, words)
 	}

@@ -106,7 +106,7 @@ func printRunDetail(p *page, r sessions.Run) {
 	p.painted(bold, string(r.ID))
 	line := func(name, value string) {
 		if value != "" {
-			p.printf("  %-12s %s\n", name, value)
+			p.detail(plain, fmt.Sprintf("%-12s %s", name, value))
 		}
 	}
 	line("status", string(r.Status)+map[bool]string{true: fmt.Sprintf(", attempt %d", r.Attempt)}[r.Attempt > 1])

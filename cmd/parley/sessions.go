@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func printSession(p *page, s api.SessionDetail) {
 	p.painted(bold, string(s.Key))
 	line := func(name, value string) {
 		if value != "" {
-			p.printf("  %-12s %s\n", name, value)
+			p.detail(plain, fmt.Sprintf("%-12s %s", name, value))
 		}
 	}
 	line("title", oneLine(s.Title))
@@ -192,37 +193,59 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	case sessions.User:
 		who, paint = "user", blue
 		if v := m.Provenance; v != nil {
-			who = firstOf(v.Name, v.User, v.Sender, string(v.Source), v.Kind)
+			who = "user " + speakerOf(*v)
 		}
 	case sessions.Assistant:
-		who = firstOf(m.Model, "agent")
+		who = strings.TrimSpace("agent " + m.Model)
 	case sessions.ToolResult:
 		who, paint = "tool "+m.ToolName, faint
 	}
-	p.painted(paint, who+"  "+p.ago(m.Time))
+	p.painted(paint, cut(oneLine(who)+" · "+p.ago(m.Time), p.width))
 	if text := strings.TrimSpace(m.Said()); text != "" {
 		p.body(text)
 	}
 	for _, b := range m.Content {
 		if b.Media != nil {
-			p.printf("[%s]\n", firstOf(b.Media.Name, b.Type))
+			p.detail(plain, "["+firstOf(b.Media.Name, b.Type)+"]")
 		}
 	}
 	if calls {
 		for _, b := range m.ToolCalls() {
-			p.painted(faint, "→ "+b.Name+" "+string(b.Arguments))
+			p.detail(faint, "→ "+b.Name+" "+string(b.Arguments))
 		}
 	}
 	if m.Error != "" {
-		p.painted(red, m.Error)
+		p.detail(red, m.Error)
+	}
+	switch {
+	case m.IsRefusal():
+		p.detail(yellow, "("+sessions.RefusedMark+")")
+	case m.Alone:
+		p.detail(yellow, "("+sessions.AloneMark+")")
 	}
 	for _, d := range m.Deliveries {
 		if d.State != sessions.Sent {
-			p.painted(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+d.Rule))
+			p.detail(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+d.Rule))
 		}
 	}
 	p.printf("\n")
 }
+
+// speakerOf names who sent a message by what the platform vouches for, the id, and by the name that the person chose.
+func speakerOf(v sessions.Provenance) string {
+	id := firstOf(v.Sender, string(v.Source))
+	name := oneLine(firstOf(v.Name, v.User))
+	switch {
+	case name == "":
+		return firstOf(id, v.Kind)
+	case id == "":
+		return strconv.Quote(cut(name, maxName))
+	}
+	return id + " " + strconv.Quote(cut(name, maxName))
+}
+
+// maxName is how many columns of a name that somebody chose are shown.
+const maxName = 40
 
 type sessionsSearchCmd struct {
 	Text    string `arg:"" help:"Words."`
@@ -380,7 +403,7 @@ func (c sessionsCompactCmd) Run(e *env) error {
 		return err
 	}
 	if said.Run == "" {
-		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.body(firstOf(s.Answer, "There is nothing to sum up.")) })
+		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.answer(firstOf(s.Answer, "There is nothing to sum up.")) })
 	}
 	return waitAndTell(e, said.Run, 10*time.Minute, c.asJSON)
 }

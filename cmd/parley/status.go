@@ -38,6 +38,26 @@ func (c openCmd) Run(e *env) error {
 	})
 }
 
+type signOutCmd struct {
+	asJSON
+}
+
+// Help says what ends and what stays.
+func (signOutCmd) Help() string {
+	return "The cookies of all browsers and the links of parley open are good for nothing from then on, copied ones too, and open pages end. Tokens stay: change gateway.token where one is known to others."
+}
+
+// Run signs every browser out.
+func (c signOutCmd) Run(e *env) error {
+	x, err := request[api.SignedOut](e, "POST /api/sign-out", api.None{})
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, x, func(p *page, _ api.SignedOut) {
+		p.note("Every browser is signed out. parley open prints a new link.\n")
+	})
+}
+
 type statusCmd struct {
 	asJSON
 }

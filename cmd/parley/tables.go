@@ -31,7 +31,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: telegram.Kind, Person: telegram.Person, Chat: telegram.Chat, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Cursor: e.Cursor})
+				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Cursor: e.Cursor, Sent: e.Sent})
 				if err != nil {
 					return nil, err // not the nil pointer in an interface
 				}

@@ -51,7 +51,7 @@ func (w waiting) ended(e *env, s api.Said, j asJSON) error {
 	return tell(e, j, s, func(p *page, s api.Said) {
 		switch {
 		case s.Answer != "":
-			p.body(s.Answer)
+			p.answer(s.Answer)
 		case p.quiet:
 			p.printf("%s\n", s.Run)
 		default:

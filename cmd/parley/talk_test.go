@@ -67,7 +67,7 @@ func TestCommandsAndPrompt(t *testing.T) {
 	if len(calls) != 4 || calls[0].Model != "mock-1" || calls[1].Model != "mock-2" || calls[3].Model != "mock-2" {
 		t.Fatalf("%d calls: %+v", len(calls), calls)
 	}
-	frame := regexp.MustCompile(`^\[message of \w{3} \d{4}-\d\d-\d\d \d\d:\d\d, on telegram, by an owner(, forwarded: somebody else's words)?\]\n\n(.*)$`)
+	frame := regexp.MustCompile(`^\[message of \w{3} \d{4}-\d\d-\d\d \d\d:\d\d, on telegram, by an owner(, forwarded from "Eve": their words)?\]\n\n(.*)$`)
 	for i, want := range []string{"an old secret", "who answers?", "/send off", "and now for something else"} {
 		m := calls[i].Messages[len(calls[i].Messages)-1]
 		if got := frame.FindStringSubmatch(m.Text); got == nil || got[2] != want || (got[1] != "") != (i == 2) {

@@ -44,7 +44,7 @@ func printTrace(p *page, t sessions.Trace) {
 		p.printf("%s  accepted%s\n", p.stamp(t.Accepted), origin(t))
 	}
 	if t.Skip != "" {
-		p.printf("  nothing was done: %s\n", t.Skip)
+		p.detail(plain, "nothing was done: "+t.Skip)
 	}
 	if t.Run != nil {
 		printRun(p, *t.Run)
@@ -90,9 +90,6 @@ func printRun(p *page, r sessions.Run) {
 	case r.Attempt > 0:
 		p.printf(", attempt %d", r.Attempt)
 	}
-	if r.Error != "" {
-		p.printf(": %s", r.Error)
-	}
 	if r.Status != sessions.Done && r.Batch != "" {
 		p.printf(", answered by run %s", r.Batch)
 	}
@@ -100,6 +97,9 @@ func printRun(p *page, r sessions.Run) {
 		p.printf(", silent: %s", word)
 	}
 	p.printf("\n")
+	if r.Error != "" {
+		p.detail(plain, "error: "+r.Error)
+	}
 	if c := r.Chain; c != nil && c.Parent != nil && r.Status == sessions.Done && router.Silence(r) == agent.Speak && r.Attempt > 0 {
 		p.printf("  its result went to the sub-agent that asked for it, %s (run %s)\n", c.Requester, c.Parent.Root)
 	}

@@ -42,7 +42,7 @@ func TestTraceOfSubagents(t *testing.T) {
 		{"announced", atA, 1, []string{"(child) in ", "(announce) in ", ": announce sent to ", "arrived as"}, "silent"},
 		{"silent by its step", atA, 2, []string{"(child) in ", "(announce) in ", ": done, attempt 1, silent: ANNOUNCE_SKIP\n"}, "delivery"},
 		{"silent itself", atA, 3, []string{"(child) in ", ": done, attempt 1, silent: ANNOUNCE_SKIP\n"}, "(announce)"},
-		{"stopped", atA, 4, []string{"(child) in ", ": aborted, attempt 1: "}, "delivery"},
+		{"stopped", atA, 4, []string{"(child) in ", ": aborted, attempt 1\n  error: "}, "delivery"},
 		{"withheld", atB, 1, []string{"(announce) in ", ": announce withheld to ", "policy: deny by session.sendPolicy.rules[0]"}, "arrived as"},
 		{"failed", groupOfA, 1, []string{"(announce) in ", ": announce failed to ", "bot was kicked"}, "arrived as"},
 	} {

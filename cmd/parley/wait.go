@@ -122,10 +122,13 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 	}
 	if err := tell(e, j, w, func(p *page, w api.Waited) {
 		if w.Reply != "" {
-			p.body(w.Reply)
+			p.answer(w.Reply)
 		}
 	}); err != nil {
 		return err
+	}
+	if w.Status == "ok" && w.Reply == "" && w.Error != "" {
+		return failed(exitFailed, "no_answer", "the run %s has no answer: %s", id, w.Error)
 	}
 	if w.Status != "ok" {
 		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, firstOf(w.Error, "no reason was given"))

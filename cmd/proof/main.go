@@ -53,7 +53,7 @@ func faultTestsAt(postgres string) string {
 	if postgres == "" {
 		return faultTests
 	}
-	return faultTests + "|^TestOwnerPostgres$"
+	return faultTests + "|^Test(CommitCut|CommitUncertain|DuplicateWaits|Fenced|Owner|ReadOnly|Unfit)Postgres$"
 }
 
 // Validate says what cannot be asked for.

@@ -26,9 +26,11 @@ type Token struct {
 // Settings are what may change while the host runs.
 type Settings struct {
 	Tokens  []Token        // names differ; without any nobody comes in
+	Epoch   string         // cookies of another one are void; "" = that of a host on which nobody was signed out yet
 	Hosts   []string       // names, without port, under which the host may be addressed, besides localhost and IP addresses
 	Proxies []netip.Prefix // from where X-Forwarded-For and X-Forwarded-Proto are believed
-	Open    []string       // paths that need no token, for example /healthz; one that ends in / covers what is below it
+	Open    []string       // paths that need no token, for example /static/; one that ends in / covers what is below it
+	Public  []string       // paths of Open that say more to those who show a token, which is checked then
 }
 
 // Config is what a door is made of.
@@ -77,24 +79,34 @@ func (d *Door) Apply(s Settings) {
 	d.applying.Lock()
 	defer d.applying.Unlock()
 	s.Open = append([]string{"/static/"}, s.Open...)
-	next := &state{Settings: s, keys: keys(s.Tokens)}
-	gone := next.takeOver(d.state.Load())
+	next := &state{Settings: s, keys: keys(s.Tokens, s.Epoch)}
+	was := d.state.Load()
+	gone := next.takeOver(was)
 	d.state.Store(next)
-	for _, k := range gone {
-		close(k.over)
+	if was != nil && was.Epoch != next.Epoch {
+		d.codes.clear()
+	}
+	for _, end := range gone {
+		close(end)
 	}
 }
 
-// takeOver has tokens that stay as they are stay the same keys, and gives those that are gone. was may be nil.
-func (s *state) takeOver(was *state) (gone []key) {
+// takeOver has tokens that stay as they are stay the same keys, and gives the ends of those that are gone, and of cookies of another epoch. was may be
+// nil.
+func (s *state) takeOver(was *state) (gone []chan struct{}) {
 	if was == nil {
 		return nil
 	}
 	for _, k := range was.keys {
 		if i := slices.IndexFunc(s.keys, k.same); i >= 0 {
 			s.keys[i].over = k.over
+			if s.Epoch == was.Epoch {
+				s.keys[i].signedOut = k.signedOut
+			} else {
+				gone = append(gone, k.signedOut)
+			}
 		} else {
-			gone = append(gone, k)
+			gone = append(gone, k.over)
 		}
 	}
 	return gone
@@ -126,7 +138,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		case r.URL.Path == "/logout":
 			d.logout(w, r)
 			return
-		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path):
+		case d.cfg.Pass != nil && d.cfg.Pass(r), s.open(r.URL.Path) && !s.shown(r):
 			w.pass(next, r)
 		default:
 			if k, ok := d.enter(s, w, r); ok {
@@ -153,12 +165,22 @@ func (s *state) open(path string) bool {
 	return slices.ContainsFunc(s.Open, func(p string) bool { return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) })
 }
 
+// shown reports whether a request for a public path carries a token, or a cookie that is good.
+func (s *state) shown(r *http.Request) bool {
+	if !slices.Contains(s.Public, r.URL.Path) {
+		return false
+	}
+	_, _, in := s.session(r)
+	return in || r.Header.Get("Authorization") != ""
+}
+
 // enter gives the key of the cookie or token that a request carries, or refuses.
 func (d *Door) enter(s *state, w http.ResponseWriter, r *http.Request) (k key, ok bool) {
 	if k, renew, ok := s.session(r); ok {
 		if renew {
 			s.setCookie(w, r, k)
 		}
+		k.byCookie = true
 		return k, true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

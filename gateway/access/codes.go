@@ -87,6 +87,13 @@ func (c *codes) take(code string, s *state) (key, bool) {
 	return s.keys[j], true
 }
 
+// clear makes all codes worth nothing.
+func (c *codes) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = nil
+}
+
 // forget lets go of what is too old. c.mu is held.
 func (c *codes) forget() {
 	now := time.Now()

@@ -74,9 +74,15 @@ func (a *answer) passAs(next http.Handler, r *http.Request, k key) {
 	known(r.Context())
 	ctx, cancel := context.WithCancel(api.With(r.Context(), k.principal()))
 	defer cancel()
+	var signedOut chan struct{}
+	if k.byCookie {
+		signedOut = k.signedOut
+	}
 	go func() {
 		select {
 		case <-k.over:
+			cancel()
+		case <-signedOut:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -18,6 +18,9 @@ type key struct {
 	sum   [sha256.Size]byte // of the token: what is compared has one length
 	sign  [sha256.Size]byte // signs its cookies: a restart keeps people signed in, another token does not
 	over  chan struct{}     // closed when it opens nothing any more
+
+	signedOut chan struct{} // closed when its cookies are void
+	byCookie  bool          // a cookie stood for it
 }
 
 // same reports whether another key opens the same, as the same.
@@ -25,15 +28,24 @@ func (k key) same(other key) bool {
 	return k.name == other.name && k.scope == other.scope && k.sum == other.sum
 }
 
-func keys(ts []Token) []key {
+func keys(ts []Token, epoch string) []key {
 	var out []key
 	for _, t := range ts {
 		if !t.Token.IsZero() {
 			text := t.Token.Reveal()
-			out = append(out, key{t.Name, t.Scope, len(text) < Long, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("parley web session\x00" + text)), make(chan struct{})})
+			out = append(out, key{t.Name, t.Scope, len(text) < Long, sha256.Sum256([]byte(text)), signing(text, epoch), make(chan struct{}), make(chan struct{}), false})
 		}
 	}
 	return out
+}
+
+// signing gives what signs the cookies of a token in an epoch.
+func signing(token, epoch string) [sha256.Size]byte {
+	text := "parley web session\x00" + token
+	if epoch != "" {
+		text = "parley web session of an epoch\x00" + epoch + "\x00" + token
+	}
+	return sha256.Sum256([]byte(text))
 }
 
 func (k key) principal() api.Principal { return api.Principal{Name: k.name, Scope: k.scope} }

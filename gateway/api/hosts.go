@@ -48,7 +48,8 @@ type Account struct {
 	Detail   string             `json:"detail,omitempty"` // what is wrong
 	Todo     string             `json:"todo,omitempty"`   // what a person can do about it
 	LastSeen time.Time          `json:"lastSeen,omitzero"`
-	Next     time.Time          `json:"next,omitzero"` // when it is tried again
+	Next     time.Time          `json:"next,omitzero"`  // when it is tried again
+	Since    time.Time          `json:"since,omitzero"` // when the platform ended it; absent while it runs
 	Restarts int                `json:"restarts"`
 	Pairs    bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
 	Linking  bool               `json:"linking,omitempty"` // somebody is linking it now
@@ -59,6 +60,11 @@ type Account struct {
 type PageLink struct {
 	Path    string    `json:"path" jsonschema:"behind the address of the host"`
 	Expires time.Time `json:"expires"`
+}
+
+// SignedOut says that every browser was signed out.
+type SignedOut struct {
+	SignedOut bool `json:"signedOut" jsonschema:"cookies and login links from before are good for nothing"`
 }
 
 // InWords is a state as people read it.
@@ -89,6 +95,9 @@ func (s Account) Line() string {
 		if more != "" {
 			line += "; " + more
 		}
+	}
+	if !s.Since.IsZero() {
+		line += "; so since " + s.Since.Local().Format(time.DateTime)
 	}
 	if !s.Next.IsZero() {
 		line += "; it is tried again at " + s.Next.Local().Format(time.DateTime)

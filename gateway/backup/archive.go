@@ -83,9 +83,12 @@ const (
 	oldPrefix   = "before-restore-"
 )
 
+// EpochFile is in the state folder since every browser was signed out. It is in no backup and stays at a restore: cookies that are void stay so.
+const EpochFile = "browser-epoch"
+
 // passing reports whether a name in the state folder stands for what passes: locks, sockets, what backups and restores leave.
 func passing(name string) bool {
-	return name == "owner.lock" || name == sqlstore.UnfinishedFile || name == sqlstore.CallsFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
+	return name == "owner.lock" || strings.HasPrefix(name, EpochFile) || name == sqlstore.UnfinishedFile || name == sqlstore.CallsFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
 }
 
 // writer is an archive that is being written.
@@ -241,6 +244,14 @@ func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "channels/") && strings.HasSuffix(name, ".db")
 }
 
+// beside reports whether a file belongs to a database of the host or of an adapter, and is no part of a backup.
+func beside(name string) bool {
+	if strings.HasPrefix(name, "channels/") {
+		return companion(name)
+	}
+	return !strings.Contains(name, "/") && name != sqlstore.DatabaseFile && strings.HasPrefix(name, sqlstore.DatabaseFile)
+}
+
 // companion reports whether a file belongs to a SQLite database.
 func companion(name string) bool {
 	for _, end := range []string{"-wal", "-shm", "-journal"} {
@@ -283,7 +294,7 @@ func (x *writer) walk(ctx context.Context, f func(name string) error) error {
 			return nil
 		case slices.Contains(own, name): // it has a place of its own
 			return nil
-		case top && strings.HasPrefix(name, sqlstore.DatabaseFile) || companion(name) && strings.HasPrefix(name, "channels/"):
+		case beside(name) || name == sqlstore.DatabaseFile:
 			return nil
 		case !e.Type().IsRegular():
 			if why := name + ": it is no plain file"; !slices.Contains(x.m.Left, why) { // the walk is done twice

@@ -43,9 +43,7 @@ func state(t *testing.T) (string, *sqlstore.Store) {
 	accept(t, s, "m1")
 	write(t, dir, map[string]string{"token": "secret\n", "outbox/aa": "a file", "media/bb": "a picture", "workspace/main/AGENTS.md": "be kind", "agents/main/sessions/x.jsonl": "{}\n",
 		"channels/fake/default/note": "of the adapter", "parley.sock": "", ".backup-old/left": "of a backup that was killed"})
-	if err := sqlstore.Copy(t.Context(), filepath.Join(dir, sqlstore.DatabaseFile), filepath.Join(dir, "channels/fake/default/keys.db")); err != nil {
-		t.Fatal(err)
-	}
+	change(t, filepath.Join(dir, "channels/fake/default/keys.db"), "CREATE TABLE k (a INTEGER PRIMARY KEY, b BLOB NOT NULL); INSERT INTO k VALUES (1, 'key')")
 	return dir, s
 }
 
@@ -260,7 +258,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		dir := t.TempDir()
-		if _, err := unpack(t.Context(), bytes.NewReader(squeezed(t, b)), dir); err == nil {
+		if _, err := unpack(t.Context(), bytes.NewReader(squeezed(t, b)), dir, &bounds{}); err == nil {
 			t.Error("unpacked what Check refuses")
 		}
 	})

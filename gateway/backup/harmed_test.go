@@ -106,7 +106,7 @@ func TestForgedArchives(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := forged(t, nil, tar.Header{Name: name})
-		if _, err := unpack(t.Context(), bytes.NewReader(b), inner); !errors.Is(err, ErrArchive) {
+		if _, err := unpack(t.Context(), bytes.NewReader(b), inner, &bounds{}); !errors.Is(err, ErrArchive) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 		_ = filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {

@@ -25,20 +25,21 @@ func bad(format string, a ...any) error {
 }
 
 // Check reads an archive to its end and compares every file with the manifest. It writes nothing.
-func Check(ctx context.Context, r io.Reader) (Manifest, error) { return read(ctx, r, nil) }
+func Check(ctx context.Context, r io.Reader) (Manifest, error) { return read(ctx, r, nil, &bounds{}) }
 
-// unpack is Check that writes the files below a folder.
-func unpack(ctx context.Context, r io.Reader, dir string) (m Manifest, err error) {
+// unpack is Check that writes the files below a folder, within bounds.
+func unpack(ctx context.Context, r io.Reader, dir string, b *bounds) (m Manifest, err error) {
 	root, err := os.OpenRoot(dir) // whatever a name says, nothing is written outside
 	if err != nil {
 		return m, err
 	}
 	defer func() { _ = root.Close() }() // every file is closed already
-	return read(ctx, r, root)
+	return read(ctx, r, root, b)
 }
 
-func read(ctx context.Context, r io.Reader, root *os.Root) (m Manifest, err error) {
-	z, err := gzip.NewReader(r)
+func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifest, err error) {
+	b.packed = &counted{r: r}
+	z, err := gzip.NewReader(b.packed)
 	if err != nil {
 		return m, bad("it is not compressed with gzip (%v)", err)
 	}
@@ -74,12 +75,18 @@ func read(ctx context.Context, r io.Reader, root *os.Root) (m Manifest, err erro
 		if _, twice := found[h.Name]; twice {
 			return m, bad("%q is in it twice", h.Name)
 		}
-		if found[h.Name], err = readFile(t, h, root); err != nil {
+		if err := b.admit(h.Name, h.Size); err != nil {
+			return m, err
+		}
+		if found[h.Name], err = readFile(t, h, root, b); err != nil {
 			return m, err
 		}
 	}
-	if _, err := io.Copy(io.Discard, z); err != nil { // what follows the end of the tar, up to the sum of all
+	switch n, err := io.Copy(io.Discard, io.LimitReader(z, maxTrailing+1)); { // what follows the end of the tar, up to the sum of all
+	case err != nil:
 		return m, bad("its end is damaged: %v", err)
+	case n > maxTrailing:
+		return m, bad("something follows its end")
 	}
 	return compare(manifest, found)
 }
@@ -91,13 +98,13 @@ func properName(name string) error {
 		return nil
 	}
 	top, _, _ := strings.Cut(rest, "/")
-	if !in || rest == "" || path.Clean(rest) != rest || strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) {
+	if !in || rest == "" || beside(rest) || path.Clean(rest) != rest || strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) {
 		return bad("%.200q is no name of a file in a backup", name)
 	}
 	return nil
 }
 
-func readFile(r io.Reader, h *tar.Header, root *os.Root) (f File, err error) {
+func readFile(r io.Reader, h *tar.Header, root *os.Root, b *bounds) (f File, err error) {
 	sum := sha256.New()
 	w := io.Writer(sum)
 	if root != nil {
@@ -116,9 +123,12 @@ func readFile(r io.Reader, h *tar.Header, root *os.Root) (f File, err error) {
 		w = io.MultiWriter(out, sum)
 	}
 	track := &tracked{r: r}
-	n, err := io.Copy(w, track)
+	n, err := io.Copy(bounded{w, b}, track)
 	if track.err != nil {
 		return f, bad("%s cannot be read: %v", h.Name, track.err)
+	}
+	if errors.Is(err, ErrTooLarge) {
+		return f, err
 	}
 	if err != nil {
 		return f, fmt.Errorf("unpacking %s: %w", h.Name, err)

@@ -26,6 +26,8 @@ type Options struct {
 	DryRun bool   // everything is checked, nothing is changed
 	Now    time.Time
 
+	MaxBytes int64 // that the archive may unpack to; 0 = DefaultMaxBytes, and no more than a backup could be packed into
+
 	sync func(folder string) error // nil = SyncFolder
 }
 
@@ -81,7 +83,7 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		return x.Report, fmt.Errorf("making a folder to unpack in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(x.stage) }() // empty but for what failed
-	if x.Manifest, err = unpack(ctx, r, x.stage); err != nil {
+	if x.Manifest, err = unpack(ctx, r, x.stage, boundsOf(o)); err != nil {
 		return x.Report, err
 	}
 	if err := x.examine(ctx); err != nil {
@@ -96,6 +98,11 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 // examine looks into the databases, and decides what goes and what stays.
 func (x *restore) examine(ctx context.Context) error {
 	staged := filepath.Join(x.stage, stateFolder, sqlstore.DatabaseFile)
+	if exists(staged) { // before anything else is asked of it
+		if err := sqlstore.CheckSchema(ctx, staged); err != nil {
+			return fmt.Errorf("the database of the backup: %w", err)
+		}
+	}
 	in, err := sqlstore.Inspect(ctx, staged)
 	switch {
 	case err == nil:
@@ -115,6 +122,9 @@ func (x *restore) examine(ctx context.Context) error {
 	}
 	for _, f := range x.Manifest.Files {
 		if rest, ok := strings.CutPrefix(f.Path, stateFolder); ok && isDatabase(rest) {
+			if err := sqlstore.CheckPlain(ctx, filepath.Join(x.stage, filepath.FromSlash(f.Path))); err != nil {
+				return fmt.Errorf("%s of the backup: %w", f.Path, err)
+			}
 			if err := sqlstore.CheckFile(ctx, filepath.Join(x.stage, filepath.FromSlash(f.Path))); err != nil {
 				return fmt.Errorf("a database of the backup is damaged: %w", err)
 			}

@@ -340,16 +340,22 @@ func mine(s string) string { return "\x1b[36m" + s + "\x1b[39m" }
 func name(s string) string { return "\x1b[32m" + bold(s) + "\x1b[39m" }
 
 func (m *model) user(who, text string) string {
-	return "\n" + mine(bold(Clean(who))) + "\n" + m.wrap(text)
+	return "\n" + mine(bold(oneLine(who))) + "\n" + m.wrap(text)
 }
 
 func (m *model) agent(text string) string {
-	return "\n" + name(Clean(m.info.Agent)) + "\n" + m.wrap(text)
+	return "\n" + name(oneLine(m.info.Agent)) + "\n" + m.wrap(text)
 }
 
+// wrap breaks and indents a text: what it says looks like no entry of its own.
 func (m *model) wrap(text string) string {
-	return ansi.Wrap(strings.TrimSpace(Clean(text)), m.width, "")
+	lines := strings.Split(ansi.Wrap(strings.TrimSpace(Clean(text)), max(m.width-len(bodyIndent), 1), ""), "\n")
+	return bodyIndent + strings.Join(lines, "\n"+bodyIndent)
 }
+
+const bodyIndent = "  "
+
+func oneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
 func (m *model) View() tea.View {
 	rows, x, y := m.in.layout(m.width - 2)

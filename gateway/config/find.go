@@ -8,26 +8,44 @@ import (
 	"strings"
 )
 
-// Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml, ~/.config/parley/config.yaml. ok is false when
-// there is none: use Default. A file that was named by flag or variable is returned without looking, so that Load says what is
-// wrong with it; so is one that is there but cannot be examined.
+// fileName is the configuration file in the working folder, and that of the user.
+const fileName = "config.yaml"
+
+// Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml where the folder is trusted (see Trust),
+// ~/.config/parley/config.yaml. ok is false when there is none: use Default. A file that was named by flag or variable is returned
+// without looking, so that Load says what is wrong with it; so is one that is there but cannot be examined.
 func Find(flag string, getenv func(string) string) (path string, ok bool) {
-	if flag != "" {
-		return home(flag, getenv), true
+	if path := named(flag, getenv); path != "" {
+		return path, true
 	}
-	if p := getenv("PARLEY_CONFIG"); p != "" {
-		return home(p, getenv), true
+	if isThere(fileName) && untrusted(".", getenv) == nil {
+		return fileName, true
 	}
-	places := []string{"config.yaml"}
-	if h := homeFolder(getenv); h != "" {
-		places = append(places, filepath.Join(h, ".config", "parley", "config.yaml"))
-	}
-	for _, p := range places {
-		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
-			return p, true
-		}
+	if p := usersFile(getenv); p != "" && isThere(p) {
+		return p, true
 	}
 	return "", false
+}
+
+// named gives the file that the user names; "" = none.
+func named(flag string, getenv func(string) string) string {
+	if flag == "" {
+		flag = getenv("PARLEY_CONFIG")
+	}
+	return home(flag, getenv)
+}
+
+// usersFile is the configuration file in the user's own folder; "" = there is no home folder.
+func usersFile(getenv func(string) string) string {
+	if h := homeFolder(getenv); h != "" {
+		return filepath.Join(h, ".config", "parley", fileName)
+	}
+	return ""
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func homeFolder(getenv func(string) string) string {

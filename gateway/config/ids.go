@@ -97,6 +97,11 @@ func (d *decoder) person(a Adapter, text, path string) (string, bool) {
 		d.at(path, fmt.Sprintf("%s is no person on %s", quotedValue(e), a.Kind), err.Error())
 		return text, false
 	}
+	if strings.HasPrefix(string(id), "@") {
+		k := checker{decoder: d, root: d.root}
+		k.report(Warning, path, k.redact(fmt.Sprintf("%s is a name: when its owner gives it up, or on Discord a webhook takes it, another person has these rights", quotedValue(e))),
+			"write the person's id, which stays; /whoami tells it")
+	}
 	return string(id), true
 }
 

@@ -28,6 +28,33 @@ func withIDs() Table {
 		Chat:   func(s string) (channels.ChatID, error) { id, err := number("g", s); return channels.ChatID(id), err }})
 }
 
+// A name that another person can take over is warned about wherever it gives rights.
+// source: CWE-290 (a name is no identity)
+func TestNamesAreWarnedAbout(t *testing.T) {
+	_, ps, err := parse("c.yaml", []byte(`
+commands: {ownerAllowFrom: ["p:@Ada", "p:1"]}
+session: {identityLinks: {ann: ["p:@Ann"]}}
+channels:
+  p:
+    allowFrom: ["@Ben", 2]
+    groupAllowFrom: ["p:@Cem"]
+    groups:
+      5: {allowFrom: ["@Dan"], toolsBySender: {"@Eve": {deny: [fetch]}}, topics: {9: {allowFrom: ["@Fay"]}}}
+`), withIDs(), env())
+	var at []string
+	for _, p := range ps {
+		if p.Severity == SevereError || !strings.Contains(p.Text, "is a name") {
+			t.Errorf("%v", p)
+		}
+		at = append(at, p.Key)
+	}
+	slices.Sort(at)
+	want := []string{"channels.p.allowFrom[0]", "channels.p.groupAllowFrom[0]", "channels.p.groups.5.allowFrom[0]", "channels.p.groups.5.toolsBySender.@Eve", "channels.p.groups.5.topics.9.allowFrom[0]", "commands.ownerAllowFrom[0]", "session.identityLinks.ann[0]"}
+	if err != nil || !slices.Equal(at, want) {
+		t.Errorf("warned about %q, %v", at, err)
+	}
+}
+
 // Ids are rewritten to what messages say, wherever they stand: in lists, in keys, in accounts, behind their channel's name. Other
 // channels' stay as they are.
 func TestIDsAreRewritten(t *testing.T) {
@@ -47,7 +74,7 @@ channels:
       one: {}
       two: {allowFrom: [" 8", "*"]}
 `), withIDs(), env())
-	if err != nil || len(ps) > 0 {
+	if err != nil || len(ps) != 1 || ps[0].Key != "channels.p.allowFrom[3]" {
 		t.Fatal(ps, err)
 	}
 	if got := c.Commands.OwnerAllowFrom; !slices.Equal(got, []string{"p:u7", "p:u8", "telegram:+9"}) {

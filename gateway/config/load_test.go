@@ -215,12 +215,16 @@ func TestFind(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(inHome), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{inHome, "config.yaml"} { // the later ones win
+	for _, p := range []string{"config.yaml", inHome} {
 		if err := os.WriteFile(p, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		check("", getenv, p, true)
 	}
+	check("", getenv, inHome, true)
+	if _, err := Trust(work, getenv); err != nil {
+		t.Fatal(err)
+	}
+	check("", getenv, "config.yaml", true)
 	check("", env("HOME", home, "PARLEY_CONFIG", "~/gone.yaml"), filepath.Join(home, "gone.yaml"), true)
 	check("flag.yaml", env("HOME", home, "PARLEY_CONFIG", "/gone.yaml"), "flag.yaml", true)
 }

@@ -11,7 +11,7 @@ import (
 const preface = `<!-- Generated from the structs in the source: go test ./cmd/parley -run Generated -update -->
 # Configuration
 
-parley runs without a configuration file. With one, it reads the first that there is of: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml`, `~/.config/parley/config.yaml`" + `.
+parley runs without a configuration file. With one, it reads the first that there is of: ` + "`--config`, `$PARLEY_CONFIG`, `./config.yaml` in a trusted folder, `~/.config/parley/config.yaml`" + `.
 [config.example.yaml](../config.example.yaml) is a file to start from; [config.schema.json](config.schema.json) lets editors complete and check it.
 ` + "`parley check`" + ` reads a file and lists everything that is wrong with it.
 

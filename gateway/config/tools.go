@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"parley/policy"
+	"parley/tools"
 )
 
 // tools reports entries of lists of tools that name none. What MCP servers have is not known before they run; their names begin with
@@ -15,6 +16,10 @@ func (k *checker) tools() {
 	}
 	look := func(path string, r policy.Rights) { k.adopt("", r.CheckTools(path, servers), nil) }
 	t := k.config.Tools
+	if t.Files.Others == tools.OthersAll {
+		k.adopt("", []policy.Problem{{Path: "tools.files.others", Warning: true,
+			Message: "everybody who is let in can have the agent read, change and send all files of its workspace; own gives each session a folder"}}, nil)
+	}
 	look("tools", policy.Rights{Allow: t.Allow, Deny: t.Deny})
 	for _, kind := range sortedKeys(t.ByChatType) {
 		look("tools.byChatType."+string(kind), t.ByChatType[kind])

@@ -40,6 +40,23 @@ channels:
 	}
 }
 
+// Who lets guests work in the whole workspace is warned. source: CWE-668
+func TestFilesOfOthers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"tools: {files: {others: all}}\n": 1, "tools: {files: {others: own}}\n": 0, "tools: {}\n": 0} {
+		n := 0
+		_, ps, _ := load(text)
+		for _, p := range ps {
+			if p.Key == "tools.files.others" && p.Severity != SevereError {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %v", text, ps)
+		}
+	}
+}
+
 // A kind of chat or sender that is none is an error: the rights would hold nowhere.
 func TestToolSwitches(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,8 @@ import (
 	rhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels"
 )
 
 // maxMarkdown is the longest text that is parsed, in bytes; a longer one is shown as it is.
@@ -34,16 +36,27 @@ func RenderMarkdown(md string) string {
 	return out.String()
 }
 
+// markdown reads what the chats read: a text means the same on the page as on a phone.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(
-			extension.Linkify, extension.Strikethrough, extension.TaskList,
-			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), // no inline styles: the page forbids them
+		goldmark.WithParser(channels.MarkdownParser(parser.WithASTTransformers(util.Prioritized(tame{}, 1000)))),
+		goldmark.WithRendererOptions(
+			rhtml.WithHardWraps(), rhtml.WithWriter(asWritten{rhtml.DefaultWriter}),
+			renderer.WithNodeRenderers(
+				util.Prioritized(tagsAsText{}, 1),
+				util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+				util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+				util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500), // no inline styles: the page forbids them
+			),
 		),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 1000))),
-		goldmark.WithRendererOptions(rhtml.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(tagsAsText{}, 1))),
 	)
 })
+
+// asWritten writes text without a second look for entities and backslashes: the parser has left out what is markup.
+type asWritten struct{ rhtml.Writer }
+
+// Write implements html.Writer.
+func (w asWritten) Write(out util.BufWriter, source []byte) { w.RawWrite(out, source) }
 
 // tame changes the parsed document where the page is stricter than Markdown.
 type tame struct{}

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"html"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,6 +27,10 @@ func TestRenderMarkdown(t *testing.T) {
 		"picture in link":  {"[![a](https://a.b/i)](javascript:x)", `<p><a href="https://a.b/i"` + blank + ">a</a></p>\n"},
 		"heading":          {"# Top", "<h3>Top</h3>\n"},
 		"open fence":       {"```go\nx < y", "<pre><code class=\"language-go\">x &lt; y\n</code></pre>\n"},
+		"numbers":          {"1986. a\n1990. b", "<ol start=\"1986\">\n<li>a</li>\n<li value=\"1990\">b</li>\n</ol>\n"},
+		"ranges":           {"5~10 and 3~4, 2*3*4", "<p>5~10 and 3~4, 2*3*4</p>\n"},
+		"entities":         {"&copy; \\*x\\* \\d", "<p>&amp;copy; *x* \\d</p>\n"},
+		"CJK":              {"**注意：**请看", "<p><strong>注意：</strong>请看</p>\n"},
 		"table":            {"|a|\n|-:|\n|1|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">1</td>\n</tr>\n</tbody>\n</table>\n"},
 	}
 	for name, tt := range tests {
@@ -39,7 +45,7 @@ func TestRenderMarkdown(t *testing.T) {
 
 var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
+	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
 )
 
 // Whatever is written, only the tags and attributes of the list come out.
@@ -65,4 +71,49 @@ func TestLongTextIsShownPlain(t *testing.T) {
 	if !strings.HasPrefix(got, "<pre>&lt;*a* ") || !strings.HasSuffix(got, "</pre>") {
 		t.Errorf("got %.40q", got)
 	}
+}
+
+// What is written without markup is shown as it is written on the page too.
+func TestPlainTextIsShownAsWrittenOnThePage(t *testing.T) {
+	t.Parallel()
+	corpus, err := os.ReadFile("../../channels/testdata/plain.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split("\n"+string(corpus), "\n== ")[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		if name == "english lines" || name == "table not meant" { // rules are drawn as rules here
+			continue
+		}
+		number := ""
+		got := tag.ReplaceAllStringFunc(RenderMarkdown(text), func(tag string) string {
+			if m := counted.FindStringSubmatch(tag); m != nil {
+				number = m[1]
+			}
+			switch {
+			case strings.HasPrefix(tag, "<li") && number != "":
+				s := number + ". "
+				number = ""
+				return s
+			case strings.HasPrefix(tag, "<li"):
+				return "- "
+			}
+			return " "
+		})
+		if a, b := words(html.UnescapeString(got)), words(text); a != b {
+			t.Errorf("%s: shown as\n%s\nand not as\n%s", name, a, b)
+		}
+	}
+}
+
+var counted = regexp.MustCompile(`(?:start|value)="(\d+)"`)
+
+func words(s string) string {
+	var out []string
+	for _, w := range strings.Fields(s) {
+		if w != "-" && w != "*" {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, "")
 }

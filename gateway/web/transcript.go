@@ -117,6 +117,9 @@ func (u *utterance) spoken(m sessions.Message) {
 		}
 		if p.Forwarded {
 			u.Where += ", forwarded"
+			if p.Origin != "" {
+				u.Where += " from " + p.Origin
+			}
 		}
 	}
 }

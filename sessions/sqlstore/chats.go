@@ -2,10 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/url"
-	"slices"
 	"time"
 
 	"parley/channels"
@@ -55,7 +53,7 @@ func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
 		return nil
 	}
 	t.n.receipt++
-	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, whole(d.To).String(), string(id), d.Seq, ms(t.now))
+	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, fitKey(whole(d.To).String()), fitKey(string(id)), d.Seq, ms(t.now))
 	return err
 }
 
@@ -66,7 +64,7 @@ func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat = ? AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{whole(chat).String(), string(id)}, func(r row) error {
+		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), beforeOf(chat), fitKey(string(id))}, func(r row) error {
 			var sent content
 			err := decode(r.str(0), &sent)
 			m = sessions.OwnMessage{Session: sessions.Key(r.str(1)), Text: sent.Text}
@@ -92,8 +90,8 @@ func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	}
 	err = s.read(ctx, func(c *conn) (err error) {
 		run = sessions.Run{}
-		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address = ? AND event = ?)",
-			[]any{string(id), whole(chat).String(), string(channels.Message)}, func(r row) (err error) {
+		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+			[]any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r row) (err error) {
 				run, _, err = scanRun(r)
 				return err
 			})
@@ -117,17 +115,8 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
 	}
-	i := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })
-	if i < 0 {
-		run.Input.Content, i = slices.Insert(run.Input.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
-	}
-	run.Input.Content[i].Text = a.Text
-	body, err := json.Marshal(requestOf(run))
-	if err != nil {
-		return nil, false, err
-	}
-	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", string(body), at.seq)
-	return nil, true, err
+	replaceText(&run.Input, a.Text)
+	return nil, true, t.keepRequest(run, at)
 }
 
 // open decides whether an account may write in a chat, and notes the first time. Only direct chats count, and only where it was not

@@ -11,37 +11,36 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
 )
 
 // dialect is what differs between the engines.
-type dialect struct {
-	postgres bool
-	begin    string
-}
+type dialect struct{ postgres bool }
 
 var (
-	sqliteDialect   = dialect{begin: "BEGIN IMMEDIATE"}
-	postgresDialect = dialect{postgres: true, begin: "BEGIN"}
+	sqliteDialect   = dialect{}
+	postgresDialect = dialect{postgres: true}
 )
 
 // connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
 func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
-	var dc driver.Conn
+	c := &conn{d: d, stmts: map[string]driver.Stmt{}}
 	var err error
 	if d.postgres {
-		var cr driver.Connector
-		if cr, err = stdlib.GetDefaultDriver().(driver.DriverContext).OpenConnector(dsn); err == nil {
-			dc, err = cr.Connect(ctx)
+		var conf *pgx.ConnConfig
+		if conf, err = pgx.ParseConfig(dsn); err == nil {
+			conf.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { c.notice = n }
+			c.dc, err = stdlib.GetConnector(*conf).Connect(ctx)
 		}
 	} else {
-		dc, err = (&sqlite.Driver{}).Open(dsn)
+		c.dc, err = (&sqlite.Driver{}).Open(dsn)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{dc: dc, d: d, stmts: map[string]driver.Stmt{}}
 	if d.postgres {
 		// Every statement has its index. The planner sees no difference between a word that all messages have and one that none has,
 		// and would now and then read a whole table instead, or compile a statement for longer than it runs.
@@ -65,6 +64,8 @@ type conn struct {
 	args  []driver.NamedValue
 	vals  []driver.Value
 	gone  bool // the connection is of no use any more
+	// notice is the last one that the server sent. PostgreSQL only.
+	notice *pgconn.Notice
 	// failing: a statement failed. PostgreSQL then takes back the whole transaction, whatever COMMIT answers.
 	failing bool
 	// interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
@@ -140,6 +141,10 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 			if c.d.postgres {
 				a = clean(v)
 			}
+		case []string:
+			if c.d.postgres {
+				a = cleanAll(v)
+			}
 		}
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
 	}
@@ -152,6 +157,14 @@ func clean(s string) string {
 		return s
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func cleanAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = clean(s)
+	}
+	return out
 }
 
 func flag(b bool) int64 {
@@ -176,6 +189,15 @@ func (c *conn) exec(ctx context.Context, q string, args ...any) (int64, error) {
 	}
 	n, err := r.RowsAffected()
 	return n, err
+}
+
+// script runs statements without arguments in one round trip. PostgreSQL only.
+func (c *conn) script(ctx context.Context, q string) ([]*pgconn.Result, error) {
+	r, err := c.dc.(*stdlib.Conn).Conn().PgConn().Exec(ctx, q).ReadAll()
+	if err != nil {
+		return nil, c.failed(q, err)
+	}
+	return r, nil
 }
 
 // each runs a query and calls f for every row. f must not use the connection and not keep the row.
@@ -236,7 +258,7 @@ func (c *conn) number(ctx context.Context, q string, args ...any) (n int64, err 
 
 func (c *conn) failed(q string, err error) error {
 	c.failing = true
-	if errors.Is(err, driver.ErrBadConn) || c.d.postgres && lost(c.dc) {
+	if errors.Is(err, driver.ErrBadConn) || c.d.postgres && (lost(c.dc) || takesNoWrites(err)) {
 		c.gone = true
 	}
 	if i := strings.IndexAny(q, "(\n"); i > 0 {
@@ -246,6 +268,13 @@ func (c *conn) failed(q string, err error) error {
 		q = q[:60]
 	}
 	return fmt.Errorf("%s: %w", strings.TrimSpace(q), err)
+}
+
+// takesNoWrites reports whether a server takes no writes: it has become a standby, or never was anything else, and the connection will not be
+// of use again (SQLSTATE 25006 of PostgreSQL's appendix A, read_only_sql_transaction).
+func takesNoWrites(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "25006"
 }
 
 // lost reports whether a PostgreSQL connection is closed.
@@ -280,14 +309,14 @@ func ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.UnixMilli()
+	return clampTime(t).UnixMilli()
 }
 
 func fromMs(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(n)
+	return clampTime(time.UnixMilli(n))
 }
 
 // marks gives n question marks for a list.

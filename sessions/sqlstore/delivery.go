@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,6 +27,7 @@ type content struct {
 type result struct {
 	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
 	Receipts []channels.Receipt `json:"receipts,omitempty"`
+	Tries    []sessions.Try     `json:"tries,omitempty"`
 	Error    string             `json:"error,omitempty"`
 	Unclear  bool               `json:"unclear,omitempty"`
 	Doubts   int                `json:"doubts,omitempty"`
@@ -44,11 +44,11 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := json.Marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
+	body, err := marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
-	return &parcel{Delivery: d, body: string(body)}, nil
+	return &parcel{Delivery: d, body: body}, nil
 }
 
 var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
@@ -66,7 +66,7 @@ func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
 		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
 		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
+		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
 	}, r.int(14), nil
 }
 
@@ -79,6 +79,10 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
+	var err error
+	if d.To, err = t.current(d.To); err != nil { // whoever made it may have been at work before the chat moved
+		return d, err
+	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
 		found, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil })
@@ -89,7 +93,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = t.n.delivery + 1
 	d.Created = fromMs(ms(t.now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
@@ -120,8 +124,8 @@ func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessio
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
-	body, err := json.Marshal(res)
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
+	body, err := marshal(res)
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,7 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
 	}
 	_, err = t.exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
-		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), string(body), d.Seq)
+		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), body, d.Seq)
 	return err
 }
 
@@ -200,6 +204,22 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		t.also(write, string(d.To.Channel))
 		return write, err
 	})
+	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, errPanic) {
+		return s.sentWithout(ctx, id, r.At, last, err)
+	}
+	return err
+}
+
+// sentWithout stores that a part was sent whose receipt cannot be stored, and lists it for people: the chat goes on.
+func (s *Store) sentWithout(ctx context.Context, id sessions.DeliveryID, at time.Time, last bool, why error) error {
+	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
+		write, err := t.sent(d, channels.Receipt{At: at}, last)
+		if err != nil || !write {
+			return false, err
+		}
+		return true, t.list(sessions.Arrival{In: channels.Inbound{Address: d.To},
+			Skip: sessions.SetAside + ": the receipt of delivery " + string(id) + " could not be stored: " + why.Error()})
+	})
 	return err
 }
 
@@ -228,7 +248,7 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 // Retry puts a sending delivery back.
 func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = fromMs(ms(at))
-	_, err := s.onDelivery(ctx, "Retry", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
@@ -236,6 +256,7 @@ func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time,
 			return false, wrong("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
+		d.Failed(fromMs(ms(t.now)), reason, end == sessions.Absent)
 		d.Tried(end)
 		return true, nil
 	})
@@ -247,7 +268,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 	if !state.Final() || state == "" {
 		return fmt.Errorf("ending delivery %s: %q is no end", id, state)
 	}
-	_, err := s.onDelivery(ctx, "EndDelivery", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
+	_, err := s.onDelivery(ctx, "EndDelivery", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		switch {
 		case d.State == state:
 			return false, nil
@@ -255,6 +276,9 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
 		default:
 			return false, wrong("delivery %s is %s already", id, d.State)
+		}
+		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
+			d.Failed(fromMs(ms(t.now)), reason, false)
 		}
 		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason

@@ -22,12 +22,12 @@ func (t *tx) hear(from, key string) error {
 
 // rehear moves what is known about who wrote from a chat to the chat's new place. Its position stays behind: the new place numbers its
 // messages anew, so the next one from there is the first.
-func (t *tx) rehear(from, to channels.Address) error {
+func (t *tx) rehear(x relocation) error {
 	type sighting struct{ was, now, key string }
 	var moved []sighting
-	p := from.String()
+	p := x.from.String()
 	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-		if a, ok := move(address(r.str(0)), from, to); ok {
+		if a, ok := move(address(r.str(0)), x.from, x.to); ok {
 			moved = append(moved, sighting{was: r.str(0), now: a.String(), key: r.str(1)})
 		}
 		return nil
@@ -35,11 +35,11 @@ func (t *tx) rehear(from, to channels.Address) error {
 	if err != nil {
 		return err
 	}
-	for _, x := range moved {
-		if _, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", x.was, x.key); err != nil {
+	for _, m := range moved {
+		if _, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", m.was, m.key); err != nil {
 			return err
 		}
-		if err := t.hear(x.now, x.key); err != nil {
+		if err := t.hear(m.now, m.key); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,11 +27,14 @@ func encodeJob(j sessions.Job) (string, error) {
 	if j.ID == "" {
 		return "", fmt.Errorf("a scheduled job needs its id")
 	}
-	b, err := json.Marshal(j)
+	for _, t := range []*time.Time{&j.At, &j.Next, &j.Last, &j.Created} {
+		*t = clampTime(*t)
+	}
+	b, err := marshal(j)
 	if err != nil {
 		return "", fmt.Errorf("job %s: %w", j.ID, err)
 	}
-	return string(b), nil
+	return b, nil
 }
 
 // jobColumns are what scanJob reads.

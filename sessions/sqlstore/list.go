@@ -14,6 +14,12 @@ func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Sess
 	if q.Agent != "" {
 		add("agent = ?", string(q.Agent))
 	}
+	if q.Agents != nil {
+		if len(q.Agents) == 0 {
+			return nil, nil
+		}
+		add("agent IN ("+marks(len(q.Agents))+")", anys(q.Agents)...)
+	}
 	if q.SpawnedBy != "" {
 		add("spawned_by = ? AND spawned_by <> ''", string(q.SpawnedBy))
 	}
@@ -21,11 +27,7 @@ func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Sess
 		if len(q.Keys) == 0 {
 			return nil, nil
 		}
-		keys := make([]any, len(q.Keys))
-		for i, k := range q.Keys {
-			keys[i] = string(k)
-		}
-		add("key IN ("+marks(len(keys))+")", keys...)
+		add("key IN ("+marks(len(q.Keys))+")", anys(q.Keys)...)
 	}
 	if q.Label != "" {
 		add("label = ?", q.Label)
@@ -46,6 +48,15 @@ func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Sess
 		})
 	})
 	return out, err
+}
+
+// anys returns ids as arguments of a query.
+func anys[T ~string](ids []T) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return out
 }
 
 var likeEscape = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")

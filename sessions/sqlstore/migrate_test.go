@@ -92,7 +92,7 @@ func upgraded(t *testing.T, conf Config) {
 		t.Error(msgs, err)
 	}
 	for _, text := range []string{"The cat is called Mimi", "Mimi sleeps"} { // the note of then; a new one comes before it
-		if notes, err := s.Notes(ctx, "main", "mim", 10); err != nil || len(notes) == 0 || notes[0].Text != text {
+		if notes, err := s.Notes(ctx, sessions.NoteQuery{Agent: "main", Text: "mim", Limit: 10}); err != nil || len(notes) == 0 || notes[0].Text != text {
 			t.Error(notes, err)
 		}
 		if _, err := s.Submit(ctx, sessions.Effects{Source: "n", Note: &sessions.NewNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}); err != nil {

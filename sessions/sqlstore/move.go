@@ -2,46 +2,67 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
-// Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
-func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error {
-	return s.write(ctx, "Readdress", func(t *tx) error { return t.readdress(from, to) })
+// relocation is one move of a chat.
+type relocation struct {
+	from, to channels.Address // without threads
+	was, now string           // what session keys call it: the chat, or the person of a direct chat
+	route    sessions.Key     // that its messages have by the configuration now; "" = not known
 }
 
-func (t *tx) readdress(from, to channels.Address) error {
-	from, to = whole(from), whole(to)
-	if from.IsZero() || to.IsZero() || from == to {
+// Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
+func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error {
+	x := relocation{from: from, to: to, was: string(from.Chat), now: string(to.Chat)}
+	return s.write(ctx, "Readdress", func(t *tx) error { return t.readdress(x) })
+}
+
+// relocationOf reads an event that says that a chat has moved.
+func relocationOf(a sessions.Arrival) relocation {
+	x := relocation{from: a.In.Address, to: a.Moved, was: string(a.In.Address.Chat), now: string(a.Moved.Chat), route: a.Route}
+	if x.to.Type == channels.Direct && a.In.Sender.ID != "" {
+		x.now = string(a.In.Sender.ID)
+	}
+	return x
+}
+
+func (t *tx) readdress(x relocation) error {
+	x.from, x.to = whole(x.from), whole(x.to)
+	if x.from.IsZero() || x.to.IsZero() || x.from == x.to {
 		return nil
 	}
-	if _, err := t.exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", to.String(), from.String()); err != nil {
-		return err
-	}
-	if err := t.alias(from, to); err != nil { // while it is known who wrote from there
-		return err
-	}
-	open, err := someDeliveries(t.ctx, t.conn, "state IN ('pending', 'sending') AND state <> 'sent' ORDER BY seq")
-	if err != nil {
-		return err
-	}
-	for _, d := range open {
-		if moved, ok := move(d.To, from, to); ok {
-			if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", moved.String(), d.Seq); err != nil {
-				return err
-			}
+	// Sessions come first, while it is known who wrote from there.
+	for _, step := range []func(relocation) error{t.noteMove, t.moveSessions, t.moveDeliveries, t.movePerson, t.moveJobs, t.rehear, t.relocate} {
+		if err := step(x); err != nil {
+			return err
 		}
 	}
-	// Receipts stay: the new place numbers its messages anew (Telegram: a supergroup begins at 1), so an old id names nothing there.
-	if _, err := t.exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", to.String(), from.String(), to.String()); err != nil {
+	return nil
+}
+
+// noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle, and one that
+// moved before has one successor, the newest.
+func (t *tx) noteMove(x relocation) error {
+	if _, err := t.exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
 		return err
 	}
-	if err := t.rehear(from, to); err != nil {
+	_, err := t.exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", x.to.String(), x.from.String())
+	if err != nil || x.to.Type != channels.Direct || x.was == x.now {
 		return err
 	}
-	return t.relocate(from, to)
+	// A number that somebody else has got is not the person any more who had it: their own id gives no rights to the new one.
+	if _, err := t.exec("DELETE FROM identities WHERE channel = ? AND (was = ? OR now = ?)", string(x.to.Channel), x.now, x.now); err != nil {
+		return err
+	}
+	_, err = t.exec("INSERT INTO identities (channel, was, now) VALUES (?, ?, ?) ON CONFLICT (channel, was) DO UPDATE SET now = excluded.now", string(x.to.Channel), x.was, x.now)
+	return err
 }
 
 // Moves gives what chats were before.
@@ -56,12 +77,148 @@ func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 	return was, err
 }
 
+// Identities gives the ids that people had before.
+func (s *Store) Identities(ctx context.Context) (out []sessions.Identity, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r row) error {
+			out = append(out, sessions.Identity{Channel: channels.Kind(r.str(0)), Was: channels.UserID(r.str(1)), Now: channels.UserID(r.str(2))})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// before gives the address under which the messages of a direct chat came before it moved, "" when there was none: they keep their ids. A
+// group's new place numbers its messages again from 1 (Telegram), so an old id names nothing there.
+const before = "COALESCE((SELECT was FROM moves WHERE chat = ?), '')"
+
+// beforeOf gives the argument of before.
+func beforeOf(at channels.Address) string {
+	if at.Type != channels.Direct {
+		return ""
+	}
+	return whole(at).String()
+}
+
+// current gives the address that a chat has now.
+func (t *tx) current(at channels.Address) (channels.Address, error) {
+	for range maxMoves {
+		next := channels.Address{}
+		moved, err := t.one("SELECT chat FROM moves WHERE was = ? ORDER BY chat LIMIT 1", []any{whole(at).String()}, func(r row) error { next = address(r.str(0)); return nil })
+		if err != nil || !moved {
+			return at, err
+		}
+		next.Thread = at.Thread
+		at = next
+	}
+	return at, nil
+}
+
+// maxMoves bounds how often a chat's address is followed.
+const maxMoves = 16
+
+// moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
+func (t *tx) moveDeliveries(x relocation) error {
+	open := map[int64]string{}
+	err := t.each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r row) error {
+		if moved, ok := move(address(r.str(1)), x.from, x.to); ok {
+			open[r.int(0)] = moved.String()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for seq, to := range open {
+		if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
+			return err
+		}
+	}
+	if x.to.Type == channels.Direct { // its messages keep their ids
+		if _, err := t.exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
+	return err
+}
+
+// movePerson lets a person's admission, and their request to be let in, hold for the id that they have now. Who was turned down stays so.
+func (t *tx) movePerson(x relocation) error {
+	if x.to.Type != channels.Direct || x.was == x.now {
+		return nil
+	}
+	at := []any{string(x.from.Channel), string(x.from.Account)}
+	by := func(id string) []any { return append(slices.Clone(at), id) }
+	const person = "channel = ? AND account = ? AND person = ?"
+	if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, ?, name, at FROM paired WHERE "+person+" ON CONFLICT (channel, account, person) DO NOTHING",
+		append([]any{string(x.to.Account), x.now}, by(x.was)...)...); err != nil {
+		return err
+	}
+	if _, err := t.exec("DELETE FROM paired WHERE "+person, by(x.was)...); err != nil {
+		return err
+	}
+	rejected, err := t.one("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(row) error { return nil })
+	if err != nil {
+		return err
+	}
+	there, err := t.one("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(row) error { return nil })
+	if err != nil {
+		return err
+	}
+	gone := x.was // two requests of one person: one stays
+	if rejected {
+		gone = x.now
+	}
+	if there {
+		if _, err := t.exec("DELETE FROM pairings WHERE "+person, by(gone)...); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec("UPDATE pairings SET person = ?, address = ? WHERE "+person, append([]any{x.now, x.to.String()}, by(x.was)...)...)
+	return err
+}
+
+// moveJobs lets what scheduled jobs say go to the new address.
+func (t *tx) moveJobs(x relocation) error {
+	return t.changeJobs(func(j *sessions.Job) (changed bool) {
+		j.To, changed = move(j.To, x.from, x.to)
+		return changed
+	})
+}
+
+// changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
+func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
+	var changed []sessions.Job
+	err := t.each(jobColumns, nil, func(r row) error {
+		var j sessions.Job
+		if scanJob(r, &j) == nil && change(&j) {
+			changed = append(changed, j)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range changed {
+		body, err := encodeJob(j)
+		if err != nil {
+			return err
+		}
+		if err := t.putJob(j, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // relocate gives the sessions whose last message came from a chat its new place.
-func (t *tx) relocate(from, to channels.Address) error {
-	p := from.String()
+func (t *tx) relocate(x relocation) error {
+	p := x.from.String()
 	moved := map[int64]string{}
 	err := t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-		if a, ok := move(address(r.str(1)), from, to); ok {
+		if a, ok := move(address(r.str(1)), x.from, x.to); ok {
 			moved[r.int(0)] = a.String()
 		}
 		return nil
@@ -86,9 +243,9 @@ func move(a, from, to channels.Address) (channels.Address, bool) {
 	return to, true
 }
 
-// alias lets the keys of a chat's new place name the sessions of the old one. A place that has a session of its own keeps it.
-func (t *tx) alias(from, to channels.Address) error {
-	p := from.String()
+// moveSessions lets the keys of a chat's new place name the sessions of the old one.
+func (t *tx) moveSessions(x relocation) error {
+	p := x.from.String()
 	names := map[sessions.Key]sessions.Key{} // by any key that it has, the session
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
 	err := t.each("SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", []any{p, p + "/", p + "0", p, p + "/", p + "0"}, func(r row) error {
@@ -98,23 +255,166 @@ func (t *tx) alias(from, to channels.Address) error {
 	if err != nil {
 		return err
 	}
-	for name, target := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		parts, err := name.Parse()
-		if err != nil || parts.Form != sessions.FormGroup && parts.Form != sessions.FormRoom || parts.ID != string(from.Chat) {
+		if err != nil || !x.named(parts) {
 			continue
 		}
-		parts.Channel, parts.Account, parts.ID = to.Channel, to.Account, string(to.Chat)
-		if parts.Form = sessions.FormGroup; to.Type == channels.Room {
-			parts.Form = sessions.FormRoom
+		next := []sessions.Key{x.renamed(parts)}
+		if x.route != "" && parts.Thread == "" { // first: what waits goes where its next messages go
+			next = []sessions.Key{x.route, next[0]}
 		}
-		taken, err := t.one("SELECT 1 FROM sessions WHERE key = ?", []any{string(parts.Key())}, func(row) error { return nil })
-		if err != nil {
+		for _, key := range next {
+			if err := t.succession(x, names[name], key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// named reports whether a key is one of the chat's own by its old address.
+func (x relocation) named(p sessions.Parts) bool {
+	switch p.Form {
+	case sessions.FormGroup, sessions.FormRoom:
+		return x.from.Type.Several() && p.ID == x.was
+	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
+		return x.from.Type == channels.Direct && p.ID == x.was
+	}
+	return false
+}
+
+// renamed gives the same key by the new address.
+func (x relocation) renamed(p sessions.Parts) sessions.Key {
+	p.Channel, p.Account, p.ID = x.to.Channel, x.to.Account, x.now
+	switch {
+	case x.to.Type == channels.Direct:
+	case x.to.Type == channels.Room:
+		p.Form = sessions.FormRoom
+	default:
+		p.Form = sessions.FormGroup
+	}
+	return p.Key()
+}
+
+// succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
+// said last under the new address is there.
+func (t *tx) succession(x relocation, old, key sessions.Key) error {
+	if key == old {
+		return nil
+	}
+	at, err := t.session(key)
+	fresh := errors.Is(err, sessions.ErrNotFound)
+	if err != nil && !fresh || at.Key == old {
+		return err
+	}
+	if p, err := key.Parse(); fresh && (err != nil || p.Agent != old.Agent() || p.Form == sessions.FormMain || p.Form == sessions.FormGlobal) {
+		was, err := t.session(old) // what several chats share, or another agent has, is no other name of one chat's session
+		if err != nil || was.Settings.SendPolicy == policy.Inherit || was.Settings.SendPolicy == policy.Allow {
 			return err
 		}
-		if taken {
+		if at, err = t.create(sessions.Session{Key: key, Agent: p.Agent}); err != nil {
+			return err
+		}
+		fresh = false
+	}
+	switch {
+	case fresh:
+	case at.Key == key:
+		return t.succeed(x, old, at)
+	default: // another chat's session went by this name, and its rules hold for what does now
+		if err := t.restrict(old, at.Key); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(old))
+	return err
+}
+
+// succeed hands a chat over from its old session to another one that it has: what waits for a turn, what was overheard, jobs, and what
+// is to be sent. The old session stays to be read, and has no chat.
+func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
+	if err := t.restrict(old, at.Key); err != nil {
+		return err
+	}
+	if err := t.requeue(old, at); err != nil {
+		return err
+	}
+	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
+		if _, err := t.exec(q, string(at.Key), string(old)); err != nil {
+			return err
+		}
+	}
+	if err := t.changeJobs(func(j *sessions.Job) bool {
+		if j.From != old {
+			return false
+		}
+		j.From = at.Key
+		return true
+	}); err != nil {
+		return err
+	}
+	var places []string
+	if err := t.each("SELECT address FROM heard WHERE key = ?", []any{string(old)}, func(r row) error { places = append(places, r.str(0)); return nil }); err != nil {
+		return err
+	}
+	for _, p := range places {
+		if _, here := move(address(p), x.from, x.to); !here {
 			continue
 		}
-		if _, err := t.exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(parts.Key()), string(target)); err != nil {
+		if _, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", p, string(old)); err != nil {
+			return err
+		}
+		if err := t.hear(p, string(at.Key)); err != nil {
+			return err
+		}
+	}
+	was, err := t.session(old)
+	if _, here := move(was.Last, x.from, x.to); err != nil || !here {
+		return err
+	}
+	was.Last = channels.Address{}
+	return t.save(was)
+}
+
+// requeue lets another session answer the messages that wait in one for their first turn.
+func (t *tx) requeue(old sessions.Key, at known) error {
+	var waiting []int64
+	err := t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r row) error {
+		run, row, err := scanRun(r) // one that cannot be read stays where it is
+		if err == nil && run.Kind == sessions.TurnRun && run.Attempt == 0 && run.Chain == nil && run.Agent == at.Agent {
+			waiting = append(waiting, row.seq)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, seq := range waiting {
+		if _, err := t.exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restrict gives two sessions of one chat the stricter of their send policies. What several chats share takes over a deny alone.
+func (t *tx) restrict(old, other sessions.Key) error {
+	a, err := t.session(old)
+	if err != nil {
+		return err
+	}
+	b, err := t.session(other)
+	if err != nil {
+		return err
+	}
+	both := policy.Stricter(a.Settings.SendPolicy, b.Settings.SendPolicy)
+	for _, k := range []known{a, b} {
+		if k.Settings.SendPolicy == both || both != policy.Deny && k.Key.Kind() == sessions.KindMain {
+			continue
+		}
+		k.Settings.SendPolicy = both
+		if err := t.save(k); err != nil {
 			return err
 		}
 	}

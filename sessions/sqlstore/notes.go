@@ -62,25 +62,34 @@ func (s *Store) indexNotes(ctx context.Context) error {
 	return err
 }
 
-// Notes gives the notes of an agent that have all words of the query, newest first. A word of the query is the beginning of one of the
-// note.
-func (s *Store) Notes(ctx context.Context, agent sessions.AgentID, query string, limit int) (out []sessions.Note, err error) {
-	limit = orDefault(limit, 50)
-	terms := words(query)
-	if len(terms) == 0 && strings.TrimSpace(query) != "" {
+// Notes returns the notes of an agent that have all words of the query, newest first. A word of the query is the beginning of one of the
+// note. Notes of other sessions than those asked for take nobody's place in the limit.
+func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions.Note, err error) {
+	terms := words(q.Text)
+	if len(terms) == 0 && strings.TrimSpace(q.Text) != "" {
 		return nil, nil
 	}
-	q, args := "SELECT num, key, body, at FROM notes WHERE agent = ? ORDER BY num DESC LIMIT ?", []any{string(agent), limit}
+	by := "n.num"
+	find, args := "SELECT n.num, n.key, n.body, n.at FROM notes n WHERE n.agent = ?", []any{string(q.Agent)}
 	if len(terms) > 0 {
-		q = findNotesSQLite
+		find, by = findNotesSQLite, "w.rowid"
 		if s.d.postgres {
-			q = findNotesPostgres
+			find, by = findNotesPostgres, "n.num"
 		}
-		args = []any{s.d.noteMatch(terms[:min(len(terms), maxTerms)], agent), string(agent), limit}
+		args = append([]any{s.d.noteMatch(terms[:min(len(terms), maxTerms)], q.Agent)}, args...)
 	}
+	switch {
+	case q.Of != "" && q.Children:
+		find += " AND (n.key = ? OR n.key IN (SELECT key FROM sessions WHERE spawned_by = ? AND spawned_by <> '' AND agent = ?))"
+		args = append(args, string(q.Of), string(q.Of), string(q.Agent))
+	case q.Of != "":
+		find += " AND n.key = ?"
+		args = append(args, string(q.Of))
+	}
+	args = append(args, orDefault(q.Limit, 50))
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
-		return c.each(ctx, q, args, func(r row) error {
+		return c.each(ctx, find+" ORDER BY "+by+" DESC LIMIT ?", args, func(r row) error {
 			out = append(out, sessions.Note{ID: r.int(0), Key: sessions.Key(r.str(1)), Text: r.str(2), Time: r.time(3)})
 			return nil
 		})
@@ -89,8 +98,8 @@ func (s *Store) Notes(ctx context.Context, agent sessions.AgentID, query string,
 }
 
 const (
-	findNotesSQLite   = "SELECT n.num, n.key, n.body, n.at FROM note_words w JOIN notes n ON n.num = w.rowid WHERE w.note_words MATCH ? AND n.agent = ? ORDER BY w.rowid DESC LIMIT ?"
-	findNotesPostgres = "SELECT num, key, body, at FROM notes WHERE words @@ CAST(CAST(? AS text) AS tsquery) AND agent = ? ORDER BY num DESC LIMIT ?"
+	findNotesSQLite   = "SELECT n.num, n.key, n.body, n.at FROM note_words w JOIN notes n ON n.num = w.rowid WHERE w.note_words MATCH ? AND n.agent = ?"
+	findNotesPostgres = "SELECT n.num, n.key, n.body, n.at FROM notes n WHERE n.words @@ CAST(CAST(? AS text) AS tsquery) AND n.agent = ?"
 )
 
 // noteMatch writes a query of the index. A word has only letters, digits and marks.

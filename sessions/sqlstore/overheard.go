@@ -70,10 +70,10 @@ func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
 	n := int64(0)
 	switch x.Event {
 	case channels.Edited: // what was said, and an edit before
-		n, err = t.exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
+		n, err = t.exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
 	case channels.Deleted: // by whoever said it, or nobody knows who: what was said; of an edit it is still told that the message is gone
 		by := []any{string(x.Key), string(x.Message), x.Sender}
-		if n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event = '' AND ? IN (sender, '')", by...); err == nil && n == 0 {
+		if n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
 			_, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted') AND ? IN (sender, '')", by...)
 		}
 	case channels.Reacted: // taken away before anybody was told: nothing happened

@@ -28,7 +28,7 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		}
 		if p.Source != "" {
 			if seen, err := t.one("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{string(p.Source), whole(p.Address).String(), pairEvent, string(channels.Message)}, func(row) error { return nil }); err != nil || seen {
+				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return t.saw(sight{msg: string(p.Source), address: whole(p.Address).String(), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return t.saw(sight{msg: fitKey(string(p.Source)), address: fitKey(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }

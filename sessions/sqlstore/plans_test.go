@@ -11,7 +11,7 @@ import (
 )
 
 // Tables that stay small, and the names of what a statement has selected before.
-var smallTables = []string{"jobs", "lessons", "lifts", "moves", "occurrences", "paired", "pairings", "previews", "skipped", "sqlite_schema", "newest", "up", "chats"}
+var smallTables = []string{"jobs", "lessons", "identities", "lifts", "moves", "occurrences", "paired", "pairings", "previews", "skipped", "sqlite_schema", "newest", "up", "chats"}
 
 // smallIndexes are those of rows that are few at any time.
 var smallIndexes = []string{"runs_active", "runs_open_below", "deliveries_open", "transcripts_gone", "notes_unindexed"}

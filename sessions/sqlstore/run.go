@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// request is what a run was asked for: it never changes once queued.
+// request is what a run was asked for. Once queued it changes only with the message that caused it.
 type request struct {
 	Kind    sessions.RunKind   `json:"kind"`
 	Agent   sessions.AgentID   `json:"agent"`
@@ -23,6 +23,8 @@ type request struct {
 	Model   string             `json:"model,omitempty"`
 	Think   string             `json:"thinking,omitempty"`
 	System  string             `json:"system,omitempty"`
+	With    sessions.RunID     `json:"with,omitempty"`
+	Revised bool               `json:"revised,omitempty"`
 	Alone   bool               `json:"alone,omitempty"`
 	Label   string             `json:"label,omitempty"`
 	Timeout time.Duration      `json:"timeout,omitempty"` // ns
@@ -32,12 +34,12 @@ type request struct {
 
 func requestOf(r sessions.Run) request {
 	in := r.Input
-	in.Seq, in.Deliveries = 0, nil
+	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, clampTime(in.Time)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client}
 }
 
 // outcome is how a run ended.
@@ -68,7 +70,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
@@ -97,11 +99,11 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 	}
 	if run.Agent == "" {
 		run.Agent = at.Agent
-		b, err := json.Marshal(requestOf(run))
+		b, err := marshal(requestOf(run))
 		if err != nil {
 			return run, err
 		}
-		body = string(b)
+		body = b
 	}
 	parent, root := "", ""
 	if run.Chain != nil {

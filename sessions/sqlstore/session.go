@@ -62,8 +62,7 @@ func encode[T comparable](v T) (string, error) {
 	if v == zero {
 		return "", nil
 	}
-	b, err := json.Marshal(v)
-	return string(b), err
+	return marshal(v)
 }
 
 // encodeList writes a list; the empty one is the empty text.
@@ -71,8 +70,7 @@ func encodeList[T any](v []T) (string, error) {
 	if len(v) == 0 {
 		return "", nil
 	}
-	b, err := json.Marshal(v)
-	return string(b), err
+	return marshal(v)
 }
 
 // address reads an address back. Unlike ParseAddress it takes empty parts, which addresses made inside the host may have.

@@ -61,6 +61,7 @@ type Store struct {
 	// The writer goroutine's own.
 	writer    *conn
 	tx        tx
+	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
 	unindexed []entry
 	sweeping  bool      // a deleted session may have left something behind
 	unswept   int       // batches since the last sweep, or since there is something to be swept
@@ -77,6 +78,7 @@ type Store struct {
 	behind     atomic.Bool // unindexed is not empty
 	trouble    atomic.Pointer[error]
 	readers    readers
+	places     places
 	mirror     *mirror
 	damaged    chan error
 	dropped    dropLog
@@ -181,6 +183,9 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 			return err
 		}
 	}
+	if err := s.takeTerm(life, s.writer); err != nil {
+		return err
+	}
 	if s.tx.n, err = readNumbers(life, s.writer); err != nil {
 		return err
 	}
@@ -255,15 +260,23 @@ func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
+// applicationName is what PostgreSQL calls this process.
+func applicationName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	if _, err := c.number(ctx, "SELECT length(set_config('application_name', ?, false))", fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())); err != nil {
+	return fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())
+}
+
+func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
+	if _, err := c.number(ctx, "SELECT length(set_config('application_name', ?, false))", applicationName()); err != nil {
 		return err
 	}
 	const key = "hashtextextended('parley:' || current_schema(), 0)"
+	if err := s.endOwn(ctx, c); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(lockPatience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -34,7 +34,7 @@ func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err
 }
 
 func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, err error) {
-	if out, err = seenTraces(ctx, c, "msg = ?", id); err != nil {
+	if out, err = seenTraces(ctx, c, "msg = ?", fitKey(id)); err != nil {
 		return nil, err
 	}
 	sent, err := sentTraces(ctx, c, channels.MessageID(id), out)
@@ -135,7 +135,7 @@ func sentTraces(ctx context.Context, c *conn, id channels.MessageID, known []ses
 		WITH RECURSIVE chats(chat) AS (
 			SELECT min(chat) FROM receipts
 			UNION ALL SELECT (SELECT min(x.chat) FROM receipts x WHERE x.chat > chats.chat) FROM chats WHERE chats.chat IS NOT NULL)
-		SELECT x.delivery FROM chats JOIN receipts x ON x.chat = chats.chat AND x.msg = ?) ORDER BY seq DESC LIMIT ?`, string(id), maxTraces)
+		SELECT x.delivery FROM chats JOIN receipts x ON x.chat = chats.chat AND x.msg = ?) ORDER BY seq DESC LIMIT ?`, fitKey(string(id)), maxTraces)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -34,12 +33,13 @@ func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, 
 		m.Run = run
 	}
 	m = s.bounded(m, m.Run)
-	m.Seq, m.Deliveries = 0, nil
-	body, err := json.Marshal(m)
+	m.Seq, m.Number, m.Deliveries = 0, 0, nil
+	m.Time = clampTime(m.Time)
+	body, err := marshal(m)
 	if err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
-	w := written{id: m.ID, role: string(m.Role), body: string(body)}
+	w := written{id: m.ID, role: string(m.Role), body: body}
 	if w.opaque, err = encodeOpaque(m); err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
@@ -151,7 +151,7 @@ func scanBody(r row) (m sessions.Message, err error) {
 	return m, nil
 }
 
-// Tail gives the newest messages of a transcript, oldest first, with the marks of what was to leave. Transcripts from before a
+// Tail gives the newest messages of a transcript, oldest first, with their numbers and the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
 	columns, scan := messageColumns, scanMessage
@@ -178,6 +178,14 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 		if !found || q.Of != "" && of != string(q.Of) {
 			return missing("session", id)
 		}
+		before := before
+		if q.BeforeNumber > 0 {
+			seq, err := s.places.seq(ctx, c, num, q.BeforeNumber)
+			if err != nil {
+				return err
+			}
+			before = min(before, seq)
+		}
 		err = c.each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
 			m, err := scan(r)
 			out = append(out, m)
@@ -188,6 +196,11 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 		}
 		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 			out[i], out[j] = out[j], out[i]
+		}
+		if !q.Opaque {
+			if err := s.places.fill(ctx, c, num, out, q.IncludeTool); err != nil {
+				return err
+			}
 		}
 		return fillMarks(ctx, c, out)
 	})
@@ -219,7 +232,8 @@ func fillMarks(ctx context.Context, c *conn, msgs []sessions.Message) error {
 }
 
 func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int64]int, lo, hi int64) error {
-	return c.each(ctx, "SELECT message_seq, id, state, address, result FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 ORDER BY message_seq, seq", []any{lo, hi}, func(r row) error {
+	return c.each(ctx, `SELECT d.message_seq, d.id, d.state, d.address, d.result, CASE WHEN t.key = d.session THEN 1 ELSE 0 END
+		FROM deliveries d LEFT JOIN transcripts t ON t.num = d.transcript WHERE d.message_seq BETWEEN ? AND ? AND d.message_seq > 0 ORDER BY d.message_seq, d.seq`, []any{lo, hi}, func(r row) error {
 		i, ok := at[r.int(0)]
 		if !ok {
 			return nil
@@ -229,7 +243,9 @@ func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int
 			return err
 		}
 		m := sessions.Mark{Delivery: sessions.DeliveryID(r.str(1)), State: sessions.DeliveryState(r.str(2)), To: r.str(3)}
-		m.Rule = rule(res.Verdict)
+		if r.int(5) == 1 { // another session's rule is not told to those who read this one (contract V4)
+			m.Rule = rule(res.Verdict)
+		}
 		msgs[i].Deliveries = append(msgs[i].Deliveries, m)
 		return nil
 	})

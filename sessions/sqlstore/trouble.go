@@ -129,7 +129,8 @@ func unfit(err error) bool {
 		return false
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") // data exceptions and constraints
+		// Data exceptions, constraints, and limits such as the size of an index row: PostgreSQL documentation, appendix A.
+		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") || strings.HasPrefix(e.Code, "54")
 	}
 	return errors.Is(err, errPanic)
 }

@@ -109,7 +109,7 @@ func TestTroublePostgres(t *testing.T) {
 	}
 	set := func(q string) {
 		t.Helper()
-		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.conn.exec(x.ctx, q); return err }); err != nil {
+		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.exec(q); x.wrote = true; return err }); err != nil {
 			t.Fatal(err)
 		}
 	}

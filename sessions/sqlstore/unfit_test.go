@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 )
 
@@ -92,5 +93,52 @@ func TestSkippedOfEachKind(t *testing.T) {
 	}
 	if err != nil || len(all) != 2*maxListed {
 		t.Errorf("%d are listed (%v)", len(all), err)
+	}
+}
+
+// A part was sent, whatever its receipt says: one that cannot be stored is left out and listed, and the chat goes on.
+// source: Bot API, Message.date (Unix time in seconds)
+func TestFaultReceiptUnfit(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	ctx, to := t.Context(), channels.Address{Channel: "telegram", Account: "default", Chat: "1", Type: channels.Direct}
+	d := sessions.Delivery{ID: "d", Kind: sessions.Reply, To: to, Text: "x"}
+	if _, err := s.Submit(ctx, sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.Opening{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(ctx, "refuse", func(t *tx) error {
+		_, err := t.exec("CREATE TRIGGER refuse BEFORE INSERT ON receipts BEGIN SELECT RAISE(ABORT, 'refused'); END")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // again, as after an answer that was lost
+		if err := s.PartSent(ctx, d.ID, channels.Receipt{ID: "r", At: time.UnixMilli(1_700_000_000_000)}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.PartSent(ctx, d.ID, channels.Receipt{ID: "r2", At: time.UnixMilli(1_700_000_001_000)}, true); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.GetDelivery(ctx, d.ID)
+	list, e := s.Skipped(ctx, 10)
+	if err != nil || e != nil || got.State != sessions.Sent || got.Part != 2 || len(list) != 2 || list[0].Address != to || !strings.Contains(list[0].Reason, "refused") {
+		t.Errorf("%+v %v %+v %v", got, err, list, e)
+	}
+}
+
+// What is too large for PostgreSQL fails for what it is, and not for the connection's sake.
+// source: PostgreSQL documentation, appendix A: 54000 program_limit_exceeded
+func TestUnfitPostgres(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
+	if err := s.write(t.Context(), "too long", func(t *tx) error {
+		_, err := t.exec("INSERT INTO meta (name, value) SELECT string_agg(md5(CAST(i AS text)), ''), 1 FROM generate_series(1, 400) i")
+		return err
+	}); !errors.Is(err, sessions.ErrUnfit) || s.Trouble() != nil {
+		t.Error(err, s.Trouble())
 	}
 }

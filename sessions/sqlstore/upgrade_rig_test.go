@@ -28,9 +28,9 @@ type tableRows struct {
 	rows    []string
 }
 
-// ownTables are kept by SQLite, its index of words and the tool that migrates; rows of them change.
+// ownTables are kept by SQLite, its index of words, the tool that migrates and the writer; rows of them change.
 func ownTables(name string) bool {
-	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "words") || strings.HasPrefix(name, "note_words") || name == "goose_db_version" || name == "meta"
+	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "words") || strings.HasPrefix(name, "note_words") || name == "goose_db_version" || name == "meta" || name == "owners"
 }
 
 var fixtures = sync.OnceValues(func() (all []fixture, err error) {

@@ -175,7 +175,7 @@ func (f fixture) found(t *testing.T, s *Store) {
 			t.Errorf("%q is found %d times: %v", word, len(hits), err)
 		}
 	}
-	if notes, err := s.Notes(ctx, "main", "mim", 10); err != nil || len(notes) != 1 {
+	if notes, err := s.Notes(ctx, sessions.NoteQuery{Agent: "main", Text: "mim", Limit: 10}); err != nil || len(notes) != 1 {
 		t.Errorf("notes: %+v, %v", notes, err)
 	}
 	if ok, err := s.Paired(ctx, "fake", channels.DefaultAccount, "3004"); err != nil || !ok {

@@ -19,8 +19,8 @@ const (
 // maxBatch bounds the operations that are committed together.
 const maxBatch = 256
 
-// op is one operation that waits for the writer. fn may be called twice (alone, after the batch that it was in failed), so it
-// sets its results anew each time.
+// op is one operation that waits for the writer. fn may be called twice (alone, after the batch that it was in failed and was not
+// committed), so it sets its results anew each time.
 type op struct {
 	name  string
 	fn    func(*tx) error
@@ -33,14 +33,14 @@ type op struct {
 // tx is the transaction that operations write in. Only the writer goroutine touches it.
 type tx struct {
 	*conn
-	ctx   context.Context
-	s     *Store
-	now   time.Time
-	dirty bool   // something was written: an operation that fails now takes the transaction with it
-	wrote bool   // a row was written
-	did   string // besides what the operation is named after: see also
-	// commits is the number of the last one that wrote something. SQLite only.
-	commits int64
+	ctx     context.Context
+	s       *Store
+	now     time.Time
+	dirty   bool   // something was written: an operation that fails now takes the transaction with it
+	wrote   bool   // a row was written
+	did     string // besides what the operation is named after: see also
+	commits int64  // number of the last one that wrote something
+	term    int64  // PostgreSQL: of this connection, see beginTransaction
 	mark
 }
 
@@ -109,7 +109,7 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
 		return o.err // words for people: which write it was says nothing to them
 	}
-	if unfit(o.err) {
+	if unfit(o.err) && !errors.Is(o.err, sessions.ErrUnfit) {
 		return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnfit, o.err)
 	}
 	if o.err != nil {
@@ -175,15 +175,22 @@ func appendTaken(batch []*op, o *op) []*op {
 }
 
 // commit runs the operations in one transaction. When one fails after it has written something, all of it is rolled back and each
-// operation gets a transaction of its own, so that a bad one harms no other.
+// operation gets a transaction of its own, so that a bad one harms no other. Nothing is run again that may have been committed.
 func (s *Store) commit(ctx context.Context, batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	if err := s.together(ctx, batch); err == nil {
+	err := s.together(ctx, batch)
+	if errors.Is(err, errNotCommitted) { // the connection is a new one
+		err = s.together(ctx, batch)
+	}
+	if err == nil {
 		return
-	} else if len(batch) == 1 {
-		batch[0].err = err
+	}
+	if len(batch) == 1 || errors.Is(err, sessions.ErrUncertain) {
+		for _, o := range batch {
+			o.err = err
+		}
 		return
 	}
 	for i := range batch {
@@ -196,10 +203,16 @@ func (s *Store) commit(ctx context.Context, batch []*op) {
 // together runs operations in one transaction. It returns an error when nothing of them was committed. An operation that fails
 // without having written keeps its error to itself.
 func (s *Store) together(ctx context.Context, batch []*op) error {
-	ctx, cancel := s.deadline(ctx)
+	limited, cancel := s.deadline(ctx)
 	defer cancel()
 	s.tx.wrote = false
-	err := s.transact(ctx, batch)
+	open := s.uncertain
+	err := s.transact(limited, batch)
+	if s.uncertain != open && s.uncertain != nil {
+		if err = s.settleUncertain(ctx); err == nil {
+			s.traceAfter(batch)
+		}
+	}
 	s.note(s.tx.wrote, err)
 	return err
 }
@@ -220,13 +233,15 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 			err = fmt.Errorf("%w: %v", errPanic, p)
 		}
 		if err != nil {
-			t.n = before
+			if s.uncertain == nil {
+				t.n = before
+			}
 			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
 			err = s.damage(err)
 			s.writer.gone = s.writer.gone || stale(err)
 		}
 	}()
-	if _, err := t.conn.exec(ctx, t.d.begin); err != nil {
+	if err := t.beginTransaction(ctx); err != nil {
 		return err
 	}
 	for _, o := range batch {
@@ -251,15 +266,16 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	if number {
 		s.settle(false)
 	}
-	if _, err := t.conn.exec(ctx, "COMMIT"); err != nil {
+	if possible, err := t.endTransaction(ctx); err != nil {
+		if possible {
+			s.uncertain, s.writer.gone = &uncertain{t.commits + 1, before, err}, s.d.postgres
+		}
 		return err
 	}
-	if number {
+	if t.wrote {
 		t.commits++
-		s.acknowledge()
-		s.settle(true)
 	}
-	s.committed(t)
+	s.committed(t, number)
 	before = t.n
 	s.traceAfter(batch)
 	return nil
@@ -281,7 +297,7 @@ func (s *Store) traceAfter(batch []*op) {
 	defer func() {
 		if p := recover(); p != nil {
 			for _, o := range batch {
-				o.err = fmt.Errorf("panic after the commit: %v", p)
+				o.err = fmt.Errorf("%w: panic after the commit: %v", sessions.ErrUncertain, p)
 			}
 		}
 	}()
@@ -297,8 +313,12 @@ func (s *Store) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, 30*time.Second)
 }
 
-// committed hands on what follows a commit.
-func (s *Store) committed(t *tx) {
+// committed hands on what follows a commit, and notes its number where it has one beside the database.
+func (s *Store) committed(t *tx, counted bool) {
+	if counted {
+		s.acknowledge()
+		s.settle(true)
+	}
 	if t.flushed > 0 {
 		s.unindexed = append(s.unindexed[:0], s.unindexed[t.flushed:]...)
 	}
@@ -310,17 +330,29 @@ func (s *Store) committed(t *tx) {
 	}
 }
 
-// ready makes sure that there is a connection that owns the database.
+// ready makes sure that there is a connection that owns the database, and that every commit before is known to be made or not.
 func (s *Store) ready(ctx context.Context) error {
-	if !s.writer.gone {
-		return nil
+	if s.writer.gone {
+		if err := s.reconnect(ctx); err != nil {
+			return err
+		}
 	}
+	if s.uncertain != nil {
+		return s.learn(ctx)
+	}
+	return nil
+}
+
+func (s *Store) reconnect(ctx context.Context) error {
 	c, err := s.connectWriter(ctx)
 	if err != nil {
 		return fmt.Errorf("reconnecting to the database: %w", err)
 	}
 	_ = s.writer.Close() // it is broken
 	s.writer = c
+	if err := s.takeTerm(ctx, c); err != nil {
+		return err
+	}
 	s.tx.n, err = readNumbers(ctx, c)
 	if err != nil {
 		c.gone = true

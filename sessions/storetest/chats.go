@@ -78,8 +78,16 @@ func ownMessage(_ *testing.T, f *fixture) {
 	own(chat, "c", "", false)
 	to := addr("3")
 	f.ok(f.Readdress(f.ctx, addr("1"), to))
-	own(to, "a", "", false) // a chat's new place numbers its messages anew
+	own(to, "a", "two parts", true) // a person's messages keep their ids
 	own(addr("1"), "a", "two parts", true)
+	group, super := addr("-1"), addr("-100")
+	group.Type, super.Type = channels.Group, channels.Group
+	d = f.post(delivery(key("1"), group, "two parts"))
+	f.begin(d.ID)
+	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "c"}, true))
+	f.ok(f.Readdress(f.ctx, group, super))
+	own(super, "c", "", false) // a supergroup numbers its messages from 1
+	own(group, "c", "two parts", true)
 	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "r", Session: key("1"), To: chat, Key: "r.preview"}))
 	f.ok(f.ShowPreview(f.ctx, "r", "p"))
 	own(addr("1"), "p", "", true)

@@ -115,7 +115,7 @@ func beginSendSession(_ *testing.T, f *fixture) {
 func parts(_ *testing.T, f *fixture) {
 	d := f.post(delivery("", addr("1"), "long"))
 	at := time.UnixMilli(1_700_000_000_000)
-	r1, r2 := channels.Receipt{ID: "1", At: at}, channels.Receipt{ID: "2", At: at}
+	r1, r2 := channels.Receipt{ID: "1", At: at, LeftOut: "the file q3.pdf"}, channels.Receipt{ID: "2", At: at}
 	f.is(f.PartSent(f.ctx, d.ID, r1, false), sessions.ErrConflict) // not begun
 	f.begin(d.ID)
 	f.ok(f.PartSent(f.ctx, d.ID, r1, false))
@@ -147,7 +147,16 @@ func retry(_ *testing.T, f *fixture) {
 	}
 	f.equal(f.begin(d.ID).Attempt, 2)
 	f.ok(f.Retry(f.ctx, d.ID, at, "again", sessions.NotArrived))
-	f.equal(f.delivery(d.ID).Repeat, true) // once a repeat, always
+	got = f.delivery(d.ID)
+	f.equal(got.Repeat, true) // once a repeat, always
+	if len(got.Tries) != 2 || got.Tries[0].Error != "429" || got.Tries[1].Error != "again" || got.Tries[1].At.IsZero() {
+		f.t.Errorf("tries %+v", got.Tries)
+	}
+	f.begin(d.ID)
+	f.ok(f.EndDelivery(f.ctx, d.ID, sessions.DeliveryFail, "refused"))
+	if tries := f.delivery(d.ID).Tries; len(tries) != 3 || tries[2].Error != "refused" {
+		f.t.Errorf("tries %+v", tries)
+	}
 }
 
 // What is not sent in the end says whether an earlier try may have arrived.

@@ -179,7 +179,7 @@ func submit(_ *testing.T, f *fixture) {
 	note := sessions.Effects{Source: "tool:run:note", Note: &sessions.NewNote{Agent: "main", Key: key("1"), Text: "buy milk"}}
 	f.submit(note)
 	f.submit(note)
-	if n, err := f.Notes(f.ctx, "main", "", 0); err != nil || len(n) != 1 {
+	if n, err := f.Notes(f.ctx, sessions.NoteQuery{Agent: "main"}); err != nil || len(n) != 1 {
 		f.t.Error(n, err)
 	}
 	// A run needs its session.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,6 +157,55 @@ func tailAfter(_ *testing.T, f *fixture) {
 	} {
 		f.equal(texts(f.tail(a.Session.ID, c.q)), c.want)
 	}
+}
+
+// The number of a message is its place in its own transcript: it tells nothing of what other sessions say.
+// source: CWE-203
+func tailNumbers(_ *testing.T, f *fixture) {
+	a := f.accept(message("1", "1", "a"))
+	f.claim(key("1"))
+	b := f.accept(message("2", "1", "x"))
+	f.claim(key("2"))
+	for _, m := range []sessions.Message{assistant("b"), toolResult("c", "c"), assistant("d"), assistant("e")} {
+		f.ok(f.Record(f.ctx, a.Run.ID, m))
+		f.ok(f.Record(f.ctx, b.Run.ID, assistant("y"), assistant("z")))
+	}
+	for _, c := range []struct {
+		name string
+		q    sessions.TailQuery
+		text []string
+		want []int64
+	}{
+		{"all", sessions.TailQuery{IncludeTool: true}, []string{"a", "b", "c", "d", "e"}, []int64{1, 2, 3, 4, 5}},
+		{"the end", sessions.TailQuery{Limit: 1}, []string{"e"}, []int64{5}},
+		{"without results", sessions.TailQuery{}, []string{"a", "b", "d", "e"}, []int64{1, 2, 4, 5}},
+		{"a page", sessions.TailQuery{Limit: 2, Offset: 1}, []string{"b", "d"}, []int64{2, 4}},
+		{"before a number", sessions.TailQuery{BeforeNumber: 4, IncludeTool: true}, []string{"a", "b", "c"}, []int64{1, 2, 3}},
+		{"before the last", sessions.TailQuery{BeforeNumber: 5, Limit: 1}, []string{"d"}, []int64{4}},
+		{"before the first", sessions.TailQuery{BeforeNumber: 1}, nil, nil},
+		{"before none", sessions.TailQuery{BeforeNumber: 1 << 60, Limit: 1}, []string{"e"}, []int64{5}},
+		{"before one to come", sessions.TailQuery{BeforeNumber: 6, Limit: 1}, []string{"e"}, []int64{5}},
+		{"for a prompt", sessions.TailQuery{Limit: 1, Opaque: true}, []string{"e"}, []int64{0}},
+	} {
+		var got []int64
+		msgs := f.tail(a.Session.ID, c.q)
+		for _, m := range msgs {
+			got = append(got, m.Number)
+		}
+		if !slices.Equal(texts(msgs), c.text) || !slices.Equal(got, c.want) {
+			f.t.Errorf("%s: %v %v, want %v %v", c.name, texts(msgs), got, c.text, c.want)
+		}
+	}
+	f.ok(f.Record(f.ctx, a.Run.ID, assistant("f")))
+	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int64(6))
+	f.finish(a.Run.ID, sessions.Outcome{})
+	again, err := f.Reset(f.ctx, key("1"))
+	f.ok(err)
+	c := f.accept(message("1", "2", "a"))
+	f.claim(key("1"))
+	f.equal(f.tail(again.ID, sessions.TailQuery{})[0].Number, int64(1))
+	f.equal(c.Session.ID, again.ID)
+	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int64(6))
 }
 
 // What a turn's view begins behind is kept with the end of the turn. Where there is nothing to keep, the turn ends all the same.

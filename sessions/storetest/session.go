@@ -371,7 +371,7 @@ func notes(_ *testing.T, f *fixture) {
 	}{{"mimi", 0, []string{"Mimi likes FISH", "The cat is called Mimi"}}, {"fish mimi", 0, []string{"Mimi likes FISH"}}, {"", 2, []string{"dogs", "Mimi likes FISH"}}, {"%", 0, nil},
 		{"fi Mim", 0, []string{"Mimi likes FISH"}}, {"imi", 0, nil}, {"mimi: likes; \"fish\"*", 0, []string{"Mimi likes FISH"}}, {"mimi", 1, []string{"Mimi likes FISH"}}, {"ops", 0, nil},
 		{"dogs OR mimi", 0, nil}, {"dog", 0, []string{"dogs"}}} {
-		list, err := f.Notes(f.ctx, "main", c.query, c.limit)
+		list, err := f.Notes(f.ctx, sessions.NoteQuery{Agent: "main", Text: c.query, Limit: c.limit})
 		f.ok(err)
 		var got []string
 		for _, n := range list {
@@ -381,6 +381,44 @@ func notes(_ *testing.T, f *fixture) {
 			}
 		}
 		f.equal(got, c.want)
+	}
+}
+
+// Notes and sessions that are not asked for take nobody's place in a limit. source: CWE-203
+//
+// proves: V4
+func notesOf(_ *testing.T, f *fixture) {
+	own, child := key("1"), sessions.SubagentKey("main", "c")
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: own}})
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: "agent:ops:subagent:d", Agent: "ops", SpawnedBy: own}})
+	for _, k := range []sessions.Key{own, child, key("2"), key("2"), key("3"), "agent:main:subagent:deleted"} {
+		f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "main", Key: k, Text: "tango " + string(k)}})
+	}
+	for _, c := range []struct {
+		q    sessions.NoteQuery
+		want []sessions.Key
+	}{
+		{sessions.NoteQuery{Of: own}, []sessions.Key{own}}, {sessions.NoteQuery{Of: own, Text: "tan", Limit: 1}, []sessions.Key{own}},
+		{sessions.NoteQuery{Of: own, Children: true}, []sessions.Key{child, own}}, {sessions.NoteQuery{Of: own, Children: true, Text: "tan", Limit: 2}, []sessions.Key{child, own}},
+		{sessions.NoteQuery{Of: own, Children: true, Text: "tax"}, nil}, {sessions.NoteQuery{Of: child, Children: true}, []sessions.Key{child}},
+		{sessions.NoteQuery{Limit: 2}, []sessions.Key{"agent:main:subagent:deleted", key("3")}}, {sessions.NoteQuery{Of: key("4"), Children: true}, nil},
+	} {
+		c.q.Agent = "main"
+		list, err := f.Notes(f.ctx, c.q)
+		f.ok(err)
+		var got []sessions.Key
+		for _, n := range list {
+			got = append(got, n.Key)
+		}
+		f.equal(got, c.want)
+	}
+	for _, c := range []struct {
+		agents []sessions.AgentID
+		want   int
+	}{{nil, 2}, {[]sessions.AgentID{"main"}, 1}, {[]sessions.AgentID{"main", "ops"}, 2}, {[]sessions.AgentID{}, 0}} {
+		list, err := f.List(f.ctx, sessions.Query{SpawnedBy: own, Agents: c.agents})
+		f.ok(err)
+		f.equal(len(list), c.want)
 	}
 }
 

@@ -30,12 +30,13 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"List", list}, {"Patch", patch}, {"Labels", labels}, {"LabelsBelow", labelsBelow}, {"Reset", reset}, {"Heard", heard}, {"Archive", archive}, {"Delete", remove}, {"Expire", expire},
-		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Unpairing", unpairing}, {"Notes", notes}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
+		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Unpairing", unpairing}, {"Notes", notes}, {"NotesOf", notesOf}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Ledger", ledger}, {"Spending", spending}, {"LedgerExpires", ledgerExpires}, {"Lifts", lifts}, {"Batch", batch}, {"BatchShort", batchShort}, {"Interrupt", interrupt}, {"Drop", drop},
 		{"Overheard", overheard}, {"Compact", compact}, {"FinishSummary", finishSummary}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Occurrences", occurrences}, {"Random", random},
-		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"AmendHeard", amendHeard},
+		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"Revise", revise}, {"Said", said}, {"AmendHeard", amendHeard},
 		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Invite", invite}, {"Titles", titles}, {"MovedChat", movedChat},
-		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore},
+		{"MovedPerson", movedPerson}, {"MovedToSession", movedToSession}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing},
+		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore}, {"TailNumbers", tailNumbers}, {"OutOfRange", outOfRange}, {"LongIDs", longIDs},
 		{"Opaque", opaque}, {"OpaqueBefore", opaqueBefore}, {"OpaqueBound", opaqueBound}, {"OpaqueResumed", opaqueResumed}, {"Lessons", lessons}, {"LessonsBound", lessonsBound},
 	} {
 		t.Run(test.name, func(t *testing.T) {

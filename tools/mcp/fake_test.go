@@ -29,11 +29,11 @@ const mode = "MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == confine.Command {
-		if err := confine.Main(os.Args[2:]); err != nil {
+		code, err := confine.Main(os.Args[2:], os.Stdout)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
 		}
-		os.Exit(0)
+		os.Exit(code)
 	}
 	if name := os.Getenv(mode); name != "" {
 		fakes[name]()
@@ -125,7 +125,7 @@ func good() {
 
 // try does what its arguments say, and gives the error.
 func try(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	var a struct{ Read, Write, Cut, TCP, UDP, Unix, Run string }
+	var a struct{ Read, Write, Cut, Mode, TCP, UDP, Unix, Run string }
 	_ = json.Unmarshal(r.Params.Arguments, &a)
 	var err error
 	switch {
@@ -135,6 +135,8 @@ func try(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)
 		err = os.WriteFile(a.Write, []byte("x"), 0o600)
 	case a.Cut != "":
 		err = os.Truncate(a.Cut, 0)
+	case a.Mode != "":
+		err = os.Chmod(a.Mode, 0o700)
 	case a.Run != "":
 		err = exec.CommandContext(context.Background(), "/bin/sh", "-c", a.Run).Run()
 	default:

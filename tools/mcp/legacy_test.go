@@ -17,50 +17,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A server that speaks the transport of 2024-11-05 is spoken to in it: with the configured headers, its noise between the messages left
-// out, and a message that is too large costs the call that it answers.
+// A server that speaks the transport of 2024-11-05 is spoken to in it: with the configured headers, its noise between the messages left out.
 // source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
 func TestLegacySSE(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
-			server := sdk.NewServer(&sdk.Implementation{Name: "old", Version: "1"}, nil)
-			server.AddTool(&sdk.Tool{Name: "echo", InputSchema: &jsonschema.Schema{Type: "object"}}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				var a struct{ Bytes int }
-				_ = json.Unmarshal(r.Params.Arguments, &a)
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "echo" + strings.Repeat("x", a.Bytes)}}}, nil
-			})
-			old := sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil)
-			var bare atomic.Int64
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Header.Get("Authorization") != "Bearer token-0123456789" {
-					bare.Add(1)
-				}
-				if r.Method == http.MethodPost && r.URL.RawQuery == "" {
-					http.Error(w, "no", status)
-					return
-				}
-				if r.Method == http.MethodGet {
-					w.Header().Set("Content-Type", "text/event-stream")
-					_, _ = io.WriteString(w, ": hello\n\nevent: ping\ndata: 2026\n\n")
-				}
-				old.ServeHTTP(w, r)
-			}))
-			t.Cleanup(func() {
-				s.CloseClientConnections()
-				s.Close()
-			})
-			r := newRig(t, one(remote(s.URL+"/sse")))
+			url, bare := legacyServer(t, status)
+			r := newRig(t, one(remote(url)))
 			r.running()
 			if got := r.call("x_echo", `{}`); got.Text != "echo" || got.IsError {
 				t.Errorf("echo: %+v", got)
-			}
-			if got := r.call("x_echo", fmt.Sprintf(`{"bytes":%d}`, maxMessage)); !got.IsError || !strings.Contains(got.Text, "its answer is dropped: its message has 32.0 MiB") {
-				t.Errorf("too large: %.300s", got.Text)
-			}
-			if got := r.call("x_echo", `{}`); got.Text != "echo" || r.Status()[0].Restarts != 0 {
-				t.Errorf("after that: %+v, %+v", got, r.Status())
 			}
 			r.stop()
 			if bare.Load() > 0 {
@@ -68,6 +36,54 @@ func TestLegacySSE(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Over the older transport as well a message that is too large costs the call that it answers.
+func TestMessageThatIsTooLargeForSSE(t *testing.T) {
+	t.Parallel()
+	url, _ := legacyServer(t, http.StatusNotFound)
+	r := newRig(t, one(remote(url)))
+	r.running()
+	if got := r.call("x_echo", fmt.Sprintf(`{"bytes":%d}`, maxMessage)); !got.IsError || !strings.Contains(got.Text, "its answer is dropped: its message has 32.0 MiB") {
+		t.Errorf("too large: %.300s", got.Text)
+	}
+	if got := r.call("x_echo", `{}`); got.Text != "echo" || r.Status()[0].Restarts != 0 {
+		t.Errorf("after that: %+v, %+v", got, r.Status())
+	}
+	r.stop()
+}
+
+// legacyServer runs a server of the older transport, which answers a request of the newer one with status. bare counts the requests without
+// the configured headers.
+func legacyServer(t *testing.T, status int) (url string, bare *atomic.Int64) {
+	t.Helper()
+	server := sdk.NewServer(&sdk.Implementation{Name: "old", Version: "1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "echo", InputSchema: &jsonschema.Schema{Type: "object"}}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var a struct{ Bytes int }
+		_ = json.Unmarshal(r.Params.Arguments, &a)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "echo" + strings.Repeat("x", a.Bytes)}}}, nil
+	})
+	old := sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	bare = new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer token-0123456789" {
+			bare.Add(1)
+		}
+		if r.Method == http.MethodPost && r.URL.RawQuery == "" {
+			http.Error(w, "no", status)
+			return
+		}
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, ": hello\n\nevent: ping\ndata: 2026\n\n")
+		}
+		old.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL + "/sse", bare
 }
 
 // A server that speaks neither says so.

@@ -198,6 +198,9 @@ func (s *Servers) Lacks(set Settings) []string {
 	return s.ability().Missing()
 }
 
+// Refused says what a confined process tried at start and could not do.
+func (s *Servers) Refused() []string { return s.ability().Refused }
+
 // list gives the servers, sorted.
 func (s *Servers) list() []*server {
 	s.mu.Lock()

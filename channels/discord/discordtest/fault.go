@@ -27,6 +27,7 @@ type Fault struct {
 	RetryAfter time.Duration // retry_after, and Retry-After in whole seconds
 	Global     bool          // the limit is the whole account's
 	Body       string        // instead of the JSON error
+	Empty      bool          // no body at all, as a load balancer answers
 }
 
 // TooManyRequests asks to wait with the posting of messages in a channel.
@@ -65,7 +66,9 @@ func (s *Server) takeFault(c *Call) *Fault {
 }
 
 // slow reports whether the fault is nothing but a late answer.
-func (f *Fault) slow() bool { return f.Delay > 0 && !f.Hang && !f.Cut && f.Status == 0 && f.Body == "" }
+func (f *Fault) slow() bool {
+	return f.Delay > 0 && !f.Hang && !f.Cut && f.Status == 0 && f.Body == "" && !f.Empty
+}
 
 func (f *Fault) apply(ctx context.Context) reply {
 	if f.Hang {
@@ -92,6 +95,8 @@ func (f *Fault) apply(ctx context.Context) reply {
 	switch {
 	case f.Cut:
 		return reply{cut: true}
+	case f.Empty:
+		return reply{status: status}
 	case f.Body != "":
 		return reply{status: status, body: []byte(f.Body)}
 	case status == http.StatusTooManyRequests:

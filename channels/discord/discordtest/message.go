@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,9 +41,13 @@ type reaction struct {
 
 // The flags of a message.
 const (
-	flagCrossposted = 1 << 0
-	flagEphemeral   = 1 << 6
-	flagLoading     = 1 << 7
+	flagCrossposted    = 1 << 0
+	flagSuppressEmbeds = 1 << 2
+	flagEphemeral      = 1 << 6
+	flagLoading        = 1 << 7
+	flagSilent         = 1 << 12
+	flagVoice          = 1 << 13
+	flagComponents     = 1 << 15
 )
 
 // The types of a message.
@@ -72,9 +77,6 @@ func (s *Server) wire(m *message) object {
 		}
 		o["reactions"] = list
 	}
-	for k, v := range m.fields {
-		o[k] = v
-	}
 	return o
 }
 
@@ -101,11 +103,18 @@ func (s *Server) plain(m *message) object {
 	if m.forward != nil {
 		f := m.forward
 		o["message_reference"] = reference(1, f)
-		o["message_snapshots"] = []any{object{"message": object{
+		shot := object{
 			"type": f.kind, "content": f.text, "mentions": []any{}, "mention_roles": []any{}, "attachments": anys(s.links(f.files)), "embeds": []any{},
 			"timestamp": stamp(f.at), "edited_timestamp": nil, "flags": 0, "components": []any{},
-		}}}
+		}
+		for _, k := range []string{"embeds", "flags", "components", "sticker_items"} {
+			if v, set := f.fields[k]; set {
+				shot[k] = v
+			}
+		}
+		o["message_snapshots"] = []any{object{"message": shot}}
 	}
+	maps.Copy(o, m.fields)
 	return o
 }
 

@@ -41,8 +41,10 @@ type allowedMentions struct {
 }
 
 type attachment struct {
-	ID       any    `json:"id"`
-	Filename string `json:"filename"`
+	ID       any     `json:"id"`
+	Filename string  `json:"filename"`
+	Seconds  float64 `json:"duration_secs"`
+	Waveform string  `json:"waveform"`
 }
 
 const maxContent = 2000
@@ -64,6 +66,65 @@ func (b *content) check(q *request, max int64) *reply {
 		r = failure(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
 	case a != nil && (slices.Contains(a.Parse, "users") && len(a.Users) > 0 || slices.Contains(a.Parse, "roles") && len(a.Roles) > 0):
 		r = invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", `parse:["users"] and users: [ids...] are mutually exclusive.`)
+	default:
+		return nil
+	}
+	return &r
+}
+
+// permit refuses what the bot has no permission for, and what a reference or a voice message must not be.
+// source: Discord documentation, Create Message, Voice messages, JSON error codes
+func (b *content) permit(s *Server, c *channel, q *request) *reply {
+	var list []attachment
+	if b.Attachments != nil {
+		list = *b.Attachments
+	}
+	var r reply
+	voice := b.Flags&flagVoice != 0
+	audio := func(p part) bool { return strings.HasPrefix(p.Type, "audio/") }
+	switch {
+	case b.Flags&^(flagSuppressEmbeds|flagSilent|flagVoice|flagComponents) != 0:
+		s.violate("a message with the flags %d: a bot may not set them", b.Flags)
+		r = invalid("flags", "BASE_TYPE_CHOICES", "These flags cannot be set.")
+	case len(q.files) > 0 && c.lacks[AttachFiles]:
+		r = failure(http.StatusForbidden, 50013, "Missing Permissions")
+	case slices.ContainsFunc(list, func(a attachment) bool {
+		n, err := strconv.Atoi(fmt.Sprint(a.ID))
+		return err != nil || n >= len(q.files)
+	}):
+		r = invalid("attachments", "ATTACHMENT_NOT_FOUND", "There is no file for this attachment.")
+	case voice && c.lacks[SendVoice]:
+		r = failure(http.StatusForbidden, 50173, "You cannot send voice messages in this channel")
+	case voice && b.Content != nil && *b.Content != "":
+		r = failure(http.StatusBadRequest, 50159, "Voice messages do not support additional content.")
+	case voice && (len(q.files) != 1 || !audio(q.files[0])):
+		r = failure(http.StatusBadRequest, 50160, "Voice messages must have a single audio attachment.")
+	case voice && (len(list) != 1 || list[0].Seconds <= 0 || list[0].Waveform == ""):
+		r = failure(http.StatusBadRequest, 50161, "Voice messages must have supporting metadata.")
+	default:
+		return b.refer(c)
+	}
+	return &r
+}
+
+// refer refuses what cannot be answered.
+func (b *content) refer(c *channel) *reply {
+	if b.Reference == nil {
+		return nil
+	}
+	m := c.find(b.Reference.MessageID)
+	_, err := strconv.ParseUint(b.Reference.MessageID, 10, 64)
+	must := b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists
+	var r reply
+	switch {
+	case err != nil:
+		r = invalid("message_reference", "NUMBER_TYPE_COERCE", `Value is not a snowflake.`)
+	case c.lacks[ReadHistory]: // member-gentei/member-gentei PR#42
+		r = failure(http.StatusForbidden, 160002, "Cannot reply without permission to read message history")
+	case m == nil && must:
+		r = invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+	case m != nil && m.kind != kindDefault && m.kind != kindReply && m.kind != kindCommand:
+		r = invalid("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
 	default:
 		return nil
 	}
@@ -119,14 +180,13 @@ func (s *Server) createMessage(q *request) reply {
 	if used, known := s.nonces[key]; b.Nonce != nil && b.EnforceNonce && known && time.Since(used.at) < s.window {
 		return ok(s.posted(used.message))
 	}
+	if r := b.permit(s, c, q); r != nil {
+		return *r
+	}
 	m := s.compose(c, q, &b)
 	if b.Reference != nil {
-		m.kind, m.reply = kindReply, c.find(b.Reference.MessageID)
-		if m.reply == nil && (b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists) {
-			return invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
-		}
-		if m.reply == nil {
-			m.kind = kindDefault
+		if m.reply = c.find(b.Reference.MessageID); m.reply != nil {
+			m.kind = kindReply
 		}
 	}
 	b.pings(m)
@@ -182,6 +242,9 @@ func (s *Server) getMessages(q *request) reply {
 		limit = n
 	}
 	list := c.messages
+	if c.lacks[ReadHistory] {
+		list = nil // no error: Discord documentation, Get Channel Messages
+	}
 	after, before := q.Query.Get("after"), q.Query.Get("before")
 	switch {
 	case after != "":
@@ -223,6 +286,9 @@ func (s *Server) getMessage(q *request) reply {
 	if refused != nil {
 		return *refused
 	}
+	if m.channel.lacks[ReadHistory] {
+		return failure(http.StatusForbidden, 50001, "Missing Access")
+	}
 	return ok(s.wire(m))
 }
 
@@ -233,6 +299,9 @@ func (s *Server) editMessage(q *request) reply {
 	}
 	if m.author.ID != BotID {
 		return failure(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+	}
+	if m.flags&flagVoice != 0 {
+		return failure(http.StatusBadRequest, 50162, "Voice messages cannot be edited.")
 	}
 	return s.change(m, q)
 }

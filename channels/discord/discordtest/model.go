@@ -48,6 +48,7 @@ type channel struct {
 	owner    string
 	people   []string // recipients of a DM, members of a thread
 	refusal  int      // JSON error code of everything that the bot does here
+	lacks    map[string]bool
 	messages []*message
 }
 
@@ -145,6 +146,24 @@ func (s *Server) Refuse(channelID string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.channel(channelID).refusal = code
+}
+
+// The permissions that Lack takes away.
+const (
+	ReadHistory = "READ_MESSAGE_HISTORY"
+	AttachFiles = "ATTACH_FILES"
+	SendVoice   = "SEND_VOICE_MESSAGES"
+)
+
+// Lack takes permissions of the bot in a channel away.
+func (s *Server) Lack(channelID string, permissions ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channel(channelID)
+	c.lacks = map[string]bool{}
+	for _, p := range permissions {
+		c.lacks[p] = true
+	}
 }
 
 // channel finds a channel that a test named. The caller holds s.mu.

@@ -125,6 +125,21 @@ func (s *Server) Edit(channelID, id, text string) {
 	s.emitMessage("MESSAGE_UPDATE", m)
 }
 
+// Change makes the writer, or Discord, change anything about a message.
+func (s *Server) Change(channelID, id string, opts ...Option) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.message(channelID, id)
+	m.edited = later(m.edited)
+	for _, o := range opts {
+		o(s, m)
+	}
+	s.emitMessage("MESSAGE_UPDATE", m)
+}
+
+// EditedAt says when the message was edited last.
+func EditedAt(t time.Time) Option { return func(_ *Server, m *message) { m.edited = t } }
+
 // later is now, and after the change before.
 func later(before time.Time) time.Time {
 	if now := time.Now(); now.Sub(before) > time.Millisecond {

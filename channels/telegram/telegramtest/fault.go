@@ -25,6 +25,7 @@ type Fault struct {
 	HeaderOnly  bool  // RetryAfter only as a header
 	MigrateTo   int64 // parameters.migrate_to_chat_id
 	Body        string
+	Empty       bool // the answer has a status and no body
 }
 
 // TooManyRequests asks to wait.
@@ -86,7 +87,7 @@ func (f *Fault) apply(ctx context.Context) reply {
 	if f.Cut {
 		return reply{cut: true}
 	}
-	if f.Body != "" {
+	if f.Body != "" || f.Empty {
 		return reply{status: max(f.Code, http.StatusOK), body: []byte(f.Body)}
 	}
 	var p *parameters

@@ -15,9 +15,16 @@ var htmlTags = []string{
 
 var htmlEntity = regexp.MustCompile(`&(?:lt|gt|amp|quot|#[0-9]+|#x[0-9a-fA-F]+);`)
 
-// parseHTML reads Telegram's HTML mode and gives the text that people see. It refuses what the real server refuses, in its words.
-func parseHTML(text string) (string, error) {
+// entity is a part of a text that is marked.
+type entity struct{ tag, url string }
+
+var hrefPattern = regexp.MustCompile(`(?i)\bhref\s*=\s*["']([^"']*)["']`)
+
+// parseHTML reads Telegram's HTML mode and gives the text that people see, with its entities in the order of their beginnings. It refuses
+// what the real server refuses, in its words.
+func parseHTML(text string) (string, []entity, error) {
 	var out strings.Builder
+	var entities []entity
 	var open []string
 	for i := 0; i < len(text); {
 		switch {
@@ -31,29 +38,34 @@ func parseHTML(text string) (string, error) {
 		case strings.HasPrefix(text[i:], "</"):
 			end := strings.IndexByte(text[i:], '>')
 			if end < 0 {
-				return "", fmt.Errorf("Unclosed end tag at byte offset %d", i) //nolint:staticcheck // the platform's words
+				return "", nil, fmt.Errorf("Unclosed end tag at byte offset %d", i) //nolint:staticcheck // the platform's words
 			}
 			name := strings.ToLower(strings.TrimSpace(text[i+2 : i+end]))
 			if len(open) == 0 {
-				return "", fmt.Errorf("Unexpected end tag at byte offset %d", i) //nolint:staticcheck // the platform's words
+				return "", nil, fmt.Errorf("Unexpected end tag at byte offset %d", i) //nolint:staticcheck // the platform's words
 			}
 			last := open[len(open)-1]
 			if name != "" && name != last {
-				return "", fmt.Errorf(`Unmatched end tag at byte offset %d, expected "</%s>", found "</%s>"`, i, last, name) //nolint:staticcheck // the platform's words
+				return "", nil, fmt.Errorf(`Unmatched end tag at byte offset %d, expected "</%s>", found "</%s>"`, i, last, name) //nolint:staticcheck // the platform's words
 			}
 			open, i = open[:len(open)-1], i+end+1
 		default:
 			name, next, err := startTag(text, i)
 			if err != nil {
-				return "", err
+				return "", nil, err
 			}
+			e := entity{tag: name}
+			if href := hrefPattern.FindStringSubmatch(text[i:next]); name == "a" && href != nil {
+				e.url = html.UnescapeString(href[1])
+			}
+			entities = append(entities, e)
 			open, i = append(open, name), next
 		}
 	}
 	if len(open) > 0 {
-		return "", fmt.Errorf(`Can't find end tag corresponding to start tag "%s"`, open[len(open)-1]) //nolint:staticcheck // the platform's words
+		return "", nil, fmt.Errorf(`Can't find end tag corresponding to start tag "%s"`, open[len(open)-1]) //nolint:staticcheck // the platform's words
 	}
-	return out.String(), nil
+	return out.String(), entities, nil
 }
 
 // startTag reads the tag that starts at i and gives its name and where it ends.

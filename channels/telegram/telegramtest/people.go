@@ -29,6 +29,7 @@ type chat struct {
 	kind     string // private, group, supergroup, channel
 	title    string
 	forum    bool
+	direct   bool   // the direct messages of a channel: each topic is one person
 	refusal  string // 403 with this text
 	movedTo  int64
 	lastID   int64
@@ -71,6 +72,22 @@ func (s *Server) AddForum(id int64, title string, topics map[int64]string) {
 		c.messages[t] = object{"message_id": t, "chat": c.wire(), "date": time.Now().Unix(), "forum_topic_created": object{"name": name, "icon_color": 7322096}}
 		c.lastID = max(c.lastID, t)
 	}
+}
+
+// AddDirectMessages adds the direct messages of a channel: every message is in the topic of a person (InDirect), and what is sent has to say
+// in which one: https://core.telegram.org/bots/api#directmessagestopic.
+func (s *Server) AddDirectMessages(id int64, title string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addChat(id, "supergroup", title).direct = true
+}
+
+// SwitchTopics makes a group a forum, or one no more. The topics stay; what is written in the group keeps naming them, and sends to them are
+// refused: tdlib/telegram-bot-api#447.
+func (s *Server) SwitchTopics(id int64, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chats[id].forum = on
 }
 
 // AddChannel adds a channel that the bot reads.
@@ -120,6 +137,16 @@ func InTopic(id int64) Option {
 	}
 }
 
+// InDirect puts the message into the topic of a person in the direct messages of a channel. Topics have the number of their person.
+func InDirect(person int64) Option {
+	return With("direct_messages_topic", object{"topic_id": person, "user": object{"id": person, "is_bot": false, "first_name": fmt.Sprint("User ", person)}})
+}
+
+// Ephemeral makes the message one that the bot and its sender alone see: it has no number in the chat.
+func Ephemeral(id int64) Option {
+	return func(m object) { m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, id, me().wire() }
+}
+
 // replyKey marks a reply until Say has looked the message up.
 const replyKey = "reply to"
 
@@ -152,7 +179,7 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 		panic(fmt.Sprintf("telegramtest: no chat %d", chatID))
 	}
 	c.lastID++
-	m := object{"message_id": c.lastID, "chat": c.wire(), "date": time.Now().Unix()}
+	m := object{"message_id": c.lastID, "chat": c.wire(), "date": s.date()}
 	kind := "message"
 	switch {
 	case c.kind == "channel":
@@ -170,6 +197,9 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 	if id, is := m[replyKey].(int64); is {
 		delete(m, replyKey)
 		m["reply_to_message"] = plainReply(c.messages[id], id, c)
+		if _, in := m["message_thread_id"]; !in && c.kind == "supergroup" && !c.direct { // the first message of the chain: nutgram, message_general_topic_reply.json
+			m["message_thread_id"] = c.chain(id)
+		}
 	} else if topic, is := m["message_thread_id"].(int64); is && c.messages[topic] != nil {
 		m["reply_to_message"] = c.messages[topic] // every message of a topic answers the one that opened it
 	}
@@ -177,6 +207,14 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 	id := c.lastID
 	s.mu.Unlock()
 	return Posted{Chat: chatID, MessageID: id, UpdateID: s.push(kind, m)}
+}
+
+// chain is the message that a chain of replies began with.
+func (c *chat) chain(id int64) int64 {
+	if root, is := c.messages[id]["message_thread_id"].(int64); is {
+		return root
+	}
+	return id
 }
 
 // Find gives the newest message of a chat with a text.
@@ -260,6 +298,9 @@ func (c *chat) wire() object {
 	}
 	if c.forum {
 		o["is_forum"] = true
+	}
+	if c.direct {
+		o["is_direct_messages"] = true
 	}
 	return o
 }

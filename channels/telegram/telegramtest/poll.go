@@ -33,6 +33,9 @@ func (s *Server) getUpdates(ctx context.Context, p url.Values) reply {
 
 	s.allow(p)
 	s.mu.Lock()
+	if s.impatient {
+		timeout.Reset(0)
+	}
 	if s.hook.url != "" {
 		s.mu.Unlock()
 		return failure(http.StatusConflict, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")

@@ -16,9 +16,12 @@ import (
 type Message struct {
 	Chat, Thread, ID int64
 	ReplyTo          int64
-	Text             string // as people read it: markup parsed
-	Raw              string // as it was sent
-	First            string // Text before any edit
+	Direct           int64    // the topic in the direct messages of a channel
+	Only             int64    // the person who alone sees it; 0 = everybody
+	Text             string   // as people read it: markup parsed
+	Links            []string // where the text leads, of the entities that Telegram shows
+	Raw              string   // as it was sent
+	First            string   // Text before any edit
 	ParseMode        string
 	Files            []File
 	At               time.Time
@@ -96,28 +99,36 @@ func (s *Server) target(p url.Values) (*chat, int64, *reply) {
 	return c, thread, nil
 }
 
-// visible gives the text of a message as people will read it, or why it cannot be sent.
-func visible(p url.Values, limit int) (string, *reply) {
-	text := p.Get("text")
+// maxEntities is how many entities of a message count; what comes later is shown without: tdlib/telegram-bot-api#165, #820.
+const maxEntities = 100
+
+// visible gives the text of a message as people will read it and where it leads, or why it cannot be sent.
+func visible(p url.Values, limit int) (text string, links []string, bad *reply) {
+	text = p.Get("text")
 	switch strings.ToLower(p.Get("parse_mode")) {
 	case "":
 	case "html":
-		parsed, err := parseHTML(text)
+		parsed, entities, err := parseHTML(text)
 		if err != nil {
-			return "", badRequest("can't parse entities: " + err.Error())
+			return "", nil, badRequest("can't parse entities: " + err.Error())
 		}
 		text = parsed
+		for _, e := range entities[:min(len(entities), maxEntities)] {
+			if e.url != "" {
+				links = append(links, e.url)
+			}
+		}
 	default:
-		return "", badRequest("unsupported parse_mode")
+		return "", nil, badRequest("unsupported parse_mode")
 	}
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", badRequest("message text is empty")
+		return "", nil, badRequest("message text is empty")
 	}
 	if utf16Len(text) > limit {
-		return "", badRequest(map[bool]string{true: "message caption is too long", false: "message is too long"}[limit < 4096])
+		return "", nil, badRequest(map[bool]string{true: "message caption is too long", false: "message is too long"}[limit < 4096])
 	}
-	return text, nil
+	return text, links, nil
 }
 
 // writable finds the chat and the thread that a message goes to. The caller holds s.mu.
@@ -133,6 +144,11 @@ func (s *Server) writable(p url.Values) (*chat, int64, *reply) {
 	if c.closed[thread] {
 		return nil, 0, badRequest("TOPIC_CLOSED")
 	}
+	if direct := p.Get("direct_messages_topic_id"); c.direct && direct == "" {
+		return nil, 0, badRequest("direct messages topic must be specified")
+	} else if direct != "" && !c.direct {
+		return nil, 0, badRequest("the chat is not a channel direct messages chat")
+	}
 	return c, thread, nil
 }
 
@@ -143,7 +159,7 @@ func (s *Server) sendMessage(p url.Values) reply {
 	if bad != nil {
 		return *bad
 	}
-	text, bad := visible(p, 4096)
+	text, links, bad := visible(p, 4096)
 	if bad != nil {
 		return *bad
 	}
@@ -154,6 +170,7 @@ func (s *Server) sendMessage(p url.Values) reply {
 	if bad != nil {
 		return *bad
 	}
+	m.Links = links
 	m.Text, m.Raw, m.ParseMode, wire["text"] = text, p.Get("text"), p.Get("parse_mode"), text
 	s.keep(c, m, wire)
 	return result(wire)
@@ -162,11 +179,18 @@ func (s *Server) sendMessage(p url.Values) reply {
 // compose makes the next message of the bot in a chat, without what it says. The caller holds s.mu.
 func (s *Server) compose(c *chat, thread int64, p url.Values) (Message, object, *reply) {
 	m := Message{Chat: c.id, Thread: thread, ID: c.lastID + 1, At: time.Now()}
-	wire := object{"message_id": m.ID, "from": me().wire(), "chat": c.wire(), "date": m.At.Unix()}
+	wire := object{"message_id": m.ID, "from": me().wire(), "chat": c.wire(), "date": s.date()}
 	InTopic(thread)(wire)
+	if m.Direct, _ = strconv.ParseInt(p.Get("direct_messages_topic_id"), 10, 64); m.Direct != 0 {
+		InDirect(m.Direct)(wire)
+	}
+	if m.Only, _ = strconv.ParseInt(p.Get("receiver_user_id"), 10, 64); m.Only != 0 {
+		Ephemeral(m.ID)(wire)
+	}
 	if raw := p.Get("reply_parameters"); raw != "" {
 		var rp struct {
 			MessageID int64 `json:"message_id"`
+			Ephemeral int64 `json:"ephemeral_message_id"`
 			Lenient   bool  `json:"allow_sending_without_reply"`
 		}
 		if json.Unmarshal([]byte(raw), &rp) != nil {
@@ -174,6 +198,8 @@ func (s *Server) compose(c *chat, thread int64, p url.Values) (Message, object, 
 		}
 		if original := c.messages[rp.MessageID]; original != nil {
 			m.ReplyTo, wire["reply_to_message"] = rp.MessageID, plainReply(original, rp.MessageID, c)
+		} else if m.Only != 0 && rp.Ephemeral != 0 {
+			m.ReplyTo = rp.Ephemeral
 		} else if !rp.Lenient {
 			return m, nil, badRequest("message to be replied not found")
 		}
@@ -197,7 +223,7 @@ func (s *Server) editMessageText(p url.Values) reply {
 	if bad != nil {
 		return *bad
 	}
-	text, bad := visible(p, 4096)
+	text, links, bad := visible(p, 4096)
 	if bad != nil {
 		return *bad
 	}
@@ -210,6 +236,7 @@ func (s *Server) editMessageText(p url.Values) reply {
 		return *badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}
 	s.sent[i].Text, s.sent[i].Raw, s.sent[i].ParseMode = text, p.Get("text"), p.Get("parse_mode")
+	s.sent[i].Links = links
 	s.sent[i].Edits++
 	wire := c.messages[id]
 	wire["text"], wire["edit_date"] = text, time.Now().Unix()
@@ -226,6 +253,9 @@ func (s *Server) sendChatAction(p url.Values) reply {
 	}
 	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known && thread != 1) {
 		return *badRequest("message thread not found")
+	}
+	if c.direct || c.kind == "channel" {
+		return *badRequest("chat actions can't be sent to channel chats and channel direct messages chats")
 	}
 	actions := []string{"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document", "choose_sticker", "find_location", "record_video_note", "upload_video_note"}
 	if !slices.Contains(actions, p.Get("action")) {

@@ -63,6 +63,8 @@ type Server struct {
 	allowed    []string // kinds of updates that the bot asked for; empty = the usual ones
 	drafts     []Draft
 	violations []string
+	fine       bool // dates are in milliseconds
+	impatient  bool // polls are answered at once
 
 	listen   sync.Once
 	listener net.Listener
@@ -136,6 +138,28 @@ func (s *Server) Down(down bool) {
 	if down {
 		s.Disconnect()
 	}
+}
+
+// Milliseconds makes the server write dates in milliseconds, as some servers behind apiUrl do.
+func (s *Server) Milliseconds(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fine = on
+}
+
+// Impatient makes the server answer getUpdates at once, with nothing when there is nothing.
+func (s *Server) Impatient(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.impatient = on
+}
+
+// date is what a message of now says about when it was sent. The caller holds s.mu.
+func (s *Server) date() int64 {
+	if s.fine {
+		return time.Now().UnixMilli()
+	}
+	return time.Now().Unix()
 }
 
 // Violations gives what broke the protocol so far.
@@ -328,7 +352,7 @@ func (s *Server) handle(ctx context.Context, method string, params url.Values, f
 		return s.getMyCommands(params)
 	case "setMyCommands":
 		return s.setMyCommands(params)
-	case "sendPhoto", "sendVideo", "sendAudio", "sendVoice", "sendDocument":
+	case "sendPhoto", "sendVideo", "sendAudio", "sendVoice", "sendDocument", "sendSticker":
 		return s.sendFile(strings.ToLower(strings.TrimPrefix(method, "send")), params, files)
 	case "sendMediaGroup":
 		return s.sendMediaGroup(params, files)

@@ -239,7 +239,7 @@ func TestSpecCatchesBadCalls(t *testing.T) {
 		"no truth":            {"sendMessage", url.Values{"chat_id": {"1"}, "text": {"x"}, "protect_content": {"maybe"}}},
 		"no JSON":             {"sendMessage", url.Values{"chat_id": {"1"}, "text": {"x"}, "reply_parameters": {"5"}}},
 		"null":                {"getUpdates", url.Values{"allowed_updates": {"null"}}},
-		"nested: missing":     {"sendMessage", url.Values{"chat_id": {"1"}, "text": {"x"}, "reply_parameters": {`{"allow_sending_without_reply":true}`}}},
+		"nested: missing":     {"sendMessage", url.Values{"chat_id": {"1"}, "text": {"x"}, "ephemeral_message_parameters": {`{"callback_query_id":"1"}`}}},
 		"nested: wrong type":  {"sendMessage", url.Values{"chat_id": {"1"}, "text": {"x"}, "entities": {`[{"type":"bold","offset":"0","length":1}]`}}},
 		"subtype":             {"setMyCommands", url.Values{"commands": {`[]`}, "scope": {`{"type":"moon"}`}}},
 		"subtype: wrong form": {"setMyCommands", url.Values{"commands": {`[]`}, "scope": {`{"type":"chat"}`}}},

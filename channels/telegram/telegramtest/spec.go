@@ -79,6 +79,7 @@ func LoadSpec(path string) (*Spec, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	s.extend()
 	for _, t := range s.Types {
 		for _, f := range t.Fields {
 			m := constantPattern.FindStringSubmatch(f.Description)

@@ -67,7 +67,7 @@ func (u uploads) size() int {
 	return total
 }
 
-// sendFile is sendPhoto, sendVideo, sendAudio, sendVoice and sendDocument.
+// sendFile is sendPhoto, sendVideo, sendAudio, sendVoice, sendDocument and sendSticker.
 func (s *Server) sendFile(kind string, p url.Values, files uploads) reply {
 	f, given := files[kind]
 	if !given {
@@ -128,7 +128,7 @@ func (s *Server) post(p url.Values, files []File, captions []url.Values) ([]obje
 	if bad != nil {
 		return nil, bad
 	}
-	texts := make([]string, len(files))
+	texts, links := make([]string, len(files)), make([][]string, len(files))
 	for i, f := range files {
 		if bad := f.check(); bad != nil {
 			return nil, bad
@@ -136,7 +136,7 @@ func (s *Server) post(p url.Values, files []File, captions []url.Values) ([]obje
 		if captions[i].Get("caption") == "" {
 			continue
 		}
-		if texts[i], bad = visible(url.Values{"text": captions[i]["caption"], "parse_mode": captions[i]["parse_mode"]}, 1024); bad != nil {
+		if texts[i], links[i], bad = visible(url.Values{"text": captions[i]["caption"], "parse_mode": captions[i]["parse_mode"]}, 1024); bad != nil {
 			return nil, bad
 		}
 	}
@@ -150,6 +150,7 @@ func (s *Server) post(p url.Values, files []File, captions []url.Values) ([]obje
 			return nil, bad
 		}
 		m.Text, m.Raw, m.ParseMode, m.Files = texts[i], captions[i].Get("caption"), captions[i].Get("parse_mode"), []File{f}
+		m.Links = links[i]
 		s.attach(wire, f, fmt.Sprintf("sent-%d-%d", c.id, m.ID))
 		if texts[i] != "" {
 			wire["caption"] = texts[i]
@@ -183,6 +184,8 @@ func (s *Server) attach(wire object, f File, id string) {
 		o["file_name"], o["duration"] = f.Name, 1
 	case "voice":
 		o["duration"] = 1
+	case "sticker":
+		o["type"], o["width"], o["height"], o["is_animated"], o["is_video"] = "regular", 512, 512, false, false
 	}
 	wire[f.As] = o
 }

@@ -12,6 +12,7 @@ type activity struct {
 	logins  int
 	stanzas []stanza
 	typing  map[string]int
+	paused  map[string]int
 	typed   []stanza
 	read    []string
 	asked   map[string]bool // users asked about who had never written
@@ -31,7 +32,7 @@ type Stanza struct {
 }
 
 func newActivity() activity {
-	return activity{typing: map[string]int{}, asked: map[string]bool{}, wrote: map[string]bool{}}
+	return activity{typing: map[string]int{}, paused: map[string]int{}, asked: map[string]bool{}, wrote: map[string]bool{}}
 }
 
 // chatKey is one name for a chat, however it is addressed. It is called under the lock.
@@ -122,6 +123,14 @@ func (p *Phone) Typing(chat Chat) int {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	return p.log.typing[p.s.chatKey(chat.JID())]
+}
+
+// Paused is how often the account told a chat that it types no longer.
+func (p *Phone) Paused(chat Chat) int {
+	p.settle()
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.log.paused[p.s.chatKey(chat.JID())]
 }
 
 // Read gives the ids of the messages that the account marked as read.

@@ -19,6 +19,7 @@ type Group struct {
 	// Below: under the server's lock.
 	subject string
 	members []*Phone
+	timer   int // seconds after which messages disappear; 0 = they stay
 }
 
 // NewGroup makes a group; the first member owns it. Nobody is told: clients learn of it from its first message.
@@ -64,6 +65,20 @@ func (g *Group) Rename(by *Phone, subject string) {
 	g.subject = subject
 	g.tell(by, g.members, g.subjectNode(by))
 }
+
+// SetTimer has messages disappear after so many seconds, 0 = not any more, and tells everybody.
+func (g *Group) SetTimer(by *Phone, seconds int) {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	g.timer = seconds
+	change := node{Tag: "not_ephemeral"}
+	if seconds > 0 {
+		change = g.ephemeral()
+	}
+	g.tell(by, g.members, change)
+}
+
+func (g *Group) ephemeral() node { return node{Tag: "ephemeral", Attrs: attrs{"expiration": g.timer}} }
 
 // AddAndRename does both in one notification.
 func (g *Group) AddAndRename(by, who *Phone, subject string) {
@@ -113,6 +128,9 @@ func (g *Group) node() node {
 			typ = "superadmin"
 		}
 		all = append(all, p.participant(typ))
+	}
+	if g.timer > 0 {
+		all = append(all, g.ephemeral())
 	}
 	created := strconv.FormatInt(g.created.Unix(), 10)
 	return node{Tag: "group", Content: all, Attrs: attrs{

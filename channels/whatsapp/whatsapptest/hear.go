@@ -20,6 +20,7 @@ type Message struct {
 	File     *File
 	Edited   bool
 	Deleted  bool
+	Raw      *waE2E.Message // as it was decrypted; of one that was changed the new one
 }
 
 // File is something that came along.
@@ -66,7 +67,7 @@ func (p *Person) hear(cli *whatsmeow.Client, e *events.Message) {
 		p.repeats++
 		return
 	}
-	p.seen = append(p.seen, &Message{ID: e.Info.ID, From: author.pn, Text: text, Quote: about.GetStanzaID(), Mentions: about.GetMentionedJID(), File: file})
+	p.seen = append(p.seen, &Message{ID: e.Info.ID, From: author.pn, Text: text, Quote: about.GetStanzaID(), Mentions: about.GetMentionedJID(), File: file, Raw: m})
 }
 
 // change applies an edit or a deletion. It is called under the lock.
@@ -78,7 +79,7 @@ func (p *Person) change(author *Phone, pm *waE2E.ProtocolMessage) {
 	switch pm.GetType() {
 	case waE2E.ProtocolMessage_MESSAGE_EDIT:
 		m.Text, _ = content(pm.GetEditedMessage())
-		m.Edited = true
+		m.Edited, m.Raw = true, pm.GetEditedMessage()
 	case waE2E.ProtocolMessage_REVOKE:
 		m.Deleted, m.Text, m.File = true, "", nil
 	}

@@ -66,6 +66,10 @@ func (s *Server) pass(from *device, to types.JID, n *node) {
 		m.attrs["peer_recipient_pn"] = pn
 	}
 	parts, several := n.GetOptionalChildByTag("participants")
+	group := s.groups[to.User]
+	if _, repeated := n.Attrs["participant"]; to.Server == types.GroupServer && group != nil && !repeated {
+		several = true // where everybody has the sender's key there is no list
+	}
 	var enc []node
 	for _, child := range n.GetChildren() {
 		switch child.Tag {
@@ -91,13 +95,13 @@ func (s *Server) pass(from *device, to types.JID, n *node) {
 	done := map[*device]bool{from: true}
 	for _, p := range parts.GetChildren() {
 		jid, _ := p.Attrs["jid"].(types.JID)
-		if d := s.device(jid); d != nil && !done[d] {
+		if d := s.device(jid); d != nil && !done[d] && (group == nil || !from.phone.hasKey(to, d)) {
 			done[d] = true
 			s.deliver(d, m.copy(d, p.GetChildren()))
 		}
 	}
-	if g := s.groups[to.User]; g != nil && to.Server == types.GroupServer { // devices that have the sender's key already
-		for _, p := range g.members {
+	if group != nil && to.Server == types.GroupServer { // devices that have the sender's key already
+		for _, p := range group.members {
 			for _, d := range p.devices {
 				if !done[d] {
 					s.deliver(d, m.copy(d, nil))
@@ -254,6 +258,9 @@ func (c *conn) handleTyping(n *node) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	to, _ := n.Attrs["to"].(types.JID)
+	if _, ok := n.GetOptionalChildByTag("paused"); ok && c.dev.id != 0 {
+		c.dev.phone.log.paused[c.s.chatKey(to)]++
+	}
 	if _, ok := n.GetOptionalChildByTag("composing"); ok && c.dev.id != 0 {
 		key := c.s.chatKey(to)
 		c.dev.phone.log.typing[key]++

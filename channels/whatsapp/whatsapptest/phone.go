@@ -48,6 +48,7 @@ type Phone struct {
 	owner   *Person
 	fault   fault
 	log     activity
+	keyed   map[string]bool // group and device that have the sender's key; nil = it is sent with every message
 }
 
 // device is one installation of an account: 0 is the phone itself.
@@ -94,6 +95,22 @@ func (p *Phone) Name(by Addressing) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.named = by
+}
+
+// SendKeysOnce has the phone send its key of a group once to each device, as the apps do: later messages have no list of participants,
+// or one without the devices that know the key. The library sends it with every message.
+// source: WhiskeySockets/Baileys, Socket/messages-send (sender-key-memory)
+func (p *Phone) SendKeysOnce() { p.s.set(func() { p.keyed = map[string]bool{} }) }
+
+// hasKey reports whether a device has the phone's key of a group, and notes that it has it now. It is called under the lock.
+func (p *Phone) hasKey(group types.JID, d *device) bool {
+	if p.keyed == nil {
+		return false
+	}
+	name := group.User + "/" + d.lidJID().String()
+	had := p.keyed[name]
+	p.keyed[name] = true
+	return had
 }
 
 // as names a device of the account to others: the id itself, and under which attribute the other id stands beside it.

@@ -2,6 +2,7 @@ package whatsapptest
 
 import (
 	"context"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -42,6 +43,13 @@ func Forwarded() Option {
 	}
 }
 
+// Disappearing has it carry the chat's timer, as the apps do in every message of such a chat.
+func Disappearing(seconds uint32) Option {
+	return func(d *draft) {
+		d.context.Expiration, d.context.EphemeralSettingTimestamp = &seconds, proto.Int64(time.Now().Unix())
+	}
+}
+
 // With puts a file to it; the text is its caption.
 func With(f File) Option { return func(d *draft) { d.file = &f } }
 
@@ -70,6 +78,14 @@ func (p *Person) Say(to Chat, text string, opts ...Option) string {
 		m = &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: &text, ContextInfo: d.context}}
 	}
 	return p.Post(to, d.id, m)
+}
+
+// SetTimer has messages of a direct chat disappear after so many seconds; 0 = not any more.
+func (p *Person) SetTimer(to *Phone, seconds uint32) {
+	p.s.t.Helper()
+	p.Post(to, "", &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
+		Type: waE2E.ProtocolMessage_EPHEMERAL_SETTING.Enum(), EphemeralExpiration: &seconds, EphemeralSettingTimestamp: proto.Int64(time.Now().Unix()),
+	}})
 }
 
 // Edit changes a message of the person.

@@ -1,12 +1,15 @@
-// Package confine runs a command so that it reads and writes only the files that it may, and reaches no network: with what the kernel
-// gives to a program without privileges. What is missing is said, never hidden.
+// Package confine runs a command so that it reads and changes only the files that it may, reaches no network and no object of another
+// program: with what the kernel gives to a program without privileges. What is missing is said, never hidden.
 package confine
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,51 +20,90 @@ const Command = "confine"
 type Plan struct {
 	Read  []string // files and folders
 	Write []string // folders
-	Alone bool     // it is in namespaces of its own; set by Wrap
 }
 
 // Launcher is the program that confines itself and then becomes the command: the path of this one, and Command. Empty: there is none.
 type Launcher []string
 
-// Ability is what this system gives.
-type Ability struct {
-	Why       string // not empty: nothing can be confined here, and why
-	Landlock  int    // the version of the kernel's Landlock; 0 = none
-	Namespace bool   // namespaces of its own: users, network
-	Filter    bool   // a filter of system calls: no sockets
-}
-
-// Missing says what is not confined, in words for people; nil when nothing is missing.
-func (a Ability) Missing() []string {
-	if a.Why != "" {
-		return []string{"without any confinement: " + a.Why}
-	}
-	var out []string
-	switch {
-	case a.Landlock == 0:
-		out = append(out, "without file confinement: the kernel has no Landlock")
-	case a.Landlock < 3:
-		out = append(out, fmt.Sprintf("files outside can be cut short: the kernel's Landlock is version %d, not 3", a.Landlock))
-	}
-	switch {
-	case a.Filter:
-	case a.Namespace:
-		out = append(out, "sockets of other programs in the file system can be reached: the kernel has no filter of system calls")
-	case a.Landlock >= 4:
-		out = append(out, "without network confinement but for TCP: the kernel gives no namespace to programs without privileges, and no filter of system calls")
-	default:
-		out = append(out, "without network confinement: the kernel has no Landlock network rules, gives no namespace to programs without privileges, and has no filter of system calls")
-	}
-	if a.Landlock < 6 {
-		out = append(out, "other programs of the same user can be sent signals: the kernel has no Landlock scopes")
-	}
-	return out
-}
-
 // errNothing is what Exec and Wrap say where nothing can be confined.
 var errNothing = errors.New("this system cannot confine programs")
 
-// Wrap makes the launcher run a command that is not started yet. Where nothing can be confined it stays as it is.
+// order is what one process of the launcher is told: a plan, what to carry it out with, and what to become.
+type order struct {
+	Plan
+	landlock  int // version of Landlock to use; 0 = none
+	filter    bool
+	namespace bool
+	isolated  bool   // with namespace: mounts and processes, too
+	inside    bool   // the mounts are made: this is the child of the first process in the namespaces
+	bait      string // not empty: a self-test instead of a command
+	path      string
+	argv      []string
+}
+
+// flags of the subcommand that have no value.
+func (o *order) switches() map[string]*bool {
+	return map[string]*bool{"--filter": &o.filter, "--namespace": &o.namespace, "--isolated": &o.isolated, "--inside": &o.inside}
+}
+
+// args are the arguments of the subcommand that parse reads.
+func (o *order) args() []string {
+	args := []string{"--landlock=" + strconv.Itoa(o.landlock)}
+	for name, set := range o.switches() {
+		if *set {
+			args = append(args, name)
+		}
+	}
+	slices.Sort(args)
+	for _, path := range o.Read {
+		args = append(args, "--read="+path)
+	}
+	for _, path := range o.Write {
+		args = append(args, "--write="+path)
+	}
+	if o.bait != "" {
+		return append(args, "--test="+o.bait)
+	}
+	return append(append(args, "--", o.path), o.argv...)
+}
+
+// parse reads arguments. It refuses whatever it does not know: a command never runs with less confinement by mistake.
+func parse(args []string) (*order, error) {
+	o := &order{landlock: -1}
+	for i, arg := range args {
+		name, value, hasValue := strings.Cut(arg, "=")
+		if on := o.switches()[name]; on != nil && !hasValue {
+			*on = true
+			continue
+		}
+		switch {
+		case name == "--landlock":
+			v, err := strconv.Atoi(value)
+			if err != nil || v < 0 {
+				return nil, fmt.Errorf("%s: wrong argument %q", Command, arg)
+			}
+			o.landlock = v
+		case name == "--read" && hasValue:
+			o.Read = append(o.Read, value)
+		case name == "--write" && hasValue:
+			o.Write = append(o.Write, value)
+		case name == "--test" && value != "":
+			o.bait = value
+		case arg == "--" && len(args) > i+2 && o.landlock >= 0:
+			o.path, o.argv = args[i+1], args[i+2:]
+			return o, nil
+		default:
+			return nil, fmt.Errorf("%s: wrong argument %q", Command, arg)
+		}
+	}
+	if o.bait == "" || o.landlock < 0 {
+		return nil, fmt.Errorf("%s: no command", Command)
+	}
+	return o, nil
+}
+
+// Wrap makes the launcher run a command that is not started yet, with what the ability says. Where nothing can be confined it stays as
+// it is.
 func (l Launcher) Wrap(cmd *exec.Cmd, p Plan, a Ability) error {
 	if a.Why != "" {
 		return nil
@@ -69,43 +111,50 @@ func (l Launcher) Wrap(cmd *exec.Cmd, p Plan, a Ability) error {
 	if len(l) == 0 {
 		return errNothing
 	}
-	args := slices.Clone(l)
-	for _, path := range p.Read {
-		args = append(args, "--read="+path)
-	}
-	for _, path := range p.Write {
-		args = append(args, "--write="+path)
-	}
-	if a.Namespace {
-		args = append(args, "--alone")
-	}
-	args = append(append(args, "--", cmd.Path), cmd.Args...)
-	cmd.Path, cmd.Args = l[0], args
-	if a.Namespace {
-		separate(cmd)
-	}
+	l.wrap(cmd, &order{Plan: p.trusted(), landlock: a.Landlock, filter: a.Filter, namespace: a.Namespace, isolated: a.Namespace && a.Isolated, path: cmd.Path, argv: cmd.Args})
 	return nil
 }
 
-// Main is the hidden subcommand: it confines this process and becomes the command behind --, or says why it cannot. With --check it
-// ends at once.
-func Main(args []string) error {
-	var p Plan
-	for i, arg := range args {
-		switch name, value, _ := strings.Cut(arg, "="); {
-		case name == "--check":
-			return nil // it could be started: that was the question
-		case name == "--alone":
-			p.Alone = true
-		case name == "--read":
-			p.Read = append(p.Read, value)
-		case name == "--write":
-			p.Write = append(p.Write, value)
-		case arg == "--" && len(args) > i+2:
-			return Exec(p, args[i+1], args[i+2:])
-		default:
-			return fmt.Errorf("%s: wrong argument %q", Command, arg)
+func (l Launcher) wrap(cmd *exec.Cmd, o *order) {
+	cmd.Path, cmd.Args = l[0], append(slices.Clone(l), o.args()...)
+	if o.namespace {
+		separate(cmd, o.isolated)
+	}
+}
+
+// Main is the hidden subcommand: it confines this process and becomes the command behind --, or says why it cannot. It returns only with an
+// error, with the exit code of a command that it was the first process for, or, after a self-test whose results it wrote to out, with 0.
+func Main(args []string, out io.Writer) (code int, err error) {
+	o, err := parse(args)
+	if err != nil {
+		return 1, err
+	}
+	if code, err = o.carryOut(out); err != nil {
+		return 1, err
+	}
+	return code, nil
+}
+
+// trusted leaves out the paths that lead through a folder that the command may write: they have its rights already, and a command that
+// puts a symbolic link there would choose what it may use after its next start.
+func (p Plan) trusted() Plan {
+	var roots []string
+	for _, path := range p.Write {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			roots = append(roots, real)
 		}
 	}
-	return fmt.Errorf("%s: no command", Command)
+	through := func(path string) bool {
+		for up := filepath.Dir(filepath.Clean(path)); up != filepath.Dir(up); up = filepath.Dir(up) {
+			real, err := filepath.EvalSymlinks(up)
+			if err == nil && slices.ContainsFunc(roots, func(root string) bool {
+				in, err := filepath.Rel(root, real)
+				return err == nil && filepath.IsLocal(in)
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+	return Plan{Read: slices.DeleteFunc(slices.Clone(p.Read), through), Write: slices.DeleteFunc(slices.Clone(p.Write), through)}
 }

@@ -1,0 +1,156 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/channels"
+)
+
+// draft is a message as it is tried: whole at first, then without what the platform has refused of it. An answer that arrives without its
+// file or without its reference is better than none.
+type draft struct {
+	out   channels.Outbound
+	body  body
+	files []channels.File
+	voice *voice   // the only file is sent as a voice message
+	left  []string // what is left out, in plain words
+	deaf  func()   // the bot may not read the chat's history
+}
+
+// historyAgain is for how long a chat is answered without references after one was refused.
+const historyAgain = time.Hour
+
+// draft begins a message; sent is false for an answer that takes the place of "is thinking…", which answers by itself.
+func (c *Channel) draft(out channels.Outbound, sent bool) *draft {
+	d := &draft{out: out, body: body{Flags: suppressEmbeds}, files: out.Files, voice: voiceOf(out)}
+	d.body.Content, d.body.Mentions = c.mentioning(out.To, out.Text)
+	if !sent {
+		return d
+	}
+	if out.Key != "" {
+		d.body.Nonce, d.body.Enforce = nonce(out.Key), true
+	}
+	chat := string(out.To.Chat)
+	d.deaf = func() { c.recent.unread.put(chat, time.Now()) }
+	switch at, refused := c.recent.unread.get(chat); {
+	case messageID(out.ReplyTo) == "":
+	case refused && time.Since(at) < historyAgain:
+		d.leave("the reply reference")
+	default:
+		d.body.Reference = &reference{MessageID: messageID(out.ReplyTo)}
+	}
+	return d
+}
+
+// try sends a draft, and again without what is refused of it. aim says where it goes.
+func (c *Channel) try(ctx context.Context, d *draft, aim func(*request)) (channels.Receipt, error) {
+	for {
+		q, err := d.request()
+		var said []byte
+		if err == nil {
+			aim(&q)
+			said, err = c.rest.call(ctx, q)
+		}
+		if err == nil {
+			r, err := q.made(said)
+			if r.LeftOut = strings.Join(d.left, ", "); err == nil && d.out.Key != "" {
+				c.recent.note(nonce(d.out.Key), r)
+			}
+			return r, err
+		}
+		if !d.without(err) {
+			return channels.Receipt{}, err
+		}
+	}
+}
+
+// request makes the call of a draft. With files its caller has to make the call, which closes them.
+func (d *draft) request() (request, error) {
+	b := d.body
+	for i, f := range d.files {
+		b.Attachments = append(b.Attachments, attachment{ID: strconv.Itoa(i), Filename: f.Name})
+	}
+	if d.voice != nil {
+		b.Flags = flagVoice
+		b.Attachments[0].Seconds, b.Attachments[0].Waveform = d.voice.seconds, d.voice.waveform
+	}
+	return outgoing(b, d.files)
+}
+
+// The platform's codes for what it refuses of a message.
+// https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+const (
+	codeExplicit       = 20009 // explicit content for somebody who wants none
+	codeTooLarge       = 40005
+	codeEmpty          = 50006
+	codeNotPermitted   = 50013
+	codeSystemMessage  = 50021 // cannot be answered
+	codeInvalid        = 50035
+	codeFileTooLarge   = 50045
+	codeFileInvalid    = 50046
+	codeVoiceContent   = 50159
+	codeVoiceOneFile   = 50160
+	codeVoiceMetadata  = 50161
+	codeVoiceForbidden = 50173
+	codeNoHistory      = 160002 // needed to answer a message
+)
+
+// without leaves out what an error is about. It reports false when that is nothing that the message can do without.
+func (d *draft) without(err error) bool {
+	if bad, ok := errors.AsType[*fileError](err); ok && channels.Classify(err).Class == channels.Rejected {
+		return d.withoutFiles(func(f channels.File) bool { return f.Name == bad.name })
+	}
+	said, ok := errors.AsType[*apiError](err)
+	if class := channels.Classify(err).Class; !ok || said.Code == 0 || class != channels.Rejected && class != channels.Unsupported {
+		return false
+	}
+	about := func(field string) bool {
+		return said.Code == codeInvalid && strings.Contains(said.Fields, `"`+field+`"`)
+	}
+	vague := said.Code == codeInvalid && said.Fields == ""
+	switch code := said.Code; {
+	case d.voice != nil && (slices.Contains([]int{codeVoiceContent, codeVoiceOneFile, codeVoiceMetadata, codeVoiceForbidden}, code) || about("attachments") || about("flags")):
+		d.voice = nil
+		d.leave("that it is a voice message")
+	case d.body.Reference != nil && (slices.Contains([]int{codeNoHistory, codeUnknownMessage, codeSystemMessage}, code) || about("message_reference") || vague):
+		d.body.Reference = nil
+		d.leave("the reply reference")
+		if code == codeNoHistory {
+			d.deaf()
+		}
+	case code == codeTooLarge || code == codeFileTooLarge:
+		return d.withoutFiles(func(f channels.File) bool {
+			return !slices.ContainsFunc(d.files, func(o channels.File) bool { return o.Size > f.Size })
+		})
+	case slices.Contains([]int{codeNotPermitted, codeFileInvalid, codeExplicit, codeEmpty}, code), about("attachments"), about("files"), vague:
+		return d.withoutFiles(func(channels.File) bool { return true })
+	default:
+		return false
+	}
+	return true
+}
+
+// withoutFiles leaves files out, if anything stays of the message then.
+func (d *draft) withoutFiles(out func(channels.File) bool) bool {
+	var rest []channels.File
+	var names []string
+	for _, f := range d.files {
+		if out(f) {
+			names = append(names, "the file "+f.Name)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	if len(names) == 0 || len(rest) == 0 && strings.TrimSpace(d.body.Content) == "" {
+		return false
+	}
+	d.files, d.voice, d.left = rest, nil, append(d.left, names...)
+	return true
+}
+
+func (d *draft) leave(what string) { d.left = append(d.left, what) }

@@ -1,0 +1,98 @@
+package discord
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/channels/discord/discordtest/kinds"
+)
+
+// Every kind of message reaches the model as the documentation's table says.
+func TestKindsIn(t *testing.T) {
+	t.Parallel()
+	for _, row := range kinds.Table() {
+		if row.Message == "" || strings.HasPrefix(row.In, "told ") {
+			continue
+		}
+		t.Run(row.Name, func(t *testing.T) {
+			t.Parallel()
+			want := strings.ReplaceAll(row.In, " ⏎ ", "\n")
+			if want, _, _ = strings.Cut(want, ", by a bot"); strings.HasPrefix(want, "not told") {
+				want = "not told"
+			}
+			if got := described(decodeMessage(t, row.Message)); got != want {
+				t.Errorf("%s\n got %s\nwant %s\nsource %s", row.Message, got, want, row.Source)
+			}
+		})
+	}
+}
+
+// decodeMessage reads a message of a server's channel; fields is JSON without the braces and wins over what every message has.
+func decodeMessage(t *testing.T, fields string) []channels.Inbound {
+	t.Helper()
+	n := newNames()
+	n.learnServer([]byte(`{"id":"300000000000000001","name":"Town","roles":[{"id":"300000000000000009","name":"helpers"}],"channels":[{"id":"300000000000000002","type":0,"name":"general"}]}`), true)
+	all := map[string]json.RawMessage{}
+	for _, text := range []string{`{"id":"5","channel_id":"300000000000000002","guild_id":"300000000000000001","type":0,"timestamp":"2026-01-02T03:04:05+00:00","author":{"id":"200000000000000001","username":"anna","global_name":"Anna"}}`, "{" + fields + "}"} {
+		if err := json.Unmarshal([]byte(text), &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := decoder{account: channels.DefaultAccount, me: identity{User: "42", Name: "parley_test"}, names: n, recent: newRecent()}
+	return d.decode(event{kind: "MESSAGE_CREATE", data: raw, at: time.Now()})
+}
+
+// described says what reaches the model, as the table does.
+func described(list []channels.Inbound) string {
+	if len(list) != 1 {
+		return "not told"
+	}
+	in := list[0]
+	switch {
+	case in.Event == channels.Unreadable:
+		return "unreadable: " + in.Reason
+	case in.Event != channels.Message:
+		return "event: " + string(in.Event)
+	}
+	parts := says(in.Text, in.Media)
+	if in.Forwarded {
+		parts = says(in.Text, nil)
+		parts = append(append(parts, "forwarded", "by "+in.Origin), says("", in.Media)...)
+	}
+	if q := in.Quote; q != nil {
+		quote := says(q.Text, q.Media)
+		if q.Origin != "" {
+			quote = append(quote, "by "+q.Origin)
+		}
+		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(quote, ", "))
+	}
+	if in.Mentioned {
+		parts = append(parts, "mentioned")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func says(text string, files []channels.Media) (parts []string) {
+	if text != "" {
+		parts = append(parts, "`"+text+"`")
+	}
+	for _, m := range files {
+		part := string(m.Kind) + " " + m.Name
+		if m.Voice {
+			part += ", voice"
+		}
+		if m.Seconds > 0 {
+			part += fmt.Sprintf(", %d s", m.Seconds)
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}

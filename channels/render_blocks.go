@@ -1,0 +1,208 @@
+package channels
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// MarkdownParser parses the Markdown of chats: CommonMark with tables, strikethrough, bare links and task lists, where marks count
+// only where the writer of a chat meant them. Lines under a text make no heading of it, "+" begins no list, ">" begins a quotation
+// only in front of a space, entities and the backslashes of paths, patterns and formulas are text.
+func MarkdownParser(opts ...parser.Option) parser.Parser {
+	return parser.NewParser(append([]parser.Option{
+		parser.WithBlockParsers(
+			util.Prioritized(formulas{}, 50),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(when{parser.NewListParser(), beginsList}, 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(when{parser.NewATXHeadingParser(), beginsHeading}, 600),
+			util.Prioritized(when{parser.NewFencedCodeBlockParser(), beginsFence}, 700),
+			util.Prioritized(when{parser.NewBlockquoteParser(), beginsQuote}, 800),
+			util.Prioritized(parser.NewHTMLBlockParser(), 900),
+			util.Prioritized(parser.NewParagraphParser(), 1000),
+		),
+		parser.WithInlineParsers(
+			util.Prioritized(literals{}, 50),
+			util.Prioritized(codeSpans{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(linksThatLead{parser.NewLinkParser()}, 200),
+			util.Prioritized(autoLinks{parser.NewAutoLinkParser()}, 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
+			util.Prioritized(emphasis{}, 500),
+			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(extension.NewLinkifyParser(), 999),
+		),
+		parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10), util.Prioritized(itemNumbers{}, 20)),
+	}, opts...)...)
+}
+
+// when is a block that begins only where a condition holds as well. It is given the line from its first mark on.
+type when struct {
+	parser.BlockParser
+	begins func(line []byte, reader text.Reader, pc parser.Context) bool
+}
+
+// Open implements parser.BlockParser.
+func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	if line = bytes.TrimLeft(line, " \t"); len(line) == 0 || !w.begins(line, reader, pc) {
+		return nil, parser.NoChildren
+	}
+	return w.BlockParser.Open(parent, reader, pc)
+}
+
+// beginsList: "+ 1 555 0100" is a number to call.
+func beginsList(line []byte, _ text.Reader, _ parser.Context) bool { return line[0] != '+' }
+
+// beginsHeading: a heading has words, and is no comment in a piece of code.
+func beginsHeading(line []byte, reader text.Reader, _ parser.Context) bool {
+	if len(bytes.Trim(line, "# \t\r\n")) == 0 {
+		return false
+	}
+	_, segment := reader.PeekLine()
+	src := reader.Source()
+	next, _, _ := bytes.Cut(src[min(segment.Stop, len(src)):], []byte("\n"))
+	before := src[:max(0, bytes.LastIndexByte(src[:segment.Start], '\n'))]
+	before = before[bytes.LastIndexByte(before, '\n')+1:]
+	return bytes.HasPrefix(line, []byte("##")) || !codeLine.Match(next) && !codeLine.Match(before)
+}
+
+// codeLine finds lines beside which a line that begins with "# " is a comment: another comment, an assignment, a call, a command.
+var codeLine = regexp.MustCompile(`^\s*(?:# |(?:def|class|import|from|for|while|if|elif|return|export|sudo|apt|pip|npm|git|cd|echo|curl|docker|mkdir|rm|ls|cat|set|func|let|const|var|SELECT)\s\S.*[=():;/.\-*{$]|\$\s|(?:export )?[\w.\[\]'"$]+\s*[-+*/|&:<]?=\s*\S|[\w.]+\(.*\)\s*[;{:]?$)`)
+
+// beginsQuote: >5, >>> and >_< are none, and neither is a mark alone.
+func beginsQuote(line []byte, _ text.Reader, _ parser.Context) bool {
+	return len(line) > 1 && (line[1] == ' ' || line[1] == '\t') && !util.IsBlank(line[1:])
+}
+
+var lastTildesKey = parser.NewContextKey()
+
+// beginsFence: a row of tildes that nothing closes is a line under a title.
+func beginsFence(line []byte, reader text.Reader, pc parser.Context) bool {
+	if line[0] != '~' {
+		return true
+	}
+	last, known := pc.Get(lastTildesKey).(int)
+	if !known {
+		last = lastTildes(reader.Source())
+		pc.Set(lastTildesKey, last)
+	}
+	_, segment := reader.PeekLine()
+	return segment.Stop <= last
+}
+
+// lastTildes gives where the last line begins that could close code between tildes, -1 = nowhere.
+func lastTildes(src []byte) int {
+	for end := len(src); end > 0; {
+		start := bytes.LastIndexByte(src[:end], '\n') + 1
+		if line := bytes.TrimSpace(src[start:end]); len(line) >= 3 && len(bytes.Trim(line, "~")) == 0 {
+			return start
+		}
+		end = start - 1
+	}
+	return -1
+}
+
+// formulas parses TeX formulas of several lines, between $$ and $$ or \[ and \]. They become blocks of plain text.
+type formulas struct{}
+
+var formulaEndKey = parser.NewContextKey()
+
+// Trigger implements parser.BlockParser.
+func (formulas) Trigger() []byte { return []byte{'$', '\\'} }
+
+// Open implements parser.BlockParser.
+func (formulas) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	const longest = 4000
+	line, segment := reader.PeekLine()
+	closing := ""
+	switch t := bytes.TrimLeft(line, " "); {
+	case bytes.HasPrefix(t, []byte("$$")):
+		closing = "$$"
+	case bytes.HasPrefix(t, []byte(`\[`)):
+		closing = `\]`
+	default:
+		return nil, parser.NoChildren
+	}
+	src := reader.Source()[segment.Start:]
+	src = src[:min(len(src), longest)]
+	open := bytes.IndexAny(src, `$\`) + 2
+	n := bytes.Index(src[open:], []byte(closing))
+	if n < 0 || bytes.Contains(src[:open+n], []byte("\n\n")) || bytes.IndexByte(src[:open+n], '\n') < 0 {
+		return nil, parser.NoChildren // of one line, or none
+	}
+	if rest, _, _ := bytes.Cut(src[open+n+2:], []byte("\n")); len(bytes.Trim(rest, " \t.,;")) > 0 {
+		return nil, parser.NoChildren
+	}
+	pc.Set(formulaEndKey, segment.Start+open+n)
+	node := ast.NewHTMLBlock(ast.HTMLBlockType1) // shown as it is written
+	node.Lines().Append(segment)
+	reader.AdvanceToEOL()
+	return node, parser.NoChildren
+}
+
+// Continue implements parser.BlockParser.
+func (formulas) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	_, segment := reader.PeekLine()
+	if end, _ := pc.Get(formulaEndKey).(int); segment.Start > end {
+		return parser.Close
+	}
+	node.Lines().Append(segment)
+	reader.AdvanceToEOL()
+	return parser.Continue | parser.NoChildren
+}
+
+// Close implements parser.BlockParser.
+func (formulas) Close(ast.Node, text.Reader, parser.Context) {}
+
+// CanInterruptParagraph implements parser.BlockParser.
+func (formulas) CanInterruptParagraph() bool { return true }
+
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (formulas) CanAcceptIndentedLine() bool { return false }
+
+// numberAttribute holds the digits of an item of a list that does not follow on the one before it: HTML's own name for that.
+const numberAttribute = "value"
+
+// itemNumbers keeps the numbers of lists as they are written: a list of years has gaps. Only 1. 1. 1. is counted.
+type itemNumbers struct{}
+
+// Transform implements parser.ASTTransformer.
+func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	src := reader.Source()
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		l, ok := n.(*ast.List)
+		if !ok || !entering || !l.IsOrdered() {
+			return ast.WalkContinue, nil
+		}
+		first := l.FirstChild()
+		counted := first != nil && first.NextSibling() != nil && bytes.Equal(digits(src, first), digits(src, first.NextSibling()))
+		next := l.Start
+		for item := first; item != nil && !counted; item = item.NextSibling() {
+			if d := digits(src, item); len(d) > 0 && string(d) != strconv.Itoa(next) {
+				item.SetAttributeString(numberAttribute, d)
+				next, _ = strconv.Atoi(string(d))
+			}
+			next++
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// digits gives the number that an item of a list is written with.
+func digits(src []byte, item ast.Node) []byte {
+	const longest = 9
+	if item.Pos() < 0 {
+		return nil
+	}
+	s := src[item.Pos():min(len(src), item.Pos()+longest)]
+	return s[:len(s)-len(bytes.TrimLeft(s, "0123456789"))]
+}

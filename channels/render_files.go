@@ -1,0 +1,53 @@
+package channels
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Telegram makes links of names that end like the domain of a country: README.md, backup.sh, main.py. They are shown as code, which
+// it leaves alone.
+//
+// source: openclaw/openclaw PR#8649
+var linkedName = regexp.MustCompile(`^([("'\[“„«]*)((?:[\w.~-]*[\\/])*[\w.-]*[\w-]\.(?:md|sh|py|pl|rs|ps|cc|mk|ml|mm|tf|am|ac|pub|zip|mov))((?::\d+)?[)"'\]”“».,;:!?…]*)$`)
+
+// filesAsCode marks the names of files that the platform would make links of.
+func (d *document) filesAsCode() {
+	out := make([]atom, 0, len(d.atoms))
+	for i, a := range d.atoms {
+		st := a.st
+		st.bold, st.italic, st.strike, st.heading, st.quote = false, false, false, false, false
+		whole := (i == 0 || d.atoms[i-1].white() || d.atoms[i-1].kind == glue) && (i+1 == len(d.atoms) || d.atoms[i+1].white())
+		if a.kind != word || st != (style{}) || !whole || !strings.Contains(a.text, ".") {
+			out = append(out, a)
+			continue
+		}
+		m := linkedName.FindStringSubmatch(a.text)
+		if m == nil {
+			out = append(out, a)
+			continue
+		}
+		for j, part := range m[1:] {
+			if part == "" {
+				continue
+			}
+			b := a
+			b.text, b.openEnd = part, false
+			if b.st.code = j == 1; b.st.code {
+				b.st.bold, b.st.italic, b.st.strike = false, false, false
+			}
+			out = append(out, b)
+		}
+	}
+	d.atoms = out
+}
+
+// hasLinkedName reports whether a text could hold such a name.
+func hasLinkedName(s string) bool {
+	for i := 1; i < len(s)-2; i++ {
+		if s[i] == '.' && s[i+1] >= 'a' && s[i+1] <= 'z' && s[i-1] > ' ' {
+			return true
+		}
+	}
+	return false
+}

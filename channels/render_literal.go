@@ -1,0 +1,247 @@
+package channels
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// take makes text of the next n bytes as they are written.
+func take(block text.Reader, n int) ast.Node {
+	_, segment := block.PeekLine()
+	block.Advance(n)
+	return ast.NewRawTextSegment(segment.WithStop(segment.Start + n))
+}
+
+// literals parses backslashes and formulas. A backslash is left out only in front of what would be markup without it; those of
+// patterns, paths and TeX stay. Formulas in $…$, $$…$$, \(…\) and \[…\] stay as they are.
+type literals struct{}
+
+// Trigger implements parser.InlineParser.
+func (literals) Trigger() []byte { return []byte{'\\', '$'} }
+
+// Parse implements parser.InlineParser.
+func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	before := block.PrecendingCharacter()
+	line, segment := block.PeekLine()
+	if n := formula(line, before); n > 0 {
+		return take(block, n)
+	}
+	if line[0] == '$' {
+		return nil
+	}
+	if len(line) == 1 || line[1] == '\n' {
+		return take(block, 1)
+	}
+	if !util.IsPunct(line[1]) {
+		return nil // a letter behind it is no escape in Markdown either
+	}
+	_, cell := parent.(*east.TableCell)
+	if !escapes(block.Source(), segment.Start, line, cell, pc) {
+		return take(block, 2)
+	}
+	block.Advance(1)
+	return take(block, 1)
+}
+
+// escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
+// looked at.
+func escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool {
+	const longest = 100
+	start := max(0, at-longest)
+	start += bytes.LastIndexAny(src[start:at], " \t\n") + 1
+	end := at + len(line)
+	if i := bytes.IndexAny(line[:min(len(line), longest)], " \t\n"); i >= 0 {
+		end = at + i
+	}
+	if at-start >= longest || end-at > longest {
+		return false
+	}
+	head := src[start:at]
+	switch line[1] {
+	case '|':
+		return cell
+	case '#', '-', '+':
+		return len(head) == 0 && opensLine(src, start)
+	case '.', ')':
+		return len(head) > 0 && len(bytes.Trim(head, "0123456789")) == 0 && opensLine(src, start)
+	case '*', '_', '~', '`', '<':
+		return !isTechnical(src, start, end, pc)
+	case '>':
+		return len(head) == 0 && opensLine(src, start) || bytes.Contains(head, []byte(`\<`)) && !isTechnical(src, start, end, pc)
+	case '&':
+		return entity.Match(line[1:])
+	}
+	return false
+}
+
+var technicalKey = parser.NewContextKey()
+
+// isTechnical looks at a word once, however many backslashes it has.
+func isTechnical(src []byte, start, end int, pc parser.Context) bool {
+	type verdict struct {
+		start int
+		is    bool
+	}
+	if v, ok := pc.Get(technicalKey).(verdict); ok && v.start == start {
+		return v.is
+	}
+	v := verdict{start, technical.Match(src[start:end])}
+	pc.Set(technicalKey, v)
+	return v.is
+}
+
+// opensLine reports whether there is nothing but white space in front of a place of a line.
+func opensLine(src []byte, at int) bool {
+	for at > 0 && (src[at-1] == ' ' || src[at-1] == '\t') {
+		at--
+	}
+	return at == 0 || src[at-1] == '\n'
+}
+
+var (
+	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯.
+	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\`)
+	entity    = regexp.MustCompile(`^&#?\w{1,32};`)
+)
+
+// formula gives the length of the TeX formula that a line's rest starts with, 0 = none. The dollars of prices and of shells are none.
+func formula(line []byte, before rune) int {
+	const longest = 2000
+	head := line[:min(len(line), longest)]
+	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+		if bytes.HasPrefix(head, []byte(d[0])) {
+			if i := bytes.Index(head[2:], []byte(d[1])); i > 0 {
+				return i + 4
+			}
+			return 0
+		}
+	}
+	if head[0] != '$' || inWord(before) || len(head) < 3 || util.IsSpace(head[1]) {
+		return 0
+	}
+	for i := 1; i < len(head); i++ {
+		switch head[i] {
+		case '\\':
+			i++
+		case '`', '\n':
+			return 0
+		case '$':
+			after, _ := utf8.DecodeRune(head[i+1:])
+			if util.IsSpace(head[i-1]) || i+1 < len(head) && unicode.IsDigit(after) || bytes.Contains(head[:i], []byte("**")) && bytes.Contains(head[:i], []byte(" ")) {
+				return 0
+			}
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// codeSpans parses code between backticks, but not between two apostrophes (don`t) and not the quotation marks of TeX (“x”).
+type codeSpans struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	n := len(line) - len(bytes.TrimLeft(line, "`"))
+	after, _ := utf8.DecodeRune(line[n:])
+	switch {
+	case n == 1 && inWord(block.PrecendingCharacter()) && inWord(after):
+		return take(block, n)
+	case n == 2 && inWord(after):
+		const longest = 1000
+		rest := line[n:min(len(line), longest)]
+		if end := bytes.Index(rest, []byte("``")); end > 0 && bytes.Contains(rest[:end], []byte("''")) {
+			return take(block, n)
+		}
+	}
+	return c.InlineParser.Parse(parent, block, pc)
+}
+
+// autoLinks parses addresses in angle brackets: those of the web only. std::vector<std::string> is none.
+type autoLinks struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (a autoLinks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	if !webLink.Match(line) {
+		return nil
+	}
+	return a.InlineParser.Parse(parent, block, pc)
+}
+
+var webLink = regexp.MustCompile(`^<(?i:https?://|mailto:)`)
+
+// linksThatLead parses links and pictures. What leads nowhere, like handlers[0](event), is text as it is written.
+type linksThatLead struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	if line[0] == '!' && inWord(block.PrecendingCharacter()) { // Look![here](…)
+		return take(block, 1)
+	}
+	n := l.InlineParser.Parse(parent, block, pc)
+	var dest []byte
+	opening := "["
+	switch n := n.(type) {
+	case *ast.Link:
+		if n.Reference != nil {
+			return n
+		}
+		dest = n.Destination
+	case *ast.Image:
+		if n.Reference != nil {
+			return n
+		}
+		dest, opening = n.Destination, "!["
+	default:
+		return n
+	}
+	_, end := block.PeekLine()
+	if leads(string(dest)) || end.Start < segment.Start || bytes.IndexByte(block.Source()[segment.Start:end.Start], '\n') >= 0 {
+		return n
+	}
+	parent.AppendChild(parent, ast.NewRawTextSegment(text.NewSegment(n.Pos(), n.Pos()+len(opening))))
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+		n.RemoveChild(n, c)
+		parent.AppendChild(parent, c)
+	}
+	return ast.NewRawTextSegment(text.NewSegment(segment.Start, end.Start))
+}
+
+// CloseBlock implements parser.CloseBlocker: brackets that nothing closes become text.
+func (l linksThatLead) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+	if c, ok := l.InlineParser.(parser.CloseBlocker); ok {
+		c.CloseBlock(parent, block, pc)
+	}
+}
+
+// leads reports whether a destination is meant as one: an address, a path or a file's name.
+func leads(dest string) bool {
+	return strings.ContainsAny(dest, ":/#") || fileName.MatchString(dest)
+}
+
+var fileName = regexp.MustCompile(`\w\.[A-Za-z]\w*$`)
+
+// lineEnds gives back the backslash at the end of a line: C:\dir\ is a folder, and a shell goes on behind it.
+type lineEnds struct{}
+
+// Transform implements parser.ASTTransformer.
+func (lineEnds) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	src := reader.Source()
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering && t.HardLineBreak() && t.Segment.Stop < len(src) && src[t.Segment.Stop] == '\\' {
+			t.Segment = t.Segment.WithStop(t.Segment.Stop + 1)
+		}
+		return ast.WalkContinue, nil
+	})
+}

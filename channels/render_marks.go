@@ -1,0 +1,265 @@
+package channels
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// emphasis parses "*", "_" and "~~" where the writer of a chat meant them. CommonMark sees markup in 5~10, in 2*3*4, in ^_^ and in
+// globs; here such marks are text. What remains follows CommonMark with the amendments for Chinese, Japanese and Korean.
+//
+// source: tats-u/markdown-cjk-friendly, specification.md; commonmark/commonmark-spec#650; agegr/pi-web#385
+type emphasis struct{}
+
+// maxMarks is how many marks of one paragraph are looked at: the parser compares each with each.
+const maxMarks = 400
+
+var marksKey = parser.NewContextKey()
+
+type markCount struct {
+	in ast.Node
+	n  int
+}
+
+// Trigger implements parser.InlineParser.
+func (emphasis) Trigger() []byte { return []byte{'*', '_', '~'} }
+
+// Parse implements parser.InlineParser.
+func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	before := block.PrecendingCharacter()
+	line, segment := block.PeekLine()
+	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
+	plain := func(n int) ast.Node {
+		block.Advance(n)
+		return ast.NewTextSegment(segment.WithStop(segment.Start + n))
+	}
+	if n > 3 || line[0] == '~' && n != 2 {
+		return plain(n)
+	}
+	if end := max(dunder(line, before), quotedPattern(line, before)); end > 0 {
+		return plain(end)
+	}
+	row, _ := block.Position()
+	r := &markRun{src: block.Source(), char: line[0], row: row, start: segment.Start, end: segment.Start + n, before: before, after: ' '}
+	if n < len(line) {
+		r.after, _ = utf8.DecodeRune(line[n:])
+	}
+	opens, closes := r.flanks(n)
+	count, _ := pc.Get(marksKey).(*markCount)
+	if count == nil || count.in != parent {
+		count = &markCount{in: parent}
+		pc.Set(marksKey, count)
+	}
+	if count.n++; !opens && !closes || count.n > maxMarks {
+		return plain(n)
+	}
+	d := parser.NewDelimiter(opens, closes, n, r.char, r)
+	d.Segment = segment.WithStop(segment.Start + n)
+	block.Advance(n)
+	pc.PushDelimiter(d)
+	return d
+}
+
+// dunder gives the length of a name like __init__ or __FILE__ at the start of a line's rest, 0 = none. Bold words are not written
+// like that: they are longer than a word, or begin with one capital.
+func dunder(line []byte, before rune) int {
+	if !bytes.HasPrefix(line, []byte("__")) || before == '_' {
+		return 0
+	}
+	i := 2
+	for i < len(line) && (line[i] == '_' || util.IsAlphaNumeric(line[i])) {
+		i++
+	}
+	name := bytes.TrimRight(line[2:i], "_")
+	if len(name) == 0 || i-2-len(name) != 2 || !bytes.Equal(name, bytes.ToLower(name)) && !bytes.Equal(name, bytes.ToUpper(name)) {
+		return 0
+	}
+	if r, _ := utf8.DecodeRune(line[i:]); i < len(line) && inWord(r) {
+		return 0
+	}
+	return i
+}
+
+// quotedPattern gives the length of a pattern like *x* in quotation marks, without the second one, 0 = none.
+func quotedPattern(line []byte, before rune) int {
+	if !among(before, `'"`) || len(line) < 2 || line[1] == line[0] {
+		return 0
+	}
+	const longest = 100
+	end := bytes.IndexByte(line[1:min(len(line), longest)], line[0]) + 2
+	if end < 2 || end >= len(line) || rune(line[end]) != before {
+		return 0
+	}
+	return end
+}
+
+// markRun is a row of marks and what stands on both sides of it. It implements parser.DelimiterProcessor.
+type markRun struct {
+	src           []byte
+	char          byte
+	row           int
+	start, end    int // in src
+	before, after rune
+}
+
+// Which ASCII punctuation may stand outside and inside of a single mark. What is missing is part of a formula, a path, a pattern, or
+// an emoticon. Double marks are hardly anything but markup, so more may stand around them.
+const (
+	outsideOpening = `([{"',;:*_~|!?`
+	insideOpening  = "\"'([{<`*_~#$"
+	notOpening     = ",;:.!?)]}"
+	insideClosing  = ")]}>\"'`*_~!?:%"
+	outsideClosing = `)]}"'.,;:!?*_~|-`
+	neverOutside   = `.)]}^$\%`
+)
+
+// flanks reports whether the run may open and may close emphasis.
+func (r *markRun) flanks(n int) (opens, closes bool) {
+	before := r.before
+	if before >= 0xfe00 && before <= 0xfe0e && r.start > utf8.RuneLen(before) { // a variation selector: the character is before it
+		before, _ = utf8.DecodeLastRune(r.src[:r.start-utf8.RuneLen(before)])
+	}
+	cjkBefore, cjkAfter := isCJK(before) || before >= 0xe0100 && before <= 0xe01ef, isCJK(r.after)
+	spaceBefore, spaceAfter := util.IsSpaceRune(before), util.IsSpaceRune(r.after)
+	punctBefore, punctAfter := util.IsPunctRune(before), util.IsPunctRune(r.after)
+	left := !spaceAfter && (!punctAfter || cjkAfter || spaceBefore || punctBefore || cjkBefore)
+	right := !spaceBefore && (!punctBefore || cjkBefore || spaceAfter || punctAfter || cjkAfter)
+	if r.char == '_' {
+		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
+	}
+	switch single := n == 1; {
+	case r.within() && n != 2, before == r.after && ascii(before) && punctBefore: // a*b, |*|
+		return false, false
+	case !single:
+		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening))
+		closes = right && r.after != '\\' && !among(before, "([{<")
+	default:
+		either := r.char == '*' && bytes.HasPrefix(r.src[r.end:], []byte("/*")) // *either*/*or*
+		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/"))
+		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before) || or) && r.startsWord()
+		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after) || either) &&
+			(!punctBefore || !ascii(before) || among(before, insideClosing) || among(before, ".,") && (spaceAfter || cjkAfter))
+	}
+	return opens, closes
+}
+
+// startsWord reports whether a single mark stands in front of something that is emphasized: words, and not *.go or (*_*).
+func (r *markRun) startsWord() bool {
+	if rest := bytes.TrimLeft(r.src[r.end:min(len(r.src), r.end+8)], "*_~"); len(rest) == 0 || util.IsSpace(rest[0]) || rest[0] == ')' {
+		return false
+	}
+	if !util.IsPunctRune(r.after) || !ascii(r.after) || among(r.after, insideOpening) {
+		return r.after != '~' || bytes.HasPrefix(r.src[r.end:], []byte("~~"))
+	}
+	return bytes.HasPrefix(r.src[r.end:], []byte("..."))
+}
+
+// within reports whether the run stands inside of a word of a script that separates words.
+func (r *markRun) within() bool { return inWord(r.before) && inWord(r.after) }
+
+// IsDelimiter implements parser.DelimiterProcessor.
+func (r *markRun) IsDelimiter(b byte) bool { return b == r.char }
+
+// CanOpenCloser implements parser.DelimiterProcessor.
+func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	c, ok := closer.Processor.(*markRun)
+	if !ok || c.char != r.char || opener.Length < 3 && closer.Length < 3 && opener.Length != closer.Length {
+		return false
+	}
+	content := r.src[r.end:c.start]
+	if opener.Length == 1 || closer.Length == 1 {
+		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
+			return false
+		}
+		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content))
+	}
+	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
+		return false
+	}
+	if r.within() || c.within() { // **W**orld, un**believ**able, and not 2**3 or f(**a, b**c)
+		return r.within() != c.within() && len(content) < 40 && onlyLetters(content) && unicode.IsLetter(outer(r, c))
+	}
+	return true
+}
+
+// outer gives the character outside of the mark that stands inside of a word.
+func outer(opener, closer *markRun) rune {
+	if opener.within() {
+		return opener.before
+	}
+	return closer.after
+}
+
+// OnMatch implements parser.DelimiterProcessor.
+func (r *markRun) OnMatch(consumes int) ast.Node {
+	if r.char == '~' {
+		return east.NewStrikethrough()
+	}
+	return ast.NewEmphasis(consumes)
+}
+
+func ascii(r rune) bool { return r < utf8.RuneSelf }
+
+func among(r rune, set string) bool { return ascii(r) && strings.ContainsRune(set, r) }
+
+// inWord reports whether a character is part of a word of a script that separates words by spaces.
+func inWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)) && !isCJK(r)
+}
+
+// saysSomething reports whether there is anything but ASCII punctuation: (*_*) is a face.
+func saysSomething(s []byte) bool {
+	const enough = 100 // a bound for the time
+	for i, c := range s {
+		if c >= utf8.RuneSelf || util.IsAlphaNumeric(c) || i > enough {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether what stands between two underscores are names that have some themselves: _private_var … CONST_NAME_.
+func names(s []byte) bool {
+	first, _, _ := bytes.Cut(s, []byte(" "))
+	last := s[bytes.LastIndexByte(s, ' ')+1:]
+	return name.Match(first) || name.Match(last)
+}
+
+var name = regexp.MustCompile(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)
+
+func onlyLetters(s []byte) bool {
+	for _, r := range string(s) {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			return false
+		}
+	}
+	return len(s) > 0
+}
+
+// isCJK reports whether a character is Chinese, Japanese or Korean, punctuation of full width included: East Asian Width W, F or H
+// without emoji, and all of Hangul.
+//
+// source: tats-u/markdown-cjk-friendly, ranges.md (Unicode 17)
+func isCJK(r rune) bool { return r >= 0x1100 && unicode.Is(cjk, r) }
+
+var cjk = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x11ff, 1}, {0x20a9, 0x20a9, 1}, {0x2329, 0x232a, 1}, {0x2630, 0x2637, 1}, {0x268a, 0x268f, 1}, {0x2e80, 0x303e, 1},
+		{0x3041, 0x3247, 1}, {0x3250, 0xa4c6, 1}, {0xa960, 0xa97c, 1}, {0xac00, 0xd7fb, 1}, {0xf900, 0xfaff, 1}, {0xfe10, 0xfe19, 1},
+		{0xfe30, 0xfe6b, 1}, {0xff01, 0xffdc, 1}, {0xffe0, 0xffee, 1},
+	},
+	R32: []unicode.Range32{
+		{0x16fe0, 0x18df2, 1}, {0x1aff0, 0x1b2fb, 1}, {0x1d300, 0x1d376, 1}, {0x1f200, 0x1f200, 1}, {0x1f202, 0x1f202, 1},
+		{0x1f210, 0x1f219, 1}, {0x1f21b, 0x1f22e, 1}, {0x1f230, 0x1f231, 1}, {0x1f237, 0x1f237, 1}, {0x1f23b, 0x1f23b, 1},
+		{0x1f240, 0x1f248, 1}, {0x1f260, 0x1f265, 1}, {0x20000, 0x3fffd, 1},
+	},
+}

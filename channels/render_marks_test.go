@@ -1,0 +1,94 @@
+package channels
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is meant as markup stays markup, and what is not is text.
+func TestMarksThatAreMeant(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		// source: tats-u/markdown-cjk-friendly; commonmark/commonmark-spec#650; anthropics/claude-code#89827
+		"这是**“重点”**内容":                                                  "这是<b>“重点”</b>内容",
+		"**注意：**请看":                                                     "<b>注意：</b>请看",
+		"これは**太字（ふとじ）**です":                                              "これは<b>太字（ふとじ）</b>です",
+		"**이 용어(This term)**를 강조":                                       "<b>이 용어(This term)</b>를 강조",
+		"**스크립트(Script)**는":                                             "<b>스크립트(Script)</b>는",
+		"~~価格（税込）~~です":                                                  "<s>価格（税込）</s>です",
+		"我可以**这个`code`**吗":                                              "我可以<b>这个</b><code>code</code>吗",
+		"**中文**文":                                                       "<b>中文</b>文",
+		"*「斜体」*です":                                                      "<i>「斜体」</i>です",
+		"**～**です **a。**b":                                               "<b>～</b>です <b>a。</b>b",
+		"使用**GPT-4**模型，*重点*。":                                           "使用<b>GPT-4</b>模型，<i>重点</i>。",
+		"a**〔b〕**c，葛󠄀**（x）**":                                           "a<b>〔b〕</b>c，葛󠄀<b>（x）</b>",
+		"**W**orld **W**ide **W**eb":                                    "<b>W</b>orld <b>W</b>ide <b>W</b>eb",
+		"un**believ**able **b**2":                                       "un**believ**able **b**2",
+		"***both*** – **_in_** – *a **b** c*":                           "<b><i>both</i></b> – <b><i>in</i></b> – <i>a <b>b</b> c</i>",
+		"(*so*) \"**said**\" *“no”* – *a*, _b_; **c**: ~~d~~.":          "(<i>so</i>) \"<b>said</b>\" <i>“no”</i> – <i>a</i>, <i>b</i>; <b>c</b>: <s>d</s>.",
+		"**Note:** x, **/etc/passwd**, **.env**, **5%**, **$5**":        "<b>Note:</b> x, <b>/etc/passwd</b>, <b>.env</b>, <b>5%</b>, <b>$5</b>",
+		"**a\nb** *a\nb*":                                               "<b>a\nb</b> *a\nb*",
+		"__Note__ and __init__, __FILE__":                               "<b>Note</b> and __init__, __FILE__",
+		"~a~ ~~b~~ ~~~c~~~":                                             "~a~ <s>b</s> ~~~c~~~",
+		"2 \\* 3, snake\\_case, \\# x, 1986\\. y":                       "2 * 3, snake_case, \\# x, 1986\\. y",
+		"\\# x\n\n1986\\. y\n\n\\> z":                                   "# x\n\n1986. y\n\n&gt; z",
+		"> quote\n> more":                                               "<blockquote>quote\nmore</blockquote>",
+		"1. a\n1. b\n1. c":                                              "1. a\n2. b\n3. c",
+		"1986. a\n1990. b":                                              "1986. a\n1990. b",
+		"* tax\n\n* a\n* b":                                             "• tax\n\n• a\n• b",
+		"It costs 5\n\n* without tax":                                   "It costs 5\n\n* without tax",
+		"See README.md, (backup.sh) and src/main.py:7. **go.mod** x.rs": "See <code>README.md</code>, (<code>backup.sh</code>) and <code>src/main.py</code>:7. <b>go.mod</b> <code>x.rs</code>",
+		"**Note [1]** **f(x)** *(a [b])* **{x}**":                       "<b>Note [1] f(x)</b> <i>(a [b])</i> <b>{x}</b>",
+		"run main.py":                                                   "run <code>main.py</code>",
+		"https://e.x/README.md e.g. 3.md5":                              "https://e.x/README.md e.g. 3.md5",
+		"fn[0](x) [t](./a.md) [t](b.md) f[1]()":                         "fn[0](x) t (./a.md) t (b.md) f[1]()",
+		"a <br> b, c<br>d":                                              "a &lt;br&gt; b, c\nd",
+		"Great![docs](http://a.b/c)":                                    `Great!<a href="http://a.b/c">docs</a>`,
+	} {
+		if got := Render(md, TelegramHTML); got != want {
+			t.Errorf("%q gives\n%q, want\n%q", md, got, want)
+		}
+	}
+}
+
+// source: WhatsApp shows no marks inside of words, and has no way to escape one (mautrix/whatsapp pkg/msgconv/wa-text.go).
+func TestWhatsAppMarksWholeWords(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"**W**orld *x*":    "World _x_",
+		"**bold**, `c`s":   "*bold*, cs",
+		"2*3*4 = 24":       "2*3*4 = 24",
+		"这是**“重点”**内容":     "这是*“重点”*内容",
+		"rm *.o *~":        "rm *.o *~",
+		"\\*lit\\* **b**":  "\u200b*lit* *b*",
+		"a * b * c, 5* 4*": "a * b * c, 5* 4*",
+		"f(*a) and **b**":  "f(\u200b*a) and *b*",
+		"5~10 ~ 20 ~~x~~":  "5~10 ~ 20 ~x~",
+	} {
+		if got := Render(md, WhatsAppText); got != want {
+			t.Errorf("%q gives %q, want %q", md, got, want)
+		}
+	}
+}
+
+// source: rubenlagus/TelegramBots#854; tdlib/telegram-bot-api#820
+func TestSplitCountsMarks(t *testing.T) {
+	t.Parallel()
+	var md strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&md, "- [l%d](https://e.x/%d)\n", i, i)
+	}
+	parts := Split(md.String(), Limits{Dialect: TelegramHTML, Text: 4096, Unit: UTF16, Marks: 100})
+	if len(parts) != 2 || strings.Count(parts[0].Text, "<a ") != 100 || strings.Count(parts[1].Text, "<a ") != 50 {
+		t.Errorf("%d parts: %q", len(parts), parts)
+	}
+	pieces := []string{"**b** ", "*i* ", "~~s~~ ", "`c` ", "[l](http://a.b/c) ", "http://d.e/f ", "```\nx\n```\n", "\n> q **b**\n\n", "word ", "**a *b ~~c `d` e~~ f* g** ", "main.py ", "\n\n", "# h *i*\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		md := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 200).Draw(t, "s"), "")
+		lim := Limits{Dialect: TelegramHTML, Text: rapid.SampledFrom([]int{0, 4096, 200}).Draw(t, "text"), Unit: UTF16, Marks: rapid.SampledFrom([]int{1, 8, 20, 100}).Draw(t, "marks")}
+		checkParts(t, md, lim, Split(md, lim))
+	})
+}

@@ -1,0 +1,358 @@
+package telegram
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"parley/channels"
+)
+
+// What a message may carry that is neither text nor a file, and what Telegram reports in words of its own that a person caused.
+type (
+	wireThings struct {
+		Location  *wireLocation   `json:"location"`
+		Venue     *wireVenue      `json:"venue"`
+		Contact   *wireContact    `json:"contact"`
+		Poll      *wirePoll       `json:"poll"`
+		Dice      *wireDice       `json:"dice"`
+		Checklist *wireChecklist  `json:"checklist"`
+		Game      *wireTitled     `json:"game"`
+		Story     *wireStory      `json:"story"`
+		Paid      *wirePaid       `json:"paid_media"`
+		Rich      json.RawMessage `json:"rich_message"`
+		Invoice   *wireTitled     `json:"invoice"`
+		Giveaway  *wireGiveaway   `json:"giveaway"`
+		Winners   *wireGiveaway   `json:"giveaway_winners"`
+		Gift      *wireGift       `json:"gift"`
+		Unique    *wireGift       `json:"unique_gift"`
+		Payment   *wireMoney      `json:"successful_payment"`
+		Refund    *wireMoney      `json:"refunded_payment"`
+		Users     *wireShared     `json:"users_shared"`
+		SharedIn  *wireChat       `json:"chat_shared"`
+		WebApp    *struct {
+			Data   string `json:"data"`
+			Button string `json:"button_text"`
+		} `json:"web_app_data"`
+	}
+	wireLocation struct {
+		Latitude   float64  `json:"latitude"`
+		Longitude  float64  `json:"longitude"`
+		LivePeriod quantity `json:"live_period"`
+	}
+	wireVenue struct {
+		Location *wireLocation `json:"location"`
+		Title    string        `json:"title"`
+		Address  string        `json:"address"`
+	}
+	wireContact struct {
+		Phone     string `json:"phone_number"`
+		FirstName string `json:"first_name"`
+		LastName  string `json:"last_name"`
+		Card      string `json:"vcard"`
+	}
+	wirePoll struct {
+		Question string       `json:"question"`
+		Options  []wireOption `json:"options"`
+		Closed   bool         `json:"is_closed"`
+		About    string       `json:"description"`
+		Media    *wireFiles   `json:"media"`
+	}
+	wireOption struct {
+		ID    string     `json:"persistent_id"`
+		Text  string     `json:"text"`
+		Votes quantity   `json:"voter_count"`
+		Media *wireFiles `json:"media"`
+	}
+	wireDice struct {
+		Emoji string `json:"emoji"`
+		Value int    `json:"value"`
+	}
+	wireChecklist struct {
+		Title string     `json:"title"`
+		Tasks []wireTask `json:"tasks"`
+	}
+	wireTask struct {
+		ID   int64     `json:"id"`
+		Text string    `json:"text"`
+		By   *wireUser `json:"completed_by_user"`
+		In   *wireChat `json:"completed_by_chat"`
+		Done quantity  `json:"completion_date"`
+	}
+	// wireTitled is a game or an invoice.
+	wireTitled struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		wireMoney
+	}
+	wireMoney struct {
+		Currency string   `json:"currency"`
+		Amount   quantity `json:"total_amount"` // in the smallest unit of the currency
+	}
+	wireStory struct {
+		Chat *wireChat `json:"chat"`
+	}
+	wirePaid struct {
+		Stars quantity    `json:"star_count"`
+		Media []wireFiles `json:"paid_media"`
+	}
+	wireGiveaway struct {
+		Chat    *wireChat  `json:"chat"`
+		Chats   []wireChat `json:"chats"`
+		Date    quantity   `json:"winners_selection_date"`
+		Count   quantity   `json:"winner_count"`
+		Winners []wireUser `json:"winners"`
+		Prize   string     `json:"prize_description"`
+		Stars   quantity   `json:"prize_star_count"`
+		Months  quantity   `json:"premium_subscription_month_count"`
+	}
+	wireGift struct {
+		Gift struct {
+			Stars  quantity  `json:"star_count"`
+			Name   string    `json:"base_name"` // of a unique one, as the number
+			Number quantity  `json:"number"`
+			Image  *wireFile `json:"sticker"`
+		} `json:"gift"`
+		Text     string       `json:"text"`
+		Entities []wireEntity `json:"entities"`
+	}
+	wireShared struct {
+		Users []wireUser `json:"users"`
+	}
+)
+
+// words is the text of a message as it was typed, with its entities; without text, what there is instead.
+func (c *wireContent) words() (string, []wireEntity) {
+	switch {
+	case c.Text != "":
+		return c.Text, c.Entities
+	case c.Caption != "":
+		return c.Caption, c.CaptionEntities
+	}
+	return c.thing(), nil
+}
+
+// beside is what a message says besides its words: what came with a caption, the links of its buttons, and of its preview.
+func (c *wireContent) beside(words string) string {
+	var b strings.Builder
+	if c.Text != "" || c.Caption != "" {
+		if thing := c.thing(); thing != "" {
+			b.WriteString("\n" + thing)
+		}
+	}
+	if c.Markup != nil {
+		for _, row := range c.Markup.Buttons {
+			for _, button := range row {
+				if button.URL != "" {
+					fmt.Fprintf(&b, "\n[button: [%s](%s)]", button.Text, button.URL)
+				}
+			}
+		}
+	}
+	if c.Preview != nil && c.Preview.URL != "" && !strings.Contains(marked(words, append(c.Entities, c.CaptionEntities...), nil), strings.TrimSuffix(c.Preview.URL, "/")) {
+		b.WriteString("\n[preview: " + c.Preview.URL + "]")
+	}
+	return b.String()
+}
+
+// thing words what people can send that is neither text nor a file, and of files what their bytes do not show at once.
+func (t *wireFiles) thing() string {
+	switch {
+	case t.Venue != nil:
+		return "[place: " + t.Venue.Title + ", " + t.Venue.Address + t.Venue.Location.behind() + "]"
+	case t.Location != nil:
+		return t.Location.words()
+	case t.Contact != nil:
+		return t.Contact.words()
+	case t.Poll != nil:
+		return t.Poll.words()
+	case t.Dice != nil:
+		return fmt.Sprintf("[dice: %s %d]", t.Dice.Emoji, t.Dice.Value)
+	case t.Checklist != nil:
+		return t.Checklist.words()
+	case t.Game != nil:
+		return "[game: " + t.Game.Title + ": " + t.Game.Description + "]"
+	case t.Story != nil:
+		if owner := t.Story.owner(); owner != "" {
+			return "[story of " + owner + "]"
+		}
+		return "[story]"
+	case t.Paid != nil:
+		return fmt.Sprintf("[paid media: %d for %d stars]", len(t.Paid.Media), t.Paid.Stars)
+	case len(t.Rich) > 0:
+		text, _ := richText(t.Rich)
+		return cmp.Or(text, "[a message without words]")
+	case t.Sticker != nil:
+		return t.Sticker.Emoji
+	case t.Audio != nil:
+		if name := strings.Trim(t.Audio.Performer+" – "+t.Audio.Title, " –"); name != "" {
+			return "[audio: " + name + "]"
+		}
+		return ""
+	}
+	return t.deal()
+}
+
+// deal words what has to do with money, gifts and what a person picked for the bot.
+func (t *wireThings) deal() string {
+	switch {
+	case t.Invoice != nil:
+		return "[invoice: " + t.Invoice.Title + ": " + t.Invoice.Description + ", " + t.Invoice.price() + "]"
+	case t.Payment != nil:
+		return "[payment: " + t.Payment.price() + "]"
+	case t.Refund != nil:
+		return "[refund: " + t.Refund.price() + "]"
+	case t.Giveaway != nil:
+		return t.Giveaway.words()
+	case t.Winners != nil:
+		return t.Winners.results()
+	case t.Gift != nil:
+		return fmt.Sprintf("[gift of %d stars%s]", t.Gift.Gift.Stars, t.Gift.said())
+	case t.Unique != nil:
+		return fmt.Sprintf("[unique gift: %s #%d%s]", t.Unique.Gift.Name, t.Unique.Gift.Number, t.Unique.said())
+	case t.Users != nil:
+		var names []string
+		for i := range t.Users.Users {
+			names = append(names, cmp.Or(t.Users.Users[i].name(), t.Users.Users[i].Username, "a person without a name"))
+		}
+		return "[picked people: " + strings.Join(names, ", ") + "]"
+	case t.SharedIn != nil:
+		return "[picked chat: " + cmp.Or(t.SharedIn.Title, t.SharedIn.Username, "a chat without a name") + "]"
+	case t.WebApp != nil:
+		return "[sent by the web app " + t.WebApp.Button + ": " + t.WebApp.Data + "]"
+	}
+	return ""
+}
+
+func (l *wireLocation) words() string {
+	what := "location"
+	if l.LivePeriod > 0 {
+		what = "live location"
+	}
+	return fmt.Sprintf("[%s: %.6f, %.6f]", what, l.Latitude, l.Longitude)
+}
+
+// behind is where a place is.
+func (l *wireLocation) behind() string {
+	if l == nil || l.Latitude == 0 && l.Longitude == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.6f, %.6f)", l.Latitude, l.Longitude)
+}
+
+// words names a person, with what the card says besides the name and the number.
+func (c *wireContact) words() string {
+	name, more := strings.TrimSpace(c.FirstName+" "+c.LastName), ""
+	for line := range strings.Lines(c.Card) {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		field, _, _ = strings.Cut(strings.ToUpper(field), ";")
+		if value = strings.Trim(strings.ReplaceAll(value, `\,`, ","), "; "); value == "" {
+			continue
+		}
+		switch _, sort, grouped := strings.Cut(field, "."); cmp.Or(map[bool]string{true: sort}[grouped], field) {
+		case "FN":
+			name = cmp.Or(name, value)
+		case "EMAIL", "ORG", "TITLE", "URL", "NOTE", "ADR":
+			more += ", " + value
+		}
+	}
+	return "[contact: " + strings.TrimPrefix(name+", "+c.Phone, ", ") + more + "]"
+}
+
+func (p *wirePoll) words() string {
+	var options []string
+	for _, o := range p.Options {
+		if o.Votes > 0 {
+			o.Text = fmt.Sprintf("%s (%d)", o.Text, o.Votes)
+		}
+		options = append(options, o.Text)
+	}
+	what, about := "poll", ""
+	if p.Closed {
+		what = "closed poll"
+	}
+	if p.About != "" {
+		about = ": " + p.About
+	}
+	return "[" + what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + "]"
+}
+
+// words lists the tasks, with those that are done.
+func (c *wireChecklist) words() string {
+	lines := "[checklist: " + c.Title
+	for _, task := range c.Tasks {
+		lines += "\n" + task.line()
+	}
+	return lines + "]"
+}
+
+func (t wireTask) line() string {
+	if t.By != nil || t.In != nil || t.Done != 0 {
+		return "☑ " + t.Text
+	}
+	return "☐ " + t.Text
+}
+
+func (s *wireStory) owner() string {
+	if s.Chat == nil {
+		return ""
+	}
+	return s.Chat.sender().Name
+}
+
+// price words an amount. Currencies without a smaller unit are few; most have a hundredth.
+func (m *wireMoney) price() string {
+	switch m.Currency {
+	case "XTR":
+		return fmt.Sprintf("%d stars", m.Amount)
+	case "JPY", "KRW", "CLP", "ISK", "PYG", "UGX", "VND":
+		return fmt.Sprintf("%d %s", m.Amount, m.Currency)
+	}
+	return fmt.Sprintf("%d.%02d %s", m.Amount/100, max(m.Amount%100, -m.Amount%100), m.Currency)
+}
+
+func (g *wireGiveaway) words() string {
+	var chats []string
+	for i := range g.Chats {
+		chats = append(chats, g.Chats[i].sender().Name)
+	}
+	return fmt.Sprintf("[giveaway in %s: %d winners on %s%s]", strings.Join(chats, ", "), g.Count, moment(g.Date), g.prize())
+}
+
+func (g *wireGiveaway) results() string {
+	var names []string
+	for i := range g.Winners {
+		names = append(names, g.Winners[i].name())
+	}
+	in := ""
+	if g.Chat != nil {
+		in = " in " + g.Chat.sender().Name
+	}
+	return fmt.Sprintf("[winners of the giveaway%s: %s%s]", in, strings.Join(names, ", "), g.prize())
+}
+
+func (g *wireGiveaway) prize() string {
+	var parts []string
+	if g.Prize != "" {
+		parts = append(parts, g.Prize)
+	}
+	if g.Stars > 0 {
+		parts = append(parts, fmt.Sprintf("%d stars", g.Stars))
+	}
+	if g.Months > 0 {
+		parts = append(parts, fmt.Sprintf("Telegram Premium for %d months", g.Months))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; prize: " + strings.Join(parts, ", ")
+}
+
+// said is what was written along with a gift.
+func (g *wireGift) said() string {
+	if g.Text == "" {
+		return ""
+	}
+	return ": " + channels.CleanText(marked(g.Text, g.Entities, nil))
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"parley/gateway/config"
+)
+
+// foundConfig is the configuration file that a command takes; ok is false when there is none.
+type foundConfig struct {
+	path string
+	ok   bool
+}
+
+// configFile finds the configuration file once. A ./config.yaml in a folder that is not trusted is passed over with a line on standard
+// error; a person on a terminal is asked first.
+func (e *env) configFile() (path string, ok bool) {
+	if e.conf == nil {
+		if u := config.PassedOver(e.config, os.Getenv); u != nil && !trustNow(u) {
+			fmt.Fprintln(os.Stderr, passedOverLine(u))
+		}
+		path, ok := config.Find(e.config, os.Getenv)
+		e.conf = &foundConfig{path, ok}
+	}
+	return e.conf.path, e.conf.ok
+}
+
+// passedOverLine names the file and the one command that makes it count.
+func passedOverLine(u *config.Untrusted) string {
+	way := "if it is yours: parley trust " + quoted(u.Folder)
+	if u.Never {
+		way = "to use it all the same: parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
+	}
+	return "parley: " + oneLine(u.Error()+"; "+way)
+}
+
+// trustNow asks a person about the folder and remembers a yes. It reports whether the folder is trusted now.
+func trustNow(u *config.Untrusted) bool {
+	if u.Never || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
+		return false
+	}
+	fmt.Fprintf(os.Stderr, "%s\nA configuration can start programs and send your keys to other servers.\nTrust this folder from now on? [y/N] ",
+		oneLine("There is a config.yaml in "+u.Folder+", which is not trusted."))
+	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
+	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
+		return false
+	}
+	_, err := config.Trust(u.Folder, os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "parley: "+oneLine(err.Error()))
+	}
+	return err == nil
+}
+
+type trustCmd struct {
+	Dir    string `arg:"" optional:"" help:"The folder; without it the working folder."`
+	List   bool   `help:"List the folders that are trusted."`
+	Forget bool   `help:"Trust the folder no longer."`
+	asJSON
+}
+
+// Help shows examples.
+func (trustCmd) Help() string {
+	return "A config.yaml in the working folder, and the .env beside it, count only where parley init wrote them or where you trust the folder. A file that --config or $PARLEY_CONFIG names needs none.\n\nExamples:\n\n  parley trust ~/bots/garden\n  parley trust --list\n  parley trust --forget ~/bots/garden"
+}
+
+// trusted is what the command answers.
+type trusted struct {
+	Folders []config.TrustedFolder `json:"folders"`
+}
+
+// Run trusts a folder, or lists or forgets those that are trusted.
+func (c trustCmd) Run(e *env) error {
+	dir := firstOf(c.Dir, ".")
+	switch {
+	case c.List && (c.Forget || c.Dir != ""):
+		return misuse("--list goes with no folder and no --forget")
+	case c.List:
+		list, err := config.Trusted(os.Getenv)
+		if err != nil {
+			return err
+		}
+		return tell(e, c.asJSON, trusted{append([]config.TrustedFolder{}, list...)}, func(p *page, t trusted) {
+			for _, f := range t.Folders {
+				p.printf("%s\n", f.Path)
+			}
+			if len(t.Folders) == 0 {
+				p.note("No folder is trusted.\n")
+			}
+		})
+	case c.Forget:
+		found, err := config.Distrust(dir, os.Getenv)
+		if err == nil && !found {
+			err = failed(exitMissing, "not_found", "%s is not trusted (parley trust --list)", dir)
+		}
+		if err != nil {
+			return err
+		}
+		return tell(e, c.asJSON, trusted{[]config.TrustedFolder{}}, func(p *page, _ trusted) { p.note("The config.yaml in %s does not count any more.\n", dir) })
+	}
+	f, err := config.Trust(dir, os.Getenv)
+	if u, never := errors.AsType[*config.Untrusted](err); never {
+		return failed(exitRefused, "forbidden", "%w: name it with --config %s instead", u, quoted(filepath.Join(u.Folder, "config.yaml")))
+	}
+	if err != nil {
+		return err
+	}
+	return tell(e, c.asJSON, trusted{[]config.TrustedFolder{f}}, func(p *page, t trusted) {
+		p.note("The config.yaml and the .env in %s count from now on.\n", t.Folders[0].Path)
+	})
+}

@@ -1,0 +1,197 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// trustName is the file in the user's own folder that lists the trusted folders. It is in no state folder: a configuration may name
+// any state folder, and a backup brings one along.
+const trustName = "trusted.json"
+
+// maxTrusted is the most folders that are remembered; for one more the oldest is forgotten.
+const maxTrusted = 1000
+
+// TrustedFolder is a folder whose config.yaml and .env count when parley is started in it.
+type TrustedFolder struct {
+	Path  string `json:"path"`            // absolute, without links
+	Inode uint64 `json:"inode,omitempty"` // another folder in its place is another folder; 0 = the system has none
+}
+
+// Untrusted says that a ./config.yaml does not count, and why.
+type Untrusted struct {
+	Folder string // absolute, without links
+	Why    string
+	Never  bool // trusting the folder would not help
+}
+
+func (u *Untrusted) Error() string {
+	return fmt.Sprintf("%s does not count: %s", filepath.Join(u.Folder, fileName), u.Why)
+}
+
+// PassedOver gives the ./config.yaml that Find does not return because its folder is not trusted; nil = there is none, or the user
+// names a file.
+func PassedOver(flag string, getenv func(string) string) *Untrusted {
+	if named(flag, getenv) != "" || !isThere(fileName) {
+		return nil
+	}
+	u := untrusted(".", getenv)
+	if u == nil || sameFile(fileName, usersFile(getenv)) {
+		return nil
+	}
+	return u
+}
+
+// Trust makes the config.yaml and the .env of a folder count from now on when parley is started in that folder, whatever is written to them
+// later. The error is an *Untrusted when another user can write them.
+func Trust(folder string, getenv func(string) string) (TrustedFolder, error) {
+	f, err := identify(folder)
+	if err != nil {
+		return f, err
+	}
+	if why := strangers(f.Path); why != "" {
+		return f, &Untrusted{Folder: f.Path, Why: why, Never: true}
+	}
+	return f, changeTrusted(getenv, func(list []TrustedFolder) []TrustedFolder {
+		list = append(slices.DeleteFunc(list, func(x TrustedFolder) bool { return x.Path == f.Path }), f)
+		return list[max(0, len(list)-maxTrusted):]
+	})
+}
+
+// Distrust takes a folder, which may be gone, out of the list; found is false when it is not in it.
+func Distrust(folder string, getenv func(string) string) (found bool, err error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return false, err
+	}
+	if f, err := identify(folder); err == nil {
+		path = f.Path
+	}
+	return found, changeTrusted(getenv, func(list []TrustedFolder) []TrustedFolder {
+		was := len(list)
+		list = slices.DeleteFunc(list, func(x TrustedFolder) bool { return x.Path == path })
+		found = len(list) < was
+		return list
+	})
+}
+
+// Trusted lists the trusted folders, oldest first.
+func Trusted(getenv func(string) string) ([]TrustedFolder, error) {
+	path, err := trustFile(getenv)
+	if err != nil {
+		return nil, nil //nolint:nilerr // without a home folder none is trusted
+	}
+	data, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if why := foreign(path); why != "" {
+		return nil, fmt.Errorf("%s %s", path, why)
+	}
+	var list []TrustedFolder
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("read the trusted folders: %s: %w (remove the file, and trust your folders again)", path, err)
+	}
+	return list, nil
+}
+
+// untrusted says why the config.yaml of a folder does not count; nil = it does. What cannot be found out counts against it.
+func untrusted(folder string, getenv func(string) string) *Untrusted {
+	f, err := identify(folder)
+	if err != nil {
+		return &Untrusted{Folder: folder, Why: err.Error(), Never: true}
+	}
+	if why := strangers(f.Path); why != "" {
+		return &Untrusted{Folder: f.Path, Why: why, Never: true}
+	}
+	list, err := Trusted(getenv)
+	switch {
+	case err != nil:
+		return &Untrusted{Folder: f.Path, Why: err.Error(), Never: true}
+	case !slices.Contains(list, f):
+		return &Untrusted{Folder: f.Path, Why: "its folder is not trusted"}
+	}
+	return nil
+}
+
+// strangers says how another user could write a folder's configuration or its variables, with the folder itself; "" = none can.
+func strangers(folder string) string {
+	for _, path := range []string{folder, filepath.Join(folder, fileName), filepath.Join(folder, EnvName)} {
+		if why := foreign(path); why != "" {
+			return path + " " + why
+		}
+	}
+	return ""
+}
+
+// identify gives a folder as it is known in the list.
+func identify(folder string) (f TrustedFolder, err error) {
+	if f.Path, err = filepath.Abs(folder); err != nil {
+		return f, err
+	}
+	if f.Path, err = filepath.EvalSymlinks(f.Path); err != nil {
+		return f, err
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return f, err
+	}
+	if !info.IsDir() {
+		return f, fmt.Errorf("%s is no folder", f.Path)
+	}
+	f.Inode = inode(info)
+	return f, nil
+}
+
+// trustFile is never relative: the working folder is what is in question.
+func trustFile(getenv func(string) string) (string, error) {
+	p := usersFile(getenv)
+	if !filepath.IsAbs(p) {
+		return "", errors.New("there is no home folder to remember trusted folders in: name the file with --config")
+	}
+	return filepath.Join(filepath.Dir(p), trustName), nil
+}
+
+func changeTrusted(getenv func(string) string, change func([]TrustedFolder) []TrustedFolder) error {
+	path, err := trustFile(getenv)
+	if err != nil {
+		return err
+	}
+	list, err := Trusted(getenv)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(change(list), "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), trustName+".*.part") // only the user reads it
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error counts
+	}
+	return err
+}
+
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,200 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inFolder makes a folder with a configuration in it and goes there.
+func inFolder(t *testing.T, name string) (folder string) {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(base, name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, filepath.Join(folder, fileName), "")
+	t.Chdir(folder)
+	return folder
+}
+
+func writeAll(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A ./config.yaml counts only where the user trusts the folder; whatever is written to it later needs no new trust.
+// source: CVE-2022-24765 (git, safe.directory), CWE-427
+func TestTrust(t *testing.T) {
+	getenv := env("HOME", t.TempDir())
+	folder := inFolder(t, "cloned")
+	counts := func(want bool, when string) {
+		t.Helper()
+		path, ok := Find("", getenv)
+		if ok != want || ok && path != fileName {
+			t.Errorf("%s: Find = %q, %v; want it to count: %v", when, path, ok, want)
+		}
+		if u := PassedOver("", getenv); (u == nil) != want {
+			t.Errorf("%s: passed over: %v", when, u)
+		}
+	}
+	counts(false, "a cloned folder")
+	if u := PassedOver("", getenv); u == nil || u.Folder != folder || u.Never {
+		t.Errorf("passed over: %+v", u)
+	}
+	if u := PassedOver("config.yaml", getenv); u != nil {
+		t.Errorf("a file that is named: %v", u)
+	}
+	if path, ok := Find("config.yaml", getenv); !ok || path != "config.yaml" {
+		t.Errorf("a file that is named: %q, %v", path, ok)
+	}
+	if _, err := Trust(".", getenv); err != nil { // relative
+		t.Fatal(err)
+	}
+	counts(true, "trusted")
+	if err := os.Remove(fileName); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, fileName, "agents: {}\n")
+	counts(true, "edited")
+	link := folder + "-link"
+	if err := os.Symlink(folder, link); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(link)
+	counts(true, "by a link to it")
+	inner := filepath.Join(folder, "inner")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, filepath.Join(inner, fileName), "")
+	t.Chdir(inner)
+	counts(false, "a folder below it")
+	moved := folder + "-moved"
+	if err := os.Rename(folder, moved); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(moved)
+	counts(false, "moved")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, filepath.Join(folder, fileName), "")
+	t.Chdir(folder)
+	counts(false, "another folder in its place")
+	if _, err := Trust(folder, getenv); err != nil {
+		t.Fatal(err)
+	}
+	counts(true, "trusted again")
+	if list, err := Trusted(getenv); err != nil || len(list) != 1 || list[0].Path != folder {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if found, err := Distrust(".", getenv); !found || err != nil {
+		t.Errorf("forget it: %v, %v", found, err)
+	}
+	counts(false, "forgotten")
+	if found, err := Distrust(".", getenv); found || err != nil {
+		t.Errorf("forget it twice: %v, %v", found, err)
+	}
+}
+
+// Where another user can write the folder, the file, what it links to or the variables beside it, trust does not help.
+func TestTrustOthers(t *testing.T) {
+	getenv := env("HOME", t.TempDir())
+	folder := inFolder(t, "shared")
+	if _, err := Trust(folder, getenv); err != nil {
+		t.Fatal(err)
+	}
+	beside := filepath.Join(t.TempDir(), "beside.yaml")
+	writeAll(t, beside, "")
+	writeAll(t, EnvName, "")
+	try := func(what string, do, undo func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if path, ok := Find("", getenv); ok {
+			t.Errorf("%s: %s counts", what, path)
+		}
+		if u := PassedOver("", getenv); u == nil || !u.Never {
+			t.Errorf("%s: %+v", what, u)
+		}
+		if _, err := Trust(folder, getenv); !errors.As(err, new(*Untrusted)) {
+			t.Errorf("%s: it can be trusted: %v", what, err)
+		}
+		if err := undo(); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := Find("", getenv); !ok {
+			t.Errorf("%s: it does not count again", what)
+		}
+	}
+	mode := func(path string, m os.FileMode) func() error { return func() error { return os.Chmod(path, m) } }
+	try("a folder that everybody can write", mode(folder, 0o777), mode(folder, 0o700))
+	try("a file that everybody can write", mode(fileName, 0o666), mode(fileName, 0o600))
+	try("variables that everybody can write", mode(EnvName, 0o666), mode(EnvName, 0o600))
+	try("a link to a file that everybody can write", func() error {
+		return errors.Join(os.Chmod(beside, 0o666), os.Remove(fileName), os.Symlink(beside, fileName))
+	}, mode(beside, 0o600))
+	if os.Geteuid() == 0 {
+		own := func(path string, uid int) func() error { return func() error { return os.Lchown(path, uid, -1) } }
+		for _, path := range []string{folder, beside, fileName, EnvName} {
+			try(path+" of another user", own(path, 12345), own(path, 0))
+		}
+	}
+}
+
+// A list that cannot be used makes no folder trusted; without a home folder there is none, and never one in the working folder.
+func TestTrustList(t *testing.T) {
+	home := t.TempDir()
+	getenv := env("HOME", home)
+	folder := inFolder(t, "x")
+	if _, err := Trust(folder, getenv); err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(home, ".config", "parley", trustName)
+	if info, err := os.Stat(list); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the list: %v, %v", info, err)
+	}
+	writeAll(t, list, "{")
+	if path, ok := Find("", getenv); ok {
+		t.Errorf("a broken list: %s counts", path)
+	}
+	if _, err := Trust(folder, getenv); err == nil || !strings.Contains(err.Error(), list) {
+		t.Errorf("a broken list is replaced: %v", err)
+	}
+	for _, home := range []string{"", ".", "here"} {
+		if _, err := Trust(folder, env("HOME", home)); err == nil {
+			t.Errorf("HOME=%q: it is trusted", home)
+		}
+		if path, ok := Find("", env("HOME", home)); ok {
+			t.Errorf("HOME=%q: %s counts", home, path)
+		}
+	}
+}
+
+// In the user's own folder ./config.yaml is the file that is taken anyway.
+func TestTrustUsersFolder(t *testing.T) {
+	home := t.TempDir()
+	getenv := env("HOME", home)
+	folder := filepath.Join(home, ".config", "parley")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, filepath.Join(folder, fileName), "")
+	t.Chdir(folder)
+	if u := PassedOver("", getenv); u != nil {
+		t.Errorf("passed over: %v", u)
+	}
+	if path, ok := Find("", getenv); !ok || path != filepath.Join(folder, fileName) {
+		t.Errorf("%q, %v", path, ok)
+	}
+}

@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"parley/gateway/api"
+	"parley/gateway/backup"
+)
+
+// readEpoch gives the epoch of the cookies of browsers. One that cannot be read makes all of them void.
+func readEpoch(state string) string {
+	b, err := os.ReadFile(filepath.Join(state, backup.EpochFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if text := strings.TrimSpace(string(b)); err == nil && text != "" {
+		return text
+	}
+	return rand.Text()
+}
+
+// signOut makes the cookies of all browsers and all login codes void, those of whoever asks too, and ends what goes on in their name. Tokens stay.
+func (h *Host) signOut(context.Context, api.None) (api.SignedOut, error) {
+	c := h.deps.Config.Config()
+	if err := writeEpoch(filepath.Join(c.State, backup.EpochFile), rand.Text()); err != nil {
+		return api.SignedOut{}, fmt.Errorf("sign out every browser: %w", err)
+	}
+	h.applyDoor()
+	h.log.Info("every browser is signed out")
+	return api.SignedOut{SignedOut: true}, nil
+}
+
+// writeEpoch replaces the file; it is on disk when it returns.
+func writeEpoch(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), backup.EpochFile+".*.part")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error counts
+		return err
+	}
+	return backup.SyncFolder(filepath.Dir(path))
+}

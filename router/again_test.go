@@ -1,0 +1,277 @@
+package router
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/sessions"
+)
+
+// written gives what people wrote in a session, as the transcript has it.
+func (g *rig) written(to channels.Address, from string) string {
+	g.t.Helper()
+	var all []string
+	for _, m := range g.transcript(g.r.Key(channels.Inbound{Address: to, Sender: person(from)})) {
+		if m.Role == sessions.User {
+			all = append(all, m.Text())
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+// stuck has the model wait at its first call until that is given up, and echo a second later afterwards.
+func (g *rig) stuck() {
+	first := true
+	g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		if first {
+			first = false
+			<-ctx.Done()
+			return agent.Answer{}, ctx.Err()
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		return text("echo: " + lastUser(p)), ctx.Err()
+	})
+}
+
+// A message that its sender changes while it is being answered is answered as it is then, once, over a restart too; a second change is
+// told with the next turn.
+// source: docs/chats.md, "What happens besides messages"
+func TestEditOfWhatIsAnswered(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+			t.Run(map[bool]string{true: "killed/"}[killed]+string(to.Type), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g := newRig(t, channeltest.Options{})
+					if killed {
+						g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+							<-ctx.Done()
+							return agent.Answer{}, ctx.Err()
+						})
+					} else {
+						g.stuck()
+					}
+					asked := g.say(to, guest, "what is 2+2?")
+					g.until("it is at work", func() bool { return g.model.count() == 1 })
+					g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "what is 2+3?"})
+					if killed {
+						g.stop()
+						g.model.set(nil)
+						g.start()
+					}
+					prefix := ""
+					if to.Type.Several() {
+						prefix = guest + ": "
+					}
+					if got := g.shown(1)[0].Out.Text; got != "echo: "+prefix+"what is 2+3?" {
+						t.Errorf("answered %q", got)
+					}
+					g.idle(1)
+					if got := g.written(to, guest); got != prefix+"what is 2+3?" {
+						t.Errorf("the transcript has %q", got)
+					}
+					if hits, err := g.store.Search(t.Context(), sessions.SearchQuery{Text: "3"}); err != nil || len(hits) == 0 {
+						t.Errorf("found %v, %v", hits, err)
+					}
+					g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "what is 2+4?"})
+					g.say(to, guest, "thanks")
+					g.shown(2)
+					for _, run := range g.runs() {
+						if lines := told(run.Input); (len(lines) == 1) != (run.Source != string(asked.ID)) {
+							t.Errorf("%s was told %q", run.Source, lines)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A turn that was begun again once, or has run a tool, goes on as it is: a change is told with the next one.
+func TestEditThatComesTooLate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		to := direct(guest)
+		calls, free := 0, make(chan struct{})
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if calls++; calls == 1 {
+				<-ctx.Done()
+				return agent.Answer{}, ctx.Err()
+			}
+			select {
+			case <-free:
+			case <-ctx.Done():
+			}
+			return text("echo: " + lastUser(p)), ctx.Err()
+		})
+		asked := g.say(to, guest, "one")
+		edit := func(n int, words string) {
+			g.until("it is at work", func() bool { return g.model.count() == n })
+			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: words})
+		}
+		edit(1, "two")
+		edit(2, "three")
+		close(free)
+		if got := g.shown(1)[0].Out.Text; got != "echo: two" {
+			t.Errorf("answered %q", got)
+		}
+		calls = 1
+		free = make(chan struct{})
+		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if calls++; calls == 2 {
+				return agent.Answer{Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c1", Name: "session_status", Arguments: []byte("{}")}}, Stop: "tool"}, nil
+			}
+			select {
+			case <-free:
+			case <-ctx.Done():
+			}
+			return text("done"), ctx.Err()
+		})
+		asked = g.say(to, guest, "four")
+		edit(4, "five")
+		close(free)
+		if got := g.shown(2)[1].Out.Text; got != "done" || g.model.count() != 4 {
+			t.Errorf("answered %q after %d calls", got, g.model.count())
+		}
+		if got := g.written(to, guest); got != "two|four" {
+			t.Errorf("the transcript has %q", got)
+		}
+	})
+}
+
+// A comment and what is forwarded with it are one turn, in either order, in a group with one mention, in every mode of the queue; after a
+// restart, too.
+// source: openclaw/openclaw#6263, nearai/ironclaw#7540, adolfousier/opencrabs#950
+func TestCommentAndForward(t *testing.T) {
+	for _, mode := range []sessions.QueueMode{sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt} {
+		for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+			for _, order := range []string{"comment first", "forward first"} {
+				t.Run(string(mode)+"/"+string(to.Type)+"/"+order, func(t *testing.T) {
+					bubble(t, func(t *testing.T) {
+						g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
+						g.stuck()
+						comment := channels.Inbound{Address: to, Sender: person(guest), Text: "What do you think?", Mentioned: to.Type.Several()}
+						forward := channels.Inbound{Address: to, Sender: person(guest), Text: "We offer you 50k", Forwarded: true, Origin: "Ann"}
+						both := []channels.Inbound{comment, forward, forward}
+						if order == "forward first" {
+							if both = []channels.Inbound{forward, comment}; to.Type.Several() {
+								g.model.set(nil) // it is talk among people until the comment comes
+							}
+						}
+						for _, in := range both {
+							g.fake.Say(in)
+							<-time.After(50 * time.Millisecond)
+						}
+						g.shown(1)
+						synctest.Wait()
+						<-time.After(time.Minute)
+						if n := len(g.fake.Calls(channeltest.OpSend)); n != 1 {
+							t.Errorf("%d answers", n)
+						}
+						g.model.mu.Lock()
+						last := g.model.asked[len(g.model.asked)-1]
+						g.model.mu.Unlock()
+						all := ""
+						for _, m := range last.Messages {
+							all += m.Text() + "|"
+							for _, l := range told(m) {
+								all += l + "|"
+							}
+						}
+						if !strings.Contains(all, "What do you think?") || !strings.Contains(all, "We offer you 50k") {
+							t.Errorf("the model read %q", all)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// Two messages of different people, or that are apart, have a turn each.
+func TestWhatDoesNotBelong(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{}, eachAlone)
+		to := groupChat("g")
+		rest := g.busy(to, guest)
+		g.fake.Say(channels.Inbound{Address: to, Sender: person(owner), Text: "forwarded by another", Forwarded: true, Mentioned: true})
+		<-time.After(1100 * time.Millisecond)
+		g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "later", Forwarded: true, Mentioned: true})
+		g.taken(3)
+		rest()
+		g.shown(3)
+		if n := g.model.count(); n != 3 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// A text that the platform's app has cut is one turn, which begins with its last part; a whole one begins at once, and so does a short one.
+// source: NousResearch/hermes-agent#6888, NousResearch/hermes-agent PR#1674; Bot API, "sendMessage": 4096 characters
+func TestPasteInParts(t *testing.T) {
+	part := strings.Repeat("word ", 4096/5)
+	for _, c := range []struct {
+		name   string
+		limits channels.Limits
+		parts  []string
+		begins time.Duration // behind the first part
+		calls  int
+	}{
+		{"short", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{"hello"}, 0, 1},
+		{"below the limit", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part[:3000]}, 0, 1},
+		{"at the limit, alone", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part}, partWait, 1},
+		{"three parts", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part, part, "PART2 end. Summarise all of it."}, 200 * time.Millisecond, 1},
+		{"two of Discord", channels.Limits{Text: 2000, Unit: channels.UTF16}, []string{part[:1990], "end"}, 100 * time.Millisecond, 1},
+		{"where apps cut nothing", channels.Limits{Text: 4096, Received: 65536, Unit: channels.Runes}, []string{part}, 0, 1},
+	} {
+		for _, killed := range []bool{false, true} {
+			t.Run(c.name+map[bool]string{true: ", killed"}[killed], func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					g := newRig(t, channeltest.Options{Limits: c.limits}, eachAlone)
+					var at time.Time
+					g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+						at = time.Now()
+						return text("ok"), nil
+					})
+					began := time.Now()
+					for i, p := range c.parts {
+						if i > 0 {
+							<-time.After(100 * time.Millisecond)
+						}
+						g.say(direct(guest), guest, p)
+					}
+					if killed {
+						if c.begins == 0 {
+							return
+						}
+						g.taken(len(c.parts))
+						if len(c.parts) > 1 {
+							return
+						}
+						g.stop()
+						g.start()
+					}
+					g.shown(1)
+					<-time.After(time.Minute)
+					if n := g.model.count(); n != c.calls {
+						t.Errorf("%d calls", n)
+					}
+					if !killed && at.Sub(began) != c.begins {
+						t.Errorf("the turn began after %s", at.Sub(began))
+					}
+					if got := strings.Count(g.written(direct(guest), guest), "|"); got != len(c.parts)-1 {
+						t.Errorf("%d parts are in the transcript", got+1)
+					}
+				})
+			})
+		}
+	}
+}

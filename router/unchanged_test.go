@@ -1,0 +1,116 @@
+package router
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"parley/channels"
+	"parley/channels/channeltest"
+	"parley/policy"
+)
+
+// An edit that changes neither the text nor a file is told to nobody: of talk among people that was told of already, of what waits to be
+// told, of a message that was answered. A real one is, and the same once more is not.
+// source: tdlib/telegram-bot-api#388, tdlib/telegram-bot-api#773, go-telegram-bot-api/telegram-bot-api#685
+func TestEditWithoutAChange(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		to := groupChat("g")
+		bob := channels.Sender{ID: "3003", Name: "Bob"}
+		photo := channels.Media{Kind: channels.Image, Ref: "first name", Size: 10}
+		lunch := g.fake.Say(channels.Inbound{Address: to, Sender: bob, Text: "lunch at noon", Media: []channels.Media{photo}})
+		asked := g.say(to, guest, "when is lunch?")
+		g.shown(1)
+		edit := func(id channels.MessageID, by channels.Sender, text string, media ...channels.Media) {
+			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: by, Target: id, Text: text, Media: media})
+		}
+		lines := func() int {
+			l, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: to, Sender: bob}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(l)
+		}
+		photo.Ref = "another name of the same file"
+		edit(lunch.ID, bob, "lunch at noon", photo) // a reaction
+		edit(asked.ID, person(guest), "when is lunch?")
+		if n := lines(); n != 0 {
+			t.Fatalf("%d lines of what did not change", n)
+		}
+		edit(lunch.ID, bob, "lunch at one", photo)
+		edit(lunch.ID, bob, "lunch at one", photo)
+		if n := lines(); n != 1 {
+			t.Errorf("%d lines of one change", n)
+		}
+		g.say(to, guest, "and now?")
+		g.shown(2)
+		edit(lunch.ID, bob, "lunch at one", photo)
+		if n := lines(); n != 0 {
+			t.Errorf("%d lines of a change that was told", n)
+		}
+		photo.Size = 11
+		edit(lunch.ID, bob, "lunch at one", photo)
+		if n := lines(); n != 1 {
+			t.Errorf("%d lines of another file", n)
+		}
+	})
+}
+
+// What the account's owner writes from a phone is told to the agent with the next turn, once, where the account listens; it begins no
+// turn and runs no command.
+// source: docs/chats.md, "What happens besides messages"
+func TestWrittenByHand(t *testing.T) {
+	for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+		t.Run(string(to.Type), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, func(s *Settings) {
+					a := s.Accounts[account]
+					a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{guest}, GroupPolicy: policy.GroupOpen}
+					s.Accounts[account] = a
+				})
+				hand := func(in channels.Inbound) channels.Inbound {
+					t.Helper()
+					in.SentByThisLogin, in.ByHand, in.Sender = true, true, channels.Sender{ID: "the account", Name: "Olga"}
+					events, _ := g.fake.Accepted()
+					in = g.fake.Say(in)
+					g.taken(len(events) + 1)
+					return in
+				}
+				first := hand(channels.Inbound{Address: to, Text: "/send off"}) // before there is a session
+				hand(channels.Inbound{ID: first.ID, Address: to, Text: "/send off"})
+				second := hand(channels.Inbound{Address: to, Text: "I am on it", Media: []channels.Media{{Kind: channels.Image}}})
+				third := hand(channels.Inbound{Address: to, Text: "not meant for here"})
+				hand(channels.Inbound{Event: channels.Edited, Address: to, Target: second.ID, Text: "I am on it", Media: []channels.Media{{Kind: channels.Image}}})
+				hand(channels.Inbound{Event: channels.Deleted, Address: to, Target: third.ID})
+				hand(channels.Inbound{Event: channels.Reacted, Address: to, Target: third.ID, Emoji: "x"})
+				hand(channels.Inbound{Address: direct("4004"), Text: "to a stranger"})
+				synctest.Wait()
+				if n := g.model.count(); n != 0 || len(g.runs()) != 0 {
+					t.Fatalf("%d calls, %d runs", n, len(g.runs()))
+				}
+				if l, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: direct("4004"), Sender: person("4004")})); err != nil || len(l) > 0 {
+					t.Errorf("of a chat where the account does not listen: %v, %v", l, err)
+				}
+				g.stop()
+				g.start()
+				g.say(to, guest, "hello?")
+				g.shown(1)
+				m := g.runs()[0].Input
+				want := `The account's owner wrote here by hand, in your place: "/send off"|The account's owner wrote here by hand, in your place: "I am on it\n<media:image>"`
+				if got := strings.Join(told(m), "|"); got != want {
+					t.Errorf("told %s", got)
+				}
+				hand(channels.Inbound{Event: channels.Edited, Address: to, Target: second.ID, Text: "I was on it"})
+				hand(channels.Inbound{Address: to, ID: g.fake.Shown(to)[0].Receipt.ID, Text: g.fake.Texts(to)[0]}) // ours
+				g.say(to, guest, "and?")
+				g.shown(2)
+				for _, run := range g.runs() {
+					if got := strings.Join(told(run.Input), "|"); run.Input.ID != m.ID && got != `"The account's owner" changed a message to: "I was on it"` {
+						t.Errorf("told %s", got)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,3 @@
+-- +goose Up
+-- What a message said, as a hash, so that an event that changes nothing is known as one. Rows of before have none.
+ALTER TABLE seen ADD COLUMN digest text COLLATE "C" NOT NULL DEFAULT '';

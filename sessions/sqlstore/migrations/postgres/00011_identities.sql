@@ -1,0 +1,10 @@
+-- +goose Up
+-- The ids that people had before, as platforms told when a direct chat moved (WhatsApp: a number that was hidden became known).
+CREATE TABLE identities (
+  channel text COLLATE "C" NOT NULL,
+  was     text COLLATE "C" NOT NULL,
+  now     text COLLATE "C" NOT NULL,
+  PRIMARY KEY (channel, was)
+);
+-- What is sent to a chat's old address is sent to the one that it has now.
+CREATE INDEX moves_was ON moves(was);

@@ -1,0 +1,100 @@
+package sqlstore
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
+// revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
+// or is about to end.
+func (t *tx) revise(a sessions.Amend) (done bool, err error) {
+	by, at, err := t.run(a.By)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || by.Status != sessions.Running || at.stop || by.Revised {
+		return false, err
+	}
+	asked, askedAt, err := t.run(a.Run)
+	if err != nil || asked.ID != by.ID && asked.Batch != by.ID {
+		return false, err
+	}
+	open, err := t.conn.number(t.ctx, "SELECT (SELECT count(*) FROM messages WHERE transcript = ? AND seq >= ? AND run = ? AND role <> 'user') + (SELECT count(*) FROM previews WHERE run = ?)",
+		at.transcript, at.first, at.seq, string(by.ID))
+	if err != nil || open > 0 {
+		return false, err
+	}
+	if done, err = t.rewrite(t.shelf(by, at), asked.Input.ID, a.Text); err != nil || !done {
+		return false, err
+	}
+	replaceText(&asked.Input, a.Text)
+	if asked.ID == by.ID {
+		by = asked
+	} else if err := t.keepRequest(asked, askedAt); err != nil {
+		return false, err
+	}
+	by.Revised = true
+	return true, t.keepRequest(by, at)
+}
+
+// replaceText puts other words into a message.
+func replaceText(m *sessions.Message, text string) {
+	i := slices.IndexFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })
+	if i < 0 {
+		m.Content, i = slices.Insert(m.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
+	}
+	m.Content[i].Text = text
+}
+
+// keepRequest writes what a run is asked for.
+func (t *tx) keepRequest(run sessions.Run, at runRow) error {
+	body, err := marshal(requestOf(run))
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
+	return err
+}
+
+// rewrite puts other words into a message of a transcript, into its index and its file; done is false when it is not there.
+func (t *tx) rewrite(at shelf, id, text string) (done bool, err error) {
+	var m sessions.Message
+	done, err = t.one("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r row) (err error) {
+		m, err = scanBody(r)
+		return err
+	})
+	if err != nil || !done {
+		return false, err
+	}
+	seq := m.Seq
+	replaceText(&m, text)
+	w, err := t.s.encodeMessage(m, at.by)
+	if err != nil {
+		return false, err
+	}
+	if t.d.postgres {
+		_, err = t.exec("UPDATE messages SET body = ?, words = array_to_tsvector(?) WHERE seq = ?", w.body, indexed(w.words, at), seq)
+	} else if _, err = t.exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
+		err = t.reindex(entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
+	}
+	t.mirror = append(t.mirror, line{transcript: at.transcript, path: t.s.TranscriptPath(at.agent, at.session), remove: true}) // written again with the next line
+	return true, err
+}
+
+// reindex replaces the words of a message in the index, or in what waits for it.
+func (t *tx) reindex(e entry) error {
+	for _, waiting := range [][]entry{t.index, t.s.unindexed} {
+		if i := slices.IndexFunc(waiting, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
+			waiting[i].text = e.text
+			return nil
+		}
+	}
+	if _, err := t.exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {
+		return err
+	}
+	_, err := t.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text)
+	return err
+}

@@ -1,0 +1,159 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"parley/sessions"
+)
+
+// A connection that breaks at COMMIT leaves open whether the commit was made. Each transaction that writes therefore counts, in itself, in
+// a row of the database: SQLite's is meta.commits, PostgreSQL's owners.seq. Nothing of a batch is run again, and nothing else is written,
+// before a connection has read that row after the end of the old transaction.
+
+// uncertain is a commit whose answer was lost. What follows it if it was made is in Store.tx.
+type uncertain struct {
+	number int64   // of the commit
+	before numbers // the last numbers given before it
+	err    error
+}
+
+// errNotCommitted is wrapped when PostgreSQL says that a commit was not made whose answer was lost.
+var errNotCommitted = errors.New("the connection was lost before the commit was made")
+
+// uncertainTimeout bounds how long the writer waits for a server to say whether a commit was made, before its callers are told that nobody
+// knows. A failover takes 5 to 8 seconds.
+const uncertainTimeout = 10 * time.Second
+
+// beginTransaction begins a transaction. On PostgreSQL the same round trip counts it and locks the row until it ends: a connection that was replaced
+// meanwhile has an old term and is refused, and one that takes a new term waits for this transaction.
+func (t *tx) beginTransaction(ctx context.Context) error {
+	if !t.d.postgres {
+		_, err := t.conn.exec(ctx, "BEGIN IMMEDIATE")
+		return err
+	}
+	r, err := t.conn.script(ctx, fmt.Sprintf("BEGIN; UPDATE owners SET seq = seq + 1 WHERE name = 'writer' AND term = %d", t.term))
+	if err == nil && (len(r) != 2 || r[1].CommandTag.RowsAffected() != 1) {
+		t.conn.gone = true
+		err = fmt.Errorf("%w: another connection has taken the database over", sessions.ErrOwned)
+	}
+	return err
+}
+
+// endTransaction commits a transaction, or drops one of PostgreSQL's that wrote nothing but its number. possible says that the commit may have been
+// made although there is an error.
+func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
+	if !t.d.postgres {
+		_, err := t.conn.exec(ctx, "COMMIT")
+		return err != nil && t.wrote, err
+	}
+	if !t.wrote {
+		_, err := t.conn.script(ctx, "ROLLBACK")
+		return false, err
+	}
+	t.conn.notice = nil
+	r, err := t.conn.script(ctx, "COMMIT")
+	if err != nil {
+		// The word of a server that goes on is certain. One that ends the connection may have committed before.
+		said, ok := errors.AsType[*pgconn.PgError](err)
+		return !ok || said.SeverityUnlocalized != "ERROR", err
+	}
+	if len(r) != 1 || r[0].CommandTag.String() != "COMMIT" {
+		return false, errors.New("COMMIT: a statement of the transaction had failed")
+	}
+	// A server that gives up waiting for its standby commits with a warning: others see what a failover would lose.
+	if n := t.conn.notice; n != nil {
+		return true, fmt.Errorf("COMMIT: %s (SQLSTATE %s)", n.Message, n.Code)
+	}
+	return false, nil
+}
+
+// takeTerm makes this connection the only one that can commit, behind the end of every transaction that the one before it has begun, and
+// gives the number of the last commit. Its own commit is acknowledged behind those that it saw.
+func (s *Store) takeTerm(ctx context.Context, c *conn) error {
+	if !s.d.postgres {
+		return nil
+	}
+	_, err := c.one(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
+		[]any{applicationName()}, func(r row) error { s.tx.term, s.tx.commits = r.int(0), r.int(1); return nil })
+	if err != nil {
+		c.gone = true
+	}
+	return err
+}
+
+// learn finds out whether the uncertain commit was made. The connection is one that can know: it was opened behind it, or is SQLite's.
+func (s *Store) learn(ctx context.Context) error {
+	u := s.uncertain
+	if !s.d.postgres {
+		n, err := s.writer.number(ctx, getCommits)
+		if err != nil {
+			return err
+		}
+		s.tx.commits = n
+	}
+	s.uncertain = nil
+	if s.tx.commits != u.number {
+		if !s.d.postgres { // otherwise they were read again
+			s.tx.n = u.before
+		}
+		s.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
+		return nil
+	}
+	s.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
+	s.committed(&s.tx, !s.d.postgres)
+	return nil
+}
+
+// settleUncertain waits until the database says whether the commit was made that has just failed. nil = it was; the commit's own error =
+// it was not; ErrUncertain = the database does not say, and nothing is written until it does.
+func (s *Store) settleUncertain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, uncertainTimeout)
+	defer cancel()
+	u := s.uncertain
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		err := s.ready(ctx)
+		if s.uncertain == nil {
+			if err == nil && s.tx.commits == u.number {
+				return nil
+			}
+			if s.d.postgres {
+				return fmt.Errorf("%w: %w", errNotCommitted, u.err)
+			}
+			return u.err
+		}
+		again := time.NewTimer(wait)
+		if !s.d.postgres {
+			again.Reset(0) // a disk that fails has failed
+		}
+		select {
+		case <-again.C:
+			if s.d.postgres {
+				continue
+			}
+		case <-ctx.Done():
+			again.Stop()
+		}
+		return fmt.Errorf("%w: %w; and then: %w", sessions.ErrUncertain, u.err, err)
+	}
+}
+
+// endOwn ends the connection that the writer had before, where the server still holds it: nobody is at its other end. PostgreSQL first ends
+// the transaction that it is in.
+func (s *Store) endOwn(ctx context.Context, c *conn) error {
+	if s.writer == nil {
+		return nil
+	}
+	old, ok := s.writer.dc.(*stdlib.Conn)
+	if !ok {
+		return nil
+	}
+	_, err := c.number(ctx, "SELECT count(CASE WHEN pg_terminate_backend(pid) THEN 1 END) FROM pg_stat_activity WHERE pid = ? AND application_name = ?",
+		int64(old.Conn().PgConn().PID()), applicationName())
+	return err
+}

@@ -1,0 +1,210 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// hidden is a person whose number becomes known, as WhatsApp addresses them.
+const (
+	hiddenID   = "100000000000001@lid"
+	numberID   = "+15550100004"
+	numberChat = "15550100004@s.whatsapp.net"
+)
+
+func personMoves(id channels.MessageID) sessions.Arrival {
+	a := sessions.Arrival{In: channels.Inbound{Event: channels.Moved, ID: id, Address: addr(hiddenID), MovedTo: numberChat, Sender: channels.Sender{ID: numberID}}, Skip: "moved"}
+	a.Moved = addr(numberChat)
+	return a
+}
+
+func (f *fixture) policyOf(k sessions.Key) policy.Override { return f.get(k).Settings.SendPolicy }
+
+func (f *fixture) silence(k sessions.Key, o policy.Override) {
+	f.t.Helper()
+	_, err := f.Patch(f.ctx, k, sessions.Patch{SendPolicy: &o})
+	f.ok(err)
+}
+
+// A person whose hidden number becomes known keeps their session, whatever scope has named it, and what belongs to it.
+//
+// source: zeroclaw-labs/zeroclaw#6350
+func movedPerson(_ *testing.T, f *fixture) {
+	forms := map[sessions.Form]sessions.Key{}
+	number := func(form sessions.Form) sessions.Key {
+		return sessions.Parts{Form: form, Agent: "main", Channel: "telegram", Account: "default", ID: numberID}.Key()
+	}
+	for _, form := range []sessions.Form{sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer} {
+		forms[form] = sessions.Parts{Form: form, Agent: "main", Channel: "telegram", Account: "default", ID: hiddenID}.Key()
+		f.submit(sessions.Effects{Session: &sessions.Session{Key: forms[form], Agent: "main", Last: addr(hiddenID)}})
+	}
+	first := message(hiddenID, "m1", "hello")
+	f.accept(first)
+	f.silence(key(hiddenID), policy.Deny)
+	open, held, done := f.post(delivery(key(hiddenID), addr(hiddenID), "x")), f.post(delivery(key(hiddenID), addr(hiddenID), "x")), f.post(delivery(key(hiddenID), addr(hiddenID), "x"))
+	f.ok(f.EndDelivery(f.ctx, held.ID, sessions.Held, "ambiguous"))
+	f.begin(done.ID)
+	f.ok(f.PartSent(f.ctx, done.ID, channels.Receipt{ID: "r1"}, true))
+	f.submit(sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: addr(hiddenID), Next: time.Now().Add(time.Hour)}})
+	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "p", Session: key(hiddenID), To: addr(hiddenID), Key: "p"}))
+	f.ok(f.ShowPreview(f.ctx, "p", "p1"))
+	for range 2 { // a platform may say it twice
+		f.accept(personMoves(""))
+	}
+	for form, old := range forms {
+		if got := f.get(number(form)); got.Key != old || got.Last != addr(numberChat) {
+			f.t.Errorf("%s: %+v", form, got)
+		}
+	}
+	f.equal(f.policyOf(key(numberID)), policy.Deny)
+	for _, d := range []sessions.DeliveryID{open.ID, held.ID, f.post(delivery(key(hiddenID), addr(hiddenID), "late")).ID} {
+		f.equal(f.delivery(d).To, addr(numberChat))
+	}
+	f.equal(f.delivery(done.ID).To, addr(hiddenID))
+	j, err := f.GetJob(f.ctx, "j")
+	f.ok(err)
+	f.equal(j.To, addr(numberChat))
+	ids, err := f.Identities(f.ctx)
+	f.ok(err)
+	f.equal(ids, []sessions.Identity{{Channel: "telegram", Was: hiddenID, Now: numberID}})
+
+	// Messages keep their ids: one that comes again is known, and so are those that it is about.
+	again := message(numberChat, "m1", "hello")
+	if acc := f.accept(again); !acc.Duplicate {
+		f.t.Errorf("%+v", acc)
+	}
+	for _, id := range []channels.MessageID{"r1", "p1"} {
+		if _, own, err := f.OwnMessage(f.ctx, addr(numberChat), id); err != nil || !own {
+			f.t.Errorf("%s: %v %v", id, own, err)
+		}
+	}
+	if run, found, err := f.Asked(f.ctx, addr(numberChat), "m1"); err != nil || !found || run.ID != first.Effects.Run.ID {
+		f.t.Errorf("%+v %v %v", run, found, err)
+	}
+
+	// Another person's id for the same number: the first one's stands for nobody any more.
+	other := personMoves("")
+	other.In.Address = addr("2@lid")
+	f.accept(other)
+	ids, err = f.Identities(f.ctx)
+	f.ok(err)
+	f.equal(ids, []sessions.Identity{{Channel: "telegram", Was: "2@lid", Now: numberID}})
+}
+
+// Both addresses have a session: that of the new one takes over what waits, and both have the stricter policy.
+func movedToSession(_ *testing.T, f *fixture) {
+	hidden, number := key(hiddenID), key(numberID)
+	for _, k := range []sessions.Key{hidden, number} {
+		chat := addr(hiddenID)
+		if k == number {
+			chat = addr(numberChat)
+		}
+		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: chat}})
+	}
+	strict := func(a, b, want policy.Override) {
+		f.t.Helper()
+		f.equal(policy.Stricter(a, b), want)
+		f.equal(policy.Stricter(b, a), want)
+	}
+	strict(policy.Deny, policy.Allow, policy.Deny)
+	strict(policy.Deny, policy.Inherit, policy.Deny)
+	strict(policy.Allow, policy.Inherit, policy.Inherit)
+	f.silence(hidden, policy.Deny)
+	f.silence(number, policy.Allow)
+	busy := f.submit(sessions.Effects{Session: &sessions.Session{Key: hidden}, Run: newRun(hidden, "at work")}).Run
+	f.claim(hidden)
+	waits := f.submit(sessions.Effects{Session: &sessions.Session{Key: hidden}, Run: newRun(hidden, "waits")}).Run
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr(hiddenID), ID: "talk"}, Skip: "x", Overheard: &sessions.Overheard{Key: hidden, Text: "heard", Keep: 5}})
+	d := f.post(delivery(hidden, addr(hiddenID), "x"))
+	f.submit(sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", From: hidden, Next: time.Now().Add(time.Hour)}})
+	for range 2 {
+		f.accept(personMoves(""))
+	}
+	f.equal(f.policyOf(hidden), policy.Deny)
+	f.equal(f.policyOf(number), policy.Deny)
+	f.equal(f.get(hidden).Last.IsZero(), true)
+	f.equal(f.get(number).Last, addr(numberChat))
+	known, err := f.Known(f.ctx, addr(numberChat))
+	f.ok(err)
+	f.equal(known, []sessions.Key{number})
+	f.equal(f.run(busy.ID).Key, hidden)
+	f.equal(f.claim(number).ID, waits.ID)
+	if got := f.run(waits.ID); got.Key != number || got.Session != f.get(number).ID {
+		f.t.Errorf("%+v", got)
+	}
+	if tail := f.tail(f.get(number).ID, sessions.TailQuery{}); len(tail) != 1 || tail[0].Text() != "waits" {
+		f.t.Errorf("%+v", tail)
+	}
+	f.equal(f.overheard(number), []string{"heard"})
+	if got := f.delivery(d.ID); got.Session != number || got.To != addr(numberChat) {
+		f.t.Errorf("%+v", got)
+	}
+	j, err := f.GetJob(f.ctx, "j")
+	f.ok(err)
+	f.equal(j.From, number)
+}
+
+// The configuration gives the messages from the new address to a session that several chats share: it obeys the chat's deny, also when
+// it is made for that.
+func movedToShared(_ *testing.T, f *fixture) {
+	main := sessions.MainKey("main")
+	f.submit(sessions.Effects{Session: &sessions.Session{Key: key(hiddenID), Agent: "main", Last: addr(hiddenID)}})
+	move := personMoves("")
+	move.Route = main
+	f.accept(move)
+	_, err := f.Get(f.ctx, main)
+	f.is(err, sessions.ErrNotFound) // there is nothing to obey
+	back := personMoves("")
+	back.In.Address, back.Moved, back.In.Sender.ID = addr(numberChat), addr(hiddenID), hiddenID
+	f.accept(back)
+	f.silence(key(hiddenID), policy.Deny)
+	f.accept(move)
+	f.equal(f.policyOf(main), policy.Deny)
+}
+
+// Who was let in, waits or was turned down under the old id is so under the new one.
+func movedPairing(_ *testing.T, f *fixture) {
+	now := fromMilli(time.Now())
+	put := func(user string, a channels.Address) {
+		f.t.Helper()
+		ok, err := f.PutPairing(f.ctx, sessions.Pairing{Channel: "telegram", Account: "default", User: channels.UserID(user), Name: "N", Address: a, Hash: "h" + user, Created: now, Expires: now.Add(time.Hour)}, 9)
+		f.ok(err)
+		f.equal(ok, true)
+	}
+	end := func(user string, approve bool) {
+		f.t.Helper()
+		f.submit(sessions.Effects{Pairing: &sessions.Answer{Channel: "telegram", Hash: "h" + user, Approve: approve, Time: now}})
+	}
+	list := func(rejected ...bool) {
+		f.t.Helper()
+		all, err := f.Pairings(f.ctx, now)
+		f.ok(err)
+		if len(all) != len(rejected) || len(all) == 1 && (all[0].User != numberID || all[0].Rejected != rejected[0]) {
+			f.t.Errorf("%+v", all)
+		}
+	}
+	put(hiddenID, addr(hiddenID))
+	f.accept(personMoves(""))
+	list(false)
+	all, err := f.Pairings(f.ctx, now)
+	f.ok(err)
+	f.equal(all[0].Address, addr(numberChat))
+	put(hiddenID, addr(hiddenID)) // and once more, by another login
+	end(hiddenID, false)
+	f.accept(personMoves(""))
+	list(true)
+	f.submit(sessions.Effects{Unpair: &sessions.Unpair{Channel: "telegram", Account: "default", User: numberID}})
+	put(hiddenID, addr(hiddenID))
+	end(hiddenID, true)
+	f.accept(personMoves(""))
+	list()
+	for id, want := range map[channels.UserID]bool{hiddenID: false, numberID: true} {
+		in, err := f.Paired(f.ctx, "telegram", "default", id)
+		f.ok(err)
+		f.equal(in, want)
+	}
+}
