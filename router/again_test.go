@@ -2,6 +2,8 @@ package router
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -232,39 +234,41 @@ func TestPasteInParts(t *testing.T) {
 		{"two of Discord", channels.Limits{Text: 2000, Unit: channels.UTF16}, []string{part[:1990], "end"}, 100 * time.Millisecond, 1},
 		{"where apps cut nothing", channels.Limits{Text: 4096, Received: 65536, Unit: channels.Runes}, []string{part}, 0, 1},
 	} {
-		for _, killed := range []bool{false, true} {
-			t.Run(c.name+map[bool]string{true: ", killed"}[killed], func(t *testing.T) {
+		for _, killed := range slices.Compact([]int{0, 1, len(c.parts)}) { // how many parts had come when the process ended
+			t.Run(fmt.Sprintf("%s, killed behind %d", c.name, killed), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					g := newRig(t, channeltest.Options{Limits: c.limits}, eachAlone)
 					var at time.Time
-					g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+					answers := func(context.Context, agent.Prompt) (agent.Answer, error) {
 						at = time.Now()
 						return text("ok"), nil
-					})
-					began := time.Now()
+					}
+					g.model.set(answers)
+					if killed > 0 {
+						g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+							<-ctx.Done()
+							return agent.Answer{}, ctx.Err()
+						})
+					}
+					began, before := time.Now(), 0
 					for i, p := range c.parts {
 						if i > 0 {
 							<-time.After(100 * time.Millisecond)
 						}
 						g.say(direct(guest), guest, p)
-					}
-					if killed {
-						if c.begins == 0 {
-							return
+						if g.taken(i + 1); i+1 == killed {
+							g.stop()
+							before = g.model.count()
+							g.model.set(answers)
+							g.start()
 						}
-						g.taken(len(c.parts))
-						if len(c.parts) > 1 {
-							return
-						}
-						g.stop()
-						g.start()
 					}
 					g.shown(1)
 					<-time.After(time.Minute)
-					if n := g.model.count(); n != c.calls {
-						t.Errorf("%d calls", n)
+					if n := g.model.count() - before; n != c.calls || len(g.shown(1)) != 1 {
+						t.Errorf("%d calls, %d answers", n, len(g.shown(1)))
 					}
-					if !killed && at.Sub(began) != c.begins {
+					if killed == 0 && at.Sub(began) != c.begins {
 						t.Errorf("the turn began after %s", at.Sub(began))
 					}
 					if got := strings.Count(g.written(direct(guest), guest), "|"); got != len(c.parts)-1 {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,48 @@ func TestEditWithoutAChange(t *testing.T) {
 		if n := lines(); n != 1 {
 			t.Errorf("%d lines of another file", n)
 		}
+	})
+}
+
+// An edit that counts for nothing, as another one's, or of somebody who may not write at that moment, leaves what the agent knows of the
+// message: the same words are told when they count, and those from before are no change.
+// source: docs/chats.md, "What happens besides messages"
+func TestEditThatCountsForNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		to := groupChat("g")
+		asked := g.say(to, guest, "one")
+		g.shown(1)
+		edit := func(by, words string, lines ...string) {
+			t.Helper()
+			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(by), Target: asked.ID, Text: words})
+			all, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: to, Sender: person(guest)}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range all {
+				got = append(got, l.Text)
+			}
+			if !slices.Equal(got, lines) {
+				t.Errorf("%s's edit to %q: the next turn is told %q, not %q", by, words, got, lines)
+			}
+		}
+		may := func(people ...string) {
+			t.Helper()
+			if err := g.r.Apply(t.Context(), settingsFor(access(func(a *policy.Access) { a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, people }))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		edit(owner, "two")
+		edit(guest, "two", "two")
+		may(owner)
+		edit(guest, "three", "two")
+		may(owner, guest)
+		g.say(to, guest, "and?")
+		g.shown(2)
+		edit(guest, "two")
+		edit(guest, "three", "three")
 	})
 }
 

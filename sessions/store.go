@@ -47,8 +47,8 @@ type Inbox interface {
 	// Submit commits work that does not come from a platform: API, cron, session tools. The same effects as Accept; the dedupe
 	// key is (Source) when it is not empty: a repeated Source gives back the first run.
 	Submit(ctx context.Context, e Effects) (Accepted, error)
-	// Said gives the digest of what a message of a chat said when it was accepted, or last changed (Arrival.Digest); "" when that is not known.
-	// The chat's thread does not matter.
+	// Said gives the digest of what a message of a chat said when it was accepted, or last changed as far as the agent is told of it (Arrival.Digest);
+	// "" when that is not known. The chat's thread does not matter.
 	Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error)
 	// Cursor gives the newest committed cursor of an account; "" when there is none.
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
@@ -61,7 +61,7 @@ type Inbox interface {
 // Arrival is a platform event and what it causes.
 type Arrival struct {
 	In        channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
-	Digest    string           // of a message: what it says, as a hash, for Said; of an edit: what its Target says now; "" = not kept
+	Digest    string           // of a message: what it says, as a hash, for Said; of an edit that the agent is told of: what its Target says now; "" = not kept
 	Skip      string           // why nothing happens: not admitted, not mentioned, unreadable. Recorded; Effects may have Deliveries only: what people are told of it
 	Listed    bool             // Skip is shown to people (unreadable), not only remembered for dedupe
 	Overheard *Overheard       // with Skip: what the session's next turn is shown; kept in the same commit

@@ -75,11 +75,6 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 			return err
 		}
 	}
-	if a.In.Event == channels.Edited && a.Digest != "" {
-		if _, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message)); err != nil {
-			return err
-		}
-	}
 	done := false
 	if a.Amend != nil {
 		if acc.Stopped, done, err = t.amend(*a.Amend); err == nil && !done && a.Amend.By != "" && !a.Amend.Gone {
@@ -96,6 +91,11 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 			return err
 		}
 	}
+	if done || a.Overheard != nil {
+		if err := t.says(a); err != nil {
+			return err
+		}
+	}
 	if a.Title != nil {
 		if err := t.rename(*a.Title); err != nil {
 			return err
@@ -105,6 +105,15 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 		return t.readdress(relocationOf(a))
 	}
 	return nil
+}
+
+// says keeps what a message says since it was changed, of which the agent is told. An edit that counts for nothing leaves what the agent knows.
+func (t *tx) says(a sessions.Arrival) error {
+	if a.In.Event != channels.Edited || a.Digest == "" {
+		return nil
+	}
+	_, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message))
+	return err
 }
 
 // Submit commits work that does not come from a platform.

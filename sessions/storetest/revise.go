@@ -64,7 +64,7 @@ func revise(_ *testing.T, f *fixture) {
 	f.ok(f.EndPreview(f.ctx, fifth))
 }
 
-// What a message says is known as it was accepted and last changed, whatever came of it.
+// What a message says is known as it was accepted, and as it was changed last where the agent is told of that.
 func said(_ *testing.T, f *fixture) {
 	is := func(want string) {
 		f.t.Helper()
@@ -80,5 +80,9 @@ func said(_ *testing.T, f *fixture) {
 	x := aside(channels.Edited, "1", 1, "1")
 	x.Digest = "b"
 	f.accept(x)
-	is("b")
+	is("a") // nobody is told of it
+	x = aside(channels.Edited, "1", 2, "1")
+	x.Digest, x.Overheard = "c", &sessions.Overheard{Key: key("1"), Event: channels.Edited, Sender: "7", Text: "tres", Message: "1", Keep: 10}
+	f.accept(x)
+	is("c")
 }
