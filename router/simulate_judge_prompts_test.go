@@ -74,7 +74,7 @@ func (r *rest) judgePrompts() {
 // along gives the place behind the last message, or the first message that stands elsewhere in a transcript.
 func (r *rest) along(all, msgs []sessions.Message) (n int, strange *sessions.Message) {
 	for n, m := range msgs {
-		if n >= len(all) || all[n].ID != m.ID || all[n].Role != m.Role || mark(all[n].ToolCallID, all[n]) != mark(m.ToolCallID, m) {
+		if n >= len(all) || all[n].ID != m.ID || all[n].Role != m.Role || mark(all[n].ToolCallID, all[n]) != mark(m.ToolCallID, m) && !r.revised(all[n], m) {
 			return n, &msgs[n]
 		}
 	}
@@ -92,14 +92,14 @@ func (r *rest) judgeSpeakers(t thought) {
 			r.wrong("prompt", "the model is shown %q twice in %s", m.Text(), t.key())
 		}
 		ids[m.ID] = true
-		if why := misquoted(m, letters); why != "" {
+		if why := r.misquoted(m, letters); why != "" {
 			r.wrong("prompt", "the model is shown %q in %s, %s", m.Text(), t.key(), why)
 		}
 	}
 }
 
 // misquoted says what is wrong with a message as one of a person; "" when nothing is, or when it is none.
-func misquoted(m sessions.Message, letters map[string]letter) string {
+func (r *rest) misquoted(m sessions.Message, letters map[string]letter) string {
 	p := m.Provenance
 	if m.Role != sessions.User || p == nil || p.Kind != sessions.ExternalUser {
 		if m.Role == sessions.User && len(tokensOf([]string{m.Text()}, "w")) > 0 {
@@ -108,12 +108,8 @@ func misquoted(m sessions.Message, letters map[string]letter) string {
 		return ""
 	}
 	l, ok := letters[p.Message]
-	text := l.text
-	if l.to.Type.Several() {
-		text = l.by + ": " + text
-	}
 	switch {
-	case !ok || l.isCommand() || m.Text() != text:
+	case !ok || l.isCommand() || !r.w.plan.says(l, m.Text()):
 		return "which nobody wrote"
 	case p.Sender != l.by || p.Name != l.by || p.Owner != (l.by == owner):
 		return "from " + p.Sender + " " + p.Name + ", and it was " + l.by
@@ -134,8 +130,10 @@ type flows struct {
 func (r *rest) flows() flows {
 	f := flows{map[string]sessions.Key{}, map[[2]sessions.Key]bool{}}
 	above := map[sessions.Key]sessions.Key{}
-	for _, l := range r.w.plan.letters {
-		f.by[strings.Fields(l.text)[0]] = r.w.keys[l.to]
+	for _, l := range slices.Concat(r.w.plan.letters, r.w.plan.deeds) {
+		for _, x := range wordsIn(l.text) {
+			f.by[x] = r.w.keys[l.to]
+		}
 	}
 	for _, t := range r.w.thoughts {
 		key := t.key()
@@ -178,13 +176,13 @@ func (f flows) join(a, b sessions.Key) {
 }
 
 // private are the kinds of words that are for the people of one session, or for that session itself: no tool shows them to another one.
-const private = "wauf"
+const private = "waufeh"
 
 // foreign finds a word of another session that a call of the model is shown, and must not be; "" = none.
 func (f flows) foreign(t thought) string {
 	texts := []string{t.prompt.System}
 	for _, m := range t.prompt.Messages {
-		texts = append(texts, mark("", m))
+		texts = append(append(texts, mark("", m)), heardIn(m)...)
 	}
 	for _, text := range texts {
 		for _, x := range wordsIn(text) {

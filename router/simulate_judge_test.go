@@ -21,6 +21,7 @@ type rest struct {
 	texts      map[sessions.Key][]sessions.Message
 	parts      map[sessions.Key][][]sessions.Message // the same, each transcript by itself
 	skipped    []sessions.SkippedEvent
+	heard      map[sessions.Key][]sessions.Overheard // that waits to be told
 	notes      []sessions.Note
 	deleted    map[sessions.Key]bool // sub-agents whose sessions are gone
 	byID       map[sessions.RunID]sessions.Run
@@ -37,7 +38,7 @@ func (r *rest) wrong(id, format string, args ...any) {
 
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
-	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}}
+	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.Overheard{}}
 	if h == nil {
 		r.index()
 		return r
@@ -59,6 +60,10 @@ func (w *world) look(h *host) *rest {
 		notes, err := h.store.Notes(ctx, sessions.NoteQuery{Agent: id, Limit: 200})
 		must(err)
 		r.notes = append(r.notes, notes...)
+	}
+	for _, key := range w.homes() {
+		r.heard[key], err = h.store.Overheard(ctx, key)
+		must(err)
 	}
 	for _, archived := range []bool{false, true} {
 		list, err := h.store.List(ctx, sessions.Query{Archived: archived, Limit: 1000})
@@ -137,6 +142,8 @@ func (r *rest) judge() []string {
 	r.judgeExpiry()
 	r.judgeStatus()
 	r.judgeTime()
+	r.judgeDeeds()
+	r.judgeGestures()
 	return r.faults
 }
 
@@ -176,18 +183,13 @@ func (r *rest) judgeMessages() {
 		if l.isCommand() {
 			continue
 		}
-		var own []sessions.Run
-		for _, run := range r.runs {
-			if run.Kind == sessions.TurnRun && run.Source == string(l.id) {
-				own = append(own, run)
-			}
-		}
-		refused := slices.ContainsFunc(r.skipped, func(x sessions.SkippedEvent) bool { return x.ID == l.id })
+		own, refused := r.own(l), r.refusedOne(l)
 		switch {
 		case len(own) == 1 && !refused:
 			r.outcome(l, own[0], r.lead(own[0]))
 		case len(own) == 0 && refused && r.w.plan.queue.Drop == sessions.DropNew && r.crowded(l):
 			r.w.tally("outcome: refused")
+		case len(own) == 0 && l.quiet && !refused: // talk
 		default:
 			r.wrong("message", "%s %q became %d runs, refused %v", l.id, l.text, len(own), refused)
 		}
@@ -215,6 +217,8 @@ func (r *rest) outcome(l letter, run, lead sessions.Run) {
 			r.wrong("message", "%s has %d replies and %d notices", l.text, len(replies), len(notices))
 		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done && !slices.Contains(tokensOf([]string{replies[0].Text}, "w"), word) {
 			r.wrong("message", "the answer %q does not know %s", replies[0].Text, word)
+		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done {
+			r.judgeEdited(run, lead, replies[0].Text)
 		}
 	case lead.Status == sessions.Failed && strings.HasSuffix(lead.Error, "would be too late") && lead.Ended.Sub(lead.Created) >= r.w.plan.settings().Delivery.ttl(sessions.Reply):
 	case lead.Status == sessions.Failed || lead.Status == sessions.TimedOut:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -127,13 +126,9 @@ func (w *world) live() *rest {
 	}()
 	ctx, end := context.WithCancel(w.t.Context())
 	service.Go(func() { w.serve(ctx) })
-	by := map[channels.Address][]letter{}
-	for _, l := range w.plan.letters {
-		by[l.to] = append(by[l.to], l)
-	}
 	for _, h := range haunts() {
-		if len(by[h.to]) > 0 {
-			w.writes(by[h.to])
+		if all := w.plan.happening(h.to); len(all) > 0 {
+			w.writes(all)
 		}
 	}
 	flips := map[sessions.Key][]flipped{}

@@ -14,7 +14,7 @@ import (
 
 // mind is the model of one process. What it answers is drawn; each answer has words that are nowhere else, so that it is known
 // wherever it shows up. The first letter says what for: w a person wrote, a an answer to people, q asked of another session, r its
-// replies, p announcements, c tasks of sub-agents, k what they found, u words about a result, n posted by a tool, f remembered.
+// replies, p announcements, c tasks of sub-agents, k what they found, u words about a result, n posted by a tool, f remembered; e a changed message, h by hand.
 type mind struct {
 	h     *host
 	agent sessions.AgentID
@@ -142,7 +142,8 @@ func (m mind) says(t thought) (agent.Answer, string, error) {
 	if s.chance(40) {
 		return control("NO_REPLY")
 	}
-	return word("a", append([]string{"to"}, tokensOf(unanswered(t.prompt), "w")...)...)
+	asked := unanswered(t.prompt)
+	return word("a", append([]string{"to"}, append(tokensOf(asked, "w"), tokensOf(asked, "e")...)...)...)
 }
 
 // works is what a sub-agent does.

@@ -21,6 +21,7 @@ type plan struct {
 	long     int // longest message of the platforms; 0 = any
 	hold     bool
 	letters  []letter
+	deeds    []letter // what is no message: changes of one, and what the account's owner writes
 	flips    []flipped
 	restarts []time.Duration
 
@@ -36,6 +37,11 @@ type letter struct {
 	to   channels.Address
 	by   string
 	text string
+
+	forwarded, quiet bool // somebody else wrote it; it is not meant for the bot
+	byHand           bool // on a device of the account itself
+	event            channels.Event
+	target           channels.MessageID
 }
 
 func (l letter) isCommand() bool { return l.text[0] == '/' }
@@ -74,8 +80,15 @@ func haunts() []haunt {
 }
 
 func (l letter) inbound() channels.Inbound {
-	return channels.Inbound{Event: channels.Message, ID: l.id, Address: l.to, Sender: channels.Sender{ID: channels.UserID(l.by), Name: l.by}, Text: l.text,
-		Mentioned: l.to.Type.Several(), Time: epoch}
+	in := channels.Inbound{Event: channels.Message, ID: l.id, Address: l.to, Sender: channels.Sender{ID: channels.UserID(l.by), Name: l.by}, Text: l.text,
+		Mentioned: l.to.Type.Several() && !l.quiet, Forwarded: l.forwarded, Time: epoch.Add(l.at)}
+	switch {
+	case l.byHand:
+		in.SentByThisLogin, in.ByHand, in.Sender.ID = true, true, "the account"
+	case l.event != "":
+		in.Event, in.Target = l.event, l.target
+	}
+	return in
 }
 
 func (p *plan) settings() *Settings {
@@ -109,11 +122,15 @@ func (w *world) draw() *plan {
 		now += s.within(pick(s, 300*time.Millisecond, 300*time.Millisecond, 5*time.Second, time.Minute))
 		at := pick(s, busy...)
 		l := letter{id: channels.MessageID(fmt.Sprintf("m%d", i)), at: now, to: at.to, by: pick(s, at.people...), text: fmt.Sprintf("w%d please", i)}
-		if s.chance(180) {
+		if before := len(p.letters) - 1; before >= 0 && !p.letters[before].isCommand() && s.chance(160) {
+			w.gesture(&p.letters[before], &l)
+			now = l.at
+		} else if s.chance(180) {
 			l.text = w.command(at, &l)
 		}
 		p.letters = append(p.letters, l)
 	}
+	w.deeds(p, busy)
 	for range s.upTo(3) {
 		key := w.keyOf(pick(s, chats[0], chats[4]).to)
 		at := s.within(now + time.Minute)

@@ -54,7 +54,7 @@ func (c connection) Run(ctx context.Context, _ channels.Inbox) error {
 // Limits implements channels.Channel.
 func (c connection) Limits(channels.Address) channels.Limits {
 	l := c.like.limits
-	l.Unit, l.Dialect, l.Text = channels.Runes, channels.PlainText, c.w.plan.long
+	l.Unit, l.Dialect, l.Text, l.Received = channels.Runes, channels.PlainText, c.w.plan.long, mostReceived
 	return l
 }
 

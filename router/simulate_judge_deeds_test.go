@@ -1,0 +1,167 @@
+package router
+
+import (
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// lines are what agents are told with a turn of theirs, by the messages that bring it along, and what waits to be told.
+func (r *rest) lines() (out []sessions.Overheard) {
+	for _, run := range r.runs {
+		for _, b := range run.Input.Content {
+			for _, l := range b.Heard() {
+				l.Key = run.Key
+				out = append(out, l)
+			}
+		}
+	}
+	for _, key := range r.w.homes() {
+		out = append(out, r.heard[key]...)
+	}
+	return out
+}
+
+// hasWord reports whether a text has a word.
+func hasWord(text, word string) bool { return slices.Contains(wordsIn(text), word) }
+
+// judgeDeeds: what people do besides writing is lost as little as what they write, and counts once. A changed message is answered as it is then,
+// or the change is told with a later turn, never both; what is written by hand, and talk that no turn answers, is told once; nothing of it is
+// told in another session.
+func (r *rest) judgeDeeds() {
+	lines := r.lines()
+	count := func(of letter, word string, is func(l sessions.Overheard) bool) (n int) {
+		for _, l := range lines {
+			if !hasWord(l.Text, word) || !is(l) {
+				continue
+			}
+			if n++; l.Key != r.w.keys[of.to] {
+				r.wrong("deed", "%s %q is told in %s", of.id, of.text, l.Key)
+			}
+		}
+		return n
+	}
+	for _, d := range r.w.plan.deeds {
+		if d.byHand {
+			if n := count(d, strings.Fields(d.text)[0], func(l sessions.Overheard) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n != 1 {
+				r.wrong("deed", "%s %q, written by hand, is told %d times", d.id, d.text, n)
+			}
+			r.w.tally("written by hand")
+			continue
+		}
+		word := tokensOf([]string{d.text}, "e")[0]
+		r.judgeEdit(d, word, count(d, word, func(sessions.Overheard) bool { return true }))
+	}
+	for _, l := range r.w.plan.letters {
+		if n := count(l, strings.Fields(l.text)[0], func(x sessions.Overheard) bool { return x.Event == "" }); n != r.talked(l) {
+			r.wrong("deed", "%s %q is told as talk %d times, not %d", l.id, l.text, n, r.talked(l))
+		}
+	}
+}
+
+// talked is how often a message is to be told as talk among people: once where it was, and none of its own turns answers it.
+func (r *rest) talked(l letter) int {
+	if !l.quiet || len(r.own(l)) > 0 || r.refusedOne(l) {
+		return 0
+	}
+	r.w.tally("talk")
+	return 1
+}
+
+// own are the runs that a message has caused.
+func (r *rest) own(l letter) (out []sessions.Run) {
+	for _, run := range r.runs {
+		if run.Kind == sessions.TurnRun && run.Source == string(l.id) {
+			out = append(out, run)
+		}
+	}
+	return out
+}
+
+func (r *rest) refusedOne(l letter) bool {
+	return slices.ContainsFunc(r.skipped, func(x sessions.SkippedEvent) bool { return x.ID == l.id })
+}
+
+// judgeEdit: an edit is told so many times, and stands in the message that it changed, or a later edit does.
+func (r *rest) judgeEdit(d letter, word string, told int) {
+	replaced := false
+	for _, run := range r.runs {
+		if run.Source == string(d.target) && hasWord(run.Input.Text(), word) {
+			replaced = true
+			if run.Revised {
+				r.w.tally("edits of what is being answered")
+			} else {
+				r.w.tally("edits of what waits")
+			}
+		}
+	}
+	later := slices.ContainsFunc(r.w.plan.edits(d.target), func(x letter) bool { return r.w.acked[x.id] > r.w.acked[d.id] })
+	switch {
+	case told > 1, told == 1 && replaced:
+		r.wrong("deed", "the edit %q is told %d times, in the message itself %v", d.text, told, replaced)
+	case told == 0 && !replaced && !later && !r.startedOver(d):
+		r.wrong("deed", "the edit %q is lost", d.text)
+	}
+	if told == 1 {
+		r.w.tally("edits told later")
+	}
+}
+
+// startedOver reports whether the message that an edit changes belongs to an earlier transcript by then.
+func (r *rest) startedOver(d letter) bool {
+	return slices.ContainsFunc(r.w.plan.letters, func(l letter) bool {
+		asked := r.w.asked[l.id]
+		return l.text == "/new" && r.w.keys[l.to] == r.w.keys[d.to] && asked != nil && asked.first < r.w.acked[d.id]
+	})
+}
+
+// judgeEdited: who changed a message before it was answered is answered as it is then. A batch that took the place of one that was interrupted
+// need not know what that one was at.
+func (r *rest) judgeEdited(run, lead sessions.Run, answer string) {
+	for _, word := range tokensOf([]string{run.Input.Text()}, "e") {
+		if !slices.Contains(tokensOf([]string{answer}, "e"), word) {
+			r.wrong("deed", "the answer %q does not know the edit %s of the message that it answers, in the turn %s", answer, word, lead.ID)
+		}
+	}
+}
+
+// judgeGestures counts those that were one turn.
+func (r *rest) judgeGestures() {
+	for _, run := range r.runs {
+		if with, ok := r.byID[run.With]; ok && r.lead(run).ID == r.lead(with).ID {
+			r.w.tally("gestures in one turn")
+		}
+	}
+}
+
+// homes are the sessions of chats.
+func (w *world) homes() (out []sessions.Key) {
+	for _, h := range haunts() {
+		if key := w.keys[h.to]; !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// heardIn are the lines that a message brings along, as texts.
+func heardIn(m sessions.Message) (out []string) {
+	for _, b := range m.Content {
+		for _, l := range b.Heard() {
+			out = append(out, l.Text, l.About)
+		}
+	}
+	return out
+}
+
+// revised reports whether two texts are the same message of a person, before it was changed and after.
+func (r *rest) revised(a, b sessions.Message) bool {
+	p := a.Provenance
+	if a.Role != sessions.User || p == nil || p.Kind != sessions.ExternalUser {
+		return false
+	}
+	i := slices.IndexFunc(r.w.plan.letters, func(l letter) bool { return string(l.id) == p.Message })
+	return i >= 0 && len(r.w.plan.edits(channels.MessageID(p.Message))) > 0 && r.w.plan.says(r.w.plan.letters[i], a.Text()) && r.w.plan.says(r.w.plan.letters[i], b.Text())
+}
