@@ -45,7 +45,7 @@ func (r *rest) judgeDeeds() {
 	}
 	for _, d := range r.w.plan.deeds {
 		if d.byHand {
-			if n := count(d, strings.Fields(d.text)[0], func(l sessions.Overheard) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n != 1 {
+			if n := count(d, strings.Fields(d.text)[0], func(l sessions.Overheard) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n > 1 || n == 0 && !r.forgotten(d.to, d.id) {
 				r.wrong("deed", "%s %q, written by hand, is told %d times", d.id, d.text, n)
 			}
 			r.w.tally("written by hand")
@@ -55,7 +55,8 @@ func (r *rest) judgeDeeds() {
 		r.judgeEdit(d, word, count(d, word, func(sessions.Overheard) bool { return true }))
 	}
 	for _, l := range r.w.plan.letters {
-		if n := count(l, strings.Fields(l.text)[0], func(x sessions.Overheard) bool { return x.Event == "" }); n != r.talked(l) {
+		n := count(l, strings.Fields(l.text)[0], func(x sessions.Overheard) bool { return x.Event == "" })
+		if n > 0 && n != r.talked(l) || n < r.talked(l) && !r.forgotten(l.to, l.id) {
 			r.wrong("deed", "%s %q is told as talk %d times, not %d", l.id, l.text, n, r.talked(l))
 		}
 	}
@@ -101,7 +102,7 @@ func (r *rest) judgeEdit(d letter, word string, told int) {
 	switch {
 	case told > 1, told == 1 && replaced:
 		r.wrong("deed", "the edit %q is told %d times, in the message itself %v", d.text, told, replaced)
-	case told == 0 && !replaced && !later && !r.startedOver(d):
+	case told == 0 && !replaced && !later && !r.forgotten(d.to, d.target):
 		r.wrong("deed", "the edit %q is lost", d.text)
 	}
 	if told == 1 {
@@ -109,11 +110,12 @@ func (r *rest) judgeEdit(d letter, word string, told int) {
 	}
 }
 
-// startedOver reports whether the message that an edit changes belongs to an earlier transcript by then.
-func (r *rest) startedOver(d letter) bool {
+// forgotten reports whether a session may have started over since one of its messages was offered first: what waited to be told is forgotten
+// then, and nobody is told of changes of what was said before.
+func (r *rest) forgotten(to channels.Address, id channels.MessageID) bool {
+	since := r.w.asked[id]
 	return slices.ContainsFunc(r.w.plan.letters, func(l letter) bool {
-		asked := r.w.asked[l.id]
-		return l.text == "/new" && r.w.keys[l.to] == r.w.keys[d.to] && asked != nil && asked.first < r.w.acked[d.id]
+		return l.text == "/new" && r.w.keys[l.to] == r.w.keys[to] && since != nil && since.first < r.w.acked[l.id]
 	})
 }
 

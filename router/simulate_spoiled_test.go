@@ -19,7 +19,7 @@ const mostLived = 250
 // TestSimulationIsJudged spoils what came of good lives, in one way each, and looks whether the judge of the simulation names it.
 func TestSimulationIsJudged(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	left, seed := slices.Concat(spoils, spoiledMinds), uint64(1)
+	left, seed := slices.Concat(spoils, spoiledMinds, spoiledDeeds), uint64(1)
 	for ; seed <= mostLived && len(left) > 0; seed++ {
 		lived(t, seed, func(t *testing.T, r *rest) {
 			if faults := r.copy().judge(); len(faults) > 0 {
@@ -38,7 +38,7 @@ func TestSimulationIsJudged(t *testing.T) {
 			})
 		})
 	}
-	t.Logf("%d ways, %d lives", len(spoils)+len(spoiledMinds), seed-1)
+	t.Logf("%d ways, %d lives", len(spoils)+len(spoiledMinds)+len(spoiledDeeds), seed-1)
 	for _, s := range left {
 		t.Errorf("in %d lives there was nothing to spoil: %s", mostLived, s.name)
 	}
@@ -291,9 +291,13 @@ var spoils = []spoil{
 		return n > 0
 	}},
 	{"a message to another session is missing", "nothing came of it", func(r *rest) bool {
+		told := false
+		for _, msgs := range r.texts {
+			told = told || slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.ToolName == "sessions_send" && hasEffect(m) })
+		}
 		n := len(r.runs)
 		r.runs = slices.DeleteFunc(r.runs, func(x sessions.Run) bool { return x.Chain != nil && x.Chain.Kind == chainAsk })
-		return len(r.runs) < n
+		return told && len(r.runs) < n
 	}},
 	{"an answer is shown with somebody else's words", "words: ", func(r *rest) bool { return r.reword(sessions.Reply, true, true, false) }},
 	{"an answer is shown with somebody else's words where there is no markup", "words: ", func(r *rest) bool { return r.reword(sessions.Reply, false, true, false) }},
