@@ -91,15 +91,25 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 	l := &life{t: t, sc: sc, from: from, dir: folder(t), platform: p, moved: make(chan struct{}, 1), record: record}
 	from.write(t, l.dir)
 	time.Sleep(time.Until(from.at.Add(down))) // the clock of a bubble starts anew
-	l.fake = channeltest.NewFake(channeltest.Options{Limits: p.limits})
+	limits := p.limits
+	limits.Received = sc.limits.Received
+	l.fake = channeltest.NewFake(channeltest.Options{Limits: limits})
+	if len(from.lives) < 1 {
+		l.fake.Script(sc.script...)
+	}
 	l.fake.Restore(from.shown...)
 	l.start()
+	if sc.prepare != nil {
+		if err := sc.prepare(l.t.Context(), l.store); err != nil {
+			l.t.Fatal(err)
+		}
+	}
 	for _, m := range sc.moves {
 		if from.taken[m.id] {
 			continue
 		}
 		time.Sleep(time.Until(epoch.Add(m.at)))
-		l.fake.Say(channels.Inbound{ID: m.id, Address: m.to, Sender: channels.Sender{ID: channels.UserID(m.by), Name: m.by}, Text: m.text, Mentioned: true})
+		l.happen(m)
 	}
 	l.rest()
 	time.Sleep(time.Second) // the store has its chores behind it
@@ -110,6 +120,25 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 	time.Sleep(expireEvery + time.Second) // whoever looks now and then finds nothing more to do
 	l.rest()
 	return l
+}
+
+// happen has somebody do what a move says.
+func (l *life) happen(m move) {
+	l.t.Helper()
+	in := channels.Inbound{ID: m.id, Address: m.to, Sender: channels.Sender{ID: channels.UserID(m.by), Name: m.by}, Text: m.text, Mentioned: true}
+	switch {
+	case m.do != nil:
+		if err := m.do(l.t.Context(), l.r); err != nil {
+			l.t.Error(err)
+		}
+		return
+	case m.in != nil:
+		m.in(&in)
+	}
+	if in.Time.IsZero() {
+		in.Time = epoch.Add(m.at)
+	}
+	l.fake.Say(in)
 }
 
 func (l *life) start() {
@@ -259,7 +288,7 @@ func (l *life) distinct() (out []*image, all int) {
 // atRest reports whether there is nothing to do.
 func (l *life) atRest() bool {
 	taken, _ := l.fake.Accepted()
-	if len(taken)+len(l.from.taken) < len(l.sc.moves) {
+	if len(taken)+len(l.from.taken) < len(l.sc.moves)-l.sc.done() {
 		return false
 	}
 	for _, s := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
@@ -269,6 +298,16 @@ func (l *life) atRest() bool {
 	}
 	n, err := l.store.CountDeliveries(l.t.Context(), sessions.DeliveryQuery{})
 	return err == nil && n[sessions.Pending]+n[sessions.Sending] == 0
+}
+
+// done is how many moves are none that a platform tells of.
+func (sc *scenario) done() (n int) {
+	for _, m := range sc.moves {
+		if m.do != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // rest waits until there is nothing to do; it looks after each commit.

@@ -11,6 +11,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -25,6 +26,10 @@ type scenario struct {
 	want   want
 	twice  bool          // kill the processes that take over as well
 	pause  time.Duration // before each word of an answer
+
+	limits  channels.Limits                                       // of the platform, besides those of its kind
+	script  []channeltest.Step                                    // of the platform, for the first process
+	prepare func(ctx context.Context, store sessions.Store) error // before the first message; may be repeated
 }
 
 func (sc *scenario) settings() *Settings {
@@ -41,6 +46,8 @@ type move struct {
 	to   channels.Address
 	by   string
 	text string
+	in   func(*channels.Inbound)                    // changes it to something else than a message that is meant for the bot
+	do   func(ctx context.Context, r *Router) error // instead of writing: may be repeated
 }
 
 // epoch is when the scenarios begin, on the clock of a bubble.

@@ -247,6 +247,7 @@ func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict
 
 // typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.
 func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
+	to = g.settings().former.current(to) // a turn that was asked for under an old id
 	if t := g.caps(to).Typer; t != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
 			g.fadeLater(ctx, key, to, "")
@@ -256,6 +257,7 @@ func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address
 
 // draft shows an answer as far as it is written. Best effort, under the same policy as a delivery.
 func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
+	to = g.settings().former.current(to)
 	if d := g.caps(to).Drafter; d != nil {
 		g.hint(ctx, key, to, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
 	}

@@ -138,6 +138,9 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	if w.over {
 		return true
 	}
+	if !begun {
+		to = g.settings().former.current(to)
+	}
 	if w.shown == "" && utf8.RuneCountInString(text) < previewLeast {
 		return false
 	}
