@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels/telegram/telegramtest"
 	"parley/gateway/prooftest"
 )
 
@@ -35,6 +36,7 @@ type wanted struct {
 	prooftest.Place
 	token string // in round brackets in its text
 	text  string
+	once  bool // a prompt has it once: a change of a message is told or stands in it
 }
 
 // The ids that errands use.
@@ -87,17 +89,40 @@ func (e *errands) say(at *place, text string) {
 func (e *errands) want(at *place, text string) string {
 	token := fmt.Sprintf("e%d", len(e.asked)+1)
 	text += " (" + token + ")"
-	e.asked = append(e.asked, wanted{at.Place, token, text})
+	e.asked = append(e.asked, wanted{Place: at.Place, token: token, text: text})
 	e.say(at, text)
 	return text
+}
+
+// change changes something that was said to what the model has to see, once.
+func (e *errands) change(at *place, chat int64, was string) {
+	p, found := e.r.w.one.Find(chat, was)
+	if !found {
+		return
+	}
+	token := fmt.Sprintf("e%d", len(e.asked)+1)
+	text := was + ", on second thoughts (" + token + ")"
+	e.asked = append(e.asked, wanted{Place: at.Place, token: token, text: text, once: true})
+	e.r.w.one.Edit(p, text)
+}
+
+// forward passes something on that the model has to see.
+func (e *errands) forward(at *place, chat int64, o telegramtest.Option) {
+	token := fmt.Sprintf("e%d", len(e.asked)+1)
+	text := "We offer you 50k (" + token + ")"
+	e.asked = append(e.asked, wanted{Place: at.Place, token: token, text: text})
+	order := e.r.crowd.lock(at)
+	order.Lock()
+	defer order.Unlock()
+	e.r.w.one.Say(chat, telegramOwner, text, o)
 }
 
 // dropped is how people are told that messages are not taken up.
 const dropped = "Too many messages are waiting here"
 
 // unseen finds what was wanted and came to nothing: no turn had it, and neither a full queue nor a turn that was given up is told of in
-// its chat.
-func (e *errands) unseen(list []prooftest.Listed, seen func(token string) bool) (faults []prooftest.Fault) {
+// its chat. A change is a fault, too, that a prompt has twice.
+func (e *errands) unseen(list []prooftest.Listed, seen func(token string) int) (faults []prooftest.Fault) {
 	told := map[prooftest.Place]bool{}
 	for _, d := range list {
 		if strings.Contains(d.Text, dropped) || slices.ContainsFunc(notices, func(n prooftest.Notice) bool { return strings.Contains(d.Text, n.Text) }) {
@@ -105,7 +130,10 @@ func (e *errands) unseen(list []prooftest.Listed, seen func(token string) bool) 
 		}
 	}
 	for _, m := range e.asked {
-		if !seen(m.token) && !told[m.Place] {
+		if m.once && seen(m.token) > 1 {
+			faults = append(faults, prooftest.Fault{Kind: prooftest.AnsweredTwice, Token: m.token, Place: m.Place, Why: fmt.Sprintf("a turn has the change %q %d times", m.text, seen(m.token))})
+		}
+		if seen(m.token) == 0 && !told[m.Place] {
 			faults = append(faults, prooftest.Fault{Kind: prooftest.Lost, Token: m.token, Place: m.Place, Why: fmt.Sprintf("no turn took up %q, and nobody was told", m.text)})
 		}
 	}

@@ -17,6 +17,27 @@ import (
 	"parley/sessions"
 )
 
+// parts has more come while a turn is at work: for its next step, or of the gesture that it answers.
+func parts(ctx context.Context, e *errands) {
+	if e.n%2 == 0 {
+		steering(ctx, e)
+		return
+	}
+	at, chat := e.group()
+	e.say(at, "/queue followup")
+	e.want(at, orderSlow+", what do you think?")
+	for _, o := range []telegramtest.Option{origin, origin} {
+		e.forward(at, chat, o)
+	}
+	text := strings.Repeat("word ", 800)
+	e.want(at, orderSlow+" "+text)
+	e.want(at, "the rest of "+text[:40])
+}
+
+// origin is what Telegram says of a message that is passed on.
+// source: core.telegram.org/bots/api, MessageOriginHiddenUser
+var origin = telegramtest.With("forward_origin", map[string]any{"type": "hidden_user", "date": 1_700_000_000, "sender_user_name": "Ann"})
+
 func steering(ctx context.Context, e *errands) {
 	at, _, ok := e.atWork(ctx, "/queue steer")
 	if ok {
@@ -49,6 +70,16 @@ func editWaiting(ctx context.Context, e *errands) {
 	if p, found := e.r.w.one.Find(chat, text); found {
 		e.r.w.one.Edit(p, text+", on second thoughts")
 	}
+}
+
+// editAnswered changes a message while it is being answered: the model sees the new words in its place, or is told of them with the next message.
+func editAnswered(ctx context.Context, e *errands) {
+	at, chat := e.group()
+	text := e.want(at, orderSlow)
+	if e.busy(ctx, at) {
+		e.change(at, chat, text)
+	}
+	e.owed(at, at.Place, "")
 }
 
 func stopInChat(ctx context.Context, e *errands) {
@@ -114,13 +145,33 @@ func unreadable(_ context.Context, e *errands) {
 }
 
 func becomeSupergroup(ctx context.Context, e *errands) {
+	if e.n%2 == 0 {
+		silencedMoves(ctx, e)
+		return
+	}
+	at, chat, ok := e.atWork(ctx, "/queue followup")
+	if !ok {
+		return
+	}
+	text := e.want(at, "this waits")
+	e.change(at, chat, text)
+	e.r.w.one.Migrate(chat, 10*chat)
+	next := e.known(10 * chat)
+	e.want(next, "and this comes behind it")
+	e.owed(next, next.Place, "")
+}
+
+// silencedMoves has a group move to which nothing may be sent: nothing may be sent to the new one either.
+func silencedMoves(ctx context.Context, e *errands) {
 	at, chat := e.group()
 	e.say(at, "hello")
-	if e.there(ctx, at) {
-		e.r.w.one.Migrate(chat, 10*chat)
-		next := e.known(10 * chat)
-		e.owed(next, next.Place, "")
+	if !e.there(ctx, at) || e.r.crowd.flip(ctx, at, true, 1) != nil {
+		return
 	}
+	next := e.known(10 * chat)
+	e.r.w.one.Migrate(chat, 10*chat)
+	e.r.crowd.changed(e.r.crowd.changing(prooftest.Flip{Place: next.Place, Deny: true, Asked: time.Now()}))
+	e.owed(next, next.Place, "")
 }
 
 // newAddress has the platform tell the new id of a group where something is sent to the old one.

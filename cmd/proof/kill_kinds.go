@@ -16,7 +16,7 @@ type kind struct {
 
 // kinds are all that the program has. A run that has kills for all of them fails when one was never the place of a kill.
 var kinds = []kind{
-	{name: "Absorb", make: steering},
+	{name: "Absorb", make: parts},
 	{name: "Accept"},
 	{name: "Accept+amend", make: editWaiting},
 	{name: "Accept+drop", make: fullQueue},
@@ -29,6 +29,7 @@ var kinds = []kind{
 	{name: "Accept+pairing", make: pairInChat},
 	{name: "Accept+patch"},
 	{name: "Accept+reset", make: newInChat},
+	{name: "Accept+revise", make: editAnswered},
 	{name: "Accept+stop", make: stopInChat},
 	{name: "Accept+title", make: renameGroup},
 	{name: "Accept+unpair", make: pairInChat},

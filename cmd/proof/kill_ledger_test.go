@@ -116,7 +116,7 @@ func TestErrandsUnseen(t *testing.T) {
 	p.answer(modeltest.Request{Messages: []modeltest.Message{
 		{Role: "user", Text: "[message of 12:00]\n\nthis first (e1)"}, {Role: "assistant", Text: "(e5)"}, {Role: "user", Text: "more (e2), on second thoughts"},
 	}})
-	e := errands{asked: []wanted{{at("1"), "e1", ""}, {at("1"), "e2", ""}, {at("2"), "e3", "two (e3)"}, {at("3"), "e4", ""}, {at("4"), "e5", "lost (e5)"}}}
+	e := errands{asked: []wanted{{at("1"), "e1", "", false}, {at("1"), "e2", "", true}, {at("2"), "e3", "two (e3)", true}, {at("3"), "e4", "", false}, {at("4"), "e5", "lost (e5)", false}}}
 	got := e.unseen([]prooftest.Listed{
 		{Place: at("3"), Text: "⚙️ " + dropped + ", so I drop the oldest of them."}, {Place: at("2"), Text: "⚙️ Queue set."}, {Place: at("4"), Text: "done [m1]"},
 	}, p.seen)
@@ -125,5 +125,10 @@ func TestErrandsUnseen(t *testing.T) {
 	}
 	if got := e.unseen([]prooftest.Listed{{Place: at("2"), Text: notices[0].Text}}, p.seen); len(got) != 2 || got[0].Token != "e4" || got[1].Token != "e5" {
 		t.Errorf("one that was given up: %v", got)
+	}
+	e.asked = e.asked[:2]
+	p.answer(modeltest.Request{Messages: []modeltest.Message{{Role: "user", Text: "Olga changed a message to: more (e2)\n\nmore (e2) and this (e1)"}, {Role: "user", Text: "this first (e1)"}}})
+	if got := e.unseen(nil, p.seen); len(got) != 1 || got[0].Token != "e2" || got[0].Kind != prooftest.AnsweredTwice {
+		t.Errorf("a change that is told and stands in its message: %v", got)
 	}
 }

@@ -21,7 +21,7 @@ type puppet struct {
 	mu    sync.Mutex
 	asked []prooftest.Asked
 	begun map[string]bool // tokens that a turn or a step was about
-	saw   map[string]bool // what errands want it to see (see want)
+	saw   map[string]int  // what errands want it to see (see want), and how often one prompt has it at most
 }
 
 // The steps that a model is asked for.

@@ -45,20 +45,25 @@ var wantedToken = regexp.MustCompile(`\((e\d+)\)`)
 
 // see notes what people said that a prompt holds; mu is held.
 func (p *puppet) see(r modeltest.Request) {
+	times := map[string]int{}
 	for _, m := range r.Messages {
-		for _, token := range all(wantedToken, m.Text) {
-			if m.Role == "user" {
-				if p.saw == nil {
-					p.saw = map[string]bool{}
-				}
-				p.saw[token] = true
-			}
+		if m.Role != "user" {
+			continue
 		}
+		for _, found := range wantedToken.FindAllStringSubmatch(m.Text, -1) {
+			times[found[1]]++
+		}
+	}
+	if p.saw == nil {
+		p.saw = map[string]int{}
+	}
+	for token, n := range times {
+		p.saw[token] = max(p.saw[token], n)
 	}
 }
 
-// seen reports whether a prompt held what has a token of errands.
-func (p *puppet) seen(token string) bool {
+// seen says how often a prompt held what has a token of errands, at most; 0 = none has.
+func (p *puppet) seen(token string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.saw[token]

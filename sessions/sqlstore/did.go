@@ -31,9 +31,10 @@ func (t *tx) alsoEffects(e *effects, acc sessions.Accepted) {
 }
 
 // alsoAside notes what an event caused that nobody answers.
-func (t *tx) alsoAside(a sessions.Arrival, amended bool) {
+func (t *tx) alsoAside(a sessions.Arrival, amended, revised bool) {
 	t.also(a.Listed, "listed")
-	t.also(amended, "amend")
+	t.also(amended && !revised, "amend")
+	t.also(revised, "revise")
 	t.also(a.Overheard != nil && !amended, "overheard")
 	t.also(a.Title != nil, "title")
 	t.also(!a.Moved.IsZero(), "moved")

@@ -85,7 +85,7 @@ func (t *tx) aside(a sessions.Arrival, acc *sessions.Accepted) (err error) {
 			return err
 		}
 	}
-	t.alsoAside(a, done)
+	t.alsoAside(a, done, acc.Revised)
 	if a.Overheard != nil && !done {
 		if err := t.overhear(*a.Overheard); err != nil {
 			return err
