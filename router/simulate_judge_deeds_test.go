@@ -44,6 +44,9 @@ func (r *rest) judgeDeeds() {
 		return n
 	}
 	for _, d := range r.w.plan.deeds {
+		if d.event == channels.Moved || d.event == denied {
+			continue
+		}
 		if d.byHand {
 			if n := count(d, strings.Fields(d.text)[0], func(l sessions.Overheard) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n > 1 || n == 0 && !r.forgotten(d.to, d.id) {
 				r.wrong("deed", "%s %q, written by hand, is told %d times", d.id, d.text, n)

@@ -111,9 +111,9 @@ func (r *rest) misquoted(m sessions.Message, letters map[string]letter) string {
 	switch {
 	case !ok || l.isCommand() || !r.w.plan.says(l, m.Text()):
 		return "which nobody wrote"
-	case p.Sender != l.by || p.Name != l.by || p.Owner != (l.by == owner):
+	case p.Sender != l.by && (r.w.plan.moved == nil || p.Sender != r.w.plan.moved.now) || p.Name != l.by || p.Owner != (l.by == owner):
 		return "from " + p.Sender + " " + p.Name + ", and it was " + l.by
-	case p.Address != l.to:
+	case r.w.home(p.Address) != l.to:
 		return "out of another chat: " + p.Address.String()
 	}
 	return ""

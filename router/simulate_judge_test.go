@@ -28,6 +28,7 @@ type rest struct {
 	by         map[sessions.RunID][]sessions.Delivery
 	rows       map[sessions.DeliveryID]sessions.Delivery
 	answers    map[channels.MessageID]sessions.DeliveryID // of commands
+	split      bool                                       // a chat that moved had two sessions
 	faults     []string
 }
 
@@ -54,6 +55,13 @@ func (w *world) look(h *host) *rest {
 	must(err)
 	r.deliveries, err = h.store.ListDeliveries(ctx, sessions.DeliveryQuery{Limit: 5000})
 	must(err)
+	for i := range r.runs {
+		r.runs[i] = w.homeRun(r.runs[i])
+	}
+	for i := range r.deliveries {
+		d := &r.deliveries[i]
+		d.To, d.Session = w.home(d.To), w.homeKey(d.Session)
+	}
 	r.skipped, err = h.store.Skipped(ctx, 1000)
 	must(err)
 	for _, id := range []sessions.AgentID{"main", "helper"} {
@@ -65,6 +73,14 @@ func (w *world) look(h *host) *rest {
 		r.heard[key], err = h.store.Overheard(ctx, key)
 		must(err)
 	}
+	if m := w.plan.moved; m != nil {
+		more, err := h.store.Overheard(ctx, m.fresh)
+		must(err)
+		for _, l := range more {
+			l.Key = w.homeKey(l.Key)
+			r.heard[l.Key] = append(r.heard[l.Key], l)
+		}
+	}
 	for _, archived := range []bool{false, true} {
 		list, err := h.store.List(ctx, sessions.Query{Archived: archived, Limit: 1000})
 		must(err)
@@ -74,8 +90,10 @@ func (w *world) look(h *host) *rest {
 			for _, x := range slices.Backward(all) {
 				msgs, err := h.store.Tail(ctx, x.ID, sessions.TailQuery{Limit: 1000, IncludeTool: true})
 				must(err)
-				r.texts[s.Key] = append(r.texts[s.Key], msgs...)
-				r.parts[s.Key] = append(r.parts[s.Key], msgs)
+				key := w.homeKey(s.Key)
+				r.split = r.split || key != s.Key
+				r.texts[key] = append(r.texts[key], msgs...)
+				r.parts[key] = append(r.parts[key], msgs)
 			}
 		}
 	}
@@ -144,6 +162,7 @@ func (r *rest) judge() []string {
 	r.judgeTime()
 	r.judgeDeeds()
 	r.judgeGestures()
+	r.judgeMoved()
 	return r.faults
 }
 

@@ -54,6 +54,7 @@ func (m mind) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta,
 func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	w, st := m.h.w, stepOf(p)
 	s := w.s
+	st.session = string(w.homeKey(sessions.Key(st.session)))
 	if !s.wait(m.h, "model "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone
 	}

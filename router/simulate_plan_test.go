@@ -23,6 +23,7 @@ type plan struct {
 	letters  []letter
 	deeds    []letter // what is no message: changes of one, and what the account's owner writes
 	flips    []flipped
+	moved    *relocated
 	restarts []time.Duration
 
 	// How often, in a thousand.
@@ -139,6 +140,7 @@ func (w *world) draw() *plan {
 	if s.chance(300) {
 		p.restarts = append(p.restarts, s.within(now+time.Minute))
 	}
+	w.moves(p, busy)
 	return p
 }
 

@@ -164,6 +164,7 @@ func (c connection) show(out channels.Outbound) channels.MessageID {
 			return c.shown[i].id
 		}
 	}
+	out.To = c.w.home(out.To)
 	x := shown{at: c.w.clock(), on: time.Now(), out: out, id: channels.MessageID(fmt.Sprintf("%s-%d", c.ref.Account, len(c.shown)))}
 	site := c.site
 	site.shown = append(site.shown, x)
@@ -172,7 +173,7 @@ func (c connection) show(out channels.Outbound) channels.MessageID {
 }
 
 func (p *site) find(out channels.Outbound) int {
-	return slices.IndexFunc(p.shown, func(x shown) bool { return x.out.Key == out.Key && x.out.To == out.To })
+	return slices.IndexFunc(p.shown, func(x shown) bool { return x.out.Key == out.Key && x.out.To == p.w.home(out.To) })
 }
 
 // Arrived implements channels.Reconciler.

@@ -62,7 +62,7 @@ func (r *rest) copy() *rest {
 	for _, p := range w.platforms {
 		c.platforms = append(c.platforms, &site{w: c, ref: p.ref, like: p.like, shown: slices.Clone(p.shown)})
 	}
-	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), parts: maps.Clone(r.parts), skipped: r.skipped, heard: maps.Clone(r.heard), notes: slices.Clone(r.notes), deleted: r.deleted}
+	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), parts: maps.Clone(r.parts), skipped: r.skipped, heard: maps.Clone(r.heard), notes: slices.Clone(r.notes), deleted: r.deleted, split: r.split}
 	out.index()
 	return out
 }

@@ -30,31 +30,33 @@ type world struct {
 	people    sync.WaitGroup
 	shocks    sync.WaitGroup
 
-	mu       sync.Mutex
-	events   int
-	called   []*contact
-	policies []ruled
-	changes  []*wish
-	asked    map[channels.MessageID]*stretch // from its first offer to its first confirmation
-	receipts map[channels.MessageID]int      // what a process knew to be on disk, in events
-	troubles []stretch                       // of the store
-	awake    [][2]time.Time                  // of each process, from its start to its end
-	wrote    []wrote
-	acked    map[channels.MessageID]int // when the host confirmed it, in events
-	tokens   map[string]int
-	thoughts []thought
-	tries    []*attempted
-	stops    []*[2]time.Time // from when to when a commit was waited for that ends what sessions are at; no end: it did not answer
-	gone     map[sessions.Key]deleted
-	lost     []channels.Address // where messages were on their way at a crash
-	counts   map[string]int
-	newest   map[channels.Address]letter // the newest command about the policy that was offered
+	mu          sync.Mutex
+	events      int
+	called      []*contact
+	policies    []ruled
+	changes     []*wish
+	asked       map[channels.MessageID]*stretch // from its first offer to its first confirmation
+	receipts    map[channels.MessageID]int      // what a process knew to be on disk, in events
+	troubles    []stretch                       // of the store
+	awake       [][2]time.Time                  // of each process, from its start to its end
+	wrote       []wrote
+	acked       map[channels.MessageID]int // when the host confirmed it, in events
+	tokens      map[string]int
+	thoughts    []thought
+	tries       []*attempted
+	stops       []*[2]time.Time // from when to when a commit was waited for that ends what sessions are at; no end: it did not answer
+	gone        map[sessions.Key]deleted
+	lost        []channels.Address // where messages were on their way at a crash
+	counts      map[string]int
+	deniedFirst bool                        // a chat, before it moved
+	newest      map[channels.Address]letter // the newest command about the policy that was offered
 }
 
 // contact is a call of a platform.
 type contact struct {
 	what       string
-	to         channels.Address
+	to         channels.Address // in the world
+	raw        channels.Address // as the host said
 	text       string
 	host       *host
 	begin, end int // in events
@@ -128,7 +130,7 @@ func (w *world) token(kind string) string {
 
 // calls writes down that a call of a platform began.
 func (w *world) calls(h *host, what string, to channels.Address, text string) *contact {
-	x := &contact{what: what, to: to, text: text, host: h, begin: w.clock(), on: time.Now()}
+	x := &contact{what: what, to: w.home(to), raw: to, text: text, host: h, begin: w.clock(), on: time.Now()}
 	w.s.note("call %s %s", what, to)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,13 +212,18 @@ const mostOffered = 26 * time.Hour
 // offer offers an update until a process confirms it.
 func (w *world) offer(l letter) {
 	s := w.s
+	if l.event == denied {
+		w.denies(w.plan.moved.deny)
+		return
+	}
+	in := w.plan.via(l)
 	for time.Since(s.began) < mostOffered {
 		s.wait(nil, fmt.Sprintf("offer %s", l.id))
 		if h := w.now.Load(); h != nil && !h.isDead() {
 			w.tally("offers")
-			s.note("offer %s to %s: %s", l.id, l.to, l.text)
+			s.note("offer %s to %s: %s", l.id, in.Address, l.text)
 			w.offers(l)
-			err := h.r.Accept(h.ctx, l.inbound())
+			err := h.r.Accept(h.ctx, in)
 			s.wait(nil, fmt.Sprintf("confirm %s", l.id))
 			if err == nil && !h.isDead() {
 				s.note("confirmed %s", l.id)
@@ -267,6 +274,10 @@ func (w *world) confirms(l letter) {
 	if w.acked[l.id] == 0 {
 		w.acked[l.id] = at
 	}
+	if l.id == movedID && w.deniedFirst {
+		w.policies = append(w.policies, ruled{at: at, key: w.keys[l.to], to: "deny"})
+		w.deniedFirst = false
+	}
 }
 
 // flip changes a session's policy by the API until that is acknowledged.
@@ -276,7 +287,8 @@ func (w *world) flip(f flipped) {
 	var x *wish
 	for time.Since(s.began) < mostOffered {
 		s.wait(nil, "flip "+string(f.key))
-		if h := w.now.Load(); h != nil && !h.isDead() {
+		key, known := w.apiKey(f.key)
+		if h := w.now.Load(); h != nil && !h.isDead() && known {
 			kind := "allow"
 			if f.to == policy.Deny {
 				kind = "unknown"
@@ -285,7 +297,7 @@ func (w *world) flip(f flipped) {
 			if x == nil {
 				x = w.asks(f.key, f.to == policy.Deny)
 			}
-			_, err := h.r.Patch(h.ctx, f.key, sessions.Patch{SendPolicy: &f.to})
+			_, err := h.r.Patch(h.ctx, key, sessions.Patch{SendPolicy: &f.to})
 			s.wait(nil, "flipped "+string(f.key))
 			if err == nil && !h.isDead() {
 				w.tally("flips by the API")

@@ -79,7 +79,7 @@ func editAnswered(ctx context.Context, e *errands) {
 	if e.busy(ctx, at) {
 		e.change(at, chat, text)
 	}
-	e.owed(at, at.Place, "")
+	e.want(at, "thanks") // whose turn is told of the change, if it came too late
 }
 
 func stopInChat(ctx context.Context, e *errands) {
