@@ -90,7 +90,9 @@ type env struct {
 	utc, quiet bool
 	out        io.Writer    // nil = standard output
 	found      *host        // that answers; see reach
-	conf       *foundConfig // the configuration file; see configFile
+	conf       *string      // the configuration file; see configFile
+
+	asksNothing bool // of a command that works without a configuration
 }
 
 func main() { parley(traced()) }
