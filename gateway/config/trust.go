@@ -81,7 +81,7 @@ func Trusted(getenv func(string) string) ([]TrustedFolder, error) {
 		return nil, err
 	}
 	if why := foreign(path); why != "" {
-		return nil, fmt.Errorf("%s %s", path, why)
+		return nil, fmt.Errorf("read the trusted folders: %s", why)
 	}
 	var list []TrustedFolder
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -113,7 +113,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 func strangers(folder string) string {
 	for _, path := range []string{folder, filepath.Join(folder, fileName), filepath.Join(folder, EnvName)} {
 		if why := foreign(path); why != "" {
-			return path + " " + why
+			return why
 		}
 	}
 	return ""

@@ -112,50 +112,6 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// Where another user can write the folder, the file, what it links to or the variables beside it, trust does not help.
-func TestTrustOthers(t *testing.T) {
-	getenv := env("HOME", t.TempDir())
-	folder := inFolder(t, "shared")
-	if _, err := Trust(folder, getenv); err != nil {
-		t.Fatal(err)
-	}
-	beside := filepath.Join(t.TempDir(), "beside.yaml")
-	writeAll(t, beside, "")
-	writeAll(t, EnvName, "")
-	try := func(what string, do, undo func() error) {
-		t.Helper()
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		var u *Untrusted
-		if path, err := Find("", getenv); !errors.As(err, &u) || !u.Never {
-			t.Errorf("%s: %q, %v", what, path, err)
-		}
-		if _, err := Trust(folder, getenv); !errors.As(err, new(*Untrusted)) {
-			t.Errorf("%s: it can be trusted: %v", what, err)
-		}
-		if err := undo(); err != nil {
-			t.Fatal(err)
-		}
-		if path, err := Find("", getenv); err != nil || path != fileName {
-			t.Errorf("%s: it does not count again: %q, %v", what, path, err)
-		}
-	}
-	mode := func(path string, m os.FileMode) func() error { return func() error { return os.Chmod(path, m) } }
-	try("a folder that everybody can write", mode(folder, 0o777), mode(folder, 0o700))
-	try("a file that everybody can write", mode(fileName, 0o666), mode(fileName, 0o600))
-	try("variables that everybody can write", mode(EnvName, 0o666), mode(EnvName, 0o600))
-	try("a link to a file that everybody can write", func() error {
-		return errors.Join(os.Chmod(beside, 0o666), os.Remove(fileName), os.Symlink(beside, fileName))
-	}, mode(beside, 0o600))
-	if os.Geteuid() == 0 {
-		own := func(path string, uid int) func() error { return func() error { return os.Lchown(path, uid, -1) } }
-		for _, path := range []string{folder, beside, fileName, EnvName} {
-			try(path+" of another user", own(path, 12345), own(path, 0))
-		}
-	}
-}
-
 // A list that cannot be used makes no folder trusted; without a home folder there is none, and never one in the working folder.
 func TestTrustList(t *testing.T) {
 	home := t.TempDir()
