@@ -48,6 +48,7 @@ const askWithin = time.Second
 
 // Run prints what could come next, one a line with a tab and a description.
 func (c completeCmd) Run(e *env, k *kong.Kong) error {
+	e.asksNothing = true
 	words := splitLine(c.Line)
 	w := e.page()
 	for _, o := range completions(k.Model, words, func(what string) []option { return known(e, what, words) }) {

@@ -33,7 +33,11 @@ func (c doctorCmd) Run(e *env) error {
 			}
 			return s, err
 		}}
-	d.Config, d.Invalid = examined(e)
+	path, err := e.configFile()
+	if err != nil {
+		return err
+	}
+	d.Config, d.Invalid = examined(path)
 	if d.Config != nil {
 		d.Getenv = config.WithEnvFile(d.Config.Path, os.Getenv)
 	}
@@ -51,10 +55,9 @@ func (c doctorCmd) Run(e *env) error {
 }
 
 // examined is load without a word: the doctor says by itself what is wrong.
-func examined(e *env) (*config.Config, error) {
+func examined(path string) (*config.Config, error) {
 	table := gateway.Table(adapters())
-	path, ok := e.configFile()
-	if !ok {
+	if path == "" {
 		return config.Default(table, os.Getenv), nil
 	}
 	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {

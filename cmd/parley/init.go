@@ -265,7 +265,7 @@ func initWords(p *page, out initialised) {
 		}
 	}
 	name := "parley"
-	if found, ok := config.Find("", os.Getenv); !ok || !sameFile(found, out.Config) {
+	if found, err := config.Find("", os.Getenv); err != nil || !sameFile(found, out.Config) {
 		name += " --config " + quoted(out.Config)
 	}
 	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)

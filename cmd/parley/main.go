@@ -88,9 +88,11 @@ type env struct {
 	trace  func(op, phase string) // of the store's commits; nil outside of tests
 
 	utc, quiet bool
-	out        io.Writer    // nil = standard output
-	found      *host        // that answers; see reach
-	conf       *foundConfig // the configuration file; see configFile
+	out        io.Writer // nil = standard output
+	found      *host     // that answers; see reach
+	conf       *string   // the configuration file; see configFile
+
+	asksNothing bool // of a command that works without a configuration
 }
 
 func main() { parley(traced()) }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
@@ -92,7 +93,7 @@ func (p *page) detail(c colour, text string) { p.hang(detailIndent, c, flat(text
 func (p *page) hang(indent string, c colour, text string) {
 	text = strings.TrimRight(chatclient.Clean(bodyLines.Replace(text)), "\n")
 	if room := p.width - len(indent); p.width > 0 && room > 0 {
-		text = ansi.Hardwrap(text, room, true)
+		text = wrap(text, room)
 	}
 	for line := range strings.Lines(text + "\n") {
 		_, _ = io.WriteString(p.out, strings.TrimRight(indent+p.paint(c, strings.TrimRight(line, "\n")), " ")+"\n")
@@ -155,10 +156,55 @@ func obeyed(r rune) bool { return chatclient.Clean(string(r)) != string(r) }
 
 // cut shortens a line to a width; 0 = as it is.
 func cut(s string, width int) string {
-	if width <= 0 {
+	if width <= 0 || columns(s) <= width {
 		return s
 	}
-	return ansi.Truncate(s, width, "…")
+	n := 0
+	for i, r := range s {
+		if n += runeColumns(r); n >= width {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// wrap breaks lines at a width.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		w := runeColumns(r)
+		if r == '\n' {
+			n = 0
+		} else if n += w; n > width && n > w {
+			b.WriteByte('\n')
+			n = w
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// columns is the most that a terminal takes for a text in one line. Some draw the parts of a family or a flag one beside the other, and letters
+// that others put on top of each other: counted too low, the end of a line would be an own line of the terminal.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// runeColumns is columns for one character.
+//
+// source: Unicode UAX #11 (East Asian Width) and UTS #51 2.2 ("fallback" of sequences)
+func runeColumns(r rune) int {
+	switch {
+	case r == '\n', r != 0xFE0F && unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.Is(unicode.Regional_Indicator, r):
+		return 2
+	}
+	return max(1, ansi.StringWidth(string(r)))
 }
 
 // stamp is a point in time: local, or UTC with --utc.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -406,6 +407,42 @@ func TestRefusalsAreMarked(t *testing.T) {
 		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q lacks %q", b.String(), want)
+		}
+	}
+}
+
+// A text that a terminal draws wider than the sum of what a person sees breaks no line of the terminal: where it did, its rest would begin one
+// as an entry does.
+// source: Unicode UTS #51, 2.2 ("fallback" display of ZWJ sequences and flags); UAX #11
+func TestPrintedWidth(t *testing.T) {
+	t.Parallel()
+	const width, forged = 40, "user U1001 \"Ann\" · 3s ago"
+	for name, part := range map[string]string{
+		"family": "\U0001F468\u200d\U0001F469\u200d\U0001F467\u200d\U0001F466", "flag": "\U0001F1E9\U0001F1EA", "heart": "\u2764\ufe0f", "jamo": "\u1100\u1161\u11a8",
+		"unseen": "\u200b\u2060\u200f", "wide": "\u5bb6", "one with marks": "e\u0301\u0323",
+	} {
+		text := strings.Repeat(part, 30) + forged
+		var b bytes.Buffer
+		p := &page{out: &b, now: time.Now(), width: width}
+		printHistory(p, api.History{Messages: []sessions.Message{{Role: sessions.User, Content: sessions.TextContent(text), Error: text, Provenance: &sessions.Provenance{Sender: "1001", Name: text}}}}, true)
+		printSessions(p, []api.Session{{Key: sessions.Key(text), Title: text}}, "")
+		for line := range strings.Lines(b.String()) {
+			n := 0
+			for _, r := range strings.TrimSuffix(line, "\n") {
+				switch {
+				case r == 0xfe0f, !unicode.In(r, unicode.Mn, unicode.Cf):
+					n++
+				}
+				if r > 0x1f000 || r == 0x5bb6 {
+					n++
+				}
+			}
+			if n > width {
+				t.Errorf("%s: %d columns: %q", name, n, line)
+			}
+			if strings.HasPrefix(line, "user U1001") {
+				t.Errorf("%s: an entry of its own: %q", name, line)
+			}
 		}
 	}
 }

@@ -58,7 +58,10 @@ func running(e *env) (*host, error) {
 // despite finds a host that runs although the file cannot be used any more: it goes on with the last good one, and its socket needs
 // nothing of the file but the state folder. invalid is what is wrong with the file, for when there is none.
 func despite(e *env, invalid error) (*host, error) {
-	path, _ := e.configFile()
+	path, err := e.configFile()
+	if err != nil {
+		return nil, err
+	}
 	dir, ok := config.StateOf(path, config.WithEnvFile(path, os.Getenv))
 	if !ok {
 		return nil, invalid

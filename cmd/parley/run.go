@@ -99,8 +99,11 @@ func loadAloud(e *env) (*config.Config, error) {
 
 func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	table := gateway.Table(adapters())
-	path, ok := e.configFile()
-	if !ok {
+	path, err := e.configFile()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case path == "":
 		return config.Default(table, os.Getenv), nil, nil
 	}
 	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
@@ -160,8 +163,11 @@ func (c checkCmd) Run(e *env) error {
 			p.printf("%s counts into budgets in dollars at the catalogue's price: $%v in, $%v out for a million tokens. Set input and output in models.providers.*.models.* for another.\n", m.Model, m.Input, m.Output)
 		}
 	}
-	path, ok := e.configFile()
-	if !ok {
+	path, err := e.configFile()
+	switch {
+	case err != nil:
+		return err
+	case path == "":
 		return tell(e, c.asJSON, checked{Agents: 1}, words)
 	}
 	conf, err := load(e)

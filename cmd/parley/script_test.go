@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -45,7 +48,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "up": up, "meanwhile": meanwhile, "untrusted": untrusted},
 	})
 }
 
@@ -61,6 +64,31 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// untrusted runs a command that refuses the config.yaml of its folder, in one line that names the file, why and what to do.
+func untrusted(ts *testscript.TestScript, neg bool, args []string) {
+	code(ts, neg, append([]string{"2"}, args...))
+	said, folder := ts.ReadFile("stderr"), ts.MkAbs(".")
+	if strings.Count(said, "\n") > 1 && !slices.Contains(args, "--json") || ts.ReadFile("stdout") != "" ||
+		!strings.Contains(said, filepath.Join(folder, "config.yaml")+": the folder is not trusted; if the file is yours: parley trust "+folder) || !strings.Contains(said, "--config FILE") {
+		ts.Fatalf("standard output %q, standard error %q", ts.ReadFile("stdout"), said)
+	}
+}
+
+// The script for a folder that is not trusted has every command that there is.
+func TestUntrustedEvery(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile(filepath.Join("testdata", "script", "untrusted.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range grammar(&cli{}).Model.Leaves(false) {
+		said := regexp.MustCompile(`(?m)^(untrusted|exec) .*\b` + regexp.QuoteMeta(strings.TrimSpace(leaf.Path())) + `\b`)
+		if !said.Match(script) {
+			t.Errorf("%q is not in the script", leaf.Path())
+		}
 	}
 }
 

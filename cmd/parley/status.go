@@ -176,6 +176,7 @@ type versionOf struct {
 // Run prints the version, and that of the running host where it is another one.
 func (c versionCmd) Run(e *env) error {
 	v := versionOf{Version: version}
+	e.asksNothing = true // the program's own version needs no host
 	if h, err := e.reach(); err == nil {
 		var s api.HostStatus
 		if h.callWithin(e.ctx, 2*time.Second, http.MethodGet, "/api/status", nil, nil, &s) == nil {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // grid is a table that fits the width of its page: a row is one line, and what is too long is cut.
@@ -72,7 +70,7 @@ func (g *grid) line(b *strings.Builder, cells []string, widths []int, paint func
 		shown := cut(c, widths[i])
 		line.WriteString(strings.Repeat(" ", pad))
 		line.WriteString(g.p.paint(paint(i, c), shown))
-		pad = gap + widths[i] - ansi.StringWidth(shown)
+		pad = gap + widths[i] - columns(shown)
 	}
 	b.WriteString(strings.TrimRight(line.String(), " "))
 	b.WriteByte('\n')
@@ -83,10 +81,10 @@ func (g *grid) widths() []int {
 	w := make([]int, len(g.head))
 	for i := range g.head {
 		for _, r := range g.rows {
-			w[i] = max(w[i], ansi.StringWidth(r[i]))
+			w[i] = max(w[i], columns(r[i]))
 		}
 		if w[i] > 0 {
-			w[i] = max(w[i], ansi.StringWidth(g.head[i]))
+			w[i] = max(w[i], columns(g.head[i]))
 		}
 	}
 	if g.p.width == 0 {

@@ -13,32 +13,31 @@ import (
 	"parley/gateway/config"
 )
 
-// foundConfig is the configuration file that a command takes; ok is false when there is none.
-type foundConfig struct {
-	path string
-	ok   bool
-}
-
-// configFile finds the configuration file once. A ./config.yaml in a folder that is not trusted is passed over with a line on standard
-// error; a person on a terminal is asked first.
-func (e *env) configFile() (path string, ok bool) {
-	if e.conf == nil {
-		if u := config.PassedOver(e.config, os.Getenv); u != nil && !trustNow(u) {
-			fmt.Fprintln(os.Stderr, passedOverLine(u))
+// configFile finds the configuration file once; "" = there is none. A ./config.yaml in a folder that is not trusted is an error, after a
+// person on a terminal was asked: a host that runs, or a command that answers, without the file that lies there would surprise.
+func (e *env) configFile() (string, error) {
+	if e.conf != nil {
+		return *e.conf, nil
+	}
+	path, err := config.Find(e.config, os.Getenv)
+	if u, ok := errors.AsType[*config.Untrusted](err); ok {
+		if e.asksNothing || !trustNow(u) {
+			return "", failed(exitUsage, "untrusted", "%s; %s", oneLine(u.Error()), oneLine(waysOf(u)))
 		}
-		path, ok := config.Find(e.config, os.Getenv)
-		e.conf = &foundConfig{path, ok}
+		path, err = config.Find(e.config, os.Getenv)
 	}
-	return e.conf.path, e.conf.ok
+	if err == nil {
+		e.conf = &path
+	}
+	return path, err
 }
 
-// passedOverLine names the file and the one command that makes it count.
-func passedOverLine(u *config.Untrusted) string {
-	way := "if it is yours: parley trust " + quoted(u.Folder)
+// waysOf names the commands that help.
+func waysOf(u *config.Untrusted) string {
 	if u.Never {
-		way = "to use it all the same: parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
+		return "to read it all the same: parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
 	}
-	return "parley: " + oneLine(u.Error()+"; "+way)
+	return "if the file is yours: parley trust " + quoted(u.Folder) + "; if it is not: parley --config FILE names another"
 }
 
 // trustNow asks a person about the folder and remembers a yes. It reports whether the folder is trusted now.

@@ -12,19 +12,26 @@ import (
 const fileName = "config.yaml"
 
 // Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml where the folder is trusted (see Trust),
-// ~/.config/parley/config.yaml. ok is false when there is none: use Default. A file that was named by flag or variable is returned
-// without looking, so that Load says what is wrong with it; so is one that is there but cannot be examined.
-func Find(flag string, getenv func(string) string) (path string, ok bool) {
+// ~/.config/parley/config.yaml. "" without an error means that there is none: use Default. A file that was named by flag or variable is
+// returned without looking, so that Load says what is wrong with it; so is one that is there but cannot be examined. The error is an
+// *Untrusted for a ./config.yaml that does not count: it is neither used nor passed over.
+func Find(flag string, getenv func(string) string) (path string, err error) {
 	if path := named(flag, getenv); path != "" {
-		return path, true
+		return path, nil
 	}
-	if isThere(fileName) && untrusted(".", getenv) == nil {
-		return fileName, true
+	users := usersFile(getenv)
+	if isThere(fileName) {
+		switch u := untrusted(".", getenv); {
+		case u == nil:
+			return fileName, nil
+		case !sameFile(fileName, users):
+			return "", u
+		}
 	}
-	if p := usersFile(getenv); p != "" && isThere(p) {
-		return p, true
+	if users != "" && isThere(users) {
+		return users, nil
 	}
-	return "", false
+	return "", nil
 }
 
 // named gives the file that the user names; "" = none.

@@ -205,26 +205,23 @@ func TestFind(t *testing.T) {
 	t.Chdir(work)
 	inHome := filepath.Join(home, ".config", "parley", "config.yaml")
 	getenv := env("HOME", home)
-	check := func(flag string, getenv func(string) string, want string, wantOK bool) {
+	check := func(flag string, getenv func(string) string, want string) {
 		t.Helper()
-		if got, ok := Find(flag, getenv); got != want || ok != wantOK {
-			t.Errorf("Find = %q, %v; want %q, %v", got, ok, want, wantOK)
+		if got, err := Find(flag, getenv); got != want || err != nil {
+			t.Errorf("Find = %q, %v; want %q", got, err, want)
 		}
 	}
-	check("", getenv, "", false)
+	check("", getenv, "")
 	if err := os.MkdirAll(filepath.Dir(inHome), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{"config.yaml", inHome} {
-		if err := os.WriteFile(p, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("", getenv, inHome, true)
+	writeAll(t, inHome, "")
+	check("", getenv, inHome)
+	writeAll(t, "config.yaml", "")
 	if _, err := Trust(work, getenv); err != nil {
 		t.Fatal(err)
 	}
-	check("", getenv, "config.yaml", true)
-	check("", env("HOME", home, "PARLEY_CONFIG", "~/gone.yaml"), filepath.Join(home, "gone.yaml"), true)
-	check("flag.yaml", env("HOME", home, "PARLEY_CONFIG", "/gone.yaml"), "flag.yaml", true)
+	check("", getenv, "config.yaml")
+	check("", env("HOME", home, "PARLEY_CONFIG", "~/gone.yaml"), filepath.Join(home, "gone.yaml"))
+	check("flag.yaml", env("HOME", home, "PARLEY_CONFIG", "/gone.yaml"), "flag.yaml")
 }

@@ -31,20 +31,7 @@ type Untrusted struct {
 }
 
 func (u *Untrusted) Error() string {
-	return fmt.Sprintf("%s does not count: %s", filepath.Join(u.Folder, fileName), u.Why)
-}
-
-// PassedOver gives the ./config.yaml that Find does not return because its folder is not trusted; nil = there is none, or the user
-// names a file.
-func PassedOver(flag string, getenv func(string) string) *Untrusted {
-	if named(flag, getenv) != "" || !isThere(fileName) {
-		return nil
-	}
-	u := untrusted(".", getenv)
-	if u == nil || sameFile(fileName, usersFile(getenv)) {
-		return nil
-	}
-	return u
+	return fmt.Sprintf("read %s: %s", filepath.Join(u.Folder, fileName), u.Why)
 }
 
 // Trust makes the config.yaml and the .env of a folder count from now on when parley is started in that folder, whatever is written to them
@@ -94,7 +81,7 @@ func Trusted(getenv func(string) string) ([]TrustedFolder, error) {
 		return nil, err
 	}
 	if why := foreign(path); why != "" {
-		return nil, fmt.Errorf("%s %s", path, why)
+		return nil, fmt.Errorf("read the trusted folders: %s", why)
 	}
 	var list []TrustedFolder
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -117,7 +104,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 	case err != nil:
 		return &Untrusted{Folder: f.Path, Why: err.Error(), Never: true}
 	case !slices.Contains(list, f):
-		return &Untrusted{Folder: f.Path, Why: "its folder is not trusted"}
+		return &Untrusted{Folder: f.Path, Why: "the folder is not trusted"}
 	}
 	return nil
 }
@@ -126,7 +113,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 func strangers(folder string) string {
 	for _, path := range []string{folder, filepath.Join(folder, fileName), filepath.Join(folder, EnvName)} {
 		if why := foreign(path); why != "" {
-			return path + " " + why
+			return why
 		}
 	}
 	return ""

@@ -24,6 +24,15 @@ func inFolder(t *testing.T, name string) (folder string) {
 	return folder
 }
 
+func usersFolder(t *testing.T, getenv func(string) string) string {
+	t.Helper()
+	folder := filepath.Dir(usersFile(getenv))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 func writeAll(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -38,23 +47,20 @@ func TestTrust(t *testing.T) {
 	folder := inFolder(t, "cloned")
 	counts := func(want bool, when string) {
 		t.Helper()
-		path, ok := Find("", getenv)
-		if ok != want || ok && path != fileName {
-			t.Errorf("%s: Find = %q, %v; want it to count: %v", when, path, ok, want)
-		}
-		if u := PassedOver("", getenv); (u == nil) != want {
-			t.Errorf("%s: passed over: %v", when, u)
+		path, err := Find("", getenv)
+		if (err == nil) != want || want && path != fileName {
+			t.Errorf("%s: Find = %q, %v; want it to count: %v", when, path, err, want)
 		}
 	}
 	counts(false, "a cloned folder")
-	if u := PassedOver("", getenv); u == nil || u.Folder != folder || u.Never {
-		t.Errorf("passed over: %+v", u)
+	var u *Untrusted
+	if _, err := Find("", getenv); !errors.As(err, &u) || u.Folder != folder || u.Never {
+		t.Errorf("refused: %v", err)
 	}
-	if u := PassedOver("config.yaml", getenv); u != nil {
-		t.Errorf("a file that is named: %v", u)
-	}
-	if path, ok := Find("config.yaml", getenv); !ok || path != "config.yaml" {
-		t.Errorf("a file that is named: %q, %v", path, ok)
+	writeAll(t, filepath.Join(usersFolder(t, getenv), fileName), "") // of the user: it does not take the place of the one that lies here
+	counts(false, "beside the user's own file")
+	if path, err := Find("config.yaml", getenv); err != nil || path != "config.yaml" {
+		t.Errorf("a file that is named: %q, %v", path, err)
 	}
 	if _, err := Trust(".", getenv); err != nil { // relative
 		t.Fatal(err)
@@ -106,52 +112,6 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// Where another user can write the folder, the file, what it links to or the variables beside it, trust does not help.
-func TestTrustOthers(t *testing.T) {
-	getenv := env("HOME", t.TempDir())
-	folder := inFolder(t, "shared")
-	if _, err := Trust(folder, getenv); err != nil {
-		t.Fatal(err)
-	}
-	beside := filepath.Join(t.TempDir(), "beside.yaml")
-	writeAll(t, beside, "")
-	writeAll(t, EnvName, "")
-	try := func(what string, do, undo func() error) {
-		t.Helper()
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		if path, ok := Find("", getenv); ok {
-			t.Errorf("%s: %s counts", what, path)
-		}
-		if u := PassedOver("", getenv); u == nil || !u.Never {
-			t.Errorf("%s: %+v", what, u)
-		}
-		if _, err := Trust(folder, getenv); !errors.As(err, new(*Untrusted)) {
-			t.Errorf("%s: it can be trusted: %v", what, err)
-		}
-		if err := undo(); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := Find("", getenv); !ok {
-			t.Errorf("%s: it does not count again", what)
-		}
-	}
-	mode := func(path string, m os.FileMode) func() error { return func() error { return os.Chmod(path, m) } }
-	try("a folder that everybody can write", mode(folder, 0o777), mode(folder, 0o700))
-	try("a file that everybody can write", mode(fileName, 0o666), mode(fileName, 0o600))
-	try("variables that everybody can write", mode(EnvName, 0o666), mode(EnvName, 0o600))
-	try("a link to a file that everybody can write", func() error {
-		return errors.Join(os.Chmod(beside, 0o666), os.Remove(fileName), os.Symlink(beside, fileName))
-	}, mode(beside, 0o600))
-	if os.Geteuid() == 0 {
-		own := func(path string, uid int) func() error { return func() error { return os.Lchown(path, uid, -1) } }
-		for _, path := range []string{folder, beside, fileName, EnvName} {
-			try(path+" of another user", own(path, 12345), own(path, 0))
-		}
-	}
-}
-
 // A list that cannot be used makes no folder trusted; without a home folder there is none, and never one in the working folder.
 func TestTrustList(t *testing.T) {
 	home := t.TempDir()
@@ -165,7 +125,7 @@ func TestTrustList(t *testing.T) {
 		t.Errorf("the list: %v, %v", info, err)
 	}
 	writeAll(t, list, "{")
-	if path, ok := Find("", getenv); ok {
+	if path, err := Find("", getenv); err == nil {
 		t.Errorf("a broken list: %s counts", path)
 	}
 	if _, err := Trust(folder, getenv); err == nil || !strings.Contains(err.Error(), list) {
@@ -175,7 +135,7 @@ func TestTrustList(t *testing.T) {
 		if _, err := Trust(folder, env("HOME", home)); err == nil {
 			t.Errorf("HOME=%q: it is trusted", home)
 		}
-		if path, ok := Find("", env("HOME", home)); ok {
+		if path, err := Find("", env("HOME", home)); err == nil {
 			t.Errorf("HOME=%q: %s counts", home, path)
 		}
 	}
@@ -185,16 +145,10 @@ func TestTrustList(t *testing.T) {
 func TestTrustUsersFolder(t *testing.T) {
 	home := t.TempDir()
 	getenv := env("HOME", home)
-	folder := filepath.Join(home, ".config", "parley")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	folder := usersFolder(t, getenv)
 	writeAll(t, filepath.Join(folder, fileName), "")
 	t.Chdir(folder)
-	if u := PassedOver("", getenv); u != nil {
-		t.Errorf("passed over: %v", u)
-	}
-	if path, ok := Find("", getenv); !ok || path != filepath.Join(folder, fileName) {
-		t.Errorf("%q, %v", path, ok)
+	if path, err := Find("", getenv); err != nil || path != filepath.Join(folder, fileName) {
+		t.Errorf("%q, %v", path, err)
 	}
 }

@@ -30,4 +30,5 @@ var hostViews = []view{
 	{"POST /cron/{job}/switch", "job", site.switchJob},
 	{"POST /cron/{job}/remove", "job", site.removeJob},
 	{"GET /status", "status", site.status},
+	{"POST /sign-out", "status", site.signOut},
 }

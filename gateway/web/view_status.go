@@ -47,6 +47,12 @@ func (s site) status(r *http.Request) (any, error) {
 	return v, nil
 }
 
+// signOut signs every browser out; what this one asks for next is answered by the page where one signs in.
+func (s site) signOut(r *http.Request) (any, error) {
+	_, err := call[api.SignedOut](s, r, "page.signOut", &api.None{})
+	return done{}, err // frame.js leaves the page
+}
+
 // notesShown is how many tools of one MCP server that are left out the page names.
 const notesShown = 5
 

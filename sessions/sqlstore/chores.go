@@ -48,8 +48,9 @@ func (s *Store) indexOp() *op {
 
 // sweepOp deletes some of what deleted sessions left behind: a little at a time.
 func (s *Store) sweepOp() *op {
-	return &op{name: sweepName, done: make(chan struct{}), fn: func(t *tx) (err error) {
-		s.sweeping, err = t.purge()
+	return &op{name: sweepName, done: make(chan struct{}), fn: func(t *tx) error {
+		more, err := t.purge()
+		t.purged = !more
 		return err
 	}}
 }

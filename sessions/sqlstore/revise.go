@@ -84,13 +84,15 @@ func (t *tx) rewrite(at shelf, id, text string) (done bool, err error) {
 	return true, err
 }
 
-// reindex replaces the words of a message in the index, or in what waits for it.
+// reindex replaces the words of a message in the index, or in what this transaction adds to it. What waits from earlier commits is indexed
+// first: memory is not changed before this transaction is committed.
 func (t *tx) reindex(e entry) error {
-	for _, waiting := range [][]entry{t.index, t.s.unindexed} {
-		if i := slices.IndexFunc(waiting, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
-			waiting[i].text = e.text
-			return nil
-		}
+	if i := slices.IndexFunc(t.index, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
+		t.index[i].text = e.text
+		return nil
+	}
+	if err := t.flushIndex(); err != nil {
+		return err
 	}
 	if _, err := t.exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {
 		return err

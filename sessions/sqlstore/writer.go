@@ -50,6 +50,7 @@ type mark struct {
 	index  []entry // words to be indexed after the commit
 	mirror []line  // lines for the mirror after the commit
 	swept  bool    // a session was deleted: its messages are to be swept
+	purged bool    // nothing of deleted sessions is left
 
 	flushed int // entries of Store.unindexed that are indexed now
 }
@@ -325,6 +326,7 @@ func (s *Store) committed(t *tx, counted bool) {
 	s.unindexed = append(s.unindexed, t.index...)
 	s.behind.Store(len(s.unindexed) > 0)
 	s.mirror.add(t.mirror)
+	s.sweeping = s.sweeping && !t.purged
 	if t.swept && !s.sweeping {
 		s.sweeping, s.unswept = true, 0
 	}

@@ -1,6 +1,6 @@
 import { Log } from './log.js';
 import { Outbox, newID } from './outbox.js';
-import { listen } from './live.js';
+import { leave, listen } from './live.js';
 import { toast } from './frame.js';
 
 const $ = (id) => document.getElementById(id);
@@ -182,11 +182,7 @@ document.addEventListener('visibilitychange', wake);
 function shut() {
   closed = true;
   source?.close();
-  state('signed out', 'off');
-  const p = document.createElement('p');
-  p.className = 'warn';
-  p.textContent = 'The host does not know this browser any more. Run parley open and open the link that it prints. What you wrote and could not send is kept here.';
-  if (!document.querySelector('#draft .warn')) $('draft').append(p);
+  leave(); // what was written and could not be sent stays in the outbox
 }
 
 // watch reads the history again while an answer is due: an answer that was withheld or failed makes no live event.

@@ -1,3 +1,4 @@
+import { leave } from './live.js';
 import { Login } from './login.js';
 
 const $ = (id) => document.getElementById(id);
@@ -30,7 +31,7 @@ function since(time) {
 async function ask(path, body) {
   const res = await fetch(`/api/channels${path}`, body ? { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : { signal: AbortSignal.timeout(15000) });
   const out = await res.json().catch(() => ({}));
-  if (res.status === 401) throw new Error('The host does not know this browser any more. Run parley open and open the link that it prints.');
+  if (res.status === 401) leave();
   if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
   return out;
 }

@@ -1,5 +1,5 @@
 // The frame of every view: menu, colours, toasts, questions, keys, times.
-import './live.js';
+import { leave } from './live.js';
 import './keys.js';
 import { newID } from './outbox.js';
 
@@ -28,7 +28,7 @@ document.addEventListener('toast', (e) => toast(e.detail.value));
 document.addEventListener('htmx:responseError', (e) => {
   const { status, responseText } = e.detail.xhr;
   if (status === 401) {
-    location.reload(); // the door says how to come in
+    leave();
     return;
   }
   let words = '';
@@ -74,6 +74,7 @@ document.addEventListener('htmx:afterSettle', answered); // a click is on what t
 document.addEventListener('htmx:beforeOnLoad', (e) => { // it is answered: the next one is another
   answered(e);
   if (e.detail.xhr.getResponseHeader('HX-Redirect')) document.body.inert = true; // this page is over
+  if (e.detail.elt.id === 'sign-out' && e.detail.xhr.status < 300) leave();
 });
 
 // ---- questions before what cannot be undone: hx-confirm, with data-title and data-yes for the dialog

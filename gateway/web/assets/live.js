@@ -4,6 +4,15 @@
 // cut off; when something has happened since, the host says "reload", and all that the stream is for is read again.
 
 const pause = 500;
+
+// leave replaces this page, and those in other tabs of this browser, by the one where a person signs in: the host does not know the browser
+// any more.
+const tabs = new BroadcastChannel('parley:leave');
+tabs.onmessage = () => location.reload();
+export function leave() {
+  tabs.postMessage('');
+  location.reload();
+}
 const streams = new Map(); // session or "" → stream
 
 class Stream {
@@ -44,11 +53,12 @@ class Stream {
 
   again(es) {
     if (es !== this.source) return;
+    const refused = es.readyState === EventSource.CLOSED; // by an answer; a connection that broke would be opened again
     this.close();
     this.retry = Math.min(this.retry + 1, 6);
     this.timer = setTimeout(() => this.open(), 2 ** this.retry * 250 * (0.75 + Math.random() / 2));
-    if (this.retry === 2) {
-      fetch('/parts/health', { headers: { 'HX-Request': 'true' } }).then((r) => { if (r.status === 401) location.reload(); }, () => {});
+    if (refused || this.retry === 2) {
+      fetch('/parts/health', { headers: { 'HX-Request': 'true' } }).then((r) => { if (r.status === 401) leave(); }, () => {});
     }
   }
 

@@ -1,5 +1,5 @@
 // One session: its transcript as it grows, what its agent is writing, and words to it.
-import { listen } from './live.js';
+import { leave, listen } from './live.js';
 import { newID } from './outbox.js';
 import { times, toast } from './frame.js';
 
@@ -109,7 +109,7 @@ function begin() {
 
 async function read() {
   const res = await fetch(location.pathname, { headers: { 'HX-Request': 'true', 'HX-Target': 'log' }, signal: AbortSignal.timeout(30000) });
-  if (res.status === 401) location.reload();
+  if (res.status === 401) leave();
   if (res.status === 404) return gone();
   if (!res.ok) return;
   const next = new DOMParser().parseFromString(await res.text(), 'text/html');
@@ -283,7 +283,7 @@ async function post(what, body) {
   for (let n = 0; ; n++) {
     try {
       const res = await fetch(api(what), { method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': id }, body: JSON.stringify(body), signal: AbortSignal.timeout(30000) });
-      if (res.status === 401) location.reload();
+      if (res.status === 401) leave();
       const out = await res.json().catch(() => ({}));
       if (res.ok) return out;
       if (res.status < 500 || n >= 4) throw Object.assign(new Error(out.error || `The host answered ${res.status}.`), { final: true });

@@ -88,6 +88,23 @@ func Browser(t testing.TB) context.Context {
 	return tab
 }
 
+// Beside gives another tab in the profile of a tab, for as long as the test.
+func Beside(t testing.TB, tab context.Context) context.Context {
+	t.Helper()
+	c := chromedp.FromContext(tab)
+	info, err := cdp.Call(tab, c.Browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: c.Target.TargetID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := true // in a window of its own: both are seen
+	made, err := cdp.Call(tab, c.Browser, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: info.TargetInfo.BrowserContextID, NewWindow: &yes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := chromedp.NewContext(tab, chromedp.WithTargetID(made.TargetID))
+	return other
+}
+
 // take gives a window that no test uses, or a new one. What a test had it believe, its size and its colours, ended with that test.
 func take(ctx context.Context) (w window, err error) {
 	if n := len(shared.free); n > 0 {

@@ -106,6 +106,37 @@ func TestHostile(t *testing.T) {
 	})
 }
 
+// An older version of Landlock refuses what it knows, alone, and leaves open what later ones brought: those that this kernel has are tried one
+// by one, as on a kernel that has no newer.
+//
+// source: Linux, Documentation/userspace-api/landlock.rst, "Previous limitations"
+func TestLandlockVersions(t *testing.T) {
+	t.Parallel()
+	since := map[string]int{"files outside: truncate": 3, "sockets: connect by TCP": 4, "sockets: connect to an abstract one": 6}
+	for _, signal := range []string{"kill", "tgkill", "rt_sigqueueinfo", "pidfd_send_signal"} {
+		since["other processes: "+signal] = 6
+	}
+	has := launcher().Probe()
+	for version := 1; version <= has.Landlock; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			said := attack(t, Ability{Landlock: version})
+			for _, x := range attempts() {
+				if x.by&byLandlock == 0 {
+					continue
+				}
+				id := x.kind + ": " + x.name
+				if got, refused := said[id], version >= since[id]; (got != "<nil>") != refused {
+					t.Errorf("%s: %s, want it refused: %t", id, got, refused)
+				}
+			}
+		})
+	}
+	if has.Landlock < 7 {
+		t.Logf("untested: Landlock above %d", has.Landlock)
+	}
+}
+
 // attack runs the hostile program with an ability and gives what came of each attempt.
 func attack(t *testing.T, a Ability) map[string]string {
 	t.Helper()
