@@ -48,6 +48,9 @@ type world struct {
 	dir   string
 	env   []string // of the program, besides the usual
 	host  *host    // the one that runs
+
+	mu     sync.Mutex
+	called map[int]call // by modeltest.Request.N
 }
 
 func newWorld(t *testing.T) *world {
@@ -60,7 +63,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = model.Close() })
-	w := &world{t: t, tg: telegramtest.New(t), model: model, dir: t.TempDir()}
+	w := &world{t: t, tg: telegramtest.New(t), model: model, dir: t.TempDir(), called: map[int]call{}}
 	w.tg.AddUser(telegramtest.User{ID: owner, Name: "Olga"})
 	w.tg.AddUser(telegramtest.User{ID: guest, Name: "Gustav"})
 	return w

@@ -104,7 +104,7 @@ func TestFaultOneToken(t *testing.T) {
 	w.tg.Say(owner, owner, "hello 0")
 	w.sent(owner, 1)
 	for i := range channeltest.Times(2, 20) {
-		two := &world{t: t, tg: w.tg, model: w.model, dir: t.TempDir()}
+		two := &world{t: t, tg: w.tg, model: w.model, dir: t.TempDir(), called: map[int]call{}}
 		two.config("    dmPolicy: open\n    allowFrom: [\"*\"]\n", "")
 		before := len(w.tg.Calls("getMe"))
 		q := two.start()

@@ -20,7 +20,12 @@ import (
 
 func openBench(b *testing.B, dir string) *Store {
 	b.Helper()
-	s, err := Open(context.Background(), Config{Dir: dir})
+	return openBenchAt(b, Config{Dir: dir})
+}
+
+func openBenchAt(b *testing.B, conf Config) *Store {
+	b.Helper()
+	s, err := Open(context.Background(), conf)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -105,9 +110,25 @@ func BenchmarkMessageLife(b *testing.B) {
 
 // How long one message takes when nobody else is there, and what the slow ones take.
 func BenchmarkMessageAlone(b *testing.B) {
-	s := openBench(b, b.TempDir())
+	lifeAlone(b, Config{Dir: b.TempDir()})
+}
+
+func BenchmarkMessageAlonePostgres(b *testing.B) {
+	lifeAlone(b, Config{Dir: b.TempDir(), DSN: postgresDSN(b)})
+}
+
+func lifeAlone(b *testing.B, conf Config) {
+	b.Helper()
+	s := openBenchAt(b, conf)
 	defer s.Close()
 	spread(b, func(i int) error { return life(context.Background(), s, 1, i, someQuestion, someAnswer) })
+}
+
+// One small write after another.
+func BenchmarkProbePostgres(b *testing.B) {
+	s := openBenchAt(b, Config{Dir: b.TempDir(), DSN: postgresDSN(b)})
+	defer s.Close()
+	spread(b, func(int) error { return s.Probe(context.Background()) })
 }
 
 func BenchmarkOpenFresh(b *testing.B) {

@@ -22,6 +22,7 @@ type cutProxy struct {
 	mu     sync.Mutex
 	armed  string
 	refuse bool           // new connections
+	asked  atomic.Int64   // round trips
 	late   sync.WaitGroup // of COMMITs that arrive after their connection was lost, and of the test
 }
 
@@ -122,6 +123,7 @@ func (p *cutProxy) serve(c *net.TCPConn) {
 			return
 		}
 		m := b[:n]
+		p.asked.Add(1)
 		how := ""
 		if bytes.Contains(m, []byte("COMMIT\x00")) {
 			how = p.take()
@@ -331,6 +333,45 @@ func TestFencedPostgres(t *testing.T) {
 	}
 	if err := s.Probe(t.Context()); err != nil { // it has the lock, and takes a term of its own
 		t.Fatal(err)
+	}
+	if _, err := c.exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(t.Context(), "heedless", func(x *tx) error {
+		for range 2 {
+			_, _ = x.exec("UPDATE meta SET value = 100 WHERE name = 'probed'") // an operation that does not look at its errors
+		}
+		return nil
+	}); err == nil {
+		t.Error("an older term has committed")
+	}
+	if n := probed(t, dsn); n != 1 {
+		t.Error("it was written:", n)
+	}
+}
+
+// A transaction costs the round trips of its statements and one for COMMIT.
+func TestRoundTripsPostgres(t *testing.T) {
+	t.Parallel()
+	p, through := startCutProxy(t, postgresDSN(t))
+	s := open(t, Config{Dir: t.TempDir(), DSN: through})
+	if err := s.Probe(t.Context()); err != nil { // which also prepares the statement
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		ask  func() error
+		want int64
+	}{
+		"one statement": {func() error { return s.Probe(t.Context()) }, 2},
+		"none":          {func() error { return s.write(t.Context(), "none", func(*tx) error { return nil }) }, 0},
+	} {
+		before := p.asked.Load()
+		if err := test.ask(); err != nil {
+			t.Error(err)
+		}
+		if n := p.asked.Load() - before; n != test.want {
+			t.Errorf("%s: %d round trips, not %d", name, n, test.want)
+		}
 	}
 }
 

@@ -63,7 +63,8 @@ type conn struct {
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
 	vals  []driver.Value
-	gone  bool // the connection is of no use any more
+	gone  bool             // the connection is of no use any more
+	start transactionStart // PostgreSQL's writer only
 	// notice is the last one that the server sent. PostgreSQL only.
 	notice *pgconn.Notice
 	// failing: a statement failed. PostgreSQL then takes back the whole transaction, whatever COMMIT answers.
@@ -175,20 +176,24 @@ func flag(b bool) int64 {
 }
 
 // exec runs a statement and gives the number of rows that it changed.
-func (c *conn) exec(ctx context.Context, q string, args ...any) (int64, error) {
+func (c *conn) exec(ctx context.Context, q string, args ...any) (n int64, err error) {
 	s, temporary, err := c.stmt(ctx, q)
 	if err != nil {
 		return 0, c.failed(q, err)
 	}
-	r, err := s.(driver.StmtExecContext).ExecContext(c.scope(ctx), c.bind(args))
+	var r driver.Result
+	if c.start.pending {
+		n, err = c.beginWith(ctx, q, c.bind(args), nil)
+	} else if r, err = s.(driver.StmtExecContext).ExecContext(c.scope(ctx), c.bind(args)); err == nil {
+		n, err = r.RowsAffected()
+	}
 	if temporary {
 		err = errors.Join(err, s.Close())
 	}
 	if err != nil {
 		return 0, c.failed(q, err)
 	}
-	n, err := r.RowsAffected()
-	return n, err
+	return n, nil
 }
 
 // script runs statements without arguments in one round trip. PostgreSQL only.
@@ -208,6 +213,12 @@ func (c *conn) each(ctx context.Context, q string, args []any, f func(row) error
 	}
 	if temporary {
 		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	if c.start.pending {
+		if _, err = c.beginWith(ctx, q, c.bind(args), f); err != nil {
+			err = c.failed(q, err)
+		}
+		return err
 	}
 	rows, err := s.(driver.StmtQueryContext).QueryContext(c.scope(ctx), c.bind(args))
 	if err != nil {

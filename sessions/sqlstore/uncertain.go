@@ -30,18 +30,25 @@ var errNotCommitted = errors.New("the connection was lost before the commit was 
 // knows. A failover takes 5 to 8 seconds.
 const uncertainTimeout = 10 * time.Second
 
-// beginTransaction begins a transaction. On PostgreSQL the same round trip counts it and locks the row until it ends: a connection that was replaced
-// meanwhile has an old term and is refused, and one that takes a new term waits for this transaction.
+// beginTransaction begins a transaction. PostgreSQL hears of it with the first statement. The same round trip counts the transaction and locks
+// the row until it ends: a connection that was replaced meanwhile has an old term and is refused, and one that takes a new term waits for this
+// transaction.
 func (t *tx) beginTransaction(ctx context.Context) error {
-	if !t.d.postgres {
-		_, err := t.conn.exec(ctx, "BEGIN IMMEDIATE")
-		return err
+	if t.d.postgres {
+		t.conn.start.pending = true
+		return nil
 	}
-	r, err := t.conn.script(ctx, fmt.Sprintf("BEGIN; UPDATE owners SET seq = seq + 1 WHERE name = 'writer' AND term = %d", t.term))
-	if err == nil && (len(r) != 2 || r[1].CommandTag.RowsAffected() != 1) {
-		t.conn.gone = true
-		err = fmt.Errorf("%w: another connection has taken the database over", sessions.ErrOwned)
+	_, err := t.conn.exec(ctx, "BEGIN IMMEDIATE")
+	return err
+}
+
+// rollback drops a transaction. One of PostgreSQL's may not have begun.
+func (t *tx) rollback(ctx context.Context) error {
+	if t.conn.start.pending {
+		t.conn.start.pending = false
+		return nil
 	}
+	_, err := t.conn.exec(ctx, "ROLLBACK")
 	return err
 }
 
@@ -52,9 +59,12 @@ func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
 		_, err := t.conn.exec(ctx, "COMMIT")
 		return err != nil && t.wrote, err
 	}
+	if t.conn.gone {
+		return false, errors.New("COMMIT: the transaction did not begin")
+	}
+	t.wrote = t.wrote && !t.conn.start.pending // without a statement nothing was counted
 	if !t.wrote {
-		_, err := t.conn.script(ctx, "ROLLBACK")
-		return false, err
+		return false, t.rollback(ctx)
 	}
 	t.conn.notice = nil
 	r, err := t.conn.script(ctx, "COMMIT")
@@ -81,6 +91,9 @@ func (s *Store) takeTerm(ctx context.Context, c *conn) error {
 	}
 	_, err := c.one(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
 		[]any{applicationName()}, func(r row) error { s.tx.term, s.tx.commits = r.int(0), r.int(1); return nil })
+	if err == nil {
+		err = c.prepareStart(ctx, s.tx.term)
+	}
 	if err != nil {
 		c.gone = true
 	}

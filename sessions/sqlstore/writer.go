@@ -237,7 +237,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 			if s.uncertain == nil {
 				t.n = before
 			}
-			_, _ = t.conn.exec(ctx, "ROLLBACK") // the first error counts; SQLite may have rolled back by itself
+			_ = t.rollback(ctx) // the first error counts; SQLite may have rolled back by itself
 			err = s.damage(err)
 			s.writer.gone = s.writer.gone || stale(err)
 		}
