@@ -132,13 +132,19 @@ var formKinds = []string{Parameter, Rename, Tools, MaxTools, Tool, Schema, Strea
 // formCodes are given for parameters, also for ones of messages.
 var formCodes = []string{"unknown_parameter", "unsupported_parameter", "unsupported_value"}
 
+// wrongAPI is the code for a model that is served by another API. source: egoist/chatwise-releases#1273
+const wrongAPI = "unsupported_api_for_model"
+
 // contentFields are the fields of a request that hold the conversation.
 var contentFields = []string{"messages", "input", "contents", "prompt", "body", "system", "instructions"}
 
-// isOfForm reports whether an error that no change helped against is about the form of requests: the API, a part that a setting insists
+// headerWord is in errors about the headers of requests. source: genspark-ai/genoffice#331
+var headerWord = pattern.New(`\bheaders?\b|(?:missing|requires?|without|lacks) [^.\n]{0,12}\bx-[a-z]+-[a-z-]+`)
+
+// isOfForm reports whether an error that no change helped against is about the form of requests: the API, a header, a part that a setting insists
 // on, a parameter that the error names.
 func (x refusedRequest) isOfForm(sent Sent) bool {
-	if x.fault.WantsResponses() || x.known && slices.Contains(formKinds, x.lesson.Kind) {
+	if x.fault.WantsResponses() || slices.Contains(x.fault.Codes, wrongAPI) || headerWord.MatchString(x.fault.All) || x.known && slices.Contains(formKinds, x.lesson.Kind) {
 		return true
 	}
 	field, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(x.fault.Param), "[", "."), ".")

@@ -143,7 +143,7 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	r.made++
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
-	res, err := m.do(ctx, t, "chat/completions", body, r.settings)
+	res, err := m.do(ctx, t, "chat/completions", body, r.p.Session, r.settings)
 	if err != nil {
 		return r.refused(ctx, err), err
 	}
