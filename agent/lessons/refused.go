@@ -239,12 +239,17 @@ func (c *Call) forget(k key) {
 // passing is in the errors of servers that failed: the same request mostly works later, so what it consists of was not the reason.
 var passing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
 
+// keyWord is in errors about keys and rights.
+var keyWord = pattern.New(`\b(?:api[ -]?)?keys?\b|\btokens?\b|permission|authori[sz]|authenti|credential|forbidden|access|account|region|country|verif|billing|blocked`)
+
 // mayTeach reports whether an error may be about a part of the request.
 func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
 	if e.Status >= 300 && e.Status < 400 || f.IsPassing() && e.Class != agent.BadRequest {
 		return false
 	}
 	switch e.Class {
+	case agent.BadKey: // some gateways answer 403 to what a model does not take
+		return e.Status == 403 && !keyWord.MatchString(strings.ToLower(f.Text))
 	case agent.BadRequest, agent.NoSuchModel, agent.TooLong: // too long may be the answer that was asked for
 		return true
 	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know

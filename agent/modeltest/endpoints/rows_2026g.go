@@ -2,9 +2,6 @@ package endpoints
 
 import "strings"
 
-// formWords are those of a refusal that blames no message.
-const formWords = `in their present form`
-
 // grammarless refuses schemas of which llama.cpp can make no grammar.
 func grammarless(s obj) bool {
 	text := encode(s)
@@ -23,7 +20,6 @@ func moreThan(most int, no *Refusal) Check {
 
 // late2026 are behaviours that agents' issue trackers reported in the second half of 2026.
 var late2026 = []Row{
-	{ID: "wall-of-fields", Vendor: "a strict gateway", Source: "BerriAI/litellm#16265", Does: "names one field at a time of more that it does not know than a call is changed for", Config: `body: {one: 1, two: 1, three: 1, four: 1, five: 1, six: 1, seven: 1, eight: 1, nine: 1, ten: 1}`, Want: Expectation{Plain: formWords, Refused: Any}},
 	{ID: "opencode-tool-count-limit", Vendor: "OpenCode Zen", Source: "anomalyco/opencode#43374", Path: "/zen/go/v1", Model: "deepseek-v4-flash", Does: "refuses more tools than it says how many", Checks: []Check{moreThan(9, openAI(400, "invalid_request_error", "tools", nil, "Error from provider (Console Go): Upstream request failed: [unsupported_tool_schema] The tool schema is not supported (tool_count_limit)."))}, Want: staged},
 	{ID: "opencode-wants-a-session-header", Vendor: "OpenCode Zen", Source: "genspark-ai/genoffice#331", Path: "/zen/go/v1", Model: "glm-5.2", Does: "takes no request without a header of its own", Checks: never(raw(400, `{"type":"error","error":{"type":"MissingSessionID","message":"Error from provider (Console Go): Request is missing x-opencode-session and cannot be routed efficiently. Please see https://opencode.ai/docs/go/#where-can-i-use-it"}}`)), Want: dies(formWords)},
 	{ID: "opencode-arguments-named", Vendor: "OpenCode Zen", Source: "Alishahryar1/free-claude-code#1748", Path: "/zen/v1", Model: "muse-spark-1.3", Does: "names the arguments of a call that are no JSON as its parameter", Mind: brokenFirst, Checks: []Check{func(c *Call) *Refusal {
