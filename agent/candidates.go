@@ -36,7 +36,7 @@ type ModelCall struct {
 // or its provider is left alone for a while, uses none. Only content that a filter refused ends the call: nobody else is asked to say it.
 func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	var first *ModelError
-	used, most := 0, max(MaxTries, len(c.Candidates))
+	used, made, most := 0, 0, max(MaxTries, len(c.Candidates))
 	tooSmall := -1 // a window that the prompt does not fit into
 	for i, who := range c.Candidates {
 		behind := len(c.Candidates) - i - 1
@@ -48,7 +48,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			return answer, who, firstError(ctx.Err(), err)
 		}
 		e := modelErrorOf(who, err)
-		used += e.Tries
+		used, made = used+e.Tries, made+e.Made()
 		tooLong := e.Class == TooLong && who.Facts.ContextWindow >= c.Candidates[0].Facts.ContextWindow
 		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
 			first = e
@@ -68,9 +68,9 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	if first == nil {
 		return nil, Candidate{}, &ModelError{Class: Broken, Err: errors.New("no model to ask")}
 	}
-	if first.Tries != used {
+	if first.Made() != made {
 		whole := *first
-		whole.Tries, first = used, &whole
+		whole.Tries, whole.Requests, first = used, made, &whole
 	}
 	return nil, Candidate{}, first
 }

@@ -77,6 +77,7 @@ const (
 	BadKey      ErrorClass = "bad_key"     // 401, 403
 	NoCredit    ErrorClass = "no_credit"   // the provider wants to be paid first: 402, quota, billing
 	BadRequest  ErrorClass = "bad_request" // the request was refused, and nothing that could be changed helped
+	BadForm     ErrorClass = "bad_form"    // the form of requests was refused, whatever they say: no message is the reason
 	Refused     ErrorClass = "refused"     // a filter refused what the request says
 	NoSuchModel ErrorClass = "no_such_model"
 	Broken      ErrorClass = "broken"   // the answer ended early or made no sense
@@ -93,13 +94,17 @@ type ModelError struct {
 	Status     int           // HTTP status, 0 = none
 	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
 	Tries      int
+	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
 	Err        error
 }
 
 func (e *ModelError) Error() string {
-	return fmt.Sprintf("model provider %s: %s (tries %d, status %d): %v", e.Provider, e.Class, e.Tries, e.Status, e.Err)
+	return fmt.Sprintf("model provider %s: %s (tries %d, status %d): %v", e.Provider, e.Class, e.Made(), e.Status, e.Err)
 }
+
+// Made is how many requests were made.
+func (e *ModelError) Made() int { return max(e.Tries, e.Requests) }
 
 func (e *ModelError) Unwrap() error { return e.Err }
 
@@ -128,6 +133,8 @@ func (e *ModelError) Notice() string {
 		return "The language model refused to answer this. I leave the message out of what it is shown from now on. If it goes on refusing, /new starts over."
 	case BadRequest:
 		return "The language model could not take this message, so I leave it out of what it is shown from now on. Please put it differently; if that does not help, /new starts over."
+	case BadForm:
+		return "My language model's provider does not take my requests in their present form, whatever you write. Please try again; if that does not help, the details are in the log."
 	case NoCredit:
 		return "I cannot use my language model: its provider wants to be paid first. The details are in the log."
 	case BadKey:

@@ -31,6 +31,7 @@ type Retry struct {
 	Logger   *slog.Logger // nil = silent
 	Tries    int          // at most; 0 = MaxTries
 	Try      func(ctx context.Context, yield func(Delta) bool) error
+	Requests func() int // how many requests were made so far, where one try may make several; nil = one each
 }
 
 // Stream runs Try at most Tries times: again only when the provider could not be reached, sent nothing in time, was busy, or its answer
@@ -87,7 +88,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 			case <-timer.C:
 			case <-ctx.Done():
 				timer.Stop()
-				yield(Delta{}, &ModelError{Class: e.Class, Provider: r.Provider, Status: e.Status, RetryAfter: e.RetryAfter, Tries: try,
+				yield(Delta{}, &ModelError{Class: e.Class, Provider: r.Provider, Status: e.Status, RetryAfter: e.RetryAfter, Tries: try, Requests: e.Requests,
 					Err: fmt.Errorf("%w while waiting to try again after: %w", ctx.Err(), e.Err)})
 				return
 			}
@@ -104,6 +105,9 @@ func (r Retry) modelError(ctx context.Context, err error, try int) (*ModelError,
 	}
 	out := *e
 	out.Provider, out.Tries = r.Provider, try
+	if r.Requests != nil {
+		out.Requests = r.Requests()
+	}
 	if ctxErr := ctx.Err(); ctxErr != nil && !errors.Is(out.Err, ctxErr) {
 		out.Err = fmt.Errorf("%w: %w", ctxErr, out.Err)
 	}

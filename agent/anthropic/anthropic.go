@@ -121,8 +121,9 @@ func ownHost(base string) bool {
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
 	call := m.book.Call(at, m.fingerprint()) // of all tries: what one learned, the next one need not
-	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		return m.try(ctx, p, at, call, yield)
+	made := 0
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+		return m.try(ctx, p, at, call, &made, yield)
 	}}
 	return retry.Stream(ctx)
 }
@@ -131,8 +132,8 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 var errPaused = errors.New("the answer was paused")
 
 // try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was
-// answered so far when the answer was paused.
-func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, yield func(agent.Delta) bool) error {
+// answered so far when the answer was paused. made counts them.
+func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, made *int, yield func(agent.Delta) bool) error {
 	set := m.settings(p.Model)
 	var before []*part       // of the answers that were paused
 	var spent sessions.Usage // by them
@@ -148,6 +149,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
 		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
+		*made++
 		err = m.send(ctx, req.body, set, s)
 		switch {
 		case errors.Is(err, errPaused):

@@ -136,7 +136,7 @@ func (s *stream) ended(err error, junk string) error {
 	case s.isJSON && len(s.parts) > 0:
 		return s.end()
 	case junk != "" && !s.accepted:
-		return s.t.Broken("the answer is no event stream (is baseUrl right?): %s", junk)
+		return s.t.NoStream(junk)
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

@@ -2,21 +2,13 @@ package lessons
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"parley/agent"
-	"parley/agent/wire"
-	"parley/agent/wire/pattern"
 	"parley/sessions"
 	"parley/tools"
 )
-
-// maxChanges bounds how often one call is changed and sent again.
-const maxChanges = 8
 
 // Sent is what a request consists of, as far as an endpoint may refuse it. Nothing else is ever changed.
 type Sent struct {
@@ -30,6 +22,9 @@ type Sent struct {
 	Steps      bool // there are tool calls in the history
 	Items      []Item
 	Loose      bool // schemas have other keywords than the plainest
+
+	Instructions string // the system text
+	Messages     []sessions.Message
 }
 
 // Item is a part of the history that its provider wants back as it came, and that it may be unable to read later.
@@ -230,204 +225,4 @@ func (c *Call) Worked(ctx context.Context) {
 		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
 	}
 	c.pending, c.tried, c.helped = nil, nil, nil
-}
-
-// Refused takes the error of a request in, and reports whether the request is worth making again, changed. The error is a
-// *agent.ModelError with a *wire.Fault in it. When the call ends here, the changes that helped are remembered all the same: the next call
-// begins where this one ended.
-func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
-	if c.change(err, sent) {
-		return true
-	}
-	if len(c.helped) > 0 {
-		helped := func(l sessions.Lesson) bool { return slices.Contains(c.helped, keyOf(l)) }
-		kept := slices.DeleteFunc(slices.Clone(c.pending), func(l sessions.Lesson) bool { return !helped(l) })
-		c.pending = slices.DeleteFunc(c.pending, helped)
-		c.helped = nil
-		c.book.keep(ctx, c.at, c.config, kept, nil)
-	}
-	return false
-}
-
-// change changes the request after an error, and reports whether it did.
-func (c *Call) change(err error, sent Sent) bool {
-	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok {
-		return false
-	}
-	f, ok := errors.AsType[*wire.Fault](e.Err)
-	if !ok || !mayTeach(e, f) {
-		return false
-	}
-	l, found := read(f, e.Class, sent, c)
-	found = found && !c.wasApplied(l) // it would go round in circles
-	c.judge(f.Text, l, found)
-	if c.changes >= maxChanges || !found && e.Class == agent.TooLong {
-		return false
-	}
-	if !found && c.guess != (key{}) { // it was not the only reason, or none
-		c.forget(c.guess)
-		c.guess = key{}
-	}
-	if found {
-		l = c.lesson(l)
-		l.Evidence = e.Said
-	}
-	c.changes++
-	old := c.restore(found)
-	switch {
-	case found:
-		c.apply(l)
-	case old:
-	default:
-		guessed := e.Class == agent.BadRequest && !f.WantsResponses() && c.lastResort(sent)
-		c.since = nil // only an answer shows that a guess was right
-		return guessed
-	}
-	return true
-}
-
-// counted matches the words of a refusal that may differ each time: ids of requests, times, places in a list.
-var counted = pattern.New(`\S*\d\S*`)
-
-// judge tells from the words of a refusal whether what was changed after the one before it helped. A change helped when the endpoint
-// refuses something else now. One after which the same words come again did not: it stays changed in this call, but it is not remembered.
-// Another value of the same parameter may be the right one: that is left open.
-func (c *Call) judge(said string, l sessions.Lesson, found bool) {
-	words := counted.ReplaceAllString(strings.ToLower(said), "")
-	if changed, again := c.after[words]; again {
-		for _, k := range changed {
-			c.helped = slices.DeleteFunc(c.helped, func(h key) bool { return h == k && (said == c.said || !otherName(said, h)) })
-			if said == c.said && k.kind != Parameter {
-				c.forget(k)
-			}
-		}
-		for _, k := range c.since {
-			if found && said != c.said && (k.kind != l.Kind || k.name != l.Name) && otherName(said, k) {
-				c.helped = append(c.helped, k)
-			}
-		}
-	} else {
-		for _, k := range c.since {
-			if !found || k.kind != l.Kind || k.name != l.Name {
-				c.helped = append(c.helped, k)
-			}
-		}
-	}
-	if c.after == nil {
-		c.after = make(map[string][]key)
-	}
-	c.said, c.words, c.since = said, words, nil
-}
-
-// otherName reports whether a refusal does not name what was changed, although its other words are those of the refusal before.
-func otherName(said string, k key) bool {
-	return (k.kind == Parameter || k.kind == Tool) && !strings.Contains(strings.ToLower(said), strings.ToLower(k.name))
-}
-
-// restore puts old lessons in force again that this call was tried without, and reports whether there were some. The one that the error
-// speaks of is learned again by its reader. When nothing was found, all that changed the request hold for another MaxAge: which of them
-// was right cannot be told.
-func (c *Call) restore(found bool) bool {
-	if len(c.stale) == 0 || len(c.tried) == 0 {
-		return false
-	}
-	stale := c.stale
-	c.stale = nil
-	for k, old := range stale {
-		c.now = with(c.now, k, old)
-	}
-	if found {
-		return true
-	}
-	for _, k := range c.tried {
-		c.apply(c.lesson(stale[k]))
-	}
-	return true
-}
-
-// wasApplied reports whether this call has been changed in the same way before.
-func (c *Call) wasApplied(l sessions.Lesson) bool {
-	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) && a.Use == l.Use })
-}
-
-func (c *Call) apply(l sessions.Lesson) {
-	c.since = append(c.since, keyOf(l))
-	c.after[c.words] = append(c.after[c.words], keyOf(l))
-	c.applied = append(c.applied, l)
-	c.now = with(c.now, keyOf(l), l)
-	c.forget(keyOf(l))
-	c.pending = append(c.pending, l)
-}
-
-// forget has a change not be remembered; in this call it stays.
-func (c *Call) forget(k key) {
-	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
-}
-
-// passing is in the errors of servers that failed: the same request mostly works later, so what it consists of was not the reason.
-var passing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
-
-// mayTeach reports whether an error may be about a part of the request.
-func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
-	if e.Status >= 300 && e.Status < 400 || f.IsPassing() && e.Class != agent.BadRequest {
-		return false
-	}
-	switch e.Class {
-	case agent.BadRequest, agent.NoSuchModel, agent.TooLong: // too long may be the answer that was asked for
-		return true
-	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
-		return (e.Status == 500 || e.Status == 501 || e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
-	case agent.Broken:
-		return (e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
-	}
-	return false
-}
-
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort that alone was
-// the reason, pictures that were left out, and that schemas are to be plain.
-func (c *Call) lastResort(sent Sent) bool {
-	for _, p := range sent.Params {
-		if p.Effort && p.Value != Unset && !p.Fixed {
-			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
-			c.guess = key{Parameter, p.Name, p.Value}
-			return true
-		}
-	}
-	i := slices.IndexFunc(sent.Params, func(p Param) bool { return p.Value != Unset && !p.Fixed && !p.Effort })
-	switch {
-	case i >= 0:
-		for _, p := range sent.Params[i:] {
-			if p.Value != Unset && !p.Fixed && !p.Effort {
-				c.now = with(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
-			}
-		}
-		return true
-	case !c.images && len(sent.Pictures) > 0:
-		c.images = true
-		for _, data := range sent.Pictures { // remembered one by one: another picture may be taken. source: lmstudio-ai/lmstudio-bug-tracker#1106
-			l := c.lesson(sessions.Lesson{Kind: Images, Name: Hash(data)})
-			l.Evidence = c.said
-			c.apply(l)
-		}
-		return true
-	case !c.bare && (sent.Steps || sent.Reasoning):
-		c.bare = true
-		return true
-	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
-		l := c.lesson(sessions.Lesson{Kind: Schema})
-		l.Evidence = c.said
-		if l.Evidence == "" {
-			l.Evidence = "(refused without a word, and taken with plain schemas)"
-		}
-		c.apply(l)
-		return true
-	}
-	return false
-}
-
-// lesson fills in where and when something is learned.
-func (c *Call) lesson(l sessions.Lesson) sessions.Lesson {
-	l.Provider, l.Address, l.Model, l.Config, l.At = c.at.Provider, c.at.Address, c.at.Model, c.config, c.book.conf.Now()
-	return l
 }

@@ -136,6 +136,21 @@ func (r reading) effort() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
+// uncounted matches errors about the number of tools that do not say how many are taken. source: anomalyco/opencode#43374
+var uncounted = pattern.New(`tool[_ ]count|(?:too many|number of) (?:tools|functions)|tools?_limit`)
+
+// uncountedTools halves the number of tools until the endpoint takes them.
+func (r reading) uncountedTools() (sessions.Lesson, bool) {
+	n := len(r.sent.Tools)
+	if n < 2 || !uncounted.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	if l, ok := r.manyTools(); ok {
+		return l, true
+	}
+	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
+}
+
 var manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
 
 // manyTools reads errors about the number of tools.

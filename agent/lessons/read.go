@@ -29,7 +29,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
+		r.ofMessages, r.asked, r.renamed, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
 		r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -130,7 +130,7 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated`)
+	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
 	toolIndex   = pattern.New(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )

@@ -20,6 +20,7 @@ type address struct {
 	official bool // OpenAI's own service
 	azure    bool // the key goes into a header of its own
 	switches bool // thinking is switched off by a field of its own
+	sessions bool // requests name their conversation in a header
 	bad      error
 }
 
@@ -34,6 +35,7 @@ func addressOf(base string) address {
 	}
 	host := strings.ToLower(u.Hostname())
 	a := address{base: *u, official: host == "api.openai.com", azure: agent.AzureHost(host)}
+	a.sessions = host == "opencode.ai" || strings.HasSuffix(host, ".opencode.ai")
 	for _, end := range switchHosts {
 		a.switches = a.switches || strings.HasSuffix(host, end)
 	}
@@ -56,8 +58,8 @@ func (a address) url(path string, query map[string]string) string {
 	return u.String()
 }
 
-// do makes one request of a try; body nil = GET. An answer with an error status is an error. The caller closes the body.
-func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s agent.ModelSettings) (*http.Response, error) {
+// do makes one request of a try; body nil = GET, session is that of the prompt. An answer with an error status is an error. The caller closes the body.
+func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, session string, s agent.ModelSettings) (*http.Response, error) {
 	if m.at.bad != nil {
 		return nil, &agent.ModelError{Class: agent.BadRequest, Provider: m.name, Err: m.at.bad}
 	}
@@ -80,6 +82,9 @@ func (m *Model) do(ctx context.Context, t *wire.Try, path string, body []byte, s
 		req.Header.Set("Api-Key", m.key.Reveal())
 	default:
 		req.Header.Set("Authorization", "Bearer "+m.key.Reveal())
+	}
+	if m.at.sessions && session != "" { // source: genspark-ai/genoffice#331
+		req.Header.Set("X-Opencode-Session", cacheKey(session))
 	}
 	for name, value := range s.Headers {
 		req.Header.Set(name, value.Reveal())

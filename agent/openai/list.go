@@ -26,7 +26,7 @@ func List(ctx context.Context, c Config) ([]string, error) {
 	if c.HTTPClient == nil {
 		defer m.wire.HTTP().CloseIdleConnections()
 	}
-	res, err := m.do(ctx, t, "models", nil, m.settingsOf(""))
+	res, err := m.do(ctx, t, "models", nil, "", m.settingsOf(""))
 	if err != nil {
 		return nil, fmt.Errorf("listing the models: %w", err)
 	}

@@ -94,7 +94,7 @@ func (m *Model) settingsOf(model string) agent.ModelSettings {
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: m.address, Model: p.Model}
 	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint())}
-	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return r.made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		for {
 			again, err := r.try(ctx, yield)
 			if !again {
@@ -115,6 +115,7 @@ type request struct {
 	plan     plan
 	messages *written // nil = to be encoded
 	tools    []byte
+	made     int // requests so far
 }
 
 // encode makes the body of the next try.
@@ -139,9 +140,10 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 		return false, err
 	}
 	m := r.m
+	r.made++
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
-	res, err := m.do(ctx, t, "chat/completions", body, r.settings)
+	res, err := m.do(ctx, t, "chat/completions", body, r.p.Session, r.settings)
 	if err != nil {
 		return r.refused(ctx, err), err
 	}
@@ -163,7 +165,7 @@ func (r *request) refused(ctx context.Context, err error) bool {
 		r.messages = nil
 		return true
 	}
-	if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.BadRequest && lessons.WantsResponses(err) {
+	if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.BadForm && lessons.WantsResponses(err) {
 		r.m.log.LogAttrs(ctx, slog.LevelWarn, "the model is not served by chat completions", slog.String("model", r.at.Label()), slog.String("said", e.Said),
 			slog.String("hint", "set api: openai-responses at the provider"))
 	}

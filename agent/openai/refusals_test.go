@@ -274,8 +274,8 @@ func TestFinalRefusals(t *testing.T) {
 		body   string
 		class  agent.ErrorClass
 	}{
-		{"responses only", 404, `{"error":{"message":"This model is only supported in v1/responses and not in v1/chat/completions.","type":"invalid_request_error","param":"model","code":null}}`, agent.BadRequest},
-		{"tools through responses only", 400, said("Function tools are not supported for gpt-6 in /v1/chat/completions. Please use /v1/responses instead."), agent.BadRequest},
+		{"responses only", 404, `{"error":{"message":"This model is only supported in v1/responses and not in v1/chat/completions.","type":"invalid_request_error","param":"model","code":null}}`, agent.BadForm},
+		{"tools through responses only", 400, said("Function tools are not supported for gpt-6 in /v1/chat/completions. Please use /v1/responses instead."), agent.BadForm},
 		{"content filter", 400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","code":"content_filter","status":400}}`, agent.Refused},
 		{"no credit", 400, said("Your credit balance is too low to access the API. Please go to Plans & Billing"), agent.NoCredit},
 		{"no such model", 404, said("The model `m` does not exist or you do not have access to it."), agent.NoSuchModel},

@@ -50,7 +50,7 @@ var reserved = []string{"input", "instructions", "model", "stream", "tools"}
 // encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling
 // types: encoding those takes ten times as long, in every turn.
 func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
-	r := &request{}
+	r := &request{sent: lessons.Sent{Instructions: p.System, Messages: p.Messages}}
 	encodedTools, err := m.encodeTools(r, p, set, call)
 	if err != nil {
 		return nil, err

@@ -108,8 +108,9 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	var (
 		call *lessons.Call // of all tries
 		req  *request      // the same for all tries, until a refusal changes it
+		made int           // requests so far
 	)
-	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
+	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if call == nil {
 			call = m.book.Call(at, m.fingerprint())
 		}
@@ -121,6 +122,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 				}
 				req = made
 			}
+			made++
 			begun, err := m.try(ctx, p, settings, call, at, req, yield)
 			if err == nil || begun || !call.Refused(ctx, err, req.consists()) {
 				return err

@@ -84,8 +84,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case marked && len(s.outputs) > 0:
 		return s.end()
-	case strings.HasPrefix(strings.TrimSpace(events.Junk()), "<"):
-		return s.t.Broken("the answer is a web page, no JSON (is baseUrl right?)")
+	case events.Junk() != "" && !s.begun:
+		return s.t.NoStream(events.Junk())
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

@@ -80,6 +80,19 @@ func (t *Try) StreamError(raw []byte) error {
 	return e
 }
 
+// NoStream makes the error of an answer that is no event stream and no JSON: text is its beginning. It may be a refusal in plain words.
+func (t *Try) NoStream(text string) error {
+	e := t.modelError(errors.New("no event stream"))
+	if e.Class != agent.Broken {
+		return e
+	}
+	t.refused(e, 0, []byte(text), nil)
+	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
+		e.Err = fmt.Errorf("the answer is no event stream (is baseUrl right?): %w", f)
+	}
+	return e
+}
+
 func (t *Try) broken(err error) error {
 	if t.read.Load() == 0 {
 		return errors.New("the answer was empty")

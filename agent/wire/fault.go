@@ -137,10 +137,18 @@ func (r *faultReader) text(under, s string, depth int) {
 				r.word(under, lead)
 			}
 			r.walk(under, v, depth+1)
+			r.rest(under, s[begin+int(dec.InputOffset()):], depth+1)
 			return
 		}
 	}
 	r.word(under, s)
+}
+
+// rest reads what stands behind a quoted value: mostly another one.
+func (r *faultReader) rest(under, s string, depth int) {
+	if strings.IndexAny(s, "{[") >= 0 {
+		r.text(under, s, depth)
+	}
 }
 
 // worthReading reports whether a quoted value may hold an error: an object, or a list of them.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -200,18 +201,24 @@ func SameFingerprint(a, b string) bool {
 	return confA == confB && (listA == listB || listA == "" || listB == "")
 }
 
-// configHash is a hash of how a provider is configured, without its secrets and time limits.
+// configHash is a hash of how a provider is configured: its settings and its secrets, as another key may belong to an account for which
+// the endpoint refuses other things.
 func configHash(p agent.Provider) string {
-	p.ConnectTimeout, p.FirstByte, p.Idle, p.Total = 0, 0, 0, 0
-	if u, err := url.Parse(p.BaseURL); err == nil {
-		u.User = nil
-		p.BaseURL = u.String()
-	}
-	text, err := json.Marshal(p) // secrets are left out by their type
+	text, err := json.Marshal(p) // without the secrets
 	if err != nil {
 		return p.API
 	}
-	return hashOf(string(text))
+	all := []string{string(text), p.APIKey.Reveal()}
+	add := func(s agent.ModelSettings) {
+		for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+			all = append(all, name, s.Headers[name].Reveal())
+		}
+	}
+	add(p.ModelSettings)
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		add(p.Models[name].ModelSettings)
+	}
+	return hashOf(strings.Join(all, "\x00"))
 }
 
 func listHash(list []Served) string {

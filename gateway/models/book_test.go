@@ -134,7 +134,7 @@ func TestBookAsksInTheBackground(t *testing.T) {
 	})
 }
 
-// The fingerprint is another when the provider's configuration or its server's list of models changes, and not for what no model knows of.
+// The fingerprint is another when the provider's configuration or its server's list of models changes, and not for the order of a list.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	list := `{"data":[{"id":"b"},{"id":"a"}]}`
@@ -153,20 +153,48 @@ func TestFingerprint(t *testing.T) {
 	if before == first || !SameFingerprint(before, first) || !SameFingerprint(first, before) {
 		t.Errorf("%s, then %s: a list that is not known yet is no other list", before, first)
 	}
-	other := p
-	other.APIKey, other.Total, other.BaseURL = channels.NewSecret("another"), 5, "http://user:pass@h/v1"
 	list = `{"data":[{"id":"a","created":5},{"id":"b"}]}`
-	if got := conf(other); got != first {
+	if got := conf(p); got != first {
 		t.Errorf("%s, want %s", got, first)
 	}
 	list = `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`
-	longer := conf(other)
+	longer := conf(p)
 	if SameFingerprint(longer, first) {
 		t.Error("a longer list is the same")
 	}
-	other.Body = map[string]any{"b": 1, "a": 3}
-	if got := conf(other); SameFingerprint(got, longer) {
-		t.Error("another body is the same")
+	secret := func(text string) map[string]channels.Secret {
+		return map[string]channels.Secret{"X-Team": channels.NewSecret(text)}
+	}
+	seen := map[string]string{"": longer}
+	for name, change := range map[string]func(*agent.Provider){
+		"key":            func(p *agent.Provider) { p.APIKey = channels.NewSecret("another") },
+		"no key":         func(p *agent.Provider) { p.APIKey = channels.Secret{} },
+		"address":        func(p *agent.Provider) { p.BaseURL = "http://other/v1" },
+		"password":       func(p *agent.Provider) { p.BaseURL = "http://user:pass@h/v1" },
+		"header":         func(p *agent.Provider) { p.Headers = secret("bees") },
+		"header's value": func(p *agent.Provider) { p.Headers = secret("ants") },
+		"a model's header": func(p *agent.Provider) {
+			p.Models = map[string]agent.ModelFacts{"a": {ModelSettings: agent.ModelSettings{Headers: secret("bees")}}}
+		},
+		"another model's": func(p *agent.Provider) {
+			p.Models = map[string]agent.ModelFacts{"b": {ModelSettings: agent.ModelSettings{Headers: secret("bees")}}}
+		},
+		"query": func(p *agent.Provider) { p.Query = map[string]string{"tier": "standard"} },
+		"body":  func(p *agent.Provider) { p.Body = map[string]any{"b": 1, "a": 3} },
+		"time":  func(p *agent.Provider) { p.Total = 5 },
+		"a setting of one model": func(p *agent.Provider) {
+			p.Models = map[string]agent.ModelFacts{"a": {ModelSettings: agent.ModelSettings{Tools: "on"}}}
+		},
+	} {
+		other := p
+		change(&other)
+		got := conf(other)
+		for was, h := range seen {
+			if SameFingerprint(got, h) {
+				t.Errorf("%q and %q are the same", name, was)
+			}
+		}
+		seen[name] = got
 	}
 }
 

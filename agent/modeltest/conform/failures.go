@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,8 +89,8 @@ func testStatuses(t *testing.T, b *bench) {
 		g := b.say(t, "hi")
 		e := g.fails(t, c.class, c.tries)
 		changed := c.class == agent.BadRequest && g.requests > c.tries && g.requests <= 9 // it was sent again with less in it
-		if e.Status != c.status || g.requests != c.tries && !changed {
-			t.Errorf("%d: status %d, %d requests", c.status, e.Status, g.requests)
+		if e.Status != c.status || g.requests != c.tries && !changed || !strings.Contains(e.Error(), fmt.Sprintf("(tries %d, ", g.requests)) {
+			t.Errorf("%d: status %d, %d requests: %s", c.status, e.Status, g.requests, e.Error())
 		}
 	}
 }

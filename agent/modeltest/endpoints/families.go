@@ -26,5 +26,6 @@ func families() []family {
 		{"Servers in 2026", servers2026},
 		{"Vendors in 2026", vendors2026},
 		{"Hosts in 2026", hosts2026},
+		{"Late in 2026", late2026},
 	}
 }
