@@ -94,6 +94,7 @@ type ModelError struct {
 	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
 	Tries      int
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
+	Always     bool   // Refused, BadRequest: a harmless message was refused as well, so the reason is in what every request has
 	Err        error
 }
 
@@ -105,6 +106,9 @@ func (e *ModelError) Unwrap() error { return e.Err }
 
 // Notice is one plain sentence for the chat.
 func (e *ModelError) Notice() string {
+	if e.Always {
+		return "The language model's provider refuses every request of mine, also with a harmless message. The reason is in my instructions, my workspace files or my tools, or in how the model is set up, not in your message. Please tell an owner; `/model` lists other models."
+	}
 	switch e.Class {
 	case Unknown:
 		return "Something went wrong while I was working on this. The details are in the log."
