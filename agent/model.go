@@ -94,7 +94,7 @@ type ModelError struct {
 	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
 	Tries      int
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
-	Always     bool   // Refused, BadRequest: a harmless message was refused as well, so the reason is in what every request has
+	Always     bool   // Refused: a harmless message was refused as well, so the reason is in what every request has
 	Err        error
 }
 

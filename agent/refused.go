@@ -173,10 +173,10 @@ func (r *turnRun) sift(ctx context.Context, newest []string, x *response) {
 	r.show(all, before)
 }
 
-// blameAlways asks the model something harmless in the place of a refused turn. If the provider refuses that as well, the reason is in
-// what every request has.
+// blameAlways asks the model something harmless in the place of a turn that a filter refused. If the provider refuses that as well, the
+// reason is in what every request has.
 func (r *turnRun) blameAlways(ctx context.Context, x *response) {
-	if r.System == "" {
+	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Class != Refused || r.System == "" {
 		return
 	}
 	shown, counted, covers := r.msgs, r.counted, r.covers
@@ -197,6 +197,9 @@ func (r *turnRun) blameAlways(ctx context.Context, x *response) {
 	e, ok := errors.AsType[*ModelError](err)
 	if !ok {
 		e = &ModelError{Class: Refused, Provider: by.Label, Tries: 1, Err: errors.New("the answer has no word, and the reason " + StopFilter)}
+	}
+	if x.err == nil {
+		r.lost(x.by.Label, x.answer.Usage)
 	}
 	always := *e
 	always.Always = true
