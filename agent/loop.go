@@ -51,6 +51,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	}
 	r.msgs = inZone(append(slices.Clip(t.History), t.Steps[t.Covered:]...), t.Zone)
 	r.counted, r.covers = lastCount(r.msgs)
+	if without := sessions.Without(t.Steps); len(without) > 0 {
+		r.show(r.msgs, without)
+	}
 	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.Alone }) {
 		r.goAlone()
 	}
@@ -120,7 +123,9 @@ type turnRun struct {
 	counted   int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
 	covers    int
 	spent     sessions.Usage // of the call under way, tries that broke off included
-	alone     bool           // what came before the run's own messages is left out, as the provider refused it
+	alone     bool           // the messages before the turn are left out, as the provider refused them
+	without   []string       // ids of the turn's own messages that are left out, as the provider refused them
+	answered  bool           // a model call of this attempt has its answer
 	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
 }
 
@@ -202,11 +207,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		}
 		answer, by, err = r.paid(ctx, true)
 	}
-	if r.mayDoAlone(answer, err) {
-		if err == nil {
-			r.lost(by.Label, answer.Usage)
-		}
-		answer, by, err = r.paid(ctx, true)
+	if IsRefusal(answer, err) {
+		x := response{answer, by, err}
+		r.afterRefusal(ctx, &x)
+		answer, by, err = x.answer, x.by, x.err
 	}
 	if err == nil && answer.empty() {
 		answer, by, err = r.again(ctx, answer, by)
@@ -217,9 +221,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.usage = r.usage.Add(answer.Usage)
 	r.context = answer.Usage.Total()
 	r.counted, r.covers = r.context, len(r.msgs)+1 // the answer is recorded next
+	r.answered = true
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone,
+		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone, Without: r.without,
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))

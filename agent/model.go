@@ -96,6 +96,7 @@ type ModelError struct {
 	Tries      int
 	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
+	Always     bool   // Refused: a harmless message was refused as well, so the reason is in what every request has
 	Err        error
 }
 
@@ -110,6 +111,9 @@ func (e *ModelError) Unwrap() error { return e.Err }
 
 // Notice is one plain sentence for the chat.
 func (e *ModelError) Notice() string {
+	if e.Always {
+		return "The language model's provider refuses every request of mine, also with a harmless message. The reason is in my instructions, my workspace files or my tools, or in how the model is set up, not in your message. Please tell an owner; `/model` lists other models."
+	}
 	switch e.Class {
 	case Unknown:
 		return "Something went wrong while I was working on this. The details are in the log."

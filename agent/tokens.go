@@ -116,8 +116,7 @@ func (r *turnRun) compact(ctx context.Context) error {
 		return err
 	}
 	// Never in place: the caller may keep what it gave, and record appends.
-	r.msgs = inZone(slices.Clip(msgs), r.Zone)
-	r.counted, r.covers = 0, 0
+	r.show(inZone(slices.Clip(msgs), r.Zone), r.without)
 	if r.alone { // what was refused is not shown again
 		r.goAlone()
 	}

@@ -285,6 +285,9 @@ func (h *Host) messages(ctx context.Context, q api.HistoryQuery) (x api.History,
 		x.Messages, x.More = x.Messages[1:], true
 	}
 	x.Messages = listed(x.Messages)
+	if err == nil && x.ID == s.ID {
+		err = h.router.MarkLeftOut(ctx, s, x.Messages)
+	}
 	return x, err
 }
 

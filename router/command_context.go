@@ -37,6 +37,12 @@ func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session,
 	now, err := c.sumUp(ctx, x, cut, before, room, strings.TrimSpace(run.Input.Text()))
 	if err == nil {
 		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", plural(cut, "message"), short(before), short(now.sum.Context))
+		if c.refused > 0 {
+			out.Text += " The model's provider refused " + plural(c.refused, "message") + ", so the summary says nothing of " + map[bool]string{true: "it", false: "them"}[c.refused == 1] + "."
+		}
+		if c.undone {
+			out.Text += " It refused the summary before this one as well, so that is left out."
+		}
 	}
 	return out, err
 }
@@ -77,7 +83,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	x.msgs, _ = acceptable(x.msgs)
+	x.msgs = judge(x, t.Label).shown()
 	files := make(map[string]*share)
 	system, own, kit := agent.TextTokens(t.System), 0, 0
 	for _, f := range r.promptFiles(c.session.Agent, !isSubagent(c.session.Key)) {

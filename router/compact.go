@@ -22,6 +22,9 @@ type compaction struct {
 	s    sessions.Session
 	run  sessions.Run
 	turn *agent.Turn
+
+	refused int  // messages that the summary says nothing of, as the provider refused them
+	undone  bool // the provider refused the summary before this one
 }
 
 // compacts has a turn sum up the older part of its session when the model's window fills up.
@@ -85,7 +88,7 @@ func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions
 	if err != nil {
 		return nil, fmt.Errorf("reading the steps: %w", err)
 	}
-	past, _, err := c.r.view(ctx, x, c.run, steps)
+	past, _, err := c.r.view(ctx, x, c.turn.Label, c.run, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	if refused != nil {
 		return x, fmt.Errorf("keeping the summary: %w", refused)
 	}
-	c.r.log.Info("summed up the older part of a session", keySession, c.run.Key, keyRun, c.run.ID, "messages", cut, "before", before, "after", now.sum.Context)
+	c.r.log.Info("summed up the older part of a session", keySession, c.run.Key, keyRun, c.run.ID, "messages", cut, "before", before, "after", now.sum.Context, "refused", c.refused)
 	return now, nil
 }
 
@@ -147,22 +150,21 @@ func (c *compaction) summary(ctx context.Context, id string, x history, cut int,
 	if w := who.Facts.ContextWindow; w > 0 {
 		room.Chunk = min(room.Chunk, agent.Divide(w, 0).Chunk)
 	}
-	old, before := acceptableOf(x, cut)
-	covered := agent.Tokens(old...) + agent.TextTokens(before)
-	for n := 0; ; room.Chunk /= 2 {
-		text = before
-		for _, lines := range agent.Chunks(old, room.Chunk) {
-			n++
-			if text, err = c.write(ctx, fmt.Sprintf("%s-%d", id, n), who, promptFacts{Before: text, Look: look, Lines: lines}); err != nil {
-				break
-			}
-			text = agent.CutSummary(text, room.Summary, covered)
-		}
+	old, before := toSumUp(x, cut, c.turn.Label)
+	w := &summarizer{c: c, id: id, who: who, look: look, room: room, covered: agent.Tokens(old...) + agent.TextTokens(before)}
+	for ; ; w.room.Chunk /= 2 {
+		w.text, w.taken, w.leftOut, w.undone = before, "", 0, before == "" && x.sum.Text != ""
+		err = w.add(ctx, old)
 		e, ok := errors.AsType[*agent.ModelError](err)
-		if !ok || e.Class != agent.TooLong || room.Chunk < 400 {
-			return text, err
+		if !ok || e.Class != agent.TooLong || w.room.Chunk < 400 {
+			break
 		}
 	}
+	if err == nil && w.leftOut == len(old) && w.leftOut > 0 { // the provider takes nothing
+		err = w.err
+	}
+	c.refused, c.undone = w.leftOut, w.undone
+	return w.text, err
 }
 
 // writer is the turn that makes summaries: of the configured model, otherwise of the session's.
@@ -204,7 +206,10 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f pro
 		return "", err
 	}
 	c.r.meter(c.s, c.run).spend(ctx, "compact", out.Final.Model, out.Usage)
-	if out.Text == "" {
+	switch {
+	case out.Final.Stop == agent.StopFilter:
+		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary was refused")}
+	case out.Text == "":
 		return "", errors.New("the model gave an empty summary")
 	}
 	return out.Text, nil

@@ -75,7 +75,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	history, covered, err := r.view(ctx, past, run, steps)
+	history, covered, err := r.view(ctx, past, model.Label, run, steps)
 	if err != nil {
 		return agent.Turn{}, err
 	}

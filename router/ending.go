@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,6 +52,23 @@ func cutOff(stop string) string {
 		return "\n\n(The answer ends here: it reached the length limit.)"
 	}
 	return ""
+}
+
+// unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
+func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
+	if len(final.Without) == 0 {
+		return ""
+	}
+	n := 0
+	for _, m := range append(taken(run, r.steps(ctx, run)), run.Input) {
+		if slices.Contains(final.Without, m.ID) {
+			n++
+		}
+	}
+	if n == 0 { // tool results: the model was told
+		return ""
+	}
+	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", map[bool]string{true: "One message is", false: fmt.Sprint(n, " messages are")}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
 }
 
 // maxProviderWords bounds what a notice quotes of a provider, in characters.

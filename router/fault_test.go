@@ -100,7 +100,7 @@ func faults() []fault {
 		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 2},
 		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Stop: map[bool]string{true: "refusal", false: "content_filter"}[r.Protocol == modeltest.Anthropic]}
-		}, "refused to answer this", 1, 0, 0},
+		}, "refuses every request of mine", 2, 0, 0}, // the second one is harmless
 		{"nothing to say", always(modeltest.Reply{Text: []string{"NO_", "REPLY"}}), "", 1, 0, 0},
 	}
 }

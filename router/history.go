@@ -188,14 +188,14 @@ func (r *Router) stored(ctx context.Context, id sessions.ID) (history, error) {
 // readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
 func (r *Router) readMost() int { return 2*r.historyLimit() + 1000 }
 
-// view is what a run's turn is shown before its own steps: the summary of the older part of the transcript, what came after that and was acceptable,
-// and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
+// view is what a run's turn with a model is shown before its own steps: the summary of the older part of the transcript, what came after that
+// and was not refused, and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
 // summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
 // summed up. covered says how many of the run's own steps need not be shown any more.
-func (r *Router) view(ctx context.Context, x history, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
-	shown, bare := acceptable(x.msgs)
-	msgs = upToInput(shown, run)
-	if x.sum.ID == "" || bare && len(steps) == 0 {
+func (r *Router) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
+	j := judge(x, model)
+	msgs = upToInput(j.shown(), run)
+	if x.sum.ID == "" || j.sum.state != partShown && len(steps) == 0 {
 		return msgs, 0, nil
 	}
 	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.sum.Upto {

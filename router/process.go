@@ -124,6 +124,9 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	notice := "Something went wrong while I was working on this. The details are in the log."
 	if me, ok := errors.AsType[*agent.ModelError](err); ok {
 		notice = me.Notice()
+		if run.Kind == sessions.CompactRun && agent.IsRefusal(nil, err) {
+			notice = "I could not sum this conversation up: the language model's provider refused every part of it that I showed. Nothing has changed, and you can go on here. `/model` lists other models, which may take it."
+		}
 	} else if errors.Is(err, agent.ErrTooManySteps) {
 		notice = "I stopped: this took more steps than one answer may take."
 	}
@@ -256,7 +259,7 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	case out.Text == "":
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.unansweredWords(ctx, run, out.Final)+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {
 		r.unkept(ctx, run, o.Messages...)

@@ -1,12 +1,19 @@
 package sessions
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // RefusedMark is what people and tools read about a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; it is not shown to the model any more"
 
 // AloneMark is what people read about an answer that was given without what came before it.
 const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
+
+// LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because its provider refused a request that
+// had it, and perhaps others, in it.
+const LeftOutMark = "not shown to %s: its provider refused a request with this in it"
 
 // NoticeModel is the model of messages in which the host says why a run failed.
 const NoticeModel = "parley/notice"
@@ -31,6 +38,38 @@ func RefusedRuns(msgs []Message) map[RunID]bool {
 				out = make(map[RunID]bool)
 			}
 			out[m.Run] = true
+		}
+	}
+	return out
+}
+
+// Without returns the ids of all messages that answers among msgs were given without (Message.Without).
+func Without(msgs []Message) (ids []string) {
+	for _, m := range msgs {
+		for _, id := range m.Without {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// LeaveOut returns messages as a model is shown them whose provider refused some. A sentence stands in the place of a tool result, so
+// that no call is without one. msgs stays unchanged, and is returned if it has none of the ids.
+func LeaveOut(msgs []Message, ids []string) []Message {
+	isOut := func(m Message) bool { return slices.Contains(ids, m.ID) }
+	if !slices.ContainsFunc(msgs, isOut) {
+		return msgs
+	}
+	out := make([]Message, 0, len(msgs))
+	for _, m := range msgs {
+		switch {
+		case !isOut(m):
+			out = append(out, m)
+		case m.Role == ToolResult:
+			m.Content, m.IsError = TextContent("The model's provider refused this result, so it is not shown. Go on without it, and say so."), true
+			out = append(out, m)
 		}
 	}
 	return out

@@ -41,9 +41,9 @@ func (a *answer) send() bool {
 	for k, v := range r.Header {
 		a.w.Header()[k] = v
 	}
-	if r.Status >= 300 {
+	if r.Status >= 300 || r.Body != "" {
 		a.w.Header().Set("Content-Type", "application/json")
-		a.w.WriteHeader(r.Status)
+		a.w.WriteHeader(max(r.Status, http.StatusOK))
 		_, err := a.w.Write(a.errorBody())
 		return err == nil
 	}

@@ -41,7 +41,7 @@ type Reply struct {
 	Delay   time.Duration // before anything is sent
 	Between time.Duration // between two pieces; 0 = all in one write
 
-	Status int         // an error status; Body is sent as it is, or an error in the protocol's form
+	Status int         // an error status; Body is sent as it is, or an error in the protocol's form. Body without Status: a whole answer
 	Header http.Header // added to the answer
 	Body   string
 	Fault  Fault

@@ -220,6 +220,8 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	switch {
 	case m.IsRefusal():
 		p.detail(yellow, "("+sessions.RefusedMark+")")
+	case m.LeftOut != "":
+		p.detail(yellow, "("+fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)+")")
 	case m.Alone:
 		p.detail(yellow, "("+sessions.AloneMark+")")
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -60,6 +61,8 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
 		if refused[m.Run] && m.Role != sessions.ToolResult {
 			u.Refused = sessions.RefusedMark
+		} else if m.LeftOut != "" {
+			u.Refused = fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)
 		} else if m.Alone {
 			u.Refused = sessions.AloneMark
 		}

@@ -1,0 +1,361 @@
+package router
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/agent/modeltest"
+	"parley/channels"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// contentFilters are how providers say that a filter refused a request. Each row is a server that refuses every request with the word
+// poison in it, wherever it stands.
+//
+// source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, https://openrouter.ai/docs/api-reference/errors,
+// https://ai.google.dev/api/generate-content#BlockReason, https://docs.claude.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
+var contentFilters = map[string]struct {
+	protocol modeltest.Protocol
+	reply    modeltest.Reply
+	costs    int // requests that one refusal takes; 0 = one
+}{
+	"Azure, 400":               {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"The response was filtered due to the prompt triggering content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}`}},
+	"OpenRouter, 403":          {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 403, Body: `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"provider_name":"x"}}}`}},
+	"Gemini, promptFeedback":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}},
+	"finish_reason":            {protocol: modeltest.OpenAI, reply: modeltest.Reply{Stop: "content_filter"}},
+	"a wording nobody knows":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"We would rather not."}}`}, costs: 3},
+	"Anthropic, 400":           {protocol: modeltest.Anthropic, reply: modeltest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}},
+	"Anthropic, empty refusal": {protocol: modeltest.Anthropic, reply: modeltest.Reply{Stop: "refusal"}},
+	"Responses, 400":           {protocol: modeltest.Responses, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`}},
+	"Responses, incomplete":    {protocol: modeltest.Responses, reply: modeltest.Reply{Stop: "content_filter"}},
+}
+
+// filterBench is a chat whose model, mock/strict, stands behind a filter; mock/m does not.
+type filterBench struct {
+	*faultBench
+	chat    channels.Address
+	key     sessions.Key
+	summary string
+	refused int
+	costs   int
+}
+
+func newFilterBench(t *testing.T, name string) *filterBench {
+	t.Helper()
+	f := contentFilters[name]
+	b := &filterBench{faultBench: newFaultBench(t, f.protocol, false, func(s *Settings) {
+		s.Tools.Allow = []string{"remember", "look"}
+		s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect}
+	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: max(f.costs, 1)}
+	open := b.models
+	b.models = func(name string) (agent.Candidate, error) {
+		c, err := open(name)
+		c.Facts.ContextWindow = 100_000
+		return c, err
+	}
+	b.mount(func(context.Context, bool) []tools.Tool {
+		return []tools.Tool{&camera{name: "look", give: func(int) tools.Result { return tools.Result{Text: "it is poison"} }}}
+	})
+	reply := func(r modeltest.Request) modeltest.Reply {
+		if r.Model == "strict" && strings.Contains(string(r.Raw), "poison") {
+			b.refused++
+			return f.reply
+		}
+		newest := r.Messages[len(r.Messages)-1]
+		switch {
+		case strings.Contains(r.System, "You keep the memory"):
+			return modeltest.Reply{Text: []string{b.summary}}
+		case newest.Role == "tool":
+			return modeltest.Reply{Text: []string{"looked"}}
+		case strings.Contains(newest.Text, "look at it"):
+			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: "c1", Name: "look", Arguments: `{}`}}}
+		case strings.Contains(newest.Text, "take your time"):
+			return modeltest.Reply{Text: []string{"done"}, Delay: time.Minute}
+		}
+		return modeltest.Reply{Text: []string{"echo: " + newest.Text}}
+	}
+	b.reply.Store(&reply)
+	return b
+}
+
+// use sets the session's model.
+func (b *filterBench) use(model string) {
+	b.t.Helper()
+	if _, err := b.store.Patch(b.t.Context(), b.key, sessions.Patch{Model: new("mock/" + model)}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fill says some harmless things, and one thing in their midst.
+func (b *filterBench) fill(behind int, thing string) {
+	b.t.Helper()
+	b.answered("at first. " + fill)
+	b.answered("then. " + fill)
+	b.asks(b.chat, guest, thing)
+	for range behind {
+		b.answered("and then. " + fill)
+	}
+}
+
+// answered says something harmless, and wants it answered at the price of at most so many refused requests.
+func (b *filterBench) answered(words string, most ...int) {
+	b.t.Helper()
+	before := b.refused
+	if got := b.asks(b.chat, guest, words); !strings.Contains(got, strings.TrimSpace(words[max(0, len(words)-10):])) {
+		b.t.Errorf("%.30q is answered %q", words, got)
+	}
+	if n := b.refused - before; n > append(most, 1)[0]*b.costs {
+		b.t.Errorf("%.30q costs %d refused requests", words, n)
+	}
+}
+
+// shows reports whether the newest request has the words in it.
+func (b *filterBench) shows(words string) bool {
+	all := b.srv.Requests()
+	return strings.Contains(string(all[len(all)-1].Raw), words)
+}
+
+// filterMoments are what may happen between two messages.
+var filterMoments = map[string]func(*filterBench){
+	"nothing": func(*filterBench) {},
+	"restart": func(b *filterBench) { b.stop(); b.start() },
+	"compact": func(b *filterBench) {
+		b.t.Helper()
+		if got := b.asks(b.chat, guest, "/compact"); !strings.HasPrefix(got, "⚙️") {
+			b.t.Errorf("/compact: %q", got)
+		}
+	},
+}
+
+// filterPlaces are where the word may stand. moment is called between two messages.
+var filterPlaces = map[string]func(b *filterBench, moment func()){
+	"the newest message": func(b *filterBench, moment func()) {
+		b.fill(0, "hello")
+		b.use("strict")
+		b.answered("before")
+		if got := b.asks(b.chat, guest, "this is poison"); strings.HasPrefix(got, "echo") || strings.Contains(got, "every request") {
+			b.t.Errorf("it is answered %q", got)
+		}
+		moment()
+		for range 3 {
+			b.answered("afterwards", 0)
+		}
+	},
+	"an old message": func(b *filterBench, moment func()) {
+		b.fill(4, "this is poison")
+		b.use("strict")
+		moment()
+		for range 6 {
+			b.answered("a question")
+			moment()
+		}
+		b.answered("after the search", 0)
+		b.use("m")
+		b.answered("the other model")
+		b.use("strict")
+		moment()
+		for range 2 {
+			b.answered("the strict one", 1)
+		}
+		b.answered("at last", 0)
+	},
+	"a tool's result": func(b *filterBench, moment func()) {
+		b.fill(0, "hello")
+		b.use("strict")
+		if got := b.asks(b.chat, guest, "look at it"); got != "looked" {
+			b.t.Errorf("the turn ends with %q", got)
+		}
+		if !b.shows("refused this result") || b.refused != b.costs {
+			b.t.Errorf("%d requests were refused", b.refused)
+		}
+		moment()
+		b.answered("afterwards", 0)
+	},
+	"an old tool's result": func(b *filterBench, moment func()) {
+		b.fill(2, "look at it")
+		b.use("strict")
+		moment()
+		for range 6 {
+			b.answered("a question")
+		}
+		moment()
+		b.answered("after the search", 0)
+	},
+	"an imported transcript": func(b *filterBench, moment func()) {
+		b.key, b.chat = "agent:main:fake:direct:3003", direct("3003")
+		var msgs []sessions.Message
+		for i, words := range []string{"one. " + fill, "this is poison", "three. " + fill, "four. " + fill} {
+			at := time.Now().Add(time.Duration(i) * time.Minute)
+			msgs = append(msgs, sessions.Message{ID: words[:3] + "u", Role: sessions.User, Content: sessions.TextContent(words), Time: at},
+				sessions.Message{ID: words[:3] + "a", Role: sessions.Assistant, Model: "other/x", Content: sessions.TextContent("I see"), Time: at})
+		}
+		s := sessions.Session{Key: b.key, ID: "imported", Agent: "main", Last: b.chat, Created: time.Now(), Updated: time.Now()}
+		if err := b.store.Import(b.t.Context(), s, msgs); err != nil {
+			b.t.Fatal(err)
+		}
+		b.use("strict")
+		moment()
+		ask := func(words string, most int) {
+			before := b.refused
+			if got := b.asks(b.chat, "3003", words); !strings.Contains(got, words) || b.refused-before > most*b.costs {
+				b.t.Errorf("%q is answered %q, after %d refused requests", words, got, b.refused-before)
+			}
+		}
+		for range 5 {
+			ask("a question", 1)
+		}
+		moment()
+		ask("after the search", 0)
+	},
+	"a summary": func(b *filterBench, moment func()) {
+		b.fill(3, "hello")
+		b.summary = "they talked of poison"
+		filterMoments["compact"](b)
+		b.summary = "they talked"
+		b.use("strict")
+		moment()
+		for range 6 {
+			b.answered("a question. " + fill)
+		}
+		moment()
+		b.answered("after the search", 0)
+	},
+	"a file of the workspace": func(b *filterBench, moment func()) {
+		b.fill(2, "hello")
+		b.use("strict")
+		file := filepath.Join(b.dir, "workspace", "AGENTS.md")
+		check(b.t, os.MkdirAll(filepath.Dir(file), 0o700))
+		check(b.t, os.WriteFile(file, []byte("Talk of poison."), 0o600))
+		want, want2 := "refuses every request of mine", ""
+		if b.costs > 1 { // it is not known to be a filter
+			want, want2 = "could not take this message", "put it differently"
+		}
+		for _, words := range []string{"hello?", "still there?"} {
+			if got := b.asks(b.chat, guest, words); !strings.Contains(got, want) || !strings.Contains(got, want2) {
+				b.t.Errorf("it is answered %q", got)
+			}
+			moment()
+		}
+		check(b.t, os.Remove(file))
+		b.answered("and now?", 0)
+		if b.costs == 1 && !b.shows("still there?") && !b.shows("they talked") {
+			b.t.Error("harmless messages are left out")
+		}
+	},
+	"one of several messages": func(b *filterBench, moment func()) {
+		b.key, b.chat = keyA, groupChat("a")
+		b.asks(b.chat, guest, "hello. "+fill)
+		b.use("strict")
+		b.say(b.chat, guest, "take your time")
+		b.until("it is at work", func() bool { return b.srv.Count() == 2 })
+		for _, from := range []string{guest, "3003", "4004", owner} {
+			words := "a question of " + from
+			if from == "3003" {
+				words = "this is poison"
+			}
+			b.say(b.chat, from, words)
+		}
+		got := b.shown(3)[2].Out.Text
+		if !strings.Contains(got, "a question of "+owner) || !strings.Contains(got, "One message is left out") {
+			b.t.Errorf("they are answered %q", got)
+		}
+		if !b.shows("a question of "+guest) || !b.shows("a question of 4004") || !b.shows("hello. ") || b.refused > 6*b.costs {
+			b.t.Errorf("%d requests were refused; the last one: %s", b.refused, b.srv.Requests()[b.srv.Count()-1].Raw)
+		}
+		moment()
+		b.answered("afterwards", 0)
+	},
+}
+
+// TestFilters: a filter's word may stand anywhere, and anything may happen between two messages: every harmless message has its answer,
+// and in the end no request is refused any more.
+func TestFilters(t *testing.T) {
+	for name := range contentFilters {
+		for place, live := range filterPlaces {
+			for moment, happens := range filterMoments {
+				if racing && (name != "Azure, 400" || moment == "nothing") {
+					continue
+				}
+				t.Run(strings.Join([]string{name, place, moment}, "/"), func(t *testing.T) {
+					bubble(t, func(t *testing.T) {
+						b := newFilterBench(t, name)
+						live(b, func() { happens(b) })
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestFilterBehindAKill: a turn is taken up again between a call and the request with its result, and that result is refused.
+func TestFilterBehindAKill(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newFilterBench(t, "Azure, 400")
+		b.fill(1, "hello")
+		b.use("strict")
+		work := *b.reply.Load()
+		hang := func(r modeltest.Request) modeltest.Reply {
+			if r.Messages[len(r.Messages)-1].Role == "tool" {
+				return modeltest.Reply{Delay: time.Hour}
+			}
+			return work(r)
+		}
+		b.reply.Store(&hang)
+		before := b.srv.Count()
+		b.say(b.chat, guest, "look at it")
+		b.until("the result is on its way", func() bool { return b.srv.Count() == before+2 })
+		b.stop()
+		b.reply.Store(&work)
+		b.start()
+		shown := b.shown(5)
+		if got := shown[4].Out.Text; got != "looked" || !b.shows("at first") {
+			t.Errorf("%q, %d refused", got, b.refused)
+		}
+		b.answered("afterwards", 0)
+		if !b.shows("refused this result") {
+			t.Error("the call has no result")
+		}
+	})
+}
+
+// TestLeftOutIsMarked: people see which messages a model is not shown any more, for the model that the session has.
+func TestLeftOutIsMarked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newFilterBench(t, "Azure, 400")
+		marked := func() (out []string) {
+			msgs := b.transcript(b.key)
+			check(t, b.r.MarkLeftOut(t.Context(), b.session(b.key), msgs))
+			for _, m := range msgs {
+				if m.LeftOut != "" {
+					out = append(out, m.LeftOut+" "+strings.Fields(m.Text())[0])
+				}
+			}
+			return out
+		}
+		b.fill(2, "poison")
+		b.use("strict")
+		for range 5 {
+			b.answered("a question")
+		}
+		want := []string{"mock/strict poison", "mock/strict echo:"}
+		if got := marked(); !slices.Equal(got, want) {
+			t.Errorf("marked: %q", got)
+		}
+		b.stop()
+		b.start()
+		if got := marked(); !slices.Equal(got, want) {
+			t.Errorf("marked after a restart: %q", got)
+		}
+		b.use("m")
+		if got := marked(); len(got) > 0 {
+			t.Errorf("marked for the other model: %q", got)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package router
+
+import (
+	"slices"
+	"strings"
+
+	"parley/sessions"
+)
+
+// hostModels begins the model of what the host itself writes into a transcript.
+const hostModels = "parley/"
+
+// turnPart is a piece of a transcript that a model is shown whole or not at all: the summary, a turn, a post of the host, or an imported
+// message with its answers.
+type turnPart struct {
+	run   sessions.RunID
+	post  bool      // the host posted it: it is likely to be harmless
+	into  *turnPart // the part that it belongs to, since a later answer of its run; nil = it is one itself
+	state partState // shown, unless its providers refused something
+	taken bool      // the model had it in a request that was taken, since the last one that was refused
+}
+
+type partState int
+
+const (
+	partShown   partState = iota
+	partOnTrial           // left out of the next request, to find out whether it is the reason
+	partOut               // found to be the reason
+)
+
+// whole returns the part that p belongs to.
+func (p *turnPart) whole() *turnPart {
+	for p.into != nil {
+		p = p.into
+	}
+	return p
+}
+
+// judged is a transcript with what is known of its parts: which of them the provider of one model refused. All of it follows from the
+// transcript, so it is the same after a restart.
+//
+// The messages of a run that was refused are left out for every model, with those that no model had read by then. An answer that was given
+// alone (sessions.Message.Alone) says that something before its turn is the reason, for its model only. A search then finds it: first
+// the next request leaves out the parts that the model never took, or the newest part; then half of what is left, and so on. Each request
+// shows which half has the reason. So every message has its answer, each turn costs at most one refused request, and at the end only the
+// reason is left out. Evidence from before the summary is not used: the parts that it was about are summed up.
+type judged struct {
+	model    string
+	msgs     []sessions.Message
+	of       []*turnPart // of each message; nil = its run was refused
+	sum      *turnPart   // the summary
+	parts    []*turnPart
+	byRun    map[sessions.RunID]*turnPart // the part of a run that a model has read
+	unread   []*turnPart                  // parts that no model has read
+	imported *turnPart                    // the newest imported part
+	suspects []*turnPart                  // parts that have the reason among them, while a search is under way
+	run      sessions.RunID               // of the newest answer
+}
+
+// judge finds out what a model is shown of a transcript.
+func judge(x history, model string) *judged {
+	j := &judged{model: model, msgs: x.msgs, sum: &turnPart{}}
+	refused := sessions.RefusedRuns(x.msgs)
+	if refused == nil && !slices.ContainsFunc(x.msgs, func(m sessions.Message) bool { return m.Alone }) {
+		return j
+	}
+	j.of, j.byRun = make([]*turnPart, len(x.msgs)), make(map[sessions.RunID]*turnPart)
+	if x.sum.ID != "" {
+		j.parts = append(j.parts, j.sum)
+	}
+	reached := make(map[sessions.RunID]bool) // refused runs of which a model took an earlier step
+	for i, m := range x.msgs {
+		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal()
+		if !refused[m.Run] {
+			j.of[i] = j.place(m)
+		}
+		switch {
+		case answer:
+			reached[m.Run] = true
+			j.answered(m, m.Time.After(x.sum.Time))
+		case refused[m.Run] && m.IsRefusal() && !reached[m.Run]:
+			for _, p := range j.unread {
+				if !p.post {
+					p.state = partOut
+				}
+			}
+			j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !p.post })
+		}
+	}
+	return j
+}
+
+// place returns the part of a message that no model has read yet.
+func (j *judged) place(m sessions.Message) *turnPart {
+	post := m.Model == postModel
+	if m.Run == "" && m.Role != sessions.User && j.imported != nil {
+		return j.imported
+	}
+	if m.Run != "" {
+		for _, p := range slices.Backward(j.unread) {
+			if p.run == m.Run && p.post == post {
+				return p
+			}
+		}
+	}
+	p := &turnPart{run: m.Run, post: post}
+	j.parts, j.unread = append(j.parts, p), append(j.unread, p)
+	if m.Run == "" {
+		j.imported = p
+	}
+	return p
+}
+
+// answered takes in what an answer says: about the parts before it, and that a model has read them. Only the first answer of a run counts,
+// as the later ones are shown the same parts.
+func (j *judged) answered(m sessions.Message, counts bool) {
+	first := m.Run != j.run
+	j.run = m.Run
+	own := func(p *turnPart) bool { return p.run == m.Run && m.Run != "" }
+	if first && counts && m.Model == j.model && m.Run != "" {
+		if m.Alone {
+			j.refuse(own)
+		} else {
+			j.take()
+		}
+	}
+	for _, p := range j.unread {
+		if m.Alone && !own(p) {
+			continue
+		}
+		if is := j.byRun[p.run]; is != nil && !p.post && p.run != "" {
+			p.into = is
+		} else if !p.post {
+			j.byRun[p.run] = p
+		}
+		if own(p) && m.Model == j.model {
+			p.whole().taken = true
+		}
+	}
+	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.Alone || own(p) })
+}
+
+// open returns the parts that the next request has.
+func (j *judged) open() (ps []*turnPart) {
+	for _, p := range j.parts {
+		if p.into == nil && p.state == partShown {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// take takes in that the model took a request with all open parts.
+func (j *judged) take() {
+	for _, p := range j.open() {
+		p.taken = true
+	}
+	if len(j.suspects) > 0 {
+		j.narrow(slices.DeleteFunc(slices.Clone(j.suspects), func(p *turnPart) bool { return p.state == partShown }))
+	}
+}
+
+// refuse takes in that the model's provider refused a request with all open parts, and took it with its own alone.
+func (j *judged) refuse(own func(*turnPart) bool) {
+	open := slices.DeleteFunc(j.open(), own)
+	suspects := slices.DeleteFunc(slices.Clone(open), func(p *turnPart) bool { return p.taken || p.post })
+	rest := len(suspects) > 0 && len(suspects) < len(open)
+	if len(suspects) == 0 { // it took all of them once, and is stricter now
+		suspects = open
+	}
+	searching := len(j.suspects) > 0
+	for _, p := range open {
+		p.taken = false
+	}
+	switch {
+	case len(suspects) == 0:
+	case searching, len(suspects) == 1 && !rest:
+		j.narrow(suspects)
+	case rest:
+		j.try(suspects, suspects)
+	default:
+		newest := suspects[len(suspects)-1]
+		for _, p := range slices.Backward(suspects) {
+			if !p.post {
+				newest = p
+				break
+			}
+		}
+		j.try(suspects, []*turnPart{newest})
+	}
+}
+
+// narrow goes on with a search: one of these parts is the reason.
+func (j *judged) narrow(suspects []*turnPart) {
+	if len(suspects) > 1 {
+		j.try(suspects, suspects[:len(suspects)/2])
+		return
+	}
+	for _, p := range suspects {
+		p.state = partOut
+	}
+	for _, p := range j.parts { // they are harmless, or found with another search
+		if p.state == partOnTrial {
+			p.state = partShown
+		}
+	}
+	j.suspects = nil
+}
+
+// try has the next request leave out some of the suspects.
+func (j *judged) try(suspects, without []*turnPart) {
+	for _, p := range suspects {
+		p.state = partShown
+	}
+	for _, p := range without {
+		p.state = partOnTrial
+	}
+	j.suspects = suspects
+}
+
+// is reports whether the part of message i has one of the states. Messages of refused runs have none.
+func (j *judged) is(i int, states ...partState) bool {
+	if j.of == nil {
+		return slices.Contains(states, partShown)
+	}
+	return j.of[i] != nil && slices.Contains(states, j.of[i].whole().state)
+}
+
+// shown returns the messages that the model is shown, in their order. If that is all of them, they are not copied.
+func (j *judged) shown() []sessions.Message {
+	return j.those(partShown)
+}
+
+func (j *judged) those(states ...partState) []sessions.Message {
+	msgs := j.msgs
+	if j.of != nil {
+		msgs = make([]sessions.Message, 0, len(j.msgs))
+		for i, m := range j.msgs {
+			if j.is(i, states...) {
+				msgs = append(msgs, m)
+			}
+		}
+	}
+	return sessions.LeaveOut(msgs, sessions.Without(msgs))
+}
+
+// toSumUp returns those of a history's oldest messages that a summary is made of, and the text of the summary before them. Parts that are
+// on trial are among them: the summary is their last chance.
+func toSumUp(x history, oldest int, model string) (msgs []sessions.Message, before string) {
+	j := judge(x, model)
+	if j.sum.state != partOut {
+		before = x.sum.Text
+	}
+	stay := make(map[string]bool, len(x.msgs))
+	for _, m := range x.msgs[:oldest] {
+		stay[m.ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(j.those(partShown, partOnTrial)), func(m sessions.Message) bool { return !stay[m.ID] }), before
+}
