@@ -61,6 +61,7 @@ func (h *Host) makeAccount(conf config.Account) *account {
 			Seen: func(ctx context.Context) ([]channels.Position, error) {
 				return h.store.Positions(ctx, conf.Kind, conf.ID)
 			},
+			Identified: func(ctx context.Context, who channels.UserID) { h.identified(ctx, a.ref, who) },
 			Sent: func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error) {
 				_, own, err := h.store.OwnMessage(ctx, chat, id)
 				return own, err
@@ -73,6 +74,25 @@ func (h *Host) makeAccount(conf config.Account) *account {
 		a.set(channels.Stopped, a.err.Error())
 	}
 	return a
+}
+
+// identified notes who an account is, until the store has taken it or ctx ends.
+func (h *Host) identified(ctx context.Context, ref router.AccountRef, who channels.UserID) {
+	var names []channels.AccountID
+	for _, c := range h.deps.Config.Config().Channels {
+		if c.Kind == ref.Channel {
+			names = append(names, c.ID)
+		}
+	}
+	wait := channels.NewBackoff(firstPause, longPause)
+	for ctx.Err() == nil {
+		err := h.router.Identified(ctx, ref, who, names)
+		if err == nil {
+			return
+		}
+		h.log.Error("cannot note who an account is; its events wait", "channel", ref.Channel, "account", ref.Account, "err", err)
+		channels.Sleep(ctx, wait.NextBackOff())
+	}
 }
 
 // openAccounts makes the accounts of a configuration; nothing runs yet.

@@ -47,6 +47,10 @@ type AdapterEnv struct {
 	// Seen gives the newest message on disk of every chat that has a session.
 	Seen func(ctx context.Context) ([]channels.Position, error)
 
+	// Identified is to be told who the account is on its platform, once that is known and before the first event is offered. It blocks until
+	// that is on disk, or ctx has ended.
+	Identified func(ctx context.Context, who channels.UserID)
+
 	// Sent reports whether a message is on disk as one of the account's own: the receipt of a delivery, or a preview that was shown.
 	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 }

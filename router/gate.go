@@ -59,7 +59,8 @@ type queue struct {
 	waiting []sessions.Delivery
 	booking *booking      // for the first one, until it is made
 	ahead   []*queue      // what was on its way in the same chat under an old id goes first
-	done    chan struct{} // closed when it is empty
+	end     func()        // ends the work on it; what waits stays in the store
+	done    chan struct{} // closed when it is empty, or after end
 }
 
 // insert puts a delivery in its place: behind the one that is being worked on, by age.
@@ -157,15 +158,26 @@ func (g *gate) admit(d sessions.Delivery) {
 	}
 	g.known[d.ID] = false
 	d.NotBefore = g.notBefore(d)
+	d.To = g.settings().former.called(d.To)
 	o := g.outlet(Ref(d.To))
 	chat := o.chat(d.To.Chat)
 	q := o.queues[chat]
 	if q == nil {
 		q = &queue{chat: chat, done: make(chan struct{})}
 		o.queues[chat] = q
-		g.wg.Go(func() { g.drain(g.life, o, q) })
+		g.work(o, q)
 	}
 	q.insert(d)
+}
+
+// work begins to work a chat's queue off; g.mu is held.
+func (g *gate) work(o *outlet, q *queue) {
+	ctx, end := context.WithCancel(g.life)
+	q.end = end
+	g.wg.Go(func() {
+		defer end()
+		g.drain(ctx, o, q)
+	})
 }
 
 // drain works a chat's queue off and ends when it is empty.
@@ -294,6 +306,7 @@ func fenced(call func() error) (err error) {
 
 // caps are the abilities of the account that an address belongs to; none when it is not attached.
 func (g *gate) caps(to channels.Address) channels.Caps {
+	to = g.settings().former.called(to)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if o := g.outlets[Ref(to)]; o != nil {
@@ -305,6 +318,7 @@ func (g *gate) caps(to channels.Address) channels.Caps {
 // fetcher is what fetches files from where an address is. At a start, and while an account is replaced, its channel is not there yet: it
 // waits for that, for fetcherWait at most. nil = there is none.
 func (g *gate) fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
+	from = g.settings().former.called(from)
 	if _, there := g.settings().Accounts[Ref(from)]; !there {
 		return g.caps(from).Fetcher
 	}

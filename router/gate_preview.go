@@ -92,6 +92,15 @@ func (x *previews) stay(run sessions.RunID) (sessions.Preview, bool) {
 	return sessions.Preview{}, false
 }
 
+// move gives the chats of all previews their new addresses.
+func (x *previews) move(to func(channels.Address) channels.Address) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.open {
+		p.To = to(p.To)
+	}
+}
+
 func (x *previews) all() (out []sessions.Preview) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -106,7 +115,7 @@ func (g *gate) stream(run sessions.Run) channels.Stream {
 	if run.Kind != sessions.TurnRun {
 		return channels.StreamOff
 	}
-	s, can := g.settings().Accounts[Ref(run.Reply)].Streaming, g.caps(run.Reply)
+	s, can := g.settings().account(run.Reply).Streaming, g.caps(run.Reply)
 	mode := s.Direct
 	if run.Reply.Type.Several() {
 		mode = s.Group
@@ -133,7 +142,8 @@ type words struct {
 // show brings the message up to a text; false when that is to be tried again later. It never waits for its turn: what is to be
 // delivered goes first.
 func (w *words) show(ctx context.Context, text string) (done bool) {
-	g, to := w.g, w.run.Reply
+	g := w.g
+	to := g.settings().former.called(w.run.Reply)
 	was, begun := g.previews.get(w.run.ID)
 	if w.over {
 		return true

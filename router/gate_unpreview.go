@@ -141,10 +141,15 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 // turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
 // release is nil when ctx ended.
 func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, release func()) {
-	g.mu.Lock()
-	o = g.outlet(Ref(to))
-	g.mu.Unlock()
-	for ch, changed := g.channel(o); ch == nil; ch, changed = g.channel(o) {
+	for {
+		to = g.settings().former.called(to) // its account may be renamed while it is waited for
+		g.mu.Lock()
+		o = g.outlet(Ref(to))
+		g.mu.Unlock()
+		ch, changed := g.channel(o)
+		if ch != nil {
+			break
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -53,7 +53,7 @@ func (s *Settings) about(x sessions.Session, run sessions.Run) string {
 	if !o.Chat.Type.Several() {
 		return ""
 	}
-	return s.Accounts[Ref(o.Chat)].Access.SystemPrompt(s.ruled(o.Chat), parentChat(o))
+	return s.account(o.Chat).Access.SystemPrompt(s.ruled(o.Chat), parentChat(o))
 }
 
 // acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,
@@ -70,5 +70,5 @@ func (s *Settings) acks(to channels.Address, parent channels.ChatID, x sessions.
 	case m.AckReactionScope == sessions.AckGroups:
 		return several
 	}
-	return several && s.Accounts[Ref(to)].Access.NeedsMention(s.ruled(to), parent, x.Settings.Activation)
+	return several && s.account(to).Access.NeedsMention(s.ruled(to), parent, x.Settings.Activation)
 }

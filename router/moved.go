@@ -17,6 +17,7 @@ type former struct {
 	was, now map[channels.Address]channels.Address // without threads
 	earlier  map[identity]channels.UserID          // by the id that a person has
 	later    map[identity]channels.UserID          // by one that they had
+	became   map[AccountRef]channels.AccountID     // by an account that was renamed, what it is called now
 }
 
 // identity is one id of a person.
@@ -26,7 +27,8 @@ type identity struct {
 }
 
 func newFormer() *former {
-	return &former{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{}, earlier: map[identity]channels.UserID{}, later: map[identity]channels.UserID{}}
+	return &former{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{},
+		earlier: map[identity]channels.UserID{}, later: map[identity]channels.UserID{}, became: map[AccountRef]channels.AccountID{}}
 }
 
 // load reads what the store has kept.
@@ -39,8 +41,15 @@ func (f *former) load(ctx context.Context, store sessions.Chats) error {
 	if err != nil {
 		return err
 	}
+	renames, err := store.Renames(ctx)
+	if err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, x := range renames {
+		f.became[AccountRef{x.Channel, x.Was}] = x.Now
+	}
 	for to, from := range was {
 		f.was[to], f.now[from] = from, to
 	}
@@ -91,6 +100,25 @@ func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
 	f.earlier[b], f.later[a] = was, now
 }
 
+// rename says that an account took the place of others, and that its name is in use: no longer a former one.
+func (f *former) rename(ref AccountRef, was ...channels.AccountID) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.became, ref)
+	for _, old := range was {
+		f.became[AccountRef{ref.Channel, old}] = ref.Account
+	}
+	for from, to := range f.now {
+		delete(f.now, from)
+		delete(f.was, to)
+		from.Account, to.Account = f.account(Ref(from)), f.account(Ref(to))
+		f.now[from], f.was[to] = to, from
+	}
+}
+
 // also gives the other id of a person, "" when they have one alone.
 func (f *former) also(kind channels.Kind, id channels.UserID) channels.UserID {
 	if f == nil {
@@ -112,7 +140,7 @@ func (f *former) current(at channels.Address) channels.Address {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := at
-	next.Thread = ""
+	next.Thread, next.Account = "", f.account(Ref(at))
 	for to, moved := f.now[next]; moved; to, moved = f.now[next] {
 		next = to
 	}
@@ -120,7 +148,27 @@ func (f *former) current(at channels.Address) channels.Address {
 	return next
 }
 
-// names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for.
+// account gives the name that an account has now; f.mu is held.
+func (f *former) account(ref AccountRef) channels.AccountID {
+	for now, renamed := f.became[ref]; renamed; now, renamed = f.became[ref] {
+		ref.Account = now
+	}
+	return ref.Account
+}
+
+// called gives an address by the name that its account has now.
+func (f *former) called(at channels.Address) channels.Address {
+	if f == nil {
+		return at
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at.Account = f.account(Ref(at))
+	return at
+}
+
+// names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
+// names of its account come last.
 func (f *former) names(at channels.Address) []channels.Address {
 	out := []channels.Address{at}
 	if f == nil {
@@ -135,12 +183,24 @@ func (f *former) names(at channels.Address) []channels.Address {
 		was.Thread = at.Thread
 		out = append(out, was)
 	}
+	for ref := range f.became {
+		if ref.Channel != at.Channel || ref.Account == at.Account || f.account(ref) != at.Account {
+			continue
+		}
+		for _, a := range slices.Clone(out) {
+			if a.Account == at.Account {
+				a.Account = ref.Account
+				out = append(out, a)
+			}
+		}
+	}
 	return out
 }
 
 // known fills in what the platform has told about who an event is of: an address in a direct chat that another one became is the new
 // one's, whichever a message comes from.
 func (s *Settings) known(in channels.Inbound) channels.Inbound {
+	in.Address = s.former.called(in.Address)
 	if in.Address.Type == channels.Direct && in.Event != channels.Moved {
 		if now := s.former.current(in.Address); now != in.Address {
 			if next := s.former.also(in.Address.Channel, in.Sender.ID); string(in.Sender.ID) == string(in.Address.Chat) && next != "" {
@@ -169,8 +229,14 @@ func (s *Settings) people(list []channels.Sender, kind channels.Kind) []channels
 	return list
 }
 
+// account gives the settings of the account that an address belongs to now.
+func (s *Settings) account(at channels.Address) AccountSettings {
+	return s.Accounts[Ref(s.former.called(at))]
+}
+
 // ruled gives the address by which an account's section is to be asked about a chat: the newest of its ids that has an entry.
 func (s *Settings) ruled(at channels.Address) channels.Address {
+	at = s.former.called(at)
 	groups := s.Accounts[Ref(at)].Access.Groups
 	for _, a := range s.former.names(at) {
 		if _, ok := groups[string(a.Chat)]; ok {
@@ -199,32 +265,42 @@ func (s *Settings) sending(x sessions.Session, to channels.Address) policy.Subje
 	return out
 }
 
-// keysOf gives a chat's key by each of the names that the chat has and had; none when the key is not the chat's own.
+// keysOf gives a chat's key by each of the names that the chat and its account have and had; none when the key is not the chat's own.
 func (s *Settings) keysOf(key sessions.Key, names []channels.Address) (out []sessions.Key) {
 	p, err := key.Parse()
 	if err != nil {
 		return nil
 	}
-	var ids []string
+	own := false
+	add := func(account channels.AccountID, id string) {
+		next := p
+		next.Account, next.ID = account, id
+		own = own || next.Key() == key
+		if !slices.Contains(out, next.Key()) {
+			out = append(out, next.Key())
+		}
+	}
 	switch to := names[0]; p.Form {
 	case sessions.FormGroup, sessions.FormRoom:
-		if p.Channel != to.Channel || p.Account != to.Account {
+		if p.Channel != to.Channel {
 			return nil
 		}
 		for _, n := range names {
-			ids = append(ids, string(n.Chat))
+			add(n.Account, string(n.Chat))
 		}
 	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
-		if other := s.former.also(to.Channel, channels.UserID(p.ID)); to.Type == channels.Direct && other != "" {
-			ids = []string{p.ID, string(other)}
+		if to.Type != channels.Direct {
+			return nil
+		}
+		for _, n := range names {
+			add(n.Account, p.ID)
+			if other := s.former.also(to.Channel, channels.UserID(p.ID)); other != "" {
+				add(n.Account, string(other))
+			}
 		}
 	}
-	if !slices.Contains(ids, p.ID) {
+	if !own {
 		return nil
-	}
-	for _, id := range ids {
-		p.ID = id
-		out = append(out, p.Key())
 	}
 	return out
 }

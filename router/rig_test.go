@@ -35,6 +35,8 @@ var account = AccountRef{fakeKind, channels.DefaultAccount}
 type rig struct {
 	t     *testing.T
 	dir   string
+	ref   AccountRef      // of the fake channel; empty = account
+	login channels.UserID // who it is there; "" = it does not say
 	set   *Settings
 	store *sqlstore.Store
 	fake  *channeltest.Fake
@@ -145,6 +147,9 @@ func newRig(t *testing.T, o channeltest.Options, tests ...func(*Settings)) *rig 
 // start opens the store and the router; after stop it is the next process.
 func (g *rig) start() {
 	g.t.Helper()
+	if g.ref.Channel == "" {
+		g.ref = account
+	}
 	ctx, cancel := context.WithCancel(g.t.Context())
 	g.end = cancel
 	seed(g.t, g.dir)
@@ -191,7 +196,16 @@ func (g *rig) start() {
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)
 	}
-	g.r.Attach(account, g.fake.Full())
+	g.r.Attach(g.ref, g.fake.Full())
+	if g.login != "" {
+		var names []channels.AccountID
+		for ref := range g.set.Accounts {
+			names = append(names, ref.Account)
+		}
+		if err := g.r.Identified(ctx, g.ref, g.login, names); err != nil {
+			g.t.Fatal(err)
+		}
+	}
 	g.wg.Go(func() { _ = g.fake.Run(ctx, g.r.Accept) })
 	g.t.Cleanup(g.stop)
 }

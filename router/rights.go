@@ -169,7 +169,7 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		if o.Chat.Account != channels.DefaultAccount {
 			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.Accounts[Ref(o.Chat)].Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
+		f.Groups = append(f.Groups, s.account(o.Chat).Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f

@@ -36,6 +36,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 // listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be
 // sent there. Zero when there is nothing to say.
 func (s *Settings) listening(to channels.Address) (x policy.Step) {
+	to = s.former.called(to)
 	account, known := s.Accounts[Ref(to)]
 	if !known || !to.Type.Several() {
 		return x

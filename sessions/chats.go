@@ -23,6 +23,12 @@ type Chats interface {
 	Moves(ctx context.Context) (map[channels.Address]channels.Address, error)
 	// Identities gives the ids that people had before they got the one that they have now (Arrival.Moved of a direct chat).
 	Identities(ctx context.Context) ([]Identity, error)
+	// Identify notes who an account is, before anything of it is accepted. What other accounts had that were the same login and are not
+	// configured any more is the account's from then on: sessions with their settings, people who were let in, what waits, positions, jobs. It
+	// may be repeated.
+	Identify(ctx context.Context, l Login) (Identified, error)
+	// Renames gives the accounts of which another one took the place (Identify).
+	Renames(ctx context.Context) ([]Rename, error)
 
 	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
 	// Known is set and the account has never written in that direct chat.

@@ -16,7 +16,8 @@ type Routes struct {
 	Bindings []Binding
 	Config   Config
 	Owners   policy.Owners
-	// Former gives the addresses that a chat has and had, newest first: bindings that name an old one hold on. nil = no chat has moved.
+	// Former gives the addresses that a chat has and had, newest first, by the former names of its account as well: bindings that name an old
+	// one hold on. nil = no chat has moved.
 	Former func(channels.Address) []channels.Address
 }
 
@@ -143,31 +144,49 @@ func (r Routes) isName(peer string) bool {
 // agent finds the first binding of the most specific kind that matches. Bindings to agents that do not exist are passed over;
 // Check reports them.
 //
-// A binding that names a chat or a person by an id that they had before holds unless one names them as they are called now.
+// A binding that names a chat, a person or an account by an id that they had before holds unless one names them as they are called now.
 func (r Routes) agent(in channels.Inbound) (AgentID, string) {
 	agent, by := r.bound(in)
 	if by == ByPeer {
 		return agent, by
 	}
-	var was []channels.Inbound
-	if in.Address.Type == channels.Direct {
-		if in.Sender.Also != "" {
-			was = []channels.Inbound{in}
-			was[0].Sender.ID = in.Sender.Also
-		}
-	} else if r.Former != nil {
-		for _, at := range r.Former(in.Address)[1:] {
-			old := in
-			old.Address = at
-			was = append(was, old)
-		}
-	}
-	for _, old := range was {
-		if a, b := r.bound(old); b == ByPeer || b == ByPeerParent && by != ByPeerParent {
+	for _, old := range r.former(in) {
+		renamed := old.Address.Account != in.Address.Account // then any binding of the account does
+		if a, b := r.bound(old); b == ByPeer || b == ByPeerParent && by != ByPeerParent || renamed && rank(b) < rank(by) {
 			return a, b
 		}
 	}
 	return agent, by
+}
+
+// former gives an event as it was when its person, its chat or its account had another id.
+func (r Routes) former(in channels.Inbound) (was []channels.Inbound) {
+	direct := in.Address.Type == channels.Direct
+	if direct && in.Sender.Also != "" {
+		old := in
+		old.Sender.ID = in.Sender.Also
+		was = append(was, old)
+	}
+	if r.Former == nil {
+		return was
+	}
+	for _, at := range r.Former(in.Address)[1:] {
+		if direct && at.Account == in.Address.Account { // the person says which one it is
+			continue
+		}
+		old := in
+		old.Address = at
+		was = append(was, old)
+	}
+	return was
+}
+
+// rank says how specific a kind of binding is; the lower, the more.
+func rank(by string) int {
+	if i := slices.Index(precedence, by); i >= 0 {
+		return i
+	}
+	return len(precedence)
 }
 
 func (r Routes) bound(in channels.Inbound) (AgentID, string) {

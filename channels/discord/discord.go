@@ -56,6 +56,8 @@ type Deps struct {
 	// Sent reports whether a message is on disk as the receipt of a delivery. A message that may have arrived is not taken for one that
 	// says the same and has its receipt. nil = nothing is known.
 	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
+	// Identified is told who the account is before the first event is offered; it blocks until that is on disk or ctx ends. nil = nobody asks.
+	Identified func(ctx context.Context, who channels.UserID)
 }
 
 // Channel is one bot.
@@ -69,6 +71,8 @@ type Channel struct {
 	seen    func(ctx context.Context) ([]channels.Position, error)
 	cursor  func(ctx context.Context) (string, error)
 	sent    func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
+
+	identified func(ctx context.Context, who channels.UserID)
 
 	names   *names
 	recent  *recent
@@ -132,6 +136,9 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if deps.Account == "" {
 		deps.Account = channels.DefaultAccount
 	}
+	if deps.Identified == nil {
+		deps.Identified = func(context.Context, channels.UserID) {}
+	}
 	if deps.Logger == nil {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -141,7 +148,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 		base += "/v" + discordgo.APIVersion
 	}
 	c := &Channel{
-		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, cursor: deps.Cursor, sent: deps.Sent,
+		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, cursor: deps.Cursor, sent: deps.Sent, identified: deps.Identified,
 		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024), acts: newActs(),
 		health: channels.NewHealthHolder(deps.Logger, firstStale),
 	}

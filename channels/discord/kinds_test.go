@@ -2,12 +2,12 @@ package discord
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/channels"
+	"parley/channels/channeltest"
 	"parley/channels/discord/discordtest/kinds"
 )
 
@@ -62,13 +62,13 @@ func described(list []channels.Inbound) string {
 	case in.Event != channels.Message:
 		return "event: " + string(in.Event)
 	}
-	parts := says(in.Text, in.Media)
+	parts := channeltest.Spelled(in.Text, in.Media)
 	if in.Forwarded {
-		parts = says(in.Text, nil)
-		parts = append(append(parts, "forwarded", "by "+in.Origin), says("", in.Media)...)
+		parts = channeltest.Spelled(in.Text, nil)
+		parts = append(append(parts, "forwarded", "by "+in.Origin), channeltest.Spelled("", in.Media)...)
 	}
 	if q := in.Quote; q != nil {
-		quote := says(q.Text, q.Media)
+		quote := channeltest.Spelled(q.Text, q.Media)
 		if q.Origin != "" {
 			quote = append(quote, "by "+q.Origin)
 		}
@@ -78,21 +78,4 @@ func described(list []channels.Inbound) string {
 		parts = append(parts, "mentioned")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func says(text string, files []channels.Media) (parts []string) {
-	if text != "" {
-		parts = append(parts, "`"+text+"`")
-	}
-	for _, m := range files {
-		part := string(m.Kind) + " " + m.Name
-		if m.Voice {
-			part += ", voice"
-		}
-		if m.Seconds > 0 {
-			part += fmt.Sprintf(", %d s", m.Seconds)
-		}
-		parts = append(parts, part)
-	}
-	return parts
 }

@@ -122,6 +122,9 @@ func (c *Channel) identify(ctx context.Context) error {
 		}
 		switch {
 		case err == nil && me.ID != 0:
+			if c.identified(ctx, channels.UserID(strconv.FormatInt(me.ID, 10))); ctx.Err() != nil {
+				return nil
+			}
 			c.mu.Lock()
 			c.me = me
 			c.mu.Unlock()

@@ -55,6 +55,8 @@ type Deps struct {
 	Cursor func(ctx context.Context) (string, error)
 	// Sent reports whether a message is on disk as one that this account sent; nil = only what was sent since the start is known.
 	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
+	// Identified is told who the account is before the first event is offered; it blocks until that is on disk or ctx ends. nil = nobody asks.
+	Identified func(ctx context.Context, who channels.UserID)
 }
 
 // Channel is one bot. It is a channels.Typer, Drafter, Editor, Remover, Reactor, Fetcher, Commander, Hooked, Identifier and
@@ -78,6 +80,8 @@ type Channel struct {
 	people *people
 	sent   func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
 	whole  wholeAlbums // of Run's only
+
+	identified func(ctx context.Context, who channels.UserID)
 
 	health  *channels.HealthHolder
 	refusal refusal
@@ -149,13 +153,16 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if deps.Account == "" {
 		deps.Account = channels.DefaultAccount
 	}
+	if deps.Identified == nil {
+		deps.Identified = func(context.Context, channels.UserID) {}
+	}
 	if deps.Logger == nil {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
 	base := strings.TrimRight(cfg.APIURL, "/")
 	id, _, _ := strings.Cut(cfg.Token.Reveal(), ":")
 	c := &Channel{
-		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor, sent: deps.Sent,
+		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor, sent: deps.Sent, identified: deps.Identified,
 		api:    newAPI(base, cfg.Token.Reveal()),
 		topics: newTopics(), posts: newPosts(), people: newPeople(),
 		holds:  deps.Holds.Of(base, id),

@@ -29,6 +29,7 @@ type gathered struct {
 	quote *channels.Quote // of the album's head
 	want  int             // parts that the head announces; 0 = not known
 	album bool
+	heads []unacknowledged // the stanzas of the album's head
 	parts []part
 	first time.Time
 	grew  time.Time
@@ -61,8 +62,7 @@ type unacknowledged struct {
 func (l *link) gather(d *decoder, evt *events.Message, in *channels.Inbound, read bool) (done, taken bool) {
 	msg := unwrap(evt.Message)
 	if head := msg.GetAlbumMessage(); head != nil && d.wanted(&evt.Info) {
-		l.announced(d, evt, head)
-		return true, true
+		return true, l.announced(d, evt, head)
 	}
 	if !read || in.Event != channels.Message || len(in.Media) == 0 || evt.UnavailableRequestID != "" || isHosted(evt.Info.Sender) {
 		return false, false
@@ -111,8 +111,9 @@ func awaitsTwin(msg *waE2E.Message) bool {
 	return false
 }
 
-// announced takes the head of an album, which says how many parts there will be.
-func (l *link) announced(d *decoder, evt *events.Message, head *waE2E.AlbumMessage) {
+// announced takes the head of an album, which says how many parts there will be and what the album answers. It stays with the server until
+// they were taken, as they do.
+func (l *link) announced(d *decoder, evt *events.Message, head *waE2E.AlbumMessage) (taken bool) {
 	in := d.head(&evt.Info)
 	if c := head.GetContextInfo(); c != nil {
 		d.quote(&in, c)
@@ -120,7 +121,12 @@ func (l *link) announced(d *decoder, evt *events.Message, head *waE2E.AlbumMessa
 	g := l.gesture(gesture{in.Address.Chat, in.Sender.ID, evt.Info.ID})
 	g.album, g.quote = true, in.Quote
 	g.want = min(int(head.GetExpectedImageCount())+int(head.GetExpectedVideoCount()), maxParts)
-	l.await(g)
+	if evt.UnavailableRequestID != "" || isHosted(evt.Info.Sender) {
+		l.await(g)
+		return true // it cannot be acknowledged later
+	}
+	g.heads = append(g.heads, l.stanza(evt))
+	return l.proceed(g, evt)
 }
 
 // gesture gives the one that a part belongs to, and begins it.
@@ -219,7 +225,8 @@ func (l *link) deliver(g *gathered, current types.MessageID) bool {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	if len(g.parts) == 0 {
+	if len(g.parts) == 0 { // none has come: there is nothing to lose
+		l.acknowledgeAll(g.heads, current)
 		return true
 	}
 	in, whole := g.join()
@@ -233,14 +240,20 @@ func (l *link) deliver(g *gathered, current types.MessageID) bool {
 	if !l.offerMessage(l.decoder(last.Info.Timestamp), last, "gesture "+g.key.parent, in) {
 		return false
 	}
+	l.acknowledgeAll(g.heads, current)
 	for _, p := range g.parts {
-		for _, s := range p.stays {
-			if s.info.ID != current {
-				l.acknowledge(s)
-			}
-		}
+		l.acknowledgeAll(p.stays, current)
 	}
 	return true
+}
+
+// acknowledgeAll acknowledges stanzas, but for the one that the library is at.
+func (l *link) acknowledgeAll(list []unacknowledged, current types.MessageID) {
+	for _, s := range list {
+		if s.info.ID != current {
+			l.acknowledge(s)
+		}
+	}
 }
 
 // earlier offers what a sender's gestures have so far, before something else that they say. false: it was not taken.

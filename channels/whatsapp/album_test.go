@@ -119,15 +119,15 @@ func TestAlbumOverARestart(t *testing.T) {
 	anna.Post(g, "", child(inAlbum, head, numbered(2, "", nil)))
 	bert.Say(g, "in between")
 	h.texts("in between")
-	h.phone.WaitWaiting(2) // the one in between is acknowledged
-	if n := h.phone.Waiting(); n != 2 {
+	h.phone.WaitWaiting(3) // the one in between is acknowledged
+	if n := h.phone.Waiting(); n != 3 {
 		t.Errorf("%d messages are not acknowledged", n)
 	}
 	if err := h.end(); err != nil {
 		t.Fatal(err)
 	}
 	h.open()
-	whatsapp.SetGather(h.ch, 10*time.Second) // the head is not told again
+	whatsapp.SetGather(h.ch, 10*time.Second)
 	h.refusing(func(channels.Inbound) error { return errors.New("not now") })
 	h.run()
 	h.online()
@@ -137,6 +137,33 @@ func TestAlbumOverARestart(t *testing.T) {
 	if in := h.next(); pictures(in) != "123" || in.Text != "look" || in.Address != h.group(g) {
 		t.Errorf("came as %+v", in)
 	}
+	h.phone.WaitDelivered()
+	h.none()
+}
+
+// The host ends between an album's head and its pictures, and knows afterwards what the album answers and how many there are.
+//
+// source: mautrix/whatsapp#818 (the head has the context and the expected numbers, the parts name it as their parent)
+func TestAlbumHeadOverARestart(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	whatsapp.SetGather(h.ch, time.Minute)
+	asked := anna.Say(h.phone, "before")
+	h.texts("before")
+	head := anna.Post(h.phone, "", album(2, &waE2E.ContextInfo{StanzaID: &asked, Participant: text(anna.LID().String()), QuotedMessage: &waE2E.Message{Conversation: text("before")}}))
+	anna.Say(h.phone, "look at these") // an album without pictures is no turn, and holds nothing up
+	h.texts("look at these")
+	h.phone.WaitWaiting(1)
+	h.reopen()
+	whatsapp.SetGather(h.ch, time.Minute)
+	anna.Post(h.phone, "", child(inAlbum, head, numbered(1, "", nil)))
+	anna.Post(h.phone, "", child(inAlbum, head, numbered(2, "what are these?", nil)))
+	if in := h.next(); pictures(in) != "12" || in.Text != "what are these?" || in.Quote == nil || in.Quote.Text != "before" {
+		t.Errorf("came as %+v", in)
+	}
+	h.phone.WaitDelivered()
+	whatsapp.SetGather(h.ch, time.Second)
+	anna.Post(h.phone, "", album(2, nil)) // whose pictures never come
 	h.phone.WaitDelivered()
 	h.none()
 }

@@ -1,7 +1,6 @@
 package whatsapp_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"parley/channels"
+	"parley/channels/channeltest"
 	"parley/channels/whatsapp"
 	kindstable "parley/channels/whatsapp/whatsapptest/kinds"
 )
@@ -214,7 +214,7 @@ func described(in channels.Inbound, ok bool) string {
 	case in.Event == channels.Unreadable:
 		return "unreadable: " + in.Reason
 	}
-	parts := spelled(in.Text, in.Media)
+	parts := channeltest.Spelled(in.Text, in.Media)
 	if in.Forwarded {
 		parts = append(parts, "forwarded")
 	}
@@ -222,27 +222,10 @@ func described(in channels.Inbound, ok bool) string {
 		parts = append(parts, "by "+in.Origin)
 	}
 	if q := in.Quote; q != nil {
-		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(spelled(q.Text, q.Media), ", "))
+		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(channeltest.Spelled(q.Text, q.Media), ", "))
 	}
 	if in.Mentioned {
 		parts = append(parts, "mentioned")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func spelled(text string, files []channels.Media) (parts []string) {
-	if text != "" {
-		parts = append(parts, "`"+text+"`")
-	}
-	for _, m := range files {
-		part := strings.TrimSpace(string(m.Kind) + " " + m.Name)
-		if m.Voice {
-			part += ", voice"
-		}
-		if m.Seconds > 0 {
-			part += fmt.Sprintf(", %d s", m.Seconds)
-		}
-		parts = append(parts, part)
-	}
-	return parts
 }

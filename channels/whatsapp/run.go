@@ -63,6 +63,7 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		l.keys.close()
 		return c.stopFor(ctx, c.notLinked())
 	}
+	c.identified(ctx, userID(l.me.pn))
 	end := l.serve(ctx)
 	l.shut()
 	if end.aside {

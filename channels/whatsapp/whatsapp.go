@@ -27,7 +27,7 @@ const (
 	longestDevice = 50 // runes; what the phone's list of linked devices shows
 	keyFile       = "keys.db"
 	textLimit     = 4096
-	receivedLimit = 65536 // what WhatsApp's own apps send in one message
+	receivedLimit = 65536 // WhatsApp's own apps send as much in one message. source: https://www.engagespark.com/support/whatsapp-business-limits/
 	captionLimit  = 1024
 	fileLimit     = 100 << 20
 )
@@ -44,6 +44,9 @@ type Deps struct {
 	Logger  *slog.Logger       // says already which channel and account this is; nil = silent
 	Dir     string             // folder of the key file, of this account alone; it is made when needed
 	Client  *http.Client       // nil = own connections
+
+	// Identified is told who the account is before the first event is offered; it blocks until that is on disk or ctx ends. nil = nobody asks.
+	Identified func(ctx context.Context, who channels.UserID)
 }
 
 // Validate reports everything that can be known to be wrong without asking WhatsApp, as *channels.FieldError.
@@ -72,6 +75,8 @@ type Channel struct {
 	busy sync.Mutex           // held by the one of Run, Pair and Unpair that has the key file open
 	live atomic.Pointer[link] // of a Run that is connected
 
+	identified func(ctx context.Context, who channels.UserID)
+
 	looking sync.Mutex // held while a file is looked at before it is sent
 
 	mu          sync.Mutex
@@ -97,13 +102,16 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	if deps.Account == "" {
 		deps.Account = channels.DefaultAccount
 	}
+	if deps.Identified == nil {
+		deps.Identified = func(context.Context, channels.UserID) {}
+	}
 	if deps.Logger == nil {
 		deps.Logger = slog.New(slog.DiscardHandler)
 	}
 	client := plainClient(deps.Client)
 	return &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, keys: filepath.Join(deps.Dir, keyFile), client: client, media: mediaClient(client),
-		recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet, verdictAfter}, health: channels.Health{State: channels.Stopped, Stale: stale},
+		identified: deps.Identified, recent: newRecent(), pace: pace{firstWait, refusedFirst, ackPatience, stopGrace, gatherQuiet, verdictAfter}, health: channels.Health{State: channels.Stopped, Stale: stale},
 	}, nil
 }
 

@@ -31,7 +31,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: telegram.Kind, Person: telegram.Person, Chat: telegram.Chat, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Cursor: e.Cursor, Sent: e.Sent})
+				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Cursor: e.Cursor, Sent: e.Sent, Identified: e.Identified})
 				if err != nil {
 					return nil, err // not the nil pointer in an interface
 				}
@@ -42,7 +42,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Seen: e.Seen, Cursor: e.Cursor, Sent: e.Sent})
+				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Seen: e.Seen, Cursor: e.Cursor, Sent: e.Sent, Identified: e.Identified})
 				if err != nil {
 					return nil, err
 				}
@@ -53,7 +53,7 @@ func adapters() []gateway.Adapter {
 		{
 			Adapter: config.Adapter{Kind: whatsapp.Kind, Person: whatsapp.Person, Chat: whatsapp.Chat, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
 			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
-				ch, err := whatsapp.New(*a.Adapter.(*whatsapp.Config), whatsapp.Deps{Account: a.ID, Logger: e.Log, Dir: e.Dir})
+				ch, err := whatsapp.New(*a.Adapter.(*whatsapp.Config), whatsapp.Deps{Account: a.ID, Logger: e.Log, Dir: e.Dir, Identified: e.Identified})
 				if err != nil {
 					return nil, err
 				}

@@ -68,7 +68,7 @@ func (k *checker) all() {
 	k.tools()
 	k.toolSwitches()
 	k.mcpServers()
-	k.adopt("", k.config.Session.SendPolicy.Check(k.decoder.table.Kinds()), nil)
+	k.sendPolicy()
 	for _, a := range k.decoder.accounts {
 		if a.enabled {
 			k.adopt(a.path+".", a.Access.Check(), nil)
@@ -318,13 +318,35 @@ func (k *checker) routes() {
 	}
 }
 
-func (k *checker) bindingAccount(path string, m sessions.BindingMatch) {
-	var ids []string
+// accountsOf gives the accounts of a channel; of all with "".
+func (k *checker) accountsOf(kind channels.Kind) (ids []string) {
 	for _, a := range k.decoder.accounts {
-		if a.Kind == m.Channel {
+		if kind == "" || strings.EqualFold(string(a.Kind), string(kind)) {
 			ids = append(ids, string(a.ID))
 		}
 	}
+	return ids
+}
+
+// sendPolicy checks its rules, and that they name accounts that there are: after an account was renamed they hold for what it was.
+func (k *checker) sendPolicy() {
+	p := k.config.Session.SendPolicy
+	k.adopt("", p.Check(k.decoder.table.Kinds()), nil)
+	const gone = ", so the rule matches no account but one that had this name before"
+	for i, r := range p.Rules {
+		at := fmt.Sprintf("session.sendPolicy.rules[%d].match.", i)
+		if ids, id := k.accountsOf(r.Match.Channel), string(r.Match.AccountID); id != "" && len(ids) > 0 && !slices.Contains(ids, id) {
+			k.report(Warning, at+"accountId", "there is no account "+quoted(id)+gone, choices("accounts", id, ids))
+		}
+		to, err := channels.ParseAddress(r.Match.To)
+		if ids, id := k.accountsOf(to.Channel), string(to.Account); err == nil && !to.IsZero() && len(ids) > 0 && !slices.Contains(ids, id) {
+			k.report(Warning, at+"to", "there is no account "+quoted(id)+" of "+string(to.Channel)+gone, choices("accounts", id, ids))
+		}
+	}
+}
+
+func (k *checker) bindingAccount(path string, m sessions.BindingMatch) {
+	ids := k.accountsOf(m.Channel)
 	want := string(cmp.Or(m.AccountID, channels.DefaultAccount))
 	switch {
 	case m.Channel == "" || want == "*" || slices.Contains(ids, want):

@@ -83,6 +83,9 @@ func TestProblems(t *testing.T) {
 		{"binding to an account", "channels: {telegram: {accounts: {work: {token: x}}}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: wrok}}\n  - {agentId: main, match: {channel: telegram}}\n", []string{
 			`:3: bindings[0].match.accountId: warning: there is no account "wrok", so it never matches (accounts: work; did you mean "work"?; "*" is any)`,
 			`:4: bindings[1].match.accountId: warning: there is no account "default", so it never matches (accounts: work; "*" is any)`}},
+		{"rule for an account", "channels: {telegram: {accounts: {work: {token: x}}}}\nsession:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegram, accountId: wrok}, action: deny}\n      - {match: {to: telegram/default/group/-1}, action: deny}\n      - {match: {accountId: work}, action: deny}\n", []string{
+			`:5: session.sendPolicy.rules[0].match.accountId: warning: there is no account "wrok", so the rule matches no account but one that had this name before (accounts: work; did you mean "work"?)`,
+			`:6: session.sendPolicy.rules[1].match.to: warning: there is no account "default" of telegram, so the rule matches no account but one that had this name before (accounts: work)`}},
 		{"agents that may be spawned", "agents: {list: [{id: main, subagents: {allowAgents: ['*', mian]}}]}\n", []string{`:1: agents.list[0].subagents.allowAgents[1]: warning: there is no agent "mian" (agents: main; did you mean "main"?)`}},
 		{"several documents", "state: a\n---\nstate: b\n", []string{`:2: a second document begins here (the configuration is one document; remove the ---)`}},
 		{"tag", "state: !secret x\n", []string{`:1: state: YAML tags are not used here (remove the word that begins with !, or quote the value)`}},

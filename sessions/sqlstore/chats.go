@@ -32,7 +32,7 @@ func (t *tx) reached(in channels.Inbound) error {
 
 // Positions gives the newest message of every chat of an account that has a live session.
 func (s *Store) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
-	p := url.PathEscape(string(kind)) + "/" + url.PathEscape(string(id))
+	p := accountPrefix(kind, id)
 	err = s.read(ctx, func(c *conn) error {
 		out = nil
 		return c.each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
@@ -45,6 +45,11 @@ func (s *Store) Positions(ctx context.Context, kind channels.Kind, id channels.A
 			})
 	})
 	return out, err
+}
+
+// accountPrefix is how the addresses of an account begin, without the "/" behind it.
+func accountPrefix(kind channels.Kind, id channels.AccountID) string {
+	return url.PathEscape(string(kind)) + "/" + url.PathEscape(string(id))
 }
 
 // receipt notes that a platform took a message from us.

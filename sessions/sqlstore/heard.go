@@ -20,14 +20,19 @@ func (t *tx) hear(from, key string) error {
 	return err
 }
 
-// rehear moves what is known about who wrote from a chat to the chat's new place. Its position stays behind: the new place numbers its
-// messages anew, so the next one from there is the first.
+// rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its
+// messages from 1 again, so the next one from there is the first.
 func (t *tx) rehear(x relocation) error {
+	if !x.account {
+		const some = " WHERE address = ? OR address >= ? AND address < ?"
+		if _, err := t.exec("UPDATE heard SET msg = '', at = 0"+some, x.below()...); err != nil {
+			return err
+		}
+	}
 	type sighting struct{ was, now, key string }
 	var moved []sighting
-	p := x.from.String()
-	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-		if a, ok := move(address(r.str(0)), x.from, x.to); ok {
+	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r row) error {
+		if a, ok := x.move(address(r.str(0))); ok {
 			moved = append(moved, sighting{was: r.str(0), now: a.String(), key: r.str(1)})
 		}
 		return nil
@@ -36,14 +41,21 @@ func (t *tx) rehear(x relocation) error {
 		return err
 	}
 	for _, m := range moved {
-		if _, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", m.was, m.key); err != nil {
-			return err
-		}
-		if err := t.hear(m.now, m.key); err != nil {
+		if err := t.hearElsewhere(m.was, m.key, m.now, m.key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hearElsewhere lets what came from a chat for a session have come from another one, or for another one. The newer position stays.
+func (t *tx) hearElsewhere(was, wasKey, now, nowKey string) error {
+	if _, err := t.exec(`INSERT INTO heard (address, key, msg, at) SELECT ?, ?, msg, at FROM heard WHERE address = ? AND key = ?
+		ON CONFLICT (address, key) DO UPDATE SET msg = excluded.msg, at = excluded.at WHERE excluded.at > heard.at`, now, nowKey, was, wasKey); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", was, wasKey)
+	return err
 }
 
 // Writers gives the chats that have written to a session.

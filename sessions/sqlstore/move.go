@@ -11,10 +11,11 @@ import (
 	"parley/sessions"
 )
 
-// relocation is one move of a chat.
+// relocation is one move of a chat, or of all chats of an account.
 type relocation struct {
 	from, to channels.Address // without threads
-	was, now string           // what session keys call it: the chat, or the person of a direct chat
+	account  bool             // from and to have neither chat nor type: it is every chat of the account
+	was, now string           // what session keys call a chat, or the person of a direct chat
 	route    sessions.Key     // that its messages have by the configuration now; "" = not known
 }
 
@@ -104,8 +105,14 @@ func beforeOf(at channels.Address) string {
 // current gives the address that a chat has now.
 func (t *tx) current(at channels.Address) (channels.Address, error) {
 	for range maxMoves {
-		next := channels.Address{}
-		moved, err := t.one("SELECT chat FROM moves WHERE was = ? ORDER BY chat LIMIT 1", []any{whole(at).String()}, func(r row) error { next = address(r.str(0)); return nil })
+		next := at
+		moved, err := t.one("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
+			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r row) error {
+				if next.Account = channels.AccountID(r.str(1)); next.Account == "" {
+					next = address(r.str(0))
+				}
+				return nil
+			})
 		if err != nil || !moved {
 			return at, err
 		}
@@ -122,7 +129,7 @@ const maxMoves = 16
 func (t *tx) moveDeliveries(x relocation) error {
 	open := map[int64]string{}
 	err := t.each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r row) error {
-		if moved, ok := move(address(r.str(1)), x.from, x.to); ok {
+		if moved, ok := x.move(address(r.str(1))); ok {
 			open[r.int(0)] = moved.String()
 		}
 		return nil
@@ -183,7 +190,7 @@ func (t *tx) movePerson(x relocation) error {
 // moveJobs lets what scheduled jobs say go to the new address.
 func (t *tx) moveJobs(x relocation) error {
 	return t.changeJobs(func(j *sessions.Job) (changed bool) {
-		j.To, changed = move(j.To, x.from, x.to)
+		j.To, changed = x.move(j.To)
 		return changed
 	})
 }
@@ -215,10 +222,9 @@ func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 
 // relocate gives the sessions whose last message came from a chat its new place.
 func (t *tx) relocate(x relocation) error {
-	p := x.from.String()
 	moved := map[int64]string{}
-	err := t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", []any{p, p + "/", p + "0"}, func(r row) error {
-		if a, ok := move(address(r.str(1)), x.from, x.to); ok {
+	err := t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r row) error {
+		if a, ok := x.move(address(r.str(1))); ok {
 			moved[r.int(0)] = a.String()
 		}
 		return nil
@@ -234,21 +240,46 @@ func (t *tx) relocate(x relocation) error {
 	return nil
 }
 
-// move gives an address in the chat from its place in the chat to.
-func move(a, from, to channels.Address) (channels.Address, bool) {
-	if whole(a) != from {
+// move gives an address its new place; false when it has not moved.
+func (x relocation) move(a channels.Address) (channels.Address, bool) {
+	if x.account {
+		moved := a.Channel == x.from.Channel && a.Account == x.from.Account
+		if moved {
+			a.Account = x.to.Account
+		}
+		return a, moved
+	}
+	if whole(a) != x.from {
 		return a, false
 	}
+	to := x.to
 	to.Thread = a.Thread
 	return to, true
 }
 
+// prefix is how the addresses of a place begin.
+func (x relocation) prefix(a channels.Address) string {
+	if x.account {
+		return accountPrefix(a.Channel, a.Account)
+	}
+	return a.String()
+}
+
+// below gives the bounds between which the addresses of the old place are: the place itself, and what is in it.
+func (x relocation) below() []any {
+	p := x.prefix(x.from)
+	return []any{p, p + "/", p + "0"}
+}
+
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
 func (t *tx) moveSessions(x relocation) error {
-	p := x.from.String()
 	names := map[sessions.Key]sessions.Key{} // by any key that it has, the session
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
-	err := t.each("SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", []any{p, p + "/", p + "0", p, p + "/", p + "0"}, func(r row) error {
+	query, args := "SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", append(x.below(), x.below()...)
+	if x.account { // also sessions to which nothing came yet
+		query, args = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil
+	}
+	err := t.each(query, args, func(r row) error {
 		names[sessions.Key(r.str(0))] = sessions.Key(r.str(1))
 		return nil
 	})
@@ -273,8 +304,12 @@ func (t *tx) moveSessions(x relocation) error {
 	return nil
 }
 
-// named reports whether a key is one of the chat's own by its old address.
+// named reports whether a key is one of the old place's own.
 func (x relocation) named(p sessions.Parts) bool {
+	if x.account {
+		several := p.Form == sessions.FormGroup || p.Form == sessions.FormRoom
+		return (several || p.Form == sessions.FormAccountPeer) && p.Channel == x.from.Channel && p.Account == x.from.Account
+	}
 	switch p.Form {
 	case sessions.FormGroup, sessions.FormRoom:
 		return x.from.Type.Several() && p.ID == x.was
@@ -286,7 +321,11 @@ func (x relocation) named(p sessions.Parts) bool {
 
 // renamed gives the same key by the new address.
 func (x relocation) renamed(p sessions.Parts) sessions.Key {
-	p.Channel, p.Account, p.ID = x.to.Channel, x.to.Account, x.now
+	p.Channel, p.Account = x.to.Channel, x.to.Account
+	if x.account {
+		return p.Key()
+	}
+	p.ID = x.now
 	switch {
 	case x.to.Type == channels.Direct:
 	case x.to.Type == channels.Room:
@@ -359,18 +398,15 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 		return err
 	}
 	for _, p := range places {
-		if _, here := move(address(p), x.from, x.to); !here {
+		if _, here := x.move(address(p)); !here {
 			continue
 		}
-		if _, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", p, string(old)); err != nil {
-			return err
-		}
-		if err := t.hear(p, string(at.Key)); err != nil {
+		if err := t.hearElsewhere(p, string(old), p, string(at.Key)); err != nil {
 			return err
 		}
 	}
 	was, err := t.session(old)
-	if _, here := move(was.Last, x.from, x.to); err != nil || !here {
+	if _, here := x.move(was.Last); err != nil || !here {
 		return err
 	}
 	was.Last = channels.Address{}

@@ -11,7 +11,7 @@ import (
 )
 
 // Tables that stay small, and the names of what a statement has selected before.
-var smallTables = []string{"jobs", "lessons", "identities", "lifts", "moves", "occurrences", "paired", "pairings", "previews", "skipped", "sqlite_schema", "newest", "up", "chats"}
+var smallTables = []string{"jobs", "lessons", "identities", "lifts", "logins", "moves", "occurrences", "paired", "pairings", "previews", "skipped", "sqlite_schema", "newest", "up", "chats"}
 
 // smallIndexes are those of rows that are few at any time.
 var smallIndexes = []string{"runs_active", "runs_open_below", "deliveries_open", "transcripts_gone", "notes_unindexed"}
@@ -29,6 +29,10 @@ var walks = []string{
 	"FROM seen ORDER BY num LIMIT ?",                                                                         // the oldest
 	"FROM seen WHERE delivered > 0 AND delivery <= ? AND delivery + delivered > ? ORDER BY num DESC LIMIT ?", // parley trace
 	"FROM sessions WHERE last = ? OR last >= ? AND last < ?",                                                 // a chat got another id
+	// An account got another name.
+	"SELECT key, key FROM sessions UNION SELECT key, target FROM aliases",
+	"DELETE FROM seen WHERE address >= ? AND address < ? AND EXISTS (SELECT 1 FROM seen AS other WHERE other.msg = seen.msg AND other.event = seen.event AND other.address = ? || substr(seen.address, ?))",
+	"UPDATE seen SET address = ? || substr(address, ?) WHERE address >= ? AND address < ?",
 }
 
 // prepared collects the statements that stores have used.

@@ -4,11 +4,8 @@ package kinds
 
 import "parley/channels/channeltest"
 
-// Row is one kind with an example of it.
-type Row struct {
-	channeltest.Kind
-	Message string // fields of a message that comes in, as JSON without the braces; empty = Out alone
-}
+// Row is one kind with an example of it: fields of a message that comes in, as JSON without the braces; empty = Out alone.
+type Row = channeltest.KindRow
 
 // Where the platform describes what the rows show.
 const (
@@ -16,18 +13,10 @@ const (
 	components = "Discord documentation, Component reference"
 )
 
-func row(name, in, out, source, message string) Row {
-	return Row{Kind: channeltest.Kind{Name: name, In: in, Out: out, Source: source}, Message: message}
-}
+var row = channeltest.NewKind
 
 // Kinds gives the rows as the documentation shows them.
-func Kinds() []channeltest.Kind {
-	var list []channeltest.Kind
-	for _, r := range Table() {
-		list = append(list, r.Kind)
-	}
-	return list
-}
+func Kinds() []channeltest.Kind { return channeltest.Kinds(Table()) }
 
 // Table gives the rows in the order of the documentation.
 func Table() []Row {

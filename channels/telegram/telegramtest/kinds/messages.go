@@ -1,5 +1,9 @@
 package kinds
 
+import "parley/channels/channeltest"
+
+var in = channeltest.NewKind
+
 // messages are the kinds that come in, with what the host sends of the same kind.
 func messages() []Row {
 	return []Row{
@@ -55,12 +59,6 @@ func messages() []Row {
 		in("what Telegram itself reports: pins, calls, boosts, timers, pictures, communities", "not told", "", api("pinned_message"), `"pinned_message":{"message_id":4,"date":1,"chat":{"id":1001,"type":"private"}}`),
 		in("community", "not told", "", "Bot API 10.2, CommunityChatAdded", `"community_chat_added":{"community":{"id":5,"title":"C"}}`),
 	}
-}
-
-func in(name, reaches, leaves, source, message string) Row {
-	r := Row{Message: message}
-	r.Name, r.In, r.Out, r.Source = name, reaches, leaves, source
-	return r
 }
 
 func api(field string) string { return "Bot API, Message." + field }

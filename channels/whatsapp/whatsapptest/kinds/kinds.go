@@ -4,11 +4,8 @@ package kinds
 
 import "parley/channels/channeltest"
 
-// Row is one kind with an example of it.
-type Row struct {
-	channeltest.Kind
-	Message string // the protobuf Message as JSON; empty = Out alone, or held by another test
-}
+// Row is one kind with an example of it: the protobuf Message as JSON; empty = Out alone, or held by another test.
+type Row = channeltest.KindRow
 
 // Where the rows come from.
 const (
@@ -17,18 +14,10 @@ const (
 	timers = "tulir/whatsmeow#354"
 )
 
-func row(name, in, out, source, message string) Row {
-	return Row{Kind: channeltest.Kind{Name: name, In: in, Out: out, Source: source}, Message: message}
-}
+var row = channeltest.NewKind
 
 // Kinds gives the rows as the documentation shows them.
-func Kinds() []channeltest.Kind {
-	var list []channeltest.Kind
-	for _, r := range Table() {
-		list = append(list, r.Kind)
-	}
-	return list
-}
+func Kinds() []channeltest.Kind { return channeltest.Kinds(Table()) }
 
 // Table gives the rows in the order of the documentation.
 func Table() []Row {

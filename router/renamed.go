@@ -1,0 +1,63 @@
+package router
+
+import (
+	"context"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// Identified is told by an account's adapter, before its first event, who the account is on its platform. An account that was the same one
+// under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
+// that the configuration has on the channel. It may be repeated, and is until it works.
+func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.UserID, configured []channels.AccountID) error {
+	found, err := r.store.Identify(ctx, sessions.Login{Channel: ref.Channel, Account: ref.Account, User: who, Configured: configured})
+	if err != nil {
+		return err
+	}
+	log := r.log.With("channel", ref.Channel, "account", ref.Account)
+	for _, other := range found.Twice {
+		log.Warn("two accounts of the configuration are one login: the platform may disconnect one for the other", "other", other, "hint", "remove one of them")
+	}
+	r.settings.Load().former.rename(ref, found.Moved...)
+	for _, was := range found.Moved {
+		log.Warn("an account was renamed: its sessions, people, jobs and waiting messages follow; rules that name the old account hold for it until they are changed",
+			"was", was, "hint", "write the new name where bindings and session.sendPolicy name the old account")
+		r.gate.renamed(AccountRef{ref.Channel, was})
+	}
+	if len(found.Moved) > 0 {
+		r.doubt.Store(true) // what waited in an old session may wait in another one now
+		_ = r.heal(ctx)     // the doubt stays until a write works
+	}
+	return nil
+}
+
+// renamed lets what waits for an account leave by the one that took its place. Nothing of the old one is on its way: it has no channel.
+func (g *gate) renamed(was AccountRef) {
+	g.previews.move(g.settings().former.called)
+	g.mu.Lock()
+	life, o := g.life, g.outlets[was]
+	var ended []*queue
+	if o != nil {
+		delete(g.outlets, was)
+		close(o.ready)
+		o.ready = make(chan struct{})
+		for _, q := range o.queues {
+			q.end()
+			ended = append(ended, q)
+		}
+	}
+	g.mu.Unlock()
+	for _, q := range ended {
+		<-q.done
+		g.mu.Lock()
+		rest := q.waiting
+		for _, d := range rest {
+			delete(g.known, d.ID)
+		}
+		g.mu.Unlock()
+		for _, d := range rest {
+			g.lookAgain(life, d.ID)
+		}
+	}
+}

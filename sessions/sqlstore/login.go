@@ -1,0 +1,134 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
+// what it had is this one's from here on.
+func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
+	err = s.write(ctx, "Identify", func(t *tx) error {
+		found = sessions.Identified{}
+		err := t.each("SELECT account FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became = '' ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account)}, func(r row) error {
+			if was := channels.AccountID(r.str(0)); slices.Contains(l.Configured, was) {
+				found.Twice = append(found.Twice, was)
+			} else {
+				found.Moved = append(found.Moved, was)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		// A name that is in use again is no former one, so there is no circle.
+		if _, err := t.exec("INSERT INTO logins (channel, account, identity) VALUES (?, ?, ?) ON CONFLICT (channel, account) DO UPDATE SET identity = excluded.identity, became = ''",
+			string(l.Channel), string(l.Account), string(l.User)); err != nil {
+			return err
+		}
+		for _, was := range found.Moved {
+			if err := t.renameAccount(l.Channel, was, l.Account); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Renames gives the accounts of which another one took the place.
+func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		out = nil
+		return c.each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r row) error {
+			out = append(out, sessions.Rename{Channel: channels.Kind(r.str(0)), Was: channels.AccountID(r.str(1)), Now: channels.AccountID(r.str(2))})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// renameAccount gives all that an account had to the one that took its place.
+func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) error {
+	if _, err := t.exec("UPDATE logins SET became = ? WHERE channel = ? AND account = ?", string(now), string(kind), string(was)); err != nil {
+		return err
+	}
+	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
+	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople} {
+		if err := step(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveAddresses changes the account where a row is found by its address: its chats number their messages on, so what was seen and sent there
+// is known by the new name. Where the new account has such a row already, that one stays.
+func (t *tx) moveAddresses(x relocation) error {
+	was, now := accountPrefix(x.from.Channel, x.from.Account), accountPrefix(x.to.Channel, x.to.Account)
+	tail := len([]rune(was)) + 1 // of what follows the account in an address, from 1
+	for _, c := range []struct{ table, column, same string }{
+		{table: "seen", column: "address", same: "other.msg = seen.msg AND other.event = seen.event AND "},
+		{table: "openings", column: "chat", same: " "},
+		{table: "moves", column: "chat", same: " "},
+		{table: "moves", column: "was"}, {table: "receipts", column: "chat"}, {table: "skipped", column: "address"}, {table: "previews", column: "address"},
+	} {
+		here := c.column + " >= ? AND " + c.column + " < ?"
+		if c.same != "" {
+			if _, err := t.exec("DELETE FROM "+c.table+" WHERE "+here+" AND EXISTS (SELECT 1 FROM "+c.table+" AS other WHERE "+c.same+"other."+c.column+" = ? || substr("+c.table+"."+c.column+", ?))",
+				was+"/", was+"0", now, tail); err != nil {
+				return err
+			}
+		}
+		if _, err := t.exec("UPDATE "+c.table+" SET "+c.column+" = ? || substr("+c.column+", ?) WHERE "+here, now, tail, was+"/", was+"0"); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
+	return err
+}
+
+// movePeople lets in at the new account who was let in at the old one; who asked, or was turned down, did so there.
+func (t *tx) movePeople(x relocation) error {
+	was, now := []any{string(x.from.Channel), string(x.from.Account)}, string(x.to.Account)
+	for _, q := range []string{
+		"INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, person, name, at FROM paired WHERE channel = ? AND account = ? ON CONFLICT (channel, account, person) DO NOTHING",
+		// Of two requests of one person the rejection stays, else the newer one.
+		`DELETE FROM pairings WHERE account = ? AND hash <> '' AND EXISTS (SELECT 1 FROM pairings AS other WHERE other.channel = pairings.channel AND other.person = pairings.person
+			AND other.channel = ? AND other.account = ? AND other.hash = '')`,
+		`DELETE FROM pairings WHERE EXISTS (SELECT 1 FROM pairings AS other WHERE other.channel = pairings.channel AND other.person = pairings.person AND other.account = ?)
+			AND channel = ? AND account = ?`,
+		"UPDATE pairings SET account = ? WHERE channel = ? AND account = ?",
+	} {
+		if _, err := t.exec(q, append([]any{now}, was...)...); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec("DELETE FROM paired WHERE channel = ? AND account = ?", was...); err != nil {
+		return err
+	}
+	return t.movePairingChats(x)
+}
+
+// movePairingChats lets the answers to people who asked to be let in go to the new account.
+func (t *tx) movePairingChats(x relocation) error {
+	moved := map[int64]string{}
+	err := t.each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r row) error {
+		if a, ok := x.move(address(r.str(1))); ok {
+			moved[r.int(0)] = a.String()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for num, at := range moved {
+		if _, err := t.exec("UPDATE pairings SET address = ? WHERE num = ?", at, num); err != nil {
+			return err
+		}
+	}
+	return nil
+}
