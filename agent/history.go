@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 	"unicode"
+	"unicode/utf8"
 
 	"parley/sessions"
 )
