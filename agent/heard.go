@@ -27,7 +27,7 @@ func overheard(m sessions.Message) string {
 			if !l.Time.IsZero() {
 				b.WriteString(l.Time.In(m.Time.Location()).Format("2006-01-02 15:04 "))
 			}
-			l.Name, l.Sender = capText(l.Name, 300), capText(l.Sender, 300)
+			l.Name, l.Sender = oneLine(l.Name), oneLine(l.Sender)
 			b.WriteString(l.Sentence(quoted) + "\n")
 		}
 	}

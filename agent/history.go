@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"parley/sessions"
 )
@@ -336,13 +338,40 @@ func appendOrigin(line []byte, m *sessions.Message) []byte {
 	return append(line, ']')
 }
 
-// oneLine keeps a name from looking like more than a name.
+// oneLine keeps a name from looking like more than a name: it has one line, nothing that nobody sees or that turns text around, and no bracket
+// or quotation mark with which what is around it could seem to end.
 func oneLine(s string) string {
 	s = strings.Map(func(c rune) rune {
-		if c < ' ' || c == '[' || c == ']' || c == 0x7f || c == '\u2028' || c == '\u2029' {
+		switch {
+		case unicode.IsControl(c), c == '[', c == ']', c == '\u2028', c == '\u2029':
 			return '_'
+		case c < 0x80, c == '\u200c', c == '\u200d': // joiners are part of words and of emoji
+			return c
+		case unicode.Is(unicode.Cf, c):
+			return -1
+		case opens(c):
+			return '('
+		case unicode.Is(unicode.Pe, c):
+			return ')'
+		case strings.ContainsRune(doubleQuotes, c):
+			return '\''
 		}
 		return c
 	}, cleanText(s))
-	return capText(s, 300)
+	if len(s) <= maxOneLine {
+		return s
+	}
+	cut := maxOneLine
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }
+
+const (
+	maxOneLine = 300 // bytes of a name
+	// doubleQuotes are read as a quotation mark.
+	//
+	// source: https://www.unicode.org/Public/security/latest/confusables.txt, those of U+0022
+	doubleQuotes = "\u02ba\u02dd\u02ee\u02f6\u05f2\u05f4\u1cd3\u201c\u201d\u201e\u201f\u2033\u2036\u275d\u275e\u3003\u301d\u301e\u301f\uff02"
+)

@@ -53,7 +53,7 @@ var changes = map[string]struct {
 	"POST /parts/markdown": {api.Read, "text=x"}, "POST /sessions/{key}/settings": {api.Admin, "label=x"}, "POST /sessions/{key}/compact": {api.Admin, ""}, "POST /sessions/{key}/reset": {api.Admin, ""},
 	"POST /sessions/{key}/archive": {api.Admin, ""}, "POST /sessions/{key}/delete": {api.Admin, ""}, "POST /runs/{run}/cancel": {api.Write, ""},
 	"POST /deliveries/{delivery}/retry": {api.Write, ""}, "POST /deliveries/{delivery}/drop": {api.Write, ""}, "POST /deliveries/list/{delivery}/retry": {api.Write, ""}, "POST /deliveries/list/{delivery}/drop": {api.Write, ""},
-	"POST /pairing/approve": {api.Admin, "channel=fake&code=x"}, "POST /pairing/reject": {api.Admin, "channel=fake&code=x"}, "POST /pairing/remove": {api.Admin, "channel=fake&account=default&user=x"},
+	"POST /sign-out": {api.Admin, ""}, "POST /pairing/approve": {api.Admin, "channel=fake&code=x"}, "POST /pairing/reject": {api.Admin, "channel=fake&code=x"}, "POST /pairing/remove": {api.Admin, "channel=fake&account=default&user=x"},
 	"POST /cron": {api.Admin, "name=n&message=m&way=every&when=1h"}, "POST /cron/{job}/now": {api.Admin, ""}, "POST /cron/{job}": {api.Admin, "name=n&message=other&way=every&when=1h"},
 	"POST /cron/{job}/run": {api.Admin, ""}, "POST /cron/{job}/switch": {api.Admin, "off=1"}, "POST /cron/{job}/remove": {api.Admin, ""},
 }

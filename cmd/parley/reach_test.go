@@ -21,13 +21,13 @@ func TestLogLines(t *testing.T) {
 		}
 		log := logger(config.Log{Level: "debug", Format: format}, f)
 		log.Info("one", "path", "/a\nb\r\x1b[2Jc\u2028", "err", os.PathError{Op: "x\ny", Err: os.ErrExist})
-		slog.NewLogLogger(log.Handler(), slog.LevelDebug).Print("two\nforged")
+		slog.NewLogLogger(log.Handler(), slog.LevelDebug).Print("two\nforged\u2028again\u0085\u202eback")
 		_ = f.Close()
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(string(b), "\n"); lines != 2 || strings.ContainsAny(string(b), "\r\x1b") {
+		if lines := strings.Count(string(b), "\n"); lines != 2 || strings.ContainsAny(string(b), "\r\x1b\u2028") || format == "text" && strings.ContainsAny(string(b), "\u0085\u202e") {
 			t.Errorf("%s: %d lines: %q", format, lines, b)
 		}
 	}

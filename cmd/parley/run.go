@@ -119,10 +119,10 @@ func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	return c, problems, nil
 }
 
-// onlyLine quotes a message with line ends or other control characters in it: what somebody sent is no line of its own. Attributes are
-// quoted anyway.
+// onlyLine quotes a message with line ends in it, or with other characters that nobody sees or that turn text around: what somebody sent is no
+// line of its own. Attributes are quoted anyway.
 func onlyLine(groups []string, a slog.Attr) slog.Attr {
-	if text := a.Value.String(); len(groups) == 0 && a.Key == slog.MessageKey && strings.ContainsFunc(text, unicode.IsControl) {
+	if text := a.Value.String(); len(groups) == 0 && a.Key == slog.MessageKey && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return slog.String(a.Key, strconv.Quote(text))
 	}
 	return a
