@@ -13,19 +13,27 @@ var linkedName = regexp.MustCompile(`^([("'\[“„«]*)((?:[\w.~-]*[\\/])*[\w.-
 
 // filesAsCode marks the names of files that the platform would make links of.
 func (d *document) filesAsCode() {
-	out := make([]atom, 0, len(d.atoms))
+	var out []atom // from the first name on
+	keep := func(a atom) {
+		if out != nil {
+			out = append(out, a)
+		}
+	}
 	for i, a := range d.atoms {
 		st := a.st
 		st.bold, st.italic, st.strike, st.heading, st.quote = false, false, false, false, false
 		whole := (i == 0 || d.atoms[i-1].white() || d.atoms[i-1].kind == glue) && (i+1 == len(d.atoms) || d.atoms[i+1].white())
 		if a.kind != word || st != (style{}) || !whole || !strings.Contains(a.text, ".") {
-			out = append(out, a)
+			keep(a)
 			continue
 		}
 		m := linkedName.FindStringSubmatch(a.text)
 		if m == nil {
-			out = append(out, a)
+			keep(a)
 			continue
+		}
+		if out == nil {
+			out = append(make([]atom, 0, len(d.atoms)+4), d.atoms[:i]...)
 		}
 		for j, part := range m[1:] {
 			if part == "" {
@@ -39,7 +47,9 @@ func (d *document) filesAsCode() {
 			out = append(out, b)
 		}
 	}
-	d.atoms = out
+	if out != nil {
+		d.atoms = out
+	}
 }
 
 // hasLinkedName reports whether a text could hold such a name.

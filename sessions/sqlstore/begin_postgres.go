@@ -79,10 +79,10 @@ func (c *conn) beginWith(ctx context.Context, q string, args []driver.NamedValue
 
 // begun reads the answers to what beginWith has sent.
 func (c *conn) begun(p *pgconn.Pipeline, f func(row) error) (int64, error) {
-	if _, err := results(p, nil); err != nil {
+	if _, err := readResult(p, nil); err != nil {
 		return 0, err
 	}
-	counted, err := results(p, nil)
+	counted, err := readResult(p, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func (c *conn) begun(p *pgconn.Pipeline, f func(row) error) (int64, error) {
 		c.gone = true
 		return 0, fmt.Errorf("%w: another connection has taken the database over", sessions.ErrOwned)
 	}
-	return results(p, func(r *pgconn.ResultReader) error {
+	return readResult(p, func(r *pgconn.ResultReader) error {
 		if f == nil {
 			return nil
 		}
@@ -98,8 +98,8 @@ func (c *conn) begun(p *pgconn.Pipeline, f func(row) error) (int64, error) {
 	})
 }
 
-// results reads the answer to one statement of a pipeline, and gives the number of its rows.
-func results(p *pgconn.Pipeline, f func(*pgconn.ResultReader) error) (int64, error) {
+// readResult reads the answer to one statement of a pipeline, and gives the number of its rows.
+func readResult(p *pgconn.Pipeline, f func(*pgconn.ResultReader) error) (int64, error) {
 	got, err := p.GetResults()
 	if err != nil {
 		return 0, err
