@@ -109,11 +109,11 @@ func (s *stream) read(body io.Reader) error {
 	for {
 		e, err := in.Next()
 		if err != nil {
-			return s.ended(err, in.Junk())
+			return s.ended(err, in)
 		}
 		name, data := e.Name, wire.ValidText(bytes.TrimSpace(e.Data))
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
-			return s.ended(io.EOF, "")
+			return s.ended(io.EOF, in)
 		}
 		s.isJSON = s.isJSON || e.Value
 		done, err := s.event(name, data)
@@ -126,8 +126,8 @@ func (s *stream) read(body io.Reader) error {
 	}
 }
 
-// ended judges an answer that came to an end without saying so. junk is what came and is no event.
-func (s *stream) ended(err error, junk string) error {
+// ended judges an answer that came to an end without saying so.
+func (s *stream) ended(err error, in *wire.Events) error {
 	switch {
 	case s.stop != "":
 		return s.end() // all of it has come
@@ -135,8 +135,10 @@ func (s *stream) ended(err error, junk string) error {
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case s.isJSON && len(s.parts) > 0:
 		return s.end()
-	case junk != "" && !s.accepted:
-		return s.t.NoStream(junk)
+	case in.Junk() != "" && !s.accepted:
+		return s.t.NoStream(in.Junk())
+	case in.Alone() != nil && !s.accepted:
+		return s.t.StreamError(in.Alone())
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

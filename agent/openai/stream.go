@@ -47,7 +47,6 @@ type stream struct {
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
-	alone   []byte     // a JSON value without an answer in it, which may say why there is none
 	late    []*delta   // messages in the events of a stream: they count where nothing came in pieces
 	finish  string
 	model   string
@@ -92,8 +91,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.end()
 	case events.Junk() != "":
 		return s.t.NoStream(events.Junk())
-	case s.alone != nil && !s.started:
-		return s.t.StreamError(s.alone)
+	case events.Alone() != nil && !s.started:
+		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
 	}
@@ -110,9 +109,6 @@ func (s *stream) offered(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// maxAlone bounds stream.alone, in bytes.
-const maxAlone = 64 << 10
-
 // event takes one event in.
 func (s *stream) event(ev wire.Event) error {
 	data := wire.ValidText(bytes.TrimSpace(ev.Data))
@@ -126,9 +122,6 @@ func (s *stream) event(ev wire.Event) error {
 		return s.t.StreamError(data)
 	}
 	more, odd := s.chunk.decode(data)
-	if ev.Value && s.alone == nil && len(data) <= maxAlone && len(s.chunk.Choices) == 0 {
-		s.alone = bytes.Clone(data)
-	}
 	if odd {
 		s.unread(data)
 	}

@@ -196,3 +196,20 @@ func TestNothingKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainAnswers: a refusal that comes with status 200 and in no shape of the API is read. source: developers.cloudflare.com/api, docs.aws.amazon.com/apigateway
+func TestPlainAnswers(t *testing.T) {
+	t.Parallel()
+	whole := `{"object":"response","status":"completed","output":[` + hello + `]}`
+	for _, body := range []string{
+		`{"success":false,"errors":[{"code":7003,"message":"this model does not support tools"}]}`, `{"fault":{"faultstring":"this model does not support tools"}}`,
+		`{"detail":"this model does not support tools"}`, `this model does not support tools`,
+	} {
+		book := lessons.NewBook(lessons.Config{})
+		m, s := against(t, Config{Lessons: book}, reply{body: body}, reply{body: whole})
+		g := ask(t, m, agent.Prompt{Messages: []sessions.Message{user("go")}, Tools: []tools.Spec{{Name: "look"}}})
+		if g.err != nil || len(s.bodies) != 2 || len(book.Known()) != 1 {
+			t.Errorf("%s: %v after %d requests, learned %v", body, g.err, len(s.bodies), book.Known())
+		}
+	}
+}

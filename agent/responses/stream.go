@@ -86,6 +86,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.end()
 	case events.Junk() != "" && !s.begun:
 		return s.t.NoStream(events.Junk())
+	case events.Alone() != nil && !s.begun:
+		return s.t.StreamError(events.Alone())
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

@@ -15,6 +15,7 @@ import (
 const (
 	maxLine  = 8 << 20  // a line of an event stream
 	maxValue = 32 << 20 // a JSON value outside of an event stream: a whole answer
+	maxAlone = 64 << 10 // what is kept of a value that may say why there is no answer
 	maxJunk  = 200      // what is kept of lines that are no part of a stream
 )
 
@@ -39,6 +40,7 @@ type Events struct {
 	junk    []byte
 	next    []byte // a line that belongs to the next event
 	last    error
+	alone   []byte // the first value that stood alone
 }
 
 // NewEvents makes a reader of an answer's body.
@@ -46,6 +48,9 @@ func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
 func (e *Events) Junk() string { return string(e.junk) }
+
+// Alone gives the first JSON value that stood alone: where no answer is in it, it may say why. nil = there was none, or a long one.
+func (e *Events) Alone() []byte { return e.alone }
 
 // Next gives the next event that has data. The error is io.EOF at the end of the answer.
 func (e *Events) Next() (Event, error) {
@@ -55,10 +60,15 @@ func (e *Events) Next() (Event, error) {
 			return Event{}, err
 		}
 	}
+	read := e.event
 	if e.values != nil {
-		return e.value()
+		read = e.value
 	}
-	return e.event()
+	ev, err := read()
+	if ev.Value && e.alone == nil && len(ev.Data) <= maxAlone {
+		e.alone = bytes.Clone(ev.Data)
+	}
+	return ev, err
 }
 
 // begin looks at the first byte that says something.

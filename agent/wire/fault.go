@@ -146,7 +146,7 @@ func (r *faultReader) text(under, s string, depth int) {
 
 // rest reads what stands behind a quoted value: mostly another one.
 func (r *faultReader) rest(under, s string, depth int) {
-	if strings.IndexAny(s, "{[") >= 0 {
+	if strings.ContainsAny(s, "{[") {
 		r.text(under, s, depth)
 	}
 }

@@ -96,7 +96,7 @@ var parameters = []Row{
 		Config: "body: {top_k: 5, min_p: 0.1, repetition_penalty: 1.1, presence_penalty: 0.1, frequency_penalty: 0.1, logit_bias: {}, seed: 7, parallel_tool_calls: true, service_tier: auto, verbosity: low, metadata: {a: b}}",
 		Does:   "refuses twelve parameters, one request at a time: more than one call changes, so that the second one gets through",
 		Checks: eachRefused("top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias", "seed", "parallel_tool_calls", "service_tier", "verbosity", "metadata", "stream_options"),
-		Want:   Expectation{Refused: 13, Plain: formWords},
+		Want:   Expectation{Refused: 13, Plain: formWords, Sends: []string{`(?s)\\nhello".*use the tool`}},
 	},
 	{
 		ID: "responses-cannot-stream", Faults: []string{"H9"}, API: Responses, Vendor: "OpenAI", Source: "charmbracelet/crush#668", Model: "gpt-5",
