@@ -34,6 +34,9 @@ func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.
 	if len(msgs) == 0 {
 		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
 	}
+	if err := r.MarkLeftOut(ctx, c.session, msgs); err != nil {
+		return "", sessions.Effects{}, err
+	}
 	text := markdown(c.session, msgs, cut)
 	if r.deps.Redact != nil {
 		text = r.deps.Redact(text)
@@ -108,8 +111,11 @@ func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 		if m.Error != "" {
 			b.WriteString("\nError: " + code(m.Error, lineMost) + "\n")
 		}
-		if m.IsRefusal() {
+		switch {
+		case m.IsRefusal():
 			b.WriteString("\nRefused: " + sessions.RefusedMark + ".\n")
+		case m.LeftOut != "":
+			b.WriteString("\nLeft out: " + fmt.Sprintf(sessions.LeftOutMark, code(m.LeftOut, 100)) + ".\n")
 		}
 	}
 	return b.String()

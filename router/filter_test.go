@@ -30,7 +30,7 @@ var contentFilters = map[string]struct {
 	"OpenRouter, 403":          {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 403, Body: `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"provider_name":"x"}}}`}},
 	"Gemini, promptFeedback":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}},
 	"finish_reason":            {protocol: modeltest.OpenAI, reply: modeltest.Reply{Stop: "content_filter"}},
-	"a wording nobody knows":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"We would rather not."}}`}, costs: 3},
+	"a wording nobody knows":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"We would rather not."}}`}, costs: 4},
 	"Anthropic, 400":           {protocol: modeltest.Anthropic, reply: modeltest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}},
 	"Anthropic, empty refusal": {protocol: modeltest.Anthropic, reply: modeltest.Reply{Stop: "refusal"}},
 	"Responses, 400":           {protocol: modeltest.Responses, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`}},
@@ -280,7 +280,8 @@ func TestFilters(t *testing.T) {
 	for name := range contentFilters {
 		for place, live := range filterPlaces {
 			for moment, happens := range filterMoments {
-				if racing && (name != "Azure, 400" || moment == "nothing") {
+				if one := name == "Azure, 400"; racing && (!one || moment == "nothing") ||
+					!one && name != "Anthropic, empty refusal" && name != "a wording nobody knows" && moment != "nothing" {
 					continue
 				}
 				t.Run(strings.Join([]string{name, place, moment}, "/"), func(t *testing.T) {
@@ -291,6 +292,45 @@ func TestFilters(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestFilterInCompaction: a window fills up, and what is summed up then is refused, by the model that the session has changed to: no turn is
+// lost, the refused turn is not in the summary, and no more requests are refused than one compaction may have.
+func TestFilterInCompaction(t *testing.T) {
+	for _, tooLong := range []bool{false, true} {
+		t.Run(map[bool]string{true: "after a request that was too long", false: "before a turn"}[tooLong], func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				b := newFilterBench(t, "Azure, 400")
+				open, window := b.models, 100_000
+				b.models = func(name string) (agent.Candidate, error) {
+					c, err := open(name)
+					c.Facts.ContextWindow = window
+					return c, err
+				}
+				b.fill(12, "this is poison")
+				b.use("strict")
+				work := *b.reply.Load()
+				if tooLong {
+					strict := func(r modeltest.Request) modeltest.Reply {
+						if len(r.Raw) > 16_000 && !strings.Contains(r.System, "You keep the memory") {
+							return modeltest.Reply{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 4000 tokens.","code":"context_length_exceeded"}}`}
+						}
+						return work(r)
+					}
+					b.reply.Store(&strict)
+				} else {
+					window = 6000
+				}
+				for i := range 8 {
+					b.answered("a question", map[bool]int{true: maxRefusedParts + 1, false: 1}[i == 0])
+				}
+				b.answered("after it", 0)
+				if sum, _, err := b.store.Summary(t.Context(), b.session(b.key).ID); err != nil || sum.Text != "they talked" {
+					t.Errorf("the summary is %q: %v", sum.Text, err)
+				}
+			})
+		})
 	}
 }
 

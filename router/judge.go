@@ -77,7 +77,7 @@ func judge(x history, model string) *judged {
 		switch {
 		case answer:
 			reached[m.Run] = true
-			j.answered(m, m.Time.After(x.sum.Time))
+			j.answered(m, !m.Time.Before(x.sum.Time))
 		case refused[m.Run] && m.IsRefusal() && !reached[m.Run]:
 			for _, p := range j.unread {
 				if !p.post {

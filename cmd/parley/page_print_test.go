@@ -402,6 +402,7 @@ func TestRefusalsAreMarked(t *testing.T) {
 	for want, m := range map[string]sessions.Message{
 		sessions.RefusedMark: {Role: sessions.Assistant, Model: sessions.NoticeModel, Refused: true, Content: sessions.TextContent("no")},
 		sessions.AloneMark:   {Role: sessions.Assistant, Model: "m", Alone: true, Content: sessions.TextContent("yes")},
+		"(not shown to p/m:": {Role: sessions.User, LeftOut: "p/m", Content: sessions.TextContent("what?")},
 	} {
 		var b bytes.Buffer
 		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)
