@@ -1,6 +1,10 @@
 package channels
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"time"
+)
 
 // The first and the last second that a platform's clock may show: 2100 begins after lastSecond. What is larger is in a smaller unit.
 const (
@@ -22,6 +26,14 @@ func UnixTime(sec int64) time.Time {
 		}
 	}
 	return time.Now()
+}
+
+// Degrees writes a place that a platform names; "" when there is no such place on Earth.
+func Degrees(latitude, longitude float64) string {
+	if !(math.Abs(latitude) <= 90) || !(math.Abs(longitude) <= 180) { // also what is no number
+		return ""
+	}
+	return fmt.Sprintf("%.6f, %.6f", latitude, longitude)
 }
 
 // PlausibleTime gives t where its year is one that UnixTime gives as well, and now for any other: for times that a library has read.

@@ -165,14 +165,14 @@ func (g *gate) admit(d sessions.Delivery) {
 	if q == nil {
 		q = &queue{chat: chat, done: make(chan struct{})}
 		o.queues[chat] = q
-		g.work(o, q)
+		g.work(g.life, o, q)
 	}
 	q.insert(d)
 }
 
 // work begins to work a chat's queue off; g.mu is held.
-func (g *gate) work(o *outlet, q *queue) {
-	ctx, end := context.WithCancel(g.life)
+func (g *gate) work(life context.Context, o *outlet, q *queue) {
+	ctx, end := context.WithCancel(life)
 	q.end = end
 	g.wg.Go(func() {
 		defer end()

@@ -230,7 +230,7 @@ func (l *wireLocation) words() string {
 	if l.LivePeriod > 0 {
 		what = "live location"
 	}
-	return fmt.Sprintf("[%s: %.6f, %.6f]", what, l.Latitude, l.Longitude)
+	return "[" + strings.TrimSuffix(what+": "+channels.Degrees(l.Latitude, l.Longitude), ": ") + "]"
 }
 
 // behind is where a place is.
@@ -238,7 +238,10 @@ func (l *wireLocation) behind() string {
 	if l == nil || l.Latitude == 0 && l.Longitude == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%.6f, %.6f)", l.Latitude, l.Longitude)
+	if at := channels.Degrees(l.Latitude, l.Longitude); at != "" {
+		return " (" + at + ")"
+	}
+	return ""
 }
 
 // words names a person, with what the card says besides the name and the number.

@@ -145,11 +145,16 @@ func buttons(labels []string) string {
 func rows(m *waE2E.ListMessage) string {
 	var list []string
 	for _, s := range m.GetSections() {
+		title := s.GetTitle() // stands above its rows
 		for _, r := range s.GetRows() {
 			if len(list) == mostListed {
 				break
 			}
-			list = append(list, labelled(r.GetTitle(), r.GetDescription()))
+			row := labelled(r.GetTitle(), r.GetDescription())
+			if title != "" {
+				row, title = title+": "+row, ""
+			}
+			list = append(list, row)
 		}
 	}
 	if len(list) == 0 {

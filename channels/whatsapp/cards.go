@@ -18,7 +18,7 @@ func readPlace(msg *waE2E.Message) (content, bool) {
 		return content{text: location(m), context: m.GetContextInfo()}, true
 	case msg.GetLiveLocationMessage() != nil:
 		m := msg.GetLiveLocationMessage()
-		return content{text: card("live location", degrees(m.GetDegreesLatitude(), m.GetDegreesLongitude()), m.GetCaption()), context: m.GetContextInfo()}, true
+		return content{text: card("live location", channels.Degrees(m.GetDegreesLatitude(), m.GetDegreesLongitude()), m.GetCaption()), context: m.GetContextInfo()}, true
 	}
 	return content{}, false
 }
@@ -30,12 +30,10 @@ func location(m *waE2E.LocationMessage) string {
 	}
 	at := ""
 	if m.DegreesLatitude != nil || m.DegreesLongitude != nil {
-		at = degrees(m.GetDegreesLatitude(), m.GetDegreesLongitude())
+		at = channels.Degrees(m.GetDegreesLatitude(), m.GetDegreesLongitude())
 	}
 	return card(what, at, m.GetName(), m.GetAddress(), m.GetComment(), m.GetURL())
 }
-
-func degrees(lat, long float64) string { return fmt.Sprintf("%.6f, %.6f", lat, long) }
 
 // readPeople reads contacts, and invitations to groups and channels.
 func readPeople(msg *waE2E.Message) (content, bool) {
@@ -243,6 +241,8 @@ func readRare(msg *waE2E.Message) (content, bool) {
 		return content{text: card("status", msg.GetStatusQuotedMessage().GetText())}, true
 	case msg.GetPlaceholderMessage() != nil:
 		return content{unknown: "a message that WhatsApp shows on the phone only"}, true
+	case msg.GetViewOnceMessage() != nil, msg.GetViewOnceMessageV2() != nil, msg.GetViewOnceMessageV2Extension() != nil: // an envelope without a message
+		return content{unknown: "a message to be viewed once, which WhatsApp shows on the phone only"}, true
 	case msg.GetPinInChatMessage() != nil:
 		return content{unknown: pinned(msg.GetPinInChatMessage())}, true
 	case msg.GetKeepInChatMessage() != nil:

@@ -1,6 +1,7 @@
 package whatsapp_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -47,7 +48,10 @@ func TestKindsInWords(t *testing.T) {
 			"Pay\n(buttons: Now https://pay / other)"},
 		"carousel": {&waE2E.Message{InteractiveMessage: &waE2E.InteractiveMessage{Body: &waE2E.InteractiveMessage_Body{Text: text("Look")}, InteractiveMessage: &waE2E.InteractiveMessage_CarouselMessage_{CarouselMessage: &waE2E.InteractiveMessage_CarouselMessage{
 			Cards: []*waE2E.InteractiveMessage{{Body: &waE2E.InteractiveMessage_Body{Text: text("one")}}, {Body: &waE2E.InteractiveMessage_Body{Text: text("two")}}}}}}}, "Look\none\ntwo"},
-		"list":                         {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Rows: []*waE2E.ListMessage_Row{{Title: text("Soup"), Description: text("hot")}, {Title: text("Bread")}}}}}}, "Menu\n(choices: Soup hot / Bread)"},
+		"list": {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Rows: []*waE2E.ListMessage_Row{{Title: text("Soup"), Description: text("hot")}, {Title: text("Bread")}}}}}}, "Menu\n(choices: Soup hot / Bread)"},
+		"list with sections": {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Title: text("Warm"), Rows: []*waE2E.ListMessage_Row{{Title: text("Soup")}, {Title: text("Tea")}}},
+			{Title: text("Cold"), Rows: []*waE2E.ListMessage_Row{{Title: text("Bread")}}}}}}, "Menu\n(choices: Warm: Soup / Tea / Cold: Bread)"},
+		"nowhere on Earth":             {&waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(1e300), DegreesLongitude: proto.Float64(math.NaN()), Name: text("Home")}}, "(location: Home)"},
 		"buttons":                      {&waE2E.Message{ButtonsMessage: &waE2E.ButtonsMessage{ContentText: text("Sure?"), Buttons: []*waE2E.ButtonsMessage_Button{{ButtonText: &waE2E.ButtonsMessage_Button_ButtonText{DisplayText: text("Yes")}}}}}, "Sure?\n(buttons: Yes)"},
 		"button without text":          {&waE2E.Message{ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{SelectedButtonID: text("yes-1")}}, "(picked: yes-1)"},
 		"template button without text": {&waE2E.Message{TemplateButtonReplyMessage: &waE2E.TemplateButtonReplyMessage{SelectedID: text("id")}}, "(picked: id)"},
@@ -74,9 +78,10 @@ func TestKindsInWords(t *testing.T) {
 		}
 	}
 	for name, msg := range map[string]*waE2E.Message{
-		"pinned":      {PinInChatMessage: &waE2E.PinInChatMessage{Key: key, Type: waE2E.PinInChatMessage_PIN_FOR_ALL.Enum()}},
-		"kept":        {KeepInChatMessage: &waE2E.KeepInChatMessage{Key: key}},
-		"placeholder": {PlaceholderMessage: &waE2E.PlaceholderMessage{}},
+		"pinned":                         {PinInChatMessage: &waE2E.PinInChatMessage{Key: key, Type: waE2E.PinInChatMessage_PIN_FOR_ALL.Enum()}},
+		"kept":                           {KeepInChatMessage: &waE2E.KeepInChatMessage{Key: key}},
+		"viewed once, on the phone only": {ViewOnceMessageV2: &waE2E.FutureProofMessage{}},
+		"placeholder":                    {PlaceholderMessage: &waE2E.PlaceholderMessage{}},
 	} {
 		if in := said(msg); in.Event != channels.Unreadable || in.Reason == "" || strings.Contains(in.Reason, "cannot read") {
 			t.Errorf("%s: %+v", name, in)

@@ -34,6 +34,7 @@ func messages() []Row {
 		in("album", "one message with all files", "`sendMediaGroup`, up to 10", api("media_group_id"), ""),
 		in("sticker", "`👍`, sticker", "`sendSticker`: WebP of at most 512 pixels", api("sticker"), `"sticker":{"file_id":"s","type":"regular","width":1,"height":1,"emoji":"👍"}`),
 		in("location", "`[location: 52.500000, -13.250000]`", "", api("location"), `"location":{"latitude":52.5,"longitude":-13.25}`),
+		in("location out of range", "`[location]`", "", "Bot API, Location; RFC 7946, section 4", `"location":{"latitude":1e300,"longitude":-13.25}`),
 		in("live location", "`[live location: 52.500000, -13.250000]`; its moves are not told", "", "Bot API, Location.live_period", `"location":{"latitude":52.5,"longitude":-13.25,"live_period":60}`),
 		in("place", "`[place: Café, Main Street 1 (52.500000, 13.250000)]`", "", api("venue"), `"venue":{"title":"Café","address":"Main Street 1","location":{"latitude":52.5,"longitude":13.25}},"location":{"latitude":52.5,"longitude":13.25}`),
 		in("contact", "`[contact: Jane Doe, +15550100007, jane@example.com]`", "", api("contact"), `"contact":{"phone_number":"+15550100007","first_name":"Jane","last_name":"Doe","vcard":"BEGIN:VCARD\nFN:Jane Doe\nEMAIL;TYPE=work:jane@example.com\nEND:VCARD"}`),
