@@ -132,4 +132,53 @@ var spoiledDeeds = []spoil{
 		}
 		return at >= 0
 	}},
+	{"something is sent to the old id of a chat that has moved", "moved: ", func(r *rest) bool { return r.toOldID("send") }},
+	{"a sign is shown at the old id of a chat that has moved", "moved: ", func(r *rest) bool { return r.toOldID("typing") }},
+	{"what waited in a chat that moved is lost", "became 0 runs", func(r *rest) bool {
+		m, n := r.w.plan.moved, len(r.runs)
+		if m != nil {
+			r.runs = slices.DeleteFunc(r.runs, func(run sessions.Run) bool {
+				return run.Kind == sessions.TurnRun && run.Reply == m.from && !slices.ContainsFunc(r.w.plan.letters, func(l letter) bool { return l.quiet && string(l.id) == run.Source })
+			})
+		}
+		return len(r.runs) < n
+	}},
+	{"what was to be sent to a chat that moved is lost", "has 0 replies", func(r *rest) bool {
+		d := r.some(sessions.Reply, func(d sessions.Delivery) bool {
+			return r.w.plan.moved != nil && d.To == r.w.plan.moved.from && r.byID[d.Run].Status == sessions.Done
+		})
+		if d != nil {
+			r.lose(*d)
+		}
+		return d != nil
+	}},
+	{"something reaches a chat that was denied by another id before it moved", "P4: ", func(r *rest) bool {
+		m := r.w.plan.moved
+		if m == nil || m.deny == "" {
+			return false
+		}
+		at := slices.IndexFunc(r.w.policies, func(x ruled) bool { return x.at > r.w.acked[movedID] && x.to == "deny" && x.by == "" && x.key == r.w.keys[m.from] })
+		if at < 0 {
+			return false
+		}
+		for _, c := range r.w.called {
+			if c.what == "send" && c.to == m.from {
+				c.begin, c.end = r.w.policies[at].at+1, r.w.policies[at].at+1
+				return true
+			}
+		}
+		return false
+	}},
+}
+
+// toOldID has a call go to the old id of a chat that has moved.
+func (r *rest) toOldID(what string) bool {
+	m, since := r.w.plan.moved, r.w.acked[movedID]
+	for _, c := range r.w.called {
+		if m != nil && c.what == what && c.to == m.from && c.begin > since {
+			c.raw = m.from
+			return true
+		}
+	}
+	return false
 }
