@@ -157,7 +157,9 @@ var spoiledDeeds = []spoil{
 		if m == nil || m.deny == "" {
 			return false
 		}
-		at := slices.IndexFunc(r.w.policies, func(x ruled) bool { return x.at > r.w.acked[movedID] && x.to == "deny" && x.by == "" && x.key == r.w.keys[m.from] })
+		at := slices.IndexFunc(r.w.policies, func(x ruled) bool {
+			return x.at > r.w.acked[movedID] && x.to == "deny" && x.by == "" && x.key == r.w.keys[m.from]
+		})
 		if at < 0 {
 			return false
 		}
