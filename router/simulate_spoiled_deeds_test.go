@@ -152,25 +152,6 @@ var spoiledDeeds = []spoil{
 		}
 		return d != nil
 	}},
-	{"something reaches a chat that was denied by another id before it moved", "P4: ", func(r *rest) bool {
-		m := r.w.plan.moved
-		if m == nil || m.deny == "" {
-			return false
-		}
-		at := slices.IndexFunc(r.w.policies, func(x ruled) bool {
-			return x.at > r.w.acked[movedID] && x.to == "deny" && x.by == "" && x.key == r.w.keys[m.from]
-		})
-		if at < 0 {
-			return false
-		}
-		for _, c := range r.w.called {
-			if c.what == "send" && c.to == m.from {
-				c.begin, c.end = r.w.policies[at].at+1, r.w.policies[at].at+1
-				return true
-			}
-		}
-		return false
-	}},
 }
 
 // toOldID has a call go to the old id of a chat that has moved.

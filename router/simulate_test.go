@@ -28,7 +28,7 @@ func fromEnv(name string, def int) int {
 }
 
 // fewSeeds are lived in a plain test run; with the race detector, which makes the database ten times as slow, fewer.
-const fewSeeds = 60
+const fewSeeds = 52
 
 // mostFailed is how many failing seeds are shown before the others are left out.
 const mostFailed = 10
