@@ -66,7 +66,11 @@ func (g *gate) fade(ctx context.Context, key sessions.Key, x sign) {
 	if f == nil || g.life == nil || g.life.Err() != nil {
 		return
 	}
+	to := x.to
+	if x.id == "" { // a message stays where it is
+		to = g.settings().former.current(to)
+	}
 	g.wg.Go(func() {
-		g.hint(ctx, key, x.to, func(ctx context.Context) error { return f.Fade(ctx, x.to, x.id) })
+		g.hint(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
 	})
 }

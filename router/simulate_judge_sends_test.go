@@ -290,7 +290,7 @@ func (r *rest) judgeSilence() {
 			case x.key != r.w.keys[c.to]:
 			case x.at < c.begin:
 				state = x
-			case x.to == "deny" && (x.at < c.end || c.end == 0) && !own(x):
+			case x.to == "deny" && (x.at < c.end || c.end == 0) && !own(x) && !x.old:
 				r.wrong("P7", "%s %q to %s was on its way when the deny was acknowledged", c.what, c.text, c.to)
 			}
 		}

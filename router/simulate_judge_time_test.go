@@ -23,7 +23,7 @@ func (r *rest) judgeTime() {
 		thinks[lane] = append(thinks[lane], [2]time.Time{t.began, r.w.until(t.began, t.ended)})
 	}
 	for _, c := range r.w.called {
-		if c.what == "typing" {
+		if c.isSign() {
 			continue
 		}
 		calls[Ref(c.to)] = append(calls[Ref(c.to)], [2]time.Time{c.on, r.w.until(c.on, c.off)})

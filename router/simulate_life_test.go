@@ -169,18 +169,33 @@ func (w *world) settle() *rest {
 			}
 			continue
 		}
-		before := len(w.called)
+		before := w.worked()
 		<-time.After(2*expireEvery + time.Second)
 		w.s.wait(nil, "look")
 		if !h.idle() {
 			continue
 		}
-		if len(w.called) > before {
-			w.t.Errorf("at rest, and yet %d calls", len(w.called)-before)
+		if n := w.worked(); n > before {
+			w.t.Errorf("at rest, and yet %d calls", n-before)
 		}
 		return w.look(h)
 	}
 }
+
+// worked counts the calls about more than a sign, which may be taken away a little after all is done.
+func (w *world) worked() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.called {
+		if !c.isSign() {
+			n++
+		}
+	}
+	return n
+}
+
+// isSign reports whether a call shows that somebody is at work, or takes that away.
+func (c *contact) isSign() bool { return c.what == "typing" || c.what == "fade" }
 
 // idle reports whether there is nothing to do.
 func (h *host) idle() bool {

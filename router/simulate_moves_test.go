@@ -108,15 +108,20 @@ func (w *world) homeKey(key sessions.Key) sessions.Key {
 
 // homeRun gives a run as the world knows it.
 func (w *world) homeRun(run sessions.Run) sessions.Run {
-	if run.Key, run.Reply = w.homeKey(run.Key), w.home(run.Reply); run.Chain != nil {
-		c := *run.Chain
-		c.Requester, c.Target, c.Origin, c.Hops = w.homeKey(c.Requester), w.homeKey(c.Target), w.home(c.Origin), slices.Clone(c.Hops)
-		for i := range c.Hops {
-			c.Hops[i] = w.homeKey(c.Hops[i])
-		}
-		run.Chain = &c
-	}
+	run.Key, run.Reply, run.Chain = w.homeKey(run.Key), w.home(run.Reply), w.homeChain(run.Chain)
 	return run
+}
+
+func (w *world) homeChain(of *sessions.Chain) *sessions.Chain {
+	if of == nil {
+		return nil
+	}
+	c := *of
+	c.Requester, c.Target, c.Origin, c.Hops, c.Parent = w.homeKey(c.Requester), w.homeKey(c.Target), w.home(c.Origin), slices.Clone(c.Hops), w.homeChain(c.Parent)
+	for i := range c.Hops {
+		c.Hops[i] = w.homeKey(c.Hops[i])
+	}
+	return &c
 }
 
 // apiKey is the key by which the API is asked to change a session's policy: that of the chat's session now. ok is false in the moment in which

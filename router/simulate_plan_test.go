@@ -119,7 +119,7 @@ func (w *world) draw() *plan {
 	}
 	now, chats := time.Duration(0), haunts()
 	busy := chats[:2+s.upTo(len(chats)-1)]
-	for i := range 4 + s.upTo(9) {
+	for i := range 4 + s.upTo(8) {
 		now += s.within(pick(s, 300*time.Millisecond, 300*time.Millisecond, 5*time.Second, time.Minute))
 		at := pick(s, busy...)
 		l := letter{id: channels.MessageID(fmt.Sprintf("m%d", i)), at: now, to: at.to, by: pick(s, at.people...), text: fmt.Sprintf("w%d please", i)}

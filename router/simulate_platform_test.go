@@ -87,6 +87,25 @@ func (c connection) Typing(ctx context.Context, to channels.Address) error {
 	return nil
 }
 
+// FadeAfter implements channels.Fader, for the second account.
+func (c connection) FadeAfter(channels.Address, channels.MessageID) time.Duration {
+	if c.ref == second {
+		return 7 * time.Second
+	}
+	return 0
+}
+
+// Fade implements channels.Fader.
+func (c connection) Fade(_ context.Context, to channels.Address, _ channels.MessageID) error {
+	x, ok := c.call("fade", to, "")
+	if !ok {
+		return failure(channels.Transient, 0)
+	}
+	c.w.tally("fades")
+	c.w.ends(x)
+	return nil
+}
+
 // Send implements channels.Channel.
 func (c connection) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
 	x, ok := c.call("send", out.To, out.Key+" "+out.Text)

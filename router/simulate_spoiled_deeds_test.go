@@ -132,4 +132,36 @@ var spoiledDeeds = []spoil{
 		}
 		return at >= 0
 	}},
+	{"something is sent to the old id of a chat that has moved", "moved: ", func(r *rest) bool { return r.toOldID("send") }},
+	{"a sign is shown at the old id of a chat that has moved", "moved: ", func(r *rest) bool { return r.toOldID("typing") }},
+	{"what waited in a chat that moved is lost", "became 0 runs", func(r *rest) bool {
+		m, n := r.w.plan.moved, len(r.runs)
+		if m != nil {
+			r.runs = slices.DeleteFunc(r.runs, func(run sessions.Run) bool {
+				return run.Kind == sessions.TurnRun && run.Reply == m.from && !slices.ContainsFunc(r.w.plan.letters, func(l letter) bool { return l.quiet && string(l.id) == run.Source })
+			})
+		}
+		return len(r.runs) < n
+	}},
+	{"what was to be sent to a chat that moved is lost", "has 0 replies", func(r *rest) bool {
+		d := r.some(sessions.Reply, func(d sessions.Delivery) bool {
+			return r.w.plan.moved != nil && d.To == r.w.plan.moved.from && r.byID[d.Run].Status == sessions.Done
+		})
+		if d != nil {
+			r.lose(*d)
+		}
+		return d != nil
+	}},
+}
+
+// toOldID has a call go to the old id of a chat that has moved.
+func (r *rest) toOldID(what string) bool {
+	m, since := r.w.plan.moved, r.w.acked[movedID]
+	for _, c := range r.w.called {
+		if m != nil && c.what == what && c.to == m.from && c.begin > since {
+			c.raw = m.from
+			return true
+		}
+	}
+	return false
 }

@@ -41,7 +41,7 @@ func (r *rest) saidElsewhere(key sessions.Key) string {
 
 // keepAs changes how a transcript keeps the message that a delivery carries.
 func (r *rest) keepAs(kind sessions.DeliveryKind, change func(msgs []sessions.Message, at int) []sessions.Message) bool {
-	d := r.some(kind, whichever)
+	d := r.some(kind, func(d sessions.Delivery) bool { return !r.deleted[r.byID[d.Run].Key] })
 	if d == nil {
 		return false
 	}

@@ -70,6 +70,7 @@ type ruled struct {
 	key sessions.Key
 	to  string              // deny: acknowledged; allow: asked for; unknown
 	by  channels.MessageID  // of a person: the command
+	old bool                // asked for by another id, before the chat moved
 	as  sessions.DeliveryID // and what looked like its answer when it was shown
 }
 
@@ -275,7 +276,7 @@ func (w *world) confirms(l letter) {
 		w.acked[l.id] = at
 	}
 	if l.id == movedID && w.deniedFirst {
-		w.policies = append(w.policies, ruled{at: at, key: w.keys[l.to], to: "deny"})
+		w.policies = append(w.policies, ruled{at: at, key: w.keys[l.to], to: "deny", old: true})
 		w.deniedFirst = false
 	}
 }
