@@ -67,12 +67,6 @@ func (r *Router) queueOf(ctx context.Context, run sessions.Run) (queueRule, erro
 	return r.settings.Load().queue(s, run.Reply.Channel), nil
 }
 
-// behind lists the messages that a turn may answer as well, among the oldest runs that wait in its session.
-func (r *Router) behind(ctx context.Context, run sessions.Run, limit int) ([]sessions.Run, error) {
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Oldest: true, Limit: limit})
-	return batch(run, queued), err
-}
-
 // queued lists the runs that wait in a session, oldest first.
 func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
 	return r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: maxListed})
@@ -185,16 +179,16 @@ func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, tol
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	limit := maxListed
-	if q.mode == sessions.Followup && open <= q.most { // only parts of its gesture join the turn: the next message says whether there are any
-		limit = 2
+	if _, parts := r.lanes.rested(run.Key); q.mode == sessions.Followup && open <= q.most && !parts {
+		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
-	more, err := r.behind(ctx, run, limit)
-	if err == nil && limit < maxListed && len(more) > 0 && more[0].With != "" {
-		more, err = r.behind(ctx, run, maxListed)
-	}
-	if err != nil || len(more) == 0 {
+	queued, err := r.queued(ctx, run.Key)
+	if err != nil {
 		return nil, err
+	}
+	more := batch(run, queued)
+	if len(more) == 0 {
+		return nil, nil
 	}
 	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.most, Short: shorten}
 	if q.mode == sessions.Followup {

@@ -87,9 +87,9 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 	if !Tells(p) {
 		return Answer{}, time.Time{}
 	}
-	k := asked{name, model, configHash(p)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	k := b.key(name, p, model)
 	x := b.answers[k]
 	if x == nil {
 		if len(b.answers) >= maxAsked {
@@ -106,6 +106,15 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 		}
 	}
 	return x.answer, x.at
+}
+
+// key is what an answer is kept under. It needs mu.
+func (b *Book) key(name string, p agent.Provider, model string) asked {
+	hash, configured := b.conf[name]
+	if !configured {
+		hash = configHash(p)
+	}
+	return asked{name, model, hash}
 }
 
 // due reports whether the server should be asked again.
@@ -145,8 +154,8 @@ func (b *Book) Run(ctx context.Context) {
 func (b *Book) AskNow(ctx context.Context, name string, p agent.Provider, model string) (Facts, error) {
 	var err error
 	if Tells(p) {
-		k := asked{name, model, configHash(p)}
 		b.mu.Lock()
+		k := b.key(name, p, model)
 		if b.answers[k] == nil {
 			b.answers[k] = &page{p: p}
 		}

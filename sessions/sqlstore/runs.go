@@ -190,7 +190,7 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 		where, args = append(where, "created >= ?"), append(args, ms(q.Since))
 	}
 	order := "seq"
-	if q.Status != "" && !q.Status.Final() {
+	if q.Key == "" && q.Status != "" && !q.Status.Final() { // with a key, the index of open runs has them in order
 		order = "+seq" // those few are sorted: by the bare column all runs that ever were would be walked through for them
 	}
 	if !q.Oldest {
