@@ -353,7 +353,7 @@ func copyFile(open func() (*os.File, error), to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }() // it is only read
+	defer func() { _ = r.Close() }()                                     // it is only read
 	if info, err := r.Stat(); err != nil || info.Size() > maxFileBytes { // a sparse file would fill the disk
 		return cmp.Or(err, ErrTooLarge)
 	}

@@ -24,7 +24,9 @@ func Open(path string) (*os.File, error) {
 }
 
 // OpenIn is Open within a folder.
-func OpenIn(root *os.Root, name string) (*os.File, error) { return regular(name, root.Stat, root.OpenFile) }
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return regular(name, root.Stat, root.OpenFile)
+}
 
 func regular(path string, stat func(string) (fs.FileInfo, error), open func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	no := &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
