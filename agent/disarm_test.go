@@ -1,8 +1,13 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/unicode/runenames"
 
 	"parley/sessions"
 )
@@ -43,6 +48,43 @@ func BenchmarkDisarm(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		disarm(text)
+	}
+}
+
+// Characters with the same skeleton are read alike, whether or not their prototype is a letter of ASCII, and two letters that look like one.
+// source: UTS #39, "Confusable Detection"
+func TestSkeletonsAreReadAlike(t *testing.T) {
+	t.Parallel()
+	classes := map[string]map[string]bool{}
+	for c, readings := range lookAlikes() {
+		s := confusable.Skeleton(string(c))
+		if classes[s] == nil {
+			classes[s] = map[string]bool{}
+		}
+		for _, r := range readings {
+			classes[s][r] = true
+		}
+	}
+	for c := rune(0x80); c <= unicode.MaxRune; c++ {
+		s := confusable.Skeleton(string(c))
+		if s == "" || runenames.Name(c) == "" || strings.HasPrefix(runenames.Name(c), "<") {
+			continue
+		}
+		for r := range classes[s] {
+			if !slices.Contains(lookAlikes()[c], r) {
+				t.Errorf("%U is not read as %q", c, r)
+			}
+		}
+		for _, l := range "adefghilmnorstvw:" { // the letters of the frames
+			if r := reduce.Replace(string(l)); confusable.Skeleton(string(l)) == s && !slices.Contains(lookAlikes()[c], r) {
+				t.Errorf("%U is not read as %q", c, r)
+			}
+		}
+	}
+	for _, m := range []string{"\u043c", "\u041c", "\u028d", "\u2c99", "\u2c98", "\u1d0d", "\uff4d", "rn", "r\u0578", "\u0433n", "\u03c1n"} {
+		if s := "[" + m + "essage of Thu"; strings.HasPrefix(disarm(s), "(") != (m != "\u03c1n") { // rho is read as p
+			t.Errorf("%q gives %q", s, disarm(s))
+		}
 	}
 }
 

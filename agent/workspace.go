@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -114,7 +115,7 @@ func load(root *os.Root, name string, info fs.FileInfo) (text string, cut bool, 
 	if !info.Mode().IsRegular() {
 		return "", false, fmt.Errorf("%s is no plain file", name) // opening a pipe may wait for ever
 	}
-	file, err := root.Open(name)
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", false, err
 	}

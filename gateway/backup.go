@@ -44,7 +44,9 @@ func (h *Host) backup(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, err)
 	default:
 		h.log.Error("a backup failed", "err", err)
-		panic(http.ErrAbortHandler) // the client sees that the answer is cut off
+		_, _ = out.Write(backup.Failure(err))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler) // the client sees that the answer is cut off, and reads why in its last bytes
 	}
 }
 

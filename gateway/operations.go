@@ -68,8 +68,8 @@ func (h *Host) explain(ctx context.Context, q api.ExplainQuery) (x api.Explanati
 	if x.Session == "" && to.IsZero() {
 		return x, api.Bad("name a session, an address (to), or both")
 	}
-	x.Verdict, x.Steps, x.To, err = h.router.Explain(ctx, x.Session, to)
-	return x, err
+	e, err := h.router.Explain(ctx, x.Session, to)
+	return api.Explanation{Session: e.Session, To: e.To.String(), Verdict: e.Verdict, Steps: e.Steps}, err
 }
 
 func (h *Host) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, error) {

@@ -121,8 +121,8 @@ func TestMovedChatKeepsItsSettings(t *testing.T) {
 			t.Errorf("the group's entry does not hold: %s", p.System)
 		}
 		key := g.r.Key(channels.Inbound{Address: now})
-		if v, steps, _, err := g.r.Explain(t.Context(), key, now); err != nil || !strings.Contains(v.Rule, "rules[0]") || !steps[1].Matched {
-			t.Errorf("%+v %+v %v", v, steps, err)
+		if x, err := g.r.Explain(t.Context(), key, now); err != nil || !strings.Contains(x.Verdict.Rule, "rules[0]") || !x.Steps[1].Matched {
+			t.Errorf("%+v %v", x, err)
 		}
 	})
 }

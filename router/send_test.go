@@ -2,6 +2,7 @@ package router
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"parley/channels/channeltest"
@@ -35,6 +36,11 @@ func TestSend(t *testing.T) {
 					}
 				}
 				q := SendRequest{Source: "send 1", To: direct(owner), Text: "the bins", Session: c.session}
+				if x, err := g.r.Explain(t.Context(), c.session, direct(owner)); err != nil || x.Verdict.Allowed() != (c.state == sessions.Sent) || x.Session != c.in {
+					t.Errorf("the explanation is %+v, %v", x, err) // contract P6: it agrees with the decision
+				} else if says := x.Steps[0].Why; strings.Contains(says, "another session") != (c.session == hookKey && c.in != hookKey) {
+					t.Errorf("the explanation says %q", says)
+				}
 				var id sessions.DeliveryID
 				for i := range 3 {
 					got, err := g.r.Send(t.Context(), q)

@@ -12,25 +12,52 @@ import (
 	"parley/sessions"
 )
 
-// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). The zero address
-// stands for the session's own chat.
-func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (v policy.Verdict, steps []policy.Step, about string, err error) {
-	var s sessions.Session
-	if key != "" {
-		if s, err = r.store.Get(ctx, key); err != nil {
-			return v, nil, "", err
-		}
-		if to.IsZero() {
-			to = s.Last
-		}
+// Explanation is how the send policy comes to a verdict.
+type Explanation struct {
+	Session sessions.Key // that decides; "" = none is known
+	To      channels.Address
+	Verdict policy.Verdict
+	Steps   []policy.Step
+}
+
+// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). Without an address it is about
+// what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
+// that denies wins.
+func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
+	s, meant, to, err := r.deciding(ctx, key, to)
+	if err != nil {
+		return x, err
 	}
 	set := r.settings.Load()
 	subject, rules := set.sending(s, to), set.Session.SendPolicy
-	steps = rules.Explain(subject)
-	if x := set.listening(to); x.Rule != "" {
-		steps = slices.Insert(steps, len(steps)-1, x)
+	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
+	if s.Key != meant {
+		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
+			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
 	}
-	return rules.Decide(subject), steps, to.String(), nil
+	if l := set.listening(to); l.Rule != "" {
+		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
+	}
+	return x, nil
+}
+
+// deciding gives the session whose policy decides, and the one that is meant.
+func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Address) (s sessions.Session, meant sessions.Key, _ channels.Address, err error) {
+	if key == "" {
+		known, err := r.store.Known(ctx, to)
+		if err != nil || len(known) == 0 {
+			return s, "", to, err
+		}
+		key = known[0]
+	}
+	if s, err = r.store.Get(ctx, key); err != nil {
+		return s, key, to, err
+	}
+	if to.IsZero() {
+		return s, key, s.Last, nil
+	}
+	s, err = r.strictest(ctx, s, to)
+	return s, key, to, err
 }
 
 // listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be

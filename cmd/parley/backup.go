@@ -189,7 +189,11 @@ func (h *host) download(e *env, media bool, w io.Writer) error {
 	if resp.StatusCode != http.StatusOK {
 		return refusal(resp)
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
+	end := &backup.Tail{}
+	if _, err := io.Copy(io.MultiWriter(w, end), resp.Body); err != nil {
+		if why := end.Failure(); why != "" {
+			return fmt.Errorf("the host cannot make the backup: %s", why)
+		}
 		return fmt.Errorf("the backup was cut off; the host's log says why: %w", err)
 	}
 	return nil

@@ -169,3 +169,24 @@ func TestBackupWithoutHost(t *testing.T) {
 	w.tg.Say(owner, owner, "again")
 	w.sent(owner, 2)
 }
+
+// TestBackupThatFails tells the person why: the error comes after the answer has begun.
+func TestBackupThatFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("", "")
+	w.start()
+	if err := os.MkdirAll(filepath.Join(w.dir, "state", "channels"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "state", "channels", "broken.db"), []byte(strings.Repeat("this is no database ", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(w.dir, "backup.tar.gz")
+	if out, code := w.cli("backup", file); code != exitFailed || !strings.Contains(out, "cannot make the backup") || !strings.Contains(out, "broken.db") || strings.Contains(out, "EOF") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("it left a file: %v", err)
+	}
+}

@@ -27,7 +27,7 @@ func (c channelsListCmd) Run(e *env) error {
 func printChannels(p *page, list []api.Account) {
 	g := p.grid("CHANNEL", "ACCOUNT", "STATE", "~NAME", "LAST SEEN", "RESTARTS")
 	for _, s := range list {
-		g.row(s.Channel, s.Account, s.Words(), firstOf(s.Name, "–"), p.ago(s.LastSeen), s.Restarts)
+		g.row(s.Channel, s.Account, s.Words(), firstOf(inQuotes(s.Name), "–"), p.ago(s.LastSeen), s.Restarts)
 	}
 	g.print("There are no accounts.")
 	for _, s := range list {

@@ -56,7 +56,7 @@ func (c cronListCmd) Run(e *env) error {
 			if j.Off {
 				next = "off"
 			}
-			g.row(idOf(j), j.Name, j.When, next, p.ago(j.Last), firstOf(j.Status, "–"), j.Agent, firstOf(j.To, "–"), j.Message)
+			g.row(idOf(j), inQuotes(j.Name), j.When, next, p.ago(j.Last), firstOf(j.Status, "–"), j.Agent, firstOf(j.To, "–"), j.Message)
 		}
 		g.print("There are no scheduled jobs. parley cron add makes one.")
 	})
@@ -114,7 +114,7 @@ func (c cronShowCmd) Run(e *env) error {
 func printJob(p *page, j api.Job) {
 	p.printf("job %s", j.ID)
 	if j.Name != "" {
-		p.printf("  %s", oneLine(j.Name))
+		p.printf("  %s", inQuotes(j.Name))
 	}
 	p.printf("\n  when     %s", j.When)
 	if j.Off {
@@ -250,7 +250,7 @@ func (c cronRmCmd) Run(e *env) error {
 	if _, err := request[api.None](e, "DELETE /api/cron/{job}", api.JobCall{ID: j.ID}); err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, j, func(p *page, j api.Job) { p.note("Removed: %s\n", firstOf(oneLine(j.Name), j.ID)) })
+	return tell(e, c.asJSON, j, func(p *page, j api.Job) { p.note("Removed: %s\n", strings.TrimSpace(j.ID+" "+inQuotes(j.Name))) })
 }
 
 type cronHistoryCmd struct {
@@ -276,7 +276,7 @@ func (c cronHistoryCmd) Run(e *env) (err error) {
 			if r.Forced {
 				what = strings.TrimSuffix("asked for: "+what, ": ")
 			}
-			g.row(cutRunes(r.Job, 8), r.Name, p.stamp(r.Due), p.stamp(r.At), withMarks(r.Status, r.Deliveries), idShort(r.Run), what)
+			g.row(cutRunes(r.Job, 8), inQuotes(r.Name), p.stamp(r.Due), p.stamp(r.At), withMarks(r.Status, r.Deliveries), idShort(r.Run), what)
 		}
 		g.print("Nothing yet.")
 	})

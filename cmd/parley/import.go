@@ -13,6 +13,7 @@ import (
 
 	"parley/gateway"
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -131,7 +132,7 @@ func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := os.ReadFile(path)
+	old, err := filesystem.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"parley/gateway"
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/gateway/models"
 	"parley/gateway/questions"
 )
@@ -169,7 +170,7 @@ func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err e
 // valueOf reads a secret that is not on the command line, where other users see it.
 func valueOf(s string) (string, error) {
 	if name, ok := strings.CutPrefix(s, "@"); ok {
-		b, err := os.ReadFile(name)
+		b, err := filesystem.Read(name)
 		return strings.TrimSpace(string(b)), err
 	}
 	if name, ok := strings.CutPrefix(s, "$"); ok {
@@ -185,7 +186,7 @@ func valueOf(s string) (string, error) {
 func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	text, vars := a.Files()
 	envPath := filepath.Join(filepath.Dir(path), config.EnvName)
-	old, err := os.ReadFile(envPath)
+	old, err := filesystem.Read(envPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -276,7 +277,7 @@ func initWords(p *page, out initialised) {
 
 // keepOld keeps a file under a name that is free: config.yaml.old, config.yaml.old.2, and so on. "" = there is none.
 func keepOld(path string) (to string, err error) {
-	text, err := os.ReadFile(path)
+	text, err := filesystem.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -149,6 +150,14 @@ var moods = map[string]colour{
 // oneLine cleans a text and puts it into one line.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(chatclient.Clean(s)), " ")
+}
+
+// inQuotes is a name that people chose, cleaned and in quotes; empty stays empty.
+func inQuotes(name string) string {
+	if name = oneLine(name); name == "" {
+		return ""
+	}
+	return strconv.Quote(name)
 }
 
 // obeyed reports whether a terminal would act on the character.

@@ -257,7 +257,7 @@ func TestPick(t *testing.T) {
 		}
 	}
 	_, err := pick(e, "gard", false)
-	if exit, code := exitOf(err); exit != exitUsage || code != "ambiguous" || !strings.Contains(err.Error(), "-1  (Garden club)") || !strings.Contains(err.Error(), "-2  (Garden)") {
+	if exit, code := exitOf(err); exit != exitUsage || code != "ambiguous" || !strings.Contains(err.Error(), `-1  "Garden club"`) || !strings.Contains(err.Error(), `-2  "Garden"`) {
 		t.Errorf("two that fit: %v", err)
 	}
 	if _, err = pick(e, "rozes", false); !strings.Contains(fmt.Sprint(err), "did you mean\n  agent:main:telegram:group:-3") {
@@ -444,6 +444,25 @@ func TestPrintedWidth(t *testing.T) {
 			if strings.HasPrefix(line, "user U1001") {
 				t.Errorf("%s: an entry of its own: %q", name, line)
 			}
+		}
+	}
+}
+
+// TestNamesInQuotes: a title that somebody gave to a group does not read like a word of the program.
+func TestNamesInQuotes(t *testing.T) {
+	t.Parallel()
+	const title = "Team agent:main:main  main owner \x1b[2J x"
+	s := api.Session{Key: "agent:main:telegram:group:-1", Title: title}
+	for what, print := range map[string]func(p *page){
+		"sessions list": func(p *page) { printSessions(p, []api.Session{s}, "") },
+		"sessions show": func(p *page) { printSession(p, api.SessionDetail{Session: s}) },
+		"candidates":    func(p *page) { p.printf("%s", candidates([]api.Session{s})) },
+		"cron show":     func(p *page) { printJob(p, api.Job{ID: "1", Name: title}) },
+	} {
+		var b bytes.Buffer
+		print(&page{out: &b})
+		if !strings.Contains(b.String(), `"Team agent:main:main main owner`) || !strings.Contains(b.String(), ` x"`) {
+			t.Errorf("%s:\n%s", what, b.String())
 		}
 	}
 }

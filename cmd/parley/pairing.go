@@ -41,10 +41,10 @@ func printPairing(p *page, list pairingList) {
 		if x.Rejected {
 			state = "turned down, no code until " + p.stamp(x.Expires)
 		}
-		g.row(x.Channel, x.Account, x.User, firstOf(x.Name, "–"), state)
+		g.row(x.Channel, x.Account, x.User, firstOf(inQuotes(x.Name), "–"), state)
 	}
 	for _, x := range list.Admitted {
-		g.row(x.Channel, x.Account, x.User, firstOf(x.Name, "–"), "let in since "+p.stamp(x.Since))
+		g.row(x.Channel, x.Account, x.User, firstOf(inQuotes(x.Name), "–"), "let in since "+p.stamp(x.Since))
 	}
 	g.print("Nobody asks to be let in, and nobody was let in by a code.")
 }
@@ -61,7 +61,7 @@ func (c pairingApproveCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, who, func(p *page, who sessions.Pairing) {
-		p.note("%s:%s %s may write now.\n", who.Channel, who.User, oneLine(who.Name))
+		p.note("%s:%s %s may write now.\n", who.Channel, who.User, inQuotes(who.Name))
 	})
 }
 

@@ -99,7 +99,7 @@ func candidates(list []api.Session) string {
 		}
 		_, _ = fmt.Fprintf(&b, "\n  %s", s.Key)
 		if t := firstOf(s.Label, s.Title); t != "" {
-			_, _ = fmt.Fprintf(&b, "  (%s)", oneLine(t))
+			_, _ = fmt.Fprintf(&b, "  %s", inQuotes(t))
 		}
 	}
 	return b.String()
@@ -136,7 +136,7 @@ func optionalSession(e *env, name string) (string, error) {
 
 // nameOf is what a session is called in tables.
 func nameOf(s api.Session) string {
-	return firstOf(s.Label, s.Title, s.Last, labelled("of ", string(s.SpawnedBy)))
+	return firstOf(inQuotes(s.Label), inQuotes(s.Title), s.Last, labelled("of ", string(s.SpawnedBy)))
 }
 
 // kindOf is a session's kind; of those that are "other" for a filter, what they are.

@@ -15,6 +15,7 @@ import (
 	"parley/channels"
 	"parley/gateway"
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/sessions/sqlstore"
 )
 
@@ -101,7 +102,7 @@ func overNetwork(t config.TLS) *http.Transport {
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection is stricter: it knows the certificate
 		VerifyConnection: func(s tls.ConnectionState) error {
-			text, err := os.ReadFile(t.Cert)
+			text, err := filesystem.Read(t.Cert)
 			if err != nil {
 				return fmt.Errorf("gateway.tls.cert: %w", err)
 			}

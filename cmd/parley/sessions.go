@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -109,8 +108,8 @@ func printSession(p *page, s api.SessionDetail) {
 			p.detail(plain, fmt.Sprintf("%-12s %s", name, value))
 		}
 	}
-	line("title", oneLine(s.Title))
-	line("label", oneLine(s.Label))
+	line("title", inQuotes(s.Title))
+	line("label", inQuotes(s.Label))
 	line("kind", string(s.Kind)+", agent "+string(s.Agent))
 	line("id", string(s.ID))
 	line("chat", s.Last)
@@ -236,14 +235,8 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 // speakerOf names who sent a message by what the platform vouches for, the id, and by the name that the person chose.
 func speakerOf(v sessions.Provenance) string {
 	id := firstOf(v.Sender, string(v.Source))
-	name := oneLine(firstOf(v.Name, v.User))
-	switch {
-	case name == "":
-		return firstOf(id, v.Kind)
-	case id == "":
-		return strconv.Quote(cut(name, maxName))
-	}
-	return id + " " + strconv.Quote(cut(name, maxName))
+	name := inQuotes(cut(oneLine(firstOf(v.Name, v.User)), maxName))
+	return firstOf(strings.TrimSpace(id+" "+name), v.Kind)
 }
 
 // maxName is how many columns of a name that somebody chose are shown.

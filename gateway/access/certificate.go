@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"parley/gateway/filesystem"
 )
 
 // lookAgain is how often the files of a certificate are looked at while people connect.
@@ -26,7 +28,7 @@ type Certificate struct {
 // OpenCertificate reads the files.
 func OpenCertificate(cert, key string, log *slog.Logger) (*Certificate, error) {
 	c := &Certificate{cert: cert, key: key, log: log, stamp: stamp(cert, key), looked: time.Now()}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := filesystem.KeyPair(cert, key)
 	c.now = &pair
 	return c, err
 }
@@ -58,7 +60,7 @@ func (c *Certificate) look() {
 		return
 	}
 	c.stamp = s
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	pair, err := filesystem.KeyPair(c.cert, c.key)
 	if err != nil {
 		c.log.Error("gateway.tls: the files have changed and cannot be used; the last good ones stay in force", "err", err)
 		return

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/sessions/sqlstore"
 )
 
@@ -97,6 +98,8 @@ type writer struct {
 	tar  *tar.Writer
 	work string // for copies
 	m    Manifest
+	room int // bytes that the manifest may still take, about
+	more int // that were left out and are not named
 }
 
 // Write writes an archive of a state folder. The host may be at work on it: what is on disk when Write begins is in the archive.
@@ -111,7 +114,7 @@ func Write(ctx context.Context, w io.Writer, s Source) (m Manifest, err error) {
 	}
 	defer func() { _ = os.RemoveAll(work) }() // what stays is no part of the next one
 	z := gzip.NewWriter(w)
-	x := &writer{Source: s, tar: tar.NewWriter(z), work: work, m: Manifest{Format: Format, Program: s.Program, Made: time.Now().UTC().Truncate(time.Second), Store: "postgresql", Media: s.Media}}
+	x := &writer{Source: s, tar: tar.NewWriter(z), work: work, m: Manifest{Format: Format, Program: s.Program, Made: time.Now().UTC().Truncate(time.Second), Store: "postgresql", Media: s.Media}, room: maxManifest / 2}
 	if err := x.all(ctx); err != nil {
 		return m, err
 	}
@@ -142,11 +145,11 @@ func (x *writer) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := x.walk(ctx, func(name string) error {
+	if err := x.walk(ctx, func(name string, open func() (*os.File, error)) error {
 		if !transcript(name) {
 			return nil
 		}
-		return x.add(stateFolder+name, x.State, name)
+		return x.add(stateFolder+name, open)
 	}); err != nil {
 		return err
 	}
@@ -155,7 +158,7 @@ func (x *writer) all(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := x.walk(ctx, func(name string) error {
+	if err := x.walk(ctx, func(name string, open func() (*os.File, error)) error {
 		switch {
 		case transcript(name):
 			return nil
@@ -164,22 +167,22 @@ func (x *writer) all(ctx context.Context) error {
 				return sqlstore.Copy(ctx, filepath.Join(x.State, filepath.FromSlash(name)), to)
 			})
 		}
-		return x.add(stateFolder+name, x.State, name)
+		return x.add(stateFolder+name, open)
 	}); err != nil {
 		return err
 	}
 	for _, name := range early {
 		if !x.has(stateFolder + name) {
-			if err := x.add(stateFolder+name, x.work, name); err != nil {
+			if err := x.add(stateFolder+name, opener(x.work, name)); err != nil {
 				return err
 			}
 		}
 	}
 	if x.Config != "" {
-		if err := x.add(configName, filepath.Dir(x.Config), filepath.Base(x.Config)); err != nil {
+		if err := x.add(configName, opener(filepath.Dir(x.Config), filepath.Base(x.Config))); err != nil {
 			return err
 		}
-		if err := x.add(envName, filepath.Dir(x.Config), config.EnvName); err != nil {
+		if err := x.add(envName, opener(filepath.Dir(x.Config), config.EnvName)); err != nil {
 			return err
 		}
 	}
@@ -226,7 +229,7 @@ func (x *writer) keepOutbox() (names []string, err error) {
 		name := path.Join(outbox, e.Name())
 		from, to := filepath.Join(x.State, outbox, e.Name()), filepath.Join(x.work, outbox, e.Name())
 		if err := os.Link(from, to); err != nil { // a file system without links
-			err = copyFile(from, to)
+			err = copyFile(opener(x.State, name), to)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -262,50 +265,6 @@ func companion(name string) bool {
 	return false
 }
 
-// walk calls f for every file of the state folder that is copied, but the store's database, by its path with slashes.
-func (x *writer) walk(ctx context.Context, f func(name string) error) error {
-	own, err := configured(x.State, x.Config)
-	if err != nil {
-		return err
-	}
-	return filepath.WalkDir(x.State, func(p string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(x.State, p)
-		if err != nil || rel == "." {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		top := !strings.Contains(name, "/")
-		switch {
-		case top && (passing(name) || name == mediaFolder && !x.Media):
-			if e.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
-		case e.IsDir():
-			return nil
-		case slices.Contains(own, name): // it has a place of its own
-			return nil
-		case beside(name) || name == sqlstore.DatabaseFile:
-			return nil
-		case !e.Type().IsRegular():
-			if why := name + ": it is no plain file"; !slices.Contains(x.m.Left, why) { // the walk is done twice
-				x.m.Left = append(x.m.Left, why)
-			}
-			return nil
-		}
-		return f(name)
-	})
-}
-
 // database adds a copy of a SQLite file.
 func (x *writer) database(ctx context.Context, name string, copyTo func(context.Context, string) error) error {
 	const temporary = "copy.db"
@@ -323,17 +282,23 @@ func (x *writer) database(ctx context.Context, name string, copyTo func(context.
 }
 
 // add adds a file that may grow, shrink or go meanwhile: it is copied first, so that its size is known.
-func (x *writer) add(name, folder, rel string) error {
+func (x *writer) add(name string, open func() (*os.File, error)) error {
 	to := filepath.Join(x.work, "copy")
-	err := copyFile(filepath.Join(folder, filepath.FromSlash(rel)), to)
+	err := copyFile(open, to)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, fs.ErrPermission):
-		x.m.Left = append(x.m.Left, name+": it cannot be read")
+		x.leave(name, "it cannot be read")
+		return nil
+	case errors.Is(err, filesystem.ErrNotRegular):
+		x.leave(name, "it is no plain file")
+		return nil
+	case errors.Is(err, ErrTooLarge):
+		x.leave(name, fmt.Sprintf("it has more than %d MiB, which no restore accepts", maxFileBytes>>20))
 		return nil
 	case err != nil:
-		return fmt.Errorf("copying %s: %w", rel, err)
+		return fmt.Errorf("copying %s: %w", name, err)
 	}
 	if err := x.addFile(name, to); err != nil {
 		return err
@@ -359,11 +324,15 @@ func (x *writer) addFile(name, from string) error {
 	if _, err := io.Copy(io.MultiWriter(x.tar, h), f); err != nil {
 		return fmt.Errorf("writing the archive: %w", err)
 	}
+	x.room -= manifestLine + len(name)
 	x.m.Files = append(x.m.Files, File{Path: name, Size: info.Size(), SHA256: hex.EncodeToString(h.Sum(nil))})
 	return nil
 }
 
 func (x *writer) manifest() error {
+	if x.more > 0 {
+		x.m.Left = append(x.m.Left, fmt.Sprintf("and %d more", x.more))
+	}
 	slices.SortFunc(x.m.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	b, err := json.MarshalIndent(x.m, "", "  ")
 	if err != nil {
@@ -379,16 +348,27 @@ func (x *writer) manifest() error {
 }
 
 // copyFile copies a plain file into one that only its owner can read, and that is made anew.
-func copyFile(from, to string) error {
-	r, err := os.Open(from)
+func copyFile(open func() (*os.File, error), to string) error {
+	r, err := open()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }() // it is only read
+	defer func() { _ = r.Close() }()                                     // it is only read
+	if info, err := r.Stat(); err != nil || info.Size() > maxFileBytes { // a sparse file would fill the disk
+		return cmp.Or(err, ErrTooLarge)
+	}
 	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(w, r)
+	n, err := io.Copy(w, io.LimitReader(r, maxFileBytes+1))
+	if err == nil && n > maxFileBytes {
+		err = ErrTooLarge
+	}
 	return errors.Join(err, w.Close())
+}
+
+// opener opens a plain file of the host's own, or what a link of the user names.
+func opener(folder, rel string) func() (*os.File, error) {
+	return func() (*os.File, error) { return filesystem.Open(filepath.Join(folder, filepath.FromSlash(rel))) }
 }

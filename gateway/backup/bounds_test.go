@@ -158,7 +158,7 @@ func TestRestoreChecksSchemas(t *testing.T) {
 		change(t, filepath.Join(dir, x.file), x.sql)
 		var b bytes.Buffer
 		if _, err := Write(t.Context(), &b, Source{State: dir, Program: "test", Database: func(ctx context.Context, to string) error {
-			return copyFile(filepath.Join(dir, sqlstore.DatabaseFile), to)
+			return copyFile(opener(dir, sqlstore.DatabaseFile), to)
 		}}); err != nil {
 			t.Fatal(err)
 		}

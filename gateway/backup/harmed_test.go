@@ -154,3 +154,84 @@ func squeezed(t *testing.T, b []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// A manifest that says another store or schema than the database has is no manifest of this archive.
+func TestManifestAgreesWithDatabase(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	b, m := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*Manifest){
+		"":                     func(*Manifest) {},
+		"a schema of a future": func(m *Manifest) { m.Schema = 99 },
+		"no schema":            func(m *Manifest) { m.Schema = 0 },
+		"the other store":      func(m *Manifest) { m.Store = "postgresql" },
+		"an unknown store":     func(m *Manifest) { m.Store = "postgres" },
+	} {
+		changed := m
+		change(&changed)
+		_, err := Restore(t.Context(), bytes.NewReader(withManifest(t, b, changed)), Options{State: filepath.Join(t.TempDir(), "into"), DryRun: true})
+		if errors.Is(err, ErrArchive) != (what != "") || what == "" && err != nil {
+			t.Errorf("%q: %v", what, err)
+		}
+	}
+	unknown := forged(t, func(m *Manifest) { m.Store = "mysql" }, tar.Header{Name: "state/x"})
+	if _, err := Restore(t.Context(), bytes.NewReader(unknown), Options{State: filepath.Join(t.TempDir(), "into"), Server: true, DryRun: true}); err == nil {
+		t.Error("an archive of an unknown store was accepted")
+	}
+}
+
+// withManifest is an archive with another manifest.
+func withManifest(t *testing.T, b []byte, m Manifest) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tar.NewReader(z)
+	var out bytes.Buffer
+	to := gzip.NewWriter(&out)
+	w := tar.NewWriter(to)
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err == nil && h.Name == manifestName {
+			text, err = json.Marshal(m)
+			h.Size = int64(len(text))
+		}
+		if err := errors.Join(err, w.WriteHeader(h)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), to.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// An archive that is a file is read to its end before anything of it is written.
+func TestRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
+	b := forged(t, func(m *Manifest) { m.Files[1].SHA256 = "00" }, tar.Header{Name: "state/x"}, tar.Header{Name: "state/y"})
+	if err := readAhead(t.Context(), bytes.NewReader(b), Options{}); !errors.Is(err, ErrArchive) {
+		t.Errorf("an archive with a wrong file: %v", err)
+	}
+	r := bytes.NewReader(forged(t, nil, tar.Header{Name: "state/x"}))
+	if err := readAhead(t.Context(), r, Options{}); err != nil || r.Len() != int(r.Size()) {
+		t.Errorf("an archive that is whole: %v, %d bytes are left to read", err, r.Len())
+	}
+	if err := readAhead(t.Context(), io.MultiReader(r), Options{}); err != nil || r.Len() != int(r.Size()) {
+		t.Errorf("a pipe: %v", err)
+	}
+}

@@ -83,6 +83,9 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		return x.Report, fmt.Errorf("making a folder to unpack in: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(x.stage) }() // empty but for what failed
+	if err := readAhead(ctx, r, o); err != nil {
+		return x.Report, err
+	}
 	if x.Manifest, err = unpack(ctx, r, x.stage, boundsOf(o)); err != nil {
 		return x.Report, err
 	}
@@ -93,6 +96,23 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		return x.Report, nil
 	}
 	return x.Report, x.move()
+}
+
+// readAhead reads an archive that is a file once before anything is written: what is refused then took no time of the disk.
+func readAhead(ctx context.Context, r io.Reader, o Options) error {
+	file, ok := r.(io.Seeker)
+	if !ok {
+		return nil
+	}
+	at, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil //nolint:nilerr // a pipe: it is read once
+	}
+	if _, err := read(ctx, r, nil, boundsOf(o)); err != nil {
+		return err
+	}
+	_, err = file.Seek(at, io.SeekStart)
+	return err
 }
 
 // examine looks into the databases, and decides what goes and what stays.
@@ -110,10 +130,13 @@ func (x *restore) examine(ctx context.Context) error {
 			return fmt.Errorf("the database of the backup is damaged: %w", err)
 		}
 		x.Backup = &in
+		if x.Manifest.Store != "sqlite" || x.Manifest.Schema != in.Schema {
+			return bad("its manifest says a store of the kind %.40q with the schema %d, and its database is SQLite with the schema %d", x.Manifest.Store, x.Manifest.Schema, in.Schema)
+		}
 		if x.Server {
 			return errors.New("this backup holds a SQLite database, and the configuration names a PostgreSQL database (store.dsn): restore it with a configuration without store.dsn")
 		}
-	case errors.Is(err, fs.ErrNotExist) && x.Manifest.Store != "sqlite":
+	case errors.Is(err, fs.ErrNotExist) && x.Manifest.Store == "postgresql":
 		if !x.Server {
 			return errors.New("this backup is of a host with a PostgreSQL database, which is not in it: restore that with pg_restore, and name it in store.dsn")
 		}

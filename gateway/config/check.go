@@ -314,6 +314,9 @@ func (k *checker) routes() {
 			k.report(Warning, at+"channel", "there is no channel "+quoted(string(b.Match.Channel))+", so it never matches", choices("channels", string(b.Match.Channel), kinds))
 			continue
 		}
+		if p := b.Match.Peer; p != nil && strings.HasPrefix(p.ID, "@") {
+			k.report(Warning, at+"peer.id", k.redact(quotedValue(p.ID)+" is a name, and bindings match ids only, so it never matches"), "write the id, which stays; /whoami tells it")
+		}
 		k.bindingAccount(at+"accountId", b.Match)
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/filesystem"
 )
 
 // Gateway is the section `gateway`.
@@ -163,7 +163,7 @@ func (k *checker) tls(t TLS) {
 	case t.Key == "":
 		k.wrong("gateway.tls", "has a cert and no key", "name both files")
 	default:
-		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+		if _, err := filesystem.KeyPair(t.Cert, t.Key); err != nil {
 			// No error: other commands than the host's own need no certificate. See ForHost.
 			k.report(Warning, tlsKey, "cannot be used: "+k.redact(err.Error()), "cert and key must be files in PEM format that belong together")
 		}

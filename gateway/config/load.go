@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"parley/gateway/filesystem"
 )
 
 // Load reads and checks a file. On success the problems are warnings. Otherwise the Config is nil and the error is an *Invalid
@@ -35,9 +36,9 @@ func refuse(path string, cause error, p Problem) (*Config, []Problem, error) {
 
 var errTooLarge = errors.New("too large")
 
-// read reads a file that may be a pipe, up to the bound.
+// read reads a file up to the bound.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := filesystem.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,8 @@ func TestProblems(t *testing.T) {
 		{"binding", "agents: {list: [{id: main}]}\nbindings:\n  - {agentId: mian, match: {channel: telegram}}\n", []string{
 			`:3: bindings[0].agentId: there is no agent "mian" in agents.list (agents: main; did you mean "main"?)`,
 			`:3: bindings[0].match: warning: channels.telegram is not configured, so it never matches`}},
+		{"binding to a name", "channels: {telegram: {token: x}}\nbindings:\n  - {agentId: main, match: {channel: telegram, accountId: '*', peer: {kind: direct, id: '@gina'}}}\n", []string{
+			`:3: bindings[0].match.peer.id: warning: "@gina" is a name, and bindings match ids only, so it never matches (write the id, which stays; /whoami tells it)`}},
 		{"rule that never matches", "session:\n  sendPolicy:\n    rules:\n      - {match: {channel: telegrm}, action: deny}\n", []string{`:4: session.sendPolicy.rules[0].match.channel: can never match: there is no channel "telegrm", only telegram, webchat`}},
 		{"open without everybody", "channels:\n  telegram:\n    token: x\n    dmPolicy: open\n", []string{`:4: channels.telegram.dmPolicy: open needs "*" in allowFrom, so that nobody opens the bot by accident`}},
 		{"inherited by an account", "channels:\n  telegram:\n    dmPolicy: open\n    accounts:\n      a: {token: x}\n", []string{`:5: channels.telegram.accounts.a.dmPolicy: open needs "*" in allowFrom, so that nobody opens the bot by accident`}},

@@ -80,7 +80,7 @@ func private(check, path string, maybe bool) []Finding {
 		return nil
 	}
 	if maybe {
-		b, err := os.ReadFile(path)
+		b, err := filesystem.Read(path)
 		if err != nil || !plainSecret.Match(b) {
 			return nil
 		}

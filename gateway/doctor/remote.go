@@ -118,7 +118,7 @@ func (x *exam) models() (out []group) {
 		if chosen.Offline {
 			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider with its model under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
 		}
-		found := []Finding{fine("model", "%s answers (%s)", chosen.Model, chosen.Why)}
+		found := []Finding{fine("model", "%s is configured (%s)", chosen.Model, chosen.Why)}
 		for _, name := range slices.Sorted(maps.Keys(chosen.Providers)) {
 			if p := chosen.Providers[name]; p.API != "offline" {
 				found = append(found, x.provider(ctx, name, p, chosen.Model)...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -15,6 +16,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/filesystem"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -98,7 +100,12 @@ func (x *reader) read(name string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%s is larger than %d MB", name, maxFile>>20)
 	}
-	return fs.ReadFile(x.files, name)
+	f, err := filesystem.OpenIn(x.root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
 // agent reads the sessions of one agent.
@@ -178,7 +185,7 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 	var msgs []sessions.Message
 	without := "" // why it has no messages
 	if ok {
-		f, err := x.root.Open(file)
+		f, err := filesystem.OpenIn(x.root, file)
 		if err == nil {
 			var n counts
 			msgs, n, err = transcript(f, s.ID, func(k string) sessions.Key {

@@ -79,23 +79,33 @@ type places struct{ cwd, home, tmp string }
 // folders makes the server's own folders: the one that it runs in, where none is configured, and one for temporary files, which is
 // empty at each start where the server is confined.
 func (s *server) folders() (places, error) {
-	own := filepath.Join(s.all.deps.Dir, s.name)
+	dir, name := s.all.deps.Dir, s.name
 	if s.sandbox {
-		own += ".sandbox" // what sandboxed sessions write is not what the others read
+		name += ".sandbox" // what sandboxed sessions write is not what the others read
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return places{}, err
 	}
 	at := places{cwd: s.conf.Cwd, home: s.all.deps.Getenv("HOME"), tmp: s.all.deps.Getenv("TMPDIR")}
 	if at.cwd == "" {
-		at.cwd = own
-		if err := os.MkdirAll(own, 0o700); err != nil {
+		at.cwd = filepath.Join(dir, name)
+		if err := os.MkdirAll(at.cwd, 0o700); err != nil {
 			return at, err
+		}
+		if s.sandbox { // the server may have taken the rights from its folder
+			if err := os.Chmod(at.cwd, 0o700); err != nil {
+				return at, err
+			}
 		}
 	}
 	if s.sandbox {
-		at.home, at.tmp = at.cwd, own+".tmp"
-		if err := os.RemoveAll(at.tmp); err != nil {
+		at.home, at.tmp = at.cwd, filepath.Join(dir, name+".tmp")
+		tmp, err := ownFolder(dir, name+".tmp")
+		if err != nil {
 			return at, err
 		}
-		return at, os.MkdirAll(at.tmp, 0o700)
+		defer func() { _ = tmp.Close() }() // nothing of it is written
+		return at, empty(tmp)
 	}
 	return at, nil
 }

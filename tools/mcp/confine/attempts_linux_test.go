@@ -109,6 +109,12 @@ func special(path string, err error) error {
 	return err
 }
 
+// hint gives the inode or the descriptor of a file a hint of how long its data stay.
+func hint(fd uintptr, command int) error {
+	long := uint64(4) // RWH_WRITE_LIFE_LONG
+	return sys(unix.SYS_FCNTL, fd, uintptr(command), uintptr(unsafe.Pointer(&long)))
+}
+
 func plain(path string) string {
 	_ = os.WriteFile(path, []byte("x"), 0o600)
 	return path
@@ -141,6 +147,12 @@ func attempts() []attempt {
 				_, err = unix.InotifyAddWatch(fd, t.Outside, unix.IN_MODIFY)
 			}
 			return err
+		}},
+		{"files outside", "be told of changes (fcntl F_NOTIFY)", byFilter, func(t target) error {
+			return opened(t.Given, func(fd uintptr) error { return sys(unix.SYS_FCNTL, fd, unix.F_NOTIFY, 0x20 /* DN_ATTRIB */) })
+		}},
+		{"files outside", "make those wait who write (fcntl F_SETLEASE)", byFilter, func(t target) error {
+			return opened(t.file(), func(fd uintptr) error { return sys(unix.SYS_FCNTL, fd, unix.F_SETLEASE, unix.F_RDLCK) })
 		}},
 		{"files outside", "write to a folder that it may read", files, func(t target) error { return os.WriteFile(t.file()+".new", nil, 0o600) }},
 
@@ -188,6 +200,12 @@ func attempts() []attempt {
 				flags |= 0x40 // not to be dumped
 				return sys(unix.SYS_IOCTL, fd, unix.FS_IOC_SETFLAGS, uintptr(unsafe.Pointer(&flags)))
 			})
+		}},
+		{"metadata of files outside", "fcntl F_SET_RW_HINT", byFilter, func(t target) error {
+			return opened(t.file(), func(fd uintptr) error { return hint(fd, unix.F_SET_RW_HINT) })
+		}},
+		{"metadata of files outside", "fcntl F_SET_FILE_RW_HINT", byFilter, func(t target) error {
+			return opened(t.file(), func(fd uintptr) error { return hint(fd, unix.F_SET_FILE_RW_HINT) })
 		}},
 		{"metadata of files outside", "ioctl FS_IOC_FSSETXATTR", outside, func(t target) error {
 			return opened(t.file(), func(fd uintptr) error {
@@ -301,6 +319,9 @@ func processAttempts() []attempt {
 				err = unix.PidfdSendSignal(fd, 0, nil, 0)
 			}
 			return err
+		}},
+		{kind, "have the kernel signal one (fcntl F_SETOWN)", outside, func(t target) error {
+			return opened(t.file(), func(fd uintptr) error { return sys(unix.SYS_FCNTL, fd, unix.F_SETOWN, uintptr(t.Victim)) })
 		}},
 		{kind, "pidfd_getfd", byLandlock | outside, func(t target) error {
 			fd, err := unix.PidfdOpen(t.Victim, 0)

@@ -109,7 +109,8 @@ var (
 		[]rule{
 			refuse(unix.ENOSYS, unix.SYS_OPENAT2),
 			refuse(unix.EOPNOTSUPP, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR),
-			{unix.ENOTTY, harmlessControls(), []uintptr{unix.SYS_IOCTL}},
+			{unix.ENOTTY, otherThan(harmlessControls), []uintptr{unix.SYS_IOCTL}},
+			{unix.EINVAL, otherThan(harmlessCommands), []uintptr{unix.SYS_FCNTL}},
 		})
 	// Without a file system of its own, a program could change metadata of all files of its user, and have the kernel tell of changes.
 	outsideFiles = []rule{
@@ -132,15 +133,28 @@ const (
 	ioprioProcess = 1 // IOPRIO_WHO_PROCESS
 )
 
-// harmlessControls is fulfilled by every command of ioctl but those of terminals, pipes and copies: file systems have many that change
-// attributes, each has its own.
-func harmlessControls() []condition {
-	var out []condition
-	for _, command := range []uint32{
-		unix.TCGETS, unix.TCSETS, unix.TCSETSW, unix.TCSETSF, unix.TIOCGWINSZ, unix.TIOCSWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP, unix.TIOCGSID, unix.TIOCOUTQ,
-		unix.TIOCINQ, 0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */, 0x5452 /* FIOASYNC */, 0x802c542a /* TCGETS2 */, unix.TIOCNOTTY,
-		unix.FICLONE, unix.FICLONERANGE, 2 /* FIGETBSZ */, unix.FS_IOC_GETFLAGS, 0xc020660b, /* FS_IOC_FIEMAP */
-	} {
+// harmlessControls are the commands of ioctl for terminals, pipes and copies: file systems have many more that change attributes, each has
+// its own.
+var harmlessControls = []uint32{
+	unix.TCGETS, unix.TCSETS, unix.TCSETSW, unix.TCSETSF, unix.TIOCGWINSZ, unix.TIOCSWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP, unix.TIOCGSID, unix.TIOCOUTQ,
+	unix.TIOCINQ, 0x5421 /* FIONBIO */, 0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */, 0x5452 /* FIOASYNC */, 0x802c542a /* TCGETS2 */, unix.TIOCNOTTY,
+	unix.FICLONE, unix.FICLONERANGE, 2 /* FIGETBSZ */, unix.FS_IOC_GETFLAGS, 0xc020660b, /* FS_IOC_FIEMAP */
+}
+
+// harmlessCommands are those of fcntl but the ones that reach beyond the program: a lease of a file that it may only read makes others wait
+// who open it (F_SETLEASE), a hint changes the inode of such a file (F_SET_RW_HINT, F_SET_FILE_RW_HINT), F_NOTIFY tells of changes in a
+// folder, and F_SETOWN, F_SETOWN_EX and F_SETSIG send signals. Locks stay: databases need them in the program's own folder.
+//
+// source: fcntl(2), "Leases", "File read/write hints", "Managing signals"
+var harmlessCommands = []uint32{
+	unix.F_DUPFD, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_GETOWN, unix.F_GETSIG, unix.F_GETOWN_EX,
+	unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_GETLEASE, 1027 /* F_DUPFD_QUERY */, 1028 /* F_CREATED_QUERY */, unix.F_DUPFD_CLOEXEC,
+	unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ, unix.F_ADD_SEALS, unix.F_GET_SEALS, unix.F_GET_RW_HINT, unix.F_GET_FILE_RW_HINT,
+}
+
+// otherThan is fulfilled by every command in the second argument but these.
+func otherThan(commands []uint32) (out []condition) {
+	for _, command := range commands {
 		out = append(out, condition{arg: 1, mask: math.MaxUint32, is: command, differ: true})
 	}
 	return out
