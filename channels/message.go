@@ -52,7 +52,7 @@ type Inbound struct {
 
 	Target  MessageID // Edited, Deleted, Reacted: the message that it is about
 	Emoji   string    // Reacted; empty = taken away
-	People  []Sender  // Joined, Left
+	People  []Sender  // Joined, Left; ByHand in a direct chat: the person on its other side
 	Self    bool      // Joined, Left: this account is among People
 	MovedTo ChatID    // Moved
 }
@@ -72,7 +72,7 @@ type Quote struct {
 	Sender  string  // display name
 	Text    string  // what it says, or the part of it that was quoted; empty when it is files alone: the host names those
 	Origin  string  // who wrote it, when the quoted message was itself forwarded; as Inbound.Origin
-	Media   []Media // its files, which become files of the turn
+	Media   []Media // its files, which become files of the turn; those without a Ref are named only
 	FromBot bool    // it was one of ours
 }
 

@@ -59,8 +59,14 @@ func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.
 	return w.BlockParser.Open(parent, reader, pc)
 }
 
-// beginsList: "+ 1 555 0100" is a number to call.
-func beginsList(line []byte, _ text.Reader, _ parser.Context) bool { return line[0] != '+' }
+// beginsList: "+ 1 555 0100" is a number to call, and the lists of YAML stay as they are written.
+func beginsList(line []byte, reader text.Reader, pc parser.Context) bool {
+	if line[0] != '-' {
+		return line[0] != '+'
+	}
+	_, segment := reader.PeekLine()
+	return len(line) < 2 || line[1] != ' ' || !isYAML(reader.Source(), segment.Start, pc)
+}
 
 // beginsHeading: a heading has words, and is no comment in a piece of code.
 func beginsHeading(line []byte, reader text.Reader, _ parser.Context) bool {

@@ -95,8 +95,17 @@ func splitTicks(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "`\u200b`"), "``", "`\u200b`")
 }
 
-// escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup.
+// escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup. Nothing is
+// escaped in an address.
 func escapeDiscord(s string, lineStart bool) string {
+	if at := webAddress(s); at >= 0 {
+		end := at + strings.IndexAny(s[at:]+"`", "`<>\"|\\")
+		head := s[:at]
+		if at > 0 {
+			head = escapeDiscord(head, lineStart)
+		}
+		return head + s[at:end] + escapeDiscord(s[end:], false)
+	}
 	if lineStart {
 		switch {
 		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":

@@ -208,6 +208,7 @@ func TestPlainTokensAreShownAsWritten(t *testing.T) {
 		"**kwargs)", "(*p)->x", "char **argv", "f(*a, **b)", "$5", "$12.50", "R$3", "$HOME", `C:\dir\*.txt`, `\d+\.\d`, `\\server\x`, `a\|b`, "[x]", "[1]", "[^1]", "a[i](j)", "[]", "<T>", "<your-name>",
 		"std::vector<std::string>", "a<b", "x>y", "&copy;", "AT&T", "&", "#1", "#tag", "C#", "-5", "+1", ">5", ">>>", ">=", "a|b", "||", "^_^", ">_<", "T_T", "-_-", `\o/`, "don`t", "''x''", "5'10\"", "'*x*'",
 		"*/5", "a*(b+c)", "(a+b)*c", "x**2", "$a_1*b*c$", `\(x_1*y\)`, "100%", "@user_name", "user_a@example.org", "/usr/*/bin", "~/x_y", "https://example.org/a_b_c?d=e&copy=1", "!", "{a,b}*", "=", "==", "---x", "1.5", "...", "“x”", "„y“", "«z»", "¿q?",
+		"(x+1)**2", "x[0]**3", `s/\*\*//g`, "第*3*章", "a*나*b", "https://example.org/_x_/**y**/z", "__dunder__,", "*a*.py", "f(**a,**b)",
 	}
 	joints := []string{" ", " ", " ", "\n", "\n\n", ", ", " (", ") "}
 	for _, d := range dialects {

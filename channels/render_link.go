@@ -1,10 +1,12 @@
 package channels
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/util"
 )
@@ -106,4 +108,47 @@ func unescape(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// inAddress reports whether the run of marks at src[at:at+n] is part of an address, and no markup: **https://example.com/a** ends with markup,
+// https://example.com/**a** does not.
+func inAddress(src []byte, at, n int) bool {
+	const longest = 1000
+	from := max(0, at-longest)
+	start := from + max(bytes.LastIndex(src[from:at], []byte("://")), bytes.LastIndex(src[from:at], []byte("www.")))
+	if start < from {
+		return false
+	}
+	for start > 0 && util.IsAlphaNumeric(src[start-1]) {
+		start--
+	}
+	before := src[start:at]
+	if addressLength(before) < len(before) || bytes.Count(before, []byte(")")) > bytes.Count(before, []byte("(")) {
+		return false
+	}
+	mark := src[at : at+n]
+	rest := src[at+n : min(len(src), at+n+longest)]
+	if rest = bytes.TrimRight(rest[:addressLength(rest)], `*_~.,:;!?'")]`); len(rest) > 0 {
+		return !bytes.HasSuffix(src[:start], mark)
+	}
+	return bytes.Count(before, mark)%2 == 1
+}
+
+// addressLength gives how much of a text could be the rest of an address.
+func addressLength(s []byte) int {
+	for i, c := range s {
+		if c <= ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '"' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// webAddress gives where the first address of the web begins that platforms follow, -1 = there is none.
+func webAddress(s string) int {
+	at := strings.Index(s, "https://")
+	if plain := strings.Index(s, "http://"); plain >= 0 && (at < 0 || plain < at) {
+		return plain
+	}
+	return at
 }

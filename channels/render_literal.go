@@ -108,9 +108,10 @@ func opensLine(src []byte, at int) bool {
 }
 
 var (
-	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯.
-	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\`)
-	entity    = regexp.MustCompile(`^&#?\w{1,32};`)
+	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯, s/\*/x/, /\*+/g, '5\_%'.
+	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
+		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_`)
+	entity = regexp.MustCompile(`^&#?\w{1,32};`)
 )
 
 // formula gives the length of the TeX formula that a line's rest starts with, 0 = none. The dollars of prices and of shells are none.

@@ -42,7 +42,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 		block.Advance(n)
 		return ast.NewTextSegment(segment.WithStop(segment.Start + n))
 	}
-	if n > 3 || line[0] == '~' && n != 2 {
+	if n > 3 || line[0] == '~' && n != 2 || inAddress(block.Source(), segment.Start, n) {
 		return plain(n)
 	}
 	if end := max(dunder(line, before), quotedPattern(line, before)); end > 0 {
@@ -109,6 +109,7 @@ type markRun struct {
 	row           int
 	start, end    int // in src
 	before, after rune
+	tight         bool // it ends a sentence, and the next word follows without a space
 }
 
 // Which ASCII punctuation may stand outside and inside of a single mark. What is missing is part of a formula, a path, a pattern, or
@@ -119,7 +120,8 @@ const (
 	notOpening     = ",;:.!?)]}"
 	insideClosing  = ")]}>\"'`*_~!?:%"
 	outsideClosing = `)]}"'.,;:!?*_~|-`
-	neverOutside   = `.)]}^$\%`
+	neverOutside   = `^$\`
+	behindValue    = `.)]}%` // a double mark behind one of these may be an operator or a pattern
 )
 
 // flanks reports whether the run may open and may close emphasis.
@@ -128,7 +130,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 	if before >= 0xfe00 && before <= 0xfe0e && r.start > utf8.RuneLen(before) { // a variation selector: the character is before it
 		before, _ = utf8.DecodeLastRune(r.src[:r.start-utf8.RuneLen(before)])
 	}
-	cjkBefore, cjkAfter := isCJK(before) || before >= 0xe0100 && before <= 0xe01ef, isCJK(r.after)
+	cjkBefore, cjkAfter := unspaced(before) || before >= 0xe0100 && before <= 0xe01ef, unspaced(r.after)
 	spaceBefore, spaceAfter := util.IsSpaceRune(before), util.IsSpaceRune(r.after)
 	punctBefore, punctAfter := util.IsPunctRune(before), util.IsPunctRune(r.after)
 	left := !spaceAfter && (!punctAfter || cjkAfter || spaceBefore || punctBefore || cjkBefore)
@@ -137,14 +139,16 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
-	case r.within() && n != 2, before == r.after && ascii(before) && punctBefore: // a*b, |*|
+	case n != 2 && ofWord(before) && ofWord(r.after) && !(isCJK(before) && isCJK(r.after)), before == r.after && ascii(before) && punctBefore: // a*b, |*|
 		return false, false
 	case !single:
-		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening))
-		closes = right && r.after != '\\' && !among(before, "([{<")
+		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
+			(!among(before, behindValue) || r.startsText())
+		r.tight = !right && n == 2 && r.char == '*' && r.endsSentence()
+		closes = (right || r.tight) && r.after != '\\' && !among(before, "([{<")
 	default:
 		either := r.char == '*' && bytes.HasPrefix(r.src[r.end:], []byte("/*")) // *either*/*or*
-		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/"))
+		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/")) && !bytes.HasSuffix(r.src[:r.start], []byte("**/"))
 		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before) || or) && r.startsWord()
 		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after) || either) &&
 			(!punctBefore || !ascii(before) || among(before, insideClosing) || among(before, ".,") && (spaceAfter || cjkAfter))
@@ -163,6 +167,33 @@ func (r *markRun) startsWord() bool {
 	return bytes.HasPrefix(r.src[r.end:], []byte("..."))
 }
 
+// startsText reports whether text follows on the run, and no operand or pattern in brackets.
+func (r *markRun) startsText() bool {
+	return ofWord(r.after) || !ascii(r.after) || among(r.after, "\"'`")
+}
+
+// endsText reports whether the run stands at the end of a word, and no operand follows on it.
+func (r *markRun) endsText() bool {
+	return r.tight || util.IsSpaceRune(r.after) || unspaced(r.after) || !ascii(r.after) && !ofWord(r.after) || among(r.after, outsideClosing)
+}
+
+// endsSentence reports whether the run stands between the end of a sentence or label and a word: **Note:**text.
+func (r *markRun) endsSentence() bool {
+	if !unicode.IsLetter(r.after) || !among(r.before, ":.!?") && (ascii(r.before) || !util.IsPunctRune(r.before)) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRune(r.src[:r.start-utf8.RuneLen(r.before)])
+	if r.before == '.' && unicode.IsDigit(last) { // 2.**x
+		return false
+	}
+	return ofWord(last) || among(last, `.!?)"'%`)
+}
+
+// startsClearly reports whether the run stands at the begin of a word.
+func (r *markRun) startsClearly() bool {
+	return r.startsText() && !ofWord(r.before) && !among(r.before, "!?=&/+|<>@#")
+}
+
 // within reports whether the run stands inside of a word of a script that separates words.
 func (r *markRun) within() bool { return inWord(r.before) && inWord(r.after) }
 
@@ -177,10 +208,22 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	}
 	content := r.src[r.end:c.start]
 	if opener.Length == 1 || closer.Length == 1 {
+		if opener.Length == closer.Length && bytes.IndexByte(content, ' ') >= 0 && oneOfSeveral(opener, closer) { // *nix, *BSD and A*
+			return false
+		}
 		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
 			return false
 		}
+		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
+			return false
+		}
 		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content))
+	}
+	if among(r.before, behindValue) && (!c.endsText() || c.within()) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
+		return false
+	}
+	if leaves(r.before, content) || r.inBrackets() && leaves('(', content) || r.after == '/' && c.after == '/' { // f(**a)(**b), **/a **/b
+		return false
 	}
 	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
 		return false
@@ -189,6 +232,38 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		return r.within() != c.within() && len(content) < 40 && onlyLetters(content) && unicode.IsLetter(outer(r, c))
 	}
 	return true
+}
+
+// beforeEnding reports whether a dot and the ending of a name follow on the run.
+func (r *markRun) beforeEnding() bool {
+	next, _ := utf8.DecodeRune(r.src[min(r.end+1, len(r.src)):])
+	return ofWord(next)
+}
+
+// leaves reports whether a text closes the bracket that stands in front of it.
+func leaves(bracket rune, content []byte) bool {
+	i := strings.IndexRune("([{", bracket)
+	return i >= 0 && bytes.Count(content, []byte(")]}"[i:i+1])) > bytes.Count(content, []byte("([{"[i:i+1]))
+}
+
+// inBrackets reports whether a round bracket is open where the run stands.
+func (r *markRun) inBrackets() bool {
+	const longest = 1000
+	line := r.src[max(0, r.start-longest):r.start]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	return bytes.Count(line, []byte("(")) > bytes.Count(line, []byte(")"))
+}
+
+// oneOfSeveral reports whether another single mark on the same line could open as well: then they are notes or names, and no pair.
+func oneOfSeveral(opener, closer *parser.Delimiter) bool {
+	const most = 8 // a bound for the time
+	row := opener.Processor.(*markRun).row
+	for p, n := closer.PreviousDelimiter, 0; p != nil && n < most; p, n = p.PreviousDelimiter, n+1 {
+		if q, ok := p.Processor.(*markRun); ok && p != opener && q.char == opener.Char && p.Length == 1 && p.CanOpen && q.row == row {
+			return true
+		}
+	}
+	return false
 }
 
 // outer gives the character outside of the mark that stands inside of a word.
@@ -213,7 +288,17 @@ func among(r rune, set string) bool { return ascii(r) && strings.ContainsRune(se
 
 // inWord reports whether a character is part of a word of a script that separates words by spaces.
 func inWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)) && !isCJK(r)
+	return ofWord(r) && !unspaced(r)
+}
+
+// ofWord reports whether a character is part of a word.
+func ofWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// unspaced reports whether a character is of a script that writes no spaces between words.
+func unspaced(r rune) bool {
+	return isCJK(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Javanese)
 }
 
 // saysSomething reports whether there is anything but ASCII punctuation: (*_*) is a face.
@@ -227,12 +312,16 @@ func saysSomething(s []byte) bool {
 	return false
 }
 
-// names reports whether what stands between two underscores are names that have some themselves: _private_var … CONST_NAME_.
+// names reports whether what stands between two underscores are names that have some themselves: _private_var … CONST_NAME_, or a list
+// of such: _private, __dunder__, trailing_.
 func names(s []byte) bool {
 	first, _, _ := bytes.Cut(s, []byte(" "))
 	last := s[bytes.LastIndexByte(s, ' ')+1:]
-	return name.Match(first) || name.Match(last)
+	return name.Match(first) || name.Match(last) || listed.Match(s)
 }
+
+// listed finds a name that begins or ends with an underscore, and a list of names of which one has some.
+var listed = regexp.MustCompile(`(?:^|\s)_\w|\w_(?:[\s,;:.)]|$)|^\w+, (?:.*[^\w])?\w+_\w`)
 
 var name = regexp.MustCompile(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)
 

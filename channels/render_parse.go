@@ -317,7 +317,7 @@ func (b *builder) inline(n ast.Node) {
 			b.text("image")
 		})
 	case *ast.AutoLink:
-		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|\\") || b.spec.whole && strings.Contains(s, "*") { // hardly an address, and markup elsewhere
+		if s := string(n.Label(b.src)); len(s) > b.maxURL || strings.ContainsAny(s, "`<>|\\") || b.spec.whole && strings.Contains(s, "*") || b.spec.dialect == DiscordMD && webAddress(s) < 0 { // hardly an address, and markup elsewhere
 			b.text(s)
 		} else {
 			b.put(glue, s)

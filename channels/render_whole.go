@@ -8,7 +8,10 @@ import (
 // hidden stands in front of a mark that is text, so that the platform does not take it for markup.
 const hidden = "\u200b"
 
-const marksOfWhole = "*_~`"
+const (
+	marksOfWhole   = "*_~`"
+	opensInAddress = "*_~`([\"'" // behind a slash or a letter of an address a mark opens nothing
+)
 
 // keep notes the marks of a text that is about to be written, and leaves room to disarm them.
 func (w *writer) keep(s string) {
@@ -16,8 +19,14 @@ func (w *writer) keep(s string) {
 		w.raw(hidden)
 		return
 	}
+	address := len(s)
+	if w.url {
+		address = 0
+	} else if at := webAddress(s); at >= 0 {
+		address = at
+	}
 	for i := range len(s) {
-		if strings.IndexByte(marksOfWhole, s[i]) >= 0 {
+		if strings.IndexByte(marksOfWhole, s[i]) >= 0 && (i < address || i > 0 && strings.IndexByte(opensInAddress, s[i-1]) >= 0) {
 			w.literal = append(w.literal, len(w.buf)+i)
 			w.n += measure(hidden, w.unit)
 		}
@@ -88,7 +97,7 @@ func (d *document) wholeWords() {
 					end = j + 1
 				}
 			}
-			if d.wordGoesOn(i-1, i) || d.wordGoesOn(end-1, end) {
+			if inWord(d.lastOf(i-1)) || inWord(d.firstOf(end)) {
 				for j := i; j < end; j++ {
 					*f(&d.atoms[j].st) = false
 				}
@@ -98,12 +107,20 @@ func (d *document) wholeWords() {
 	}
 }
 
-// wordGoesOn reports whether a word spans two atoms.
-func (d *document) wordGoesOn(i, j int) bool {
-	if i < 0 || j >= len(d.atoms) || d.atoms[i].white() || d.atoms[j].white() {
-		return false
+// lastOf gives the last character of an atom, a space for white space and for no atom.
+func (d *document) lastOf(i int) rune {
+	if i < 0 || d.atoms[i].white() {
+		return ' '
 	}
-	last, _ := utf8.DecodeLastRuneInString(d.atoms[i].text)
-	first, _ := utf8.DecodeRuneInString(d.atoms[j].text)
-	return inWord(last) && inWord(first)
+	r, _ := utf8.DecodeLastRuneInString(d.atoms[i].text)
+	return r
+}
+
+// firstOf gives the first character of an atom, a space for white space and for no atom.
+func (d *document) firstOf(i int) rune {
+	if i >= len(d.atoms) || d.atoms[i].white() {
+		return ' '
+	}
+	r, _ := utf8.DecodeRuneInString(d.atoms[i].text)
+	return r
 }

@@ -299,7 +299,7 @@ func (w *writer) put(a *atom) {
 		start := w.prefix
 		esc = func(s string) string { return w.word(s, start) }
 	}
-	w.url = w.url || a.kind == glue && strings.Contains(s, "://")
+	w.url = w.url || a.kind == glue && webAddress(s) >= 0
 	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
 		w.keep(s)
 	}

@@ -67,7 +67,11 @@ func (r *Router) besides(ctx context.Context, set *Settings, in channels.Inbound
 		return s, false, fmt.Errorf("looking for the sessions of %s: %w", in.Address, err)
 	}
 	in.SentByThisLogin, in.ByHand, in.Sender = false, false, channels.Sender{}
-	if in.Address.Type == channels.Direct {
+	switch {
+	case in.Address.Type != channels.Direct:
+	case len(in.People) > 0:
+		in.Sender = in.People[0]
+	default:
 		in.Sender.ID = channels.UserID(in.Address.Chat)
 	}
 	if len(known) > 0 {

@@ -104,7 +104,7 @@ func withFiles(text string, files []channels.Media) string {
 // filesOf gives the files of a message, and behind them those of the message that it answers to which the session's transcript does not
 // have yet: a picture that was posted before nobody asked about it is a file of the turn that does.
 func (r *Router) filesOf(ctx context.Context, s sessions.Session, in channels.Inbound) ([]channels.Media, error) {
-	if in.Quote == nil || len(in.Quote.Media) == 0 {
+	if len(allFiles(in)) == len(in.Media) {
 		return in.Media, nil
 	}
 	known := make(map[string]bool)
@@ -136,11 +136,16 @@ func (r *Router) filesOf(ctx context.Context, s sessions.Session, in channels.In
 	return allFiles(in), nil
 }
 
-// allFiles gives the files of a message, and behind them those of the message that it answers to.
+// allFiles gives the files of a message, and behind them those of the message that it answers to. A quoted file without a reference is named
+// only: it cannot be fetched.
 func allFiles(in channels.Inbound) []channels.Media {
 	files := slices.Clone(in.Media)
 	if in.Quote != nil {
-		files = append(files, in.Quote.Media...)
+		for _, m := range in.Quote.Media {
+			if m.Ref != "" {
+				files = append(files, m)
+			}
+		}
 	}
 	return files
 }

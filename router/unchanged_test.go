@@ -157,3 +157,24 @@ func TestWrittenByHand(t *testing.T) {
 		})
 	}
 }
+
+// A platform may write a person and the chat with that person in two ways: what is written by hand before there is a session reaches the
+// session that the person's own words begin.
+// source: WhatsApp: the chat 15550100007@s.whatsapp.net is with the person +15550100007
+func TestWrittenByHandBeforeTheFirstMessage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const chat, number = "15550100007@s.whatsapp.net", "+15550100007"
+		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+			a := s.Accounts[account]
+			a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{number}}
+			s.Accounts[account] = a
+		})
+		g.fake.Say(channels.Inbound{Address: direct(chat), Text: "I will call you at 5", SentByThisLogin: true, ByHand: true, Sender: channels.Sender{ID: "the account"}, People: []channels.Sender{{ID: number}}})
+		g.taken(1)
+		g.say(direct(chat), number, "what did you say?")
+		g.shown(1)
+		if got := strings.Join(told(g.runs()[0].Input), "|"); got != `The account's owner wrote here by hand, in your place: "I will call you at 5"` {
+			t.Errorf("told %q", got)
+		}
+	})
+}

@@ -57,6 +57,10 @@ type (
 		Options  []wireOption `json:"options"`
 		Closed   bool         `json:"is_closed"`
 		About    string       `json:"description"`
+		Type     string       `json:"type"` // regular or quiz
+		Right    *int         `json:"correct_option_id"`
+		Rights   []int        `json:"correct_option_ids"`
+		Why      string       `json:"explanation"`
 		Media    *wireFiles   `json:"media"`
 	}
 	wireOption struct {
@@ -144,16 +148,37 @@ func (c *wireContent) beside(words string) string {
 	if c.Markup != nil {
 		for _, row := range c.Markup.Buttons {
 			for _, button := range row {
-				if button.URL != "" {
-					fmt.Fprintf(&b, "\n[button: [%s](%s)]", button.Text, button.URL)
-				}
+				b.WriteString("\n[button: " + button.words() + "]")
 			}
 		}
+	}
+	if c.Via != nil {
+		b.WriteString("\n[sent with the bot " + cmp.Or(c.Via.name(), c.Via.Username) + "]")
+	}
+	if c.Signature != "" {
+		b.WriteString("\n[signed: " + c.Signature + "]")
 	}
 	if c.Preview != nil && c.Preview.URL != "" && !strings.Contains(marked(words, append(c.Entities, c.CaptionEntities...), nil), strings.TrimSuffix(c.Preview.URL, "/")) {
 		b.WriteString("\n[preview: " + c.Preview.URL + "]")
 	}
 	return b.String()
+}
+
+// words names a button with what it opens or copies.
+func (b *wireButton) words() string {
+	target := b.URL
+	for _, page := range []*wireURL{b.WebApp, b.Login} {
+		if page != nil {
+			target = cmp.Or(target, page.URL)
+		}
+	}
+	switch {
+	case target != "":
+		return "[" + b.Text + "](" + target + ")"
+	case b.Copy != nil:
+		return b.Text + ", copies: " + b.Copy.Text
+	}
+	return b.Text
 }
 
 // thing words what people can send that is neither text nor a file, and of files what their bytes do not show at once.
@@ -256,11 +281,25 @@ func (c *wireContact) words() string {
 		switch _, sort, grouped := strings.Cut(field, "."); cmp.Or(map[bool]string{true: sort}[grouped], field) {
 		case "FN":
 			name = cmp.Or(name, value)
+		case "TEL":
+			if value = strings.TrimPrefix(value, "tel:"); dialled(value) != dialled(c.Phone) {
+				more += ", " + value
+			}
 		case "EMAIL", "ORG", "TITLE", "URL", "NOTE", "ADR":
 			more += ", " + value
 		}
 	}
 	return "[contact: " + strings.TrimPrefix(name+", "+c.Phone, ", ") + more + "]"
+}
+
+// dialled gives the digits of a telephone number.
+func dialled(number string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
 }
 
 func (p *wirePoll) words() string {
@@ -272,13 +311,38 @@ func (p *wirePoll) words() string {
 		options = append(options, o.Text)
 	}
 	what, about := "poll", ""
+	if p.Type == "quiz" {
+		what = "quiz"
+	}
 	if p.Closed {
-		what = "closed poll"
+		what = "closed " + what
 	}
 	if p.About != "" {
 		about = ": " + p.About
 	}
-	return "[" + what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + "]"
+	return "[" + what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + p.solution() + "]"
+}
+
+// solution is the right answer of a quiz and why it is right: the platform tells it when the quiz is closed or was sent by the bot's side.
+func (p *wirePoll) solution() string {
+	right := p.Rights
+	if p.Right != nil {
+		right = append(right, *p.Right)
+	}
+	var answers []string
+	for _, i := range right {
+		if i >= 0 && i < len(p.Options) {
+			answers = append(answers, p.Options[i].Text)
+		}
+	}
+	text := ""
+	if len(answers) > 0 {
+		text = "; right answer: " + strings.Join(answers, " / ")
+	}
+	if p.Why != "" {
+		text += "; explanation: " + p.Why
+	}
+	return text
 }
 
 // words lists the tasks, with those that are done.

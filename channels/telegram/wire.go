@@ -46,6 +46,8 @@ type (
 		Caption         string       `json:"caption"`
 		CaptionEntities []wireEntity `json:"caption_entities"`
 		ForwardOrigin   *wireOrigin  `json:"forward_origin"`
+		Signature       string       `json:"author_signature"` // of a channel's post; the title of an administrator who writes as the group
+		Via             *wireUser    `json:"via_bot"`
 		Preview         *struct {
 			URL string `json:"url"`
 		} `json:"link_preview_options"`
@@ -107,8 +109,16 @@ type (
 		User     *wireUser `json:"user"`
 	}
 	wireButton struct {
-		Text string `json:"text"`
-		URL  string `json:"url"`
+		Text   string   `json:"text"`
+		URL    string   `json:"url"`
+		WebApp *wireURL `json:"web_app"`
+		Login  *wireURL `json:"login_url"`
+		Copy   *struct {
+			Text string `json:"text"`
+		} `json:"copy_text"`
+	}
+	wireURL struct {
+		URL string `json:"url"`
 	}
 )
 

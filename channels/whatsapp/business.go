@@ -114,11 +114,12 @@ func flowButton(b *waE2E.InteractiveMessage_NativeFlowMessage_NativeFlowButton) 
 		Title string `json:"title"`
 		URL   string `json:"url"`
 		Phone string `json:"phone_number"`
+		Code  string `json:"copy_code"`
 	}
 	if json.Unmarshal([]byte(b.GetButtonParamsJSON()), &p) != nil {
 		return b.GetName()
 	}
-	return labelled(cmp.Or(p.Text, p.Title, b.GetName()), cmp.Or(p.URL, p.Phone))
+	return labelled(cmp.Or(p.Text, p.Title, b.GetName()), cmp.Or(p.URL, p.Phone, p.Code))
 }
 
 // labelled puts where something leads behind its name.

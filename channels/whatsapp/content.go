@@ -138,9 +138,17 @@ func readText(msg *waE2E.Message) (content, bool) {
 		return content{text: msg.GetConversation()}, true
 	case msg.GetExtendedTextMessage() != nil:
 		m := msg.GetExtendedTextMessage()
-		return content{text: join(m.GetText(), advertisement(m.GetContextInfo())), context: m.GetContextInfo()}, true
+		return content{text: join(m.GetText(), linked(m), advertisement(m.GetContextInfo())), context: m.GetContextInfo()}, true
 	}
 	return content{}, false
+}
+
+// linked names the address of a link preview that the text does not have.
+func linked(m *waE2E.ExtendedTextMessage) string {
+	if to := strings.TrimSpace(m.GetMatchedText()); to != "" && !strings.Contains(m.GetText(), to) {
+		return card("link", to)
+	}
+	return ""
 }
 
 // advertisement names the advertisement that somebody came by, which the apps show above their first message.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strconv"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -104,6 +103,9 @@ func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
 		// In the chat with oneself the other devices are the owner, who speaks to this one.
 		here := info.Sender.Device == d.me.device || d.ours(info.ID)
 		in.SentByThisLogin, in.ByHand = !self || here, !self && !here
+		if in.ByHand && in.Address.Type == channels.Direct {
+			in.People = []channels.Sender{d.person(d.canonical(info.Chat, info.RecipientAlt), "")}
+		}
 	}
 	in.Sender = d.person(sender, info.PushName)
 	return in
@@ -170,7 +172,7 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 	q := &channels.Quote{ID: channels.MessageID(c.GetStanzaID())}
 	if msg := unwrap(c.GetQuotedMessage()); msg != nil {
 		said := read(msg)
-		q.Text, q.Media, q.Origin = d.named(channels.CleanText(said.text), said.context), fetchable(said.media), origin(said.context)
+		q.Text, q.Media, q.Origin = d.named(channels.CleanText(said.text), said.context), said.media, origin(said.context)
 		if album := msg.GetAlbumMessage(); album != nil {
 			q.Text = quotedAlbum(album)
 		}
@@ -179,8 +181,10 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 		q.Text = channels.CleanText(part)
 	}
 	q.Text = short(q.Text)
-	if len(q.Media) == 0 && d.files != nil {
-		q.Media = d.files(c.GetStanzaID())
+	if nameOnly(q.Media) && d.files != nil {
+		if known := d.files(c.GetStanzaID()); len(known) > 0 {
+			q.Media = known
+		}
 	}
 	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
 		q.Sender = d.person(d.canonical(author, types.EmptyJID), "").Name
@@ -192,12 +196,18 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 	in.Mentioned = in.Mentioned || q.FromBot
 }
 
-// fetchable leaves out files that a quote names without what it takes to fetch them: some apps quote with the thumbnail alone.
-func fetchable(list []channels.Media) []channels.Media {
-	return slices.DeleteFunc(list, func(m channels.Media) bool {
-		_, _, err := parseRef(m.Ref)
-		return err != nil
-	})
+// nameOnly takes the reference of those files away that a quote names without what it takes to fetch them: some apps quote with the
+// thumbnail alone. It reports whether none can be fetched.
+func nameOnly(list []channels.Media) bool {
+	all := true
+	for i := range list {
+		if _, _, err := parseRef(list[i].Ref); err != nil {
+			list[i].Ref = ""
+		} else {
+			all = false
+		}
+	}
+	return all
 }
 
 // undecryptable is a message that came without its content, or with one that this device has no key for.

@@ -138,7 +138,7 @@ func TestQuotedFiles(t *testing.T) {
 	if q = quoting(&waE2E.Message{DocumentWithCaptionMessage: inside(&waE2E.Message{DocumentMessage: document})}); len(q.Media) != 1 || q.Media[0].Name != "q3.pdf" {
 		t.Errorf("file: %+v", q)
 	}
-	if q = quoting(&waE2E.Message{ImageMessage: &waE2E.ImageMessage{JPEGThumbnail: []byte{1}}}); len(q.Media) != 0 {
+	if q = quoting(&waE2E.Message{ImageMessage: &waE2E.ImageMessage{JPEGThumbnail: []byte{1}}}); len(q.Media) != 1 || q.Media[0].Ref != "" {
 		t.Errorf("a picture without its key: %+v", q)
 	}
 	if q = quoting(&waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: proto.Uint32(3), ExpectedVideoCount: proto.Uint32(1)}}); q.Text != "(album: 3 images, 1 video)" {
@@ -228,6 +228,9 @@ func described(in channels.Inbound, ok bool) string {
 	}
 	if q := in.Quote; q != nil {
 		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(channeltest.Spelled(q.Text, q.Media), ", "))
+		if len(q.Media) > 0 && q.Media[0].Ref == "" {
+			parts = append(parts, "by name")
+		}
 	}
 	if in.Mentioned {
 		parts = append(parts, "mentioned")

@@ -253,6 +253,8 @@ func TestOwnersHand(t *testing.T) {
 		id := me.Say(chat, "I answer myself")
 		if in := h.next(); !in.SentByThisLogin || !in.ByHand || in.Event != channels.Message || in.Text != "I answer myself" {
 			t.Errorf("by hand: %+v", in)
+		} else if direct := in.Address.Type == channels.Direct; direct != (len(in.People) == 1 && strings.HasPrefix(string(in.People[0].ID), "+")) {
+			t.Errorf("by hand, with %+v", in.People)
 		}
 		me.Edit(chat, id, "better")
 		if in := h.next(); !in.SentByThisLogin || !in.ByHand || in.Event != channels.Edited {
