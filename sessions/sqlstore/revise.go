@@ -30,7 +30,7 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	if done, err = t.rewrite(t.shelf(by, at), asked.Input.ID, a); err != nil || !done {
 		return false, err
 	}
-	change(&asked.Input, a)
+	applyAmend(&asked.Input, a)
 	if asked.ID == by.ID {
 		by = asked
 	} else if err := t.keepRequest(asked, askedAt); err != nil {
@@ -40,8 +40,8 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	return true, t.keepRequest(by, at)
 }
 
-// change puts other words and files into a message.
-func change(m *sessions.Message, a sessions.Amend) {
+// applyAmend puts other words and files into a message.
+func applyAmend(m *sessions.Message, a sessions.Amend) {
 	at := m.LastText()
 	if at < 0 {
 		at = 0
@@ -77,7 +77,7 @@ func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err erro
 		return false, err
 	}
 	seq := m.Seq
-	change(&m, a)
+	applyAmend(&m, a)
 	w, err := t.s.encodeMessage(m, at.by)
 	if err != nil {
 		return false, err
