@@ -35,6 +35,7 @@ type Inbound struct {
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
+	Preview         string // the end of Text that the platform has put there by itself: whether it is there is no news
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
@@ -43,6 +44,7 @@ type Inbound struct {
 	Guild, Team     string // routing facts (contract K10); empty where the platform has none
 	Roles           []string
 	Media           []Media
+	SameFiles       bool            // Edited: the files are as they were, whatever Media says
 	Cursor          string          // platform position that this event completes; stored in the same commit, returned by Cursors
 	Reason          string          // Unreadable: what was wrong
 	Raw             json.RawMessage // Unreadable: the update as received, cut to 4 KiB
@@ -95,9 +97,11 @@ type Media struct {
 	Name string    `json:"name,omitempty"`
 	MIME string    `json:"mime,omitempty"`
 	Size int64     `json:"size,omitempty"` // bytes, 0 = unknown
+	ID   string    `json:"id,omitempty"`   // the same for the same bytes, where the platform has such a name: Ref may change
 
 	Voice   bool `json:"voice,omitempty"`   // Audio that was recorded in the chat
 	Seconds int  `json:"seconds,omitempty"` // how long Audio or Video plays, 0 = unknown
+	Other   bool `json:"other,omitempty"`   // it came with another message, which this one quotes or was sent with. The host fills it in
 }
 
 // Outbound is one message to one address, already rendered in the channel's dialect and short enough for its Limits.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -182,6 +183,9 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 			return sessions.Arrival{}, err
 		}
 		if !part { // which needs no mention: what it belongs to had one
+			if m := r.part(in, s, text, owner); m != nil {
+				r.earlier.note(key, *m, time.Now())
+			}
 			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 		}
 	default:

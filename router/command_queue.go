@@ -110,11 +110,16 @@ func (r *Router) takenUp(ctx context.Context, id sessions.RunID) (out []sessions
 // stopWords are what people write in a hurry. While something is at work they mean /stop.
 var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
 
+// stopWord reports whether a message is nothing but one of them.
+func stopWord(in channels.Inbound, text string) bool {
+	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
+	return !in.Forwarded && !in.Sender.Bot && len(in.Media) == 0 && slices.Contains(stopWords, word)
+}
+
 // stops reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session or
 // below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
 func (r *Router) stops(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
-	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
-	if in.Forwarded || in.Sender.Bot || len(in.Media) > 0 || !slices.Contains(stopWords, word) {
+	if !stopWord(in, text) {
 		return false, false, nil
 	}
 	open, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})

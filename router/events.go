@@ -39,6 +39,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return skip(unchanged)
 		}
 	}
+	r.earlier.forget(in.Target)
 	x, why, err := r.subject(ctx, in)
 	if err != nil || why != "" {
 		return sessions.Arrival{In: in, Skip: why}, err
@@ -76,6 +77,11 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 		}
 	default:
 		return skip("nobody knows who did it")
+	}
+	if in.Event == channels.Edited && x.found {
+		if a, done, err := r.ordered(ctx, set, who, s, x); done || err != nil {
+			return a, err
+		}
 	}
 	return event(set, who, s.Key, x), nil
 }
@@ -150,11 +156,26 @@ func (x subject) by(u channels.Sender) bool {
 
 // words gives what the message's input begins with, when it answers another one, and what its sender wrote.
 func (x subject) words() (quote, text string) {
-	text = x.run.Input.Text()
+	text = x.said()
 	if head, rest, ok := strings.Cut(text, "\n\n"); ok && strings.HasPrefix(head, "> ") && !strings.Contains(strings.ReplaceAll(head, "\n> ", ""), "\n") {
 		quote, text = head+"\n\n", rest
 	}
 	return quote, strings.TrimPrefix(text, senderName(x.author())+": ")
+}
+
+// said is the message as its run has it, without what it was sent with.
+func (x subject) said() string {
+	if i := x.run.Input.LastText(); i >= 0 {
+		return x.run.Input.Content[i].Text
+	}
+	return ""
+}
+
+// about is what an event about the message says of it: its words, and its files by name.
+func (x subject) about(words string) string {
+	files := ownFiles(x.run.Input)
+	words = strings.TrimSuffix(words, withFiles("", files))
+	return cutText(withNames(strings.TrimSpace(words), files), aboutMost)
 }
 
 // overhears reports whether a message is among those that the session's next turn is shown.
@@ -175,25 +196,20 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 	quote, said := "", ""
 	if x.found {
 		quote, said = x.words()
-		line.About = cutText(said, aboutMost)
+		line.About = x.about(said)
 	}
 	switch in.Event {
 	case channels.Edited:
 		text := firstOf(in.Addressed, in.Text)
-		if line.Text = cutText(withFiles(text, in.Media), heardLine); line.Text == "" {
+		if in.SameFiles && x.found {
+			in.Media = ownFiles(x.run.Input)
+		}
+		if line.Text = cutText(withNames(text, in.Media), heardLine); line.Text == "" {
 			a.Skip = "no text and no file"
 			return a
 		}
-		if x.found {
-			now := spoken(in, text)
-			if in.Quote == nil && !strings.HasPrefix(now, quote) {
-				now = quote + now
-			}
-			if now == x.run.Input.Text() {
-				a.Skip = unchanged
-				return a
-			}
-			a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
+		if x.found && !x.amend(&a, in, text, quote) {
+			return sessions.Arrival{In: a.In, Skip: unchanged}
 		}
 	case channels.Deleted:
 		if x.found && x.by(in.Sender) { // whoever else did it, an admin may be: it is told of, no more
@@ -211,6 +227,22 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 	}
 	a.Overheard = line
 	return a
+}
+
+// amend has a change of the message replace it where its turn has not begun, or may begin again; false: nothing has changed.
+func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote string) bool {
+	now, same := spoken(in, text), sameFiles(x.run.Input, in.Media)
+	if in.Quote == nil && !strings.HasPrefix(now, quote) {
+		now = quote + now
+	}
+	if now == x.said() && same {
+		return false
+	}
+	a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
+	if !same {
+		a.Amend.Files = append([]sessions.Block{}, mediaBlocks(in.Media)...)
+	}
+	return true
 }
 
 // titleOf is what people call a chat: one line, bounded.

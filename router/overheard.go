@@ -27,15 +27,19 @@ func (s *Settings) heardLimit() int {
 
 // overheard is what is kept of a message that was not meant for the bot; nil = nothing.
 func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
-	if text = withFiles(text, in.Media); text == "" {
+	if text = withNames(text, in.Media); text == "" {
 		return nil
 	}
-	if in.Forwarded {
-		from := originName(in.Origin)
-		text = strings.TrimSpace("[forwarded from "+firstOf(from, "somebody else")) + "]\n" + text
-	}
-	text = quoted(in.Quote) + text
+	text = quoted(in.Quote) + passedOn(in, text)
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
+}
+
+// passedOn says of words that their sender passed them on.
+func passedOn(in channels.Inbound, text string) string {
+	if !in.Forwarded {
+		return text
+	}
+	return "[forwarded from " + firstOf(originName(in.Origin), "somebody else") + "]\n" + text
 }
 
 // hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
@@ -49,6 +53,7 @@ func (r *Router) hear(ctx context.Context, set *Settings, e *sessions.Effects) e
 		return nil
 	}
 	e.Heard = lines[len(lines)-1].Seq
+	lines = r.earlier.join(e.Run, lines)
 	if lines = newestHeard(lines, set.heardLimit()); len(lines) > 0 {
 		e.Run.Input.Content = slices.Insert(e.Run.Input.Content, 0, sessions.HeardBlock(lines))
 	}

@@ -91,6 +91,7 @@ type Router struct {
 	clock      func() time.Time // of the scheduler
 	ages       *clock
 	acks       acks
+	earlier    earlier
 	media      *media
 	missing    misses // pictures
 	started    time.Time

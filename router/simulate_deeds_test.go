@@ -99,6 +99,18 @@ func (p *plan) says(l letter, text string) bool {
 	return false
 }
 
+// brought gives what a message brings along of what its sender forwarded ahead of it, and what it says itself.
+func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
+	own = m.Text()
+	for i := 0; i < len(p.letters); i++ {
+		l := p.letters[i]
+		if rest, ok := strings.CutPrefix(own, l.by+": "+passedOn(channels.Inbound{Forwarded: true}, l.text)+"\n"); ok && l.quiet {
+			ahead, own, i = append(ahead, l), rest, -1
+		}
+	}
+	return ahead, own
+}
+
 // shortened is a text cut to a line.
 func shortened(text string) string {
 	return sessions.Message{Content: shorten(sessions.Message{Content: sessions.TextContent(text)})}.Text()

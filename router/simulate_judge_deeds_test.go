@@ -11,6 +11,11 @@ import (
 // lines are what agents are told with a turn of theirs, by the messages that bring it along, and what waits to be told.
 func (r *rest) lines() (out []sessions.Overheard) {
 	for _, run := range r.runs {
+		ahead, _ := r.w.plan.brought(run.Input)
+		for _, l := range ahead {
+			r.w.tally("talk that a message brings along")
+			out = append(out, sessions.Overheard{Key: run.Key, Message: l.id, Text: l.text})
+		}
 		for _, b := range run.Input.Content {
 			for _, l := range b.Heard() {
 				l.Key = run.Key

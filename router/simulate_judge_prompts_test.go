@@ -108,8 +108,9 @@ func (r *rest) misquoted(m sessions.Message, letters map[string]letter) string {
 		return ""
 	}
 	l, ok := letters[p.Message]
+	ahead, own := r.w.plan.brought(m)
 	switch {
-	case !ok || l.isCommand() || !r.w.plan.says(l, m.Text()):
+	case !ok || l.isCommand() || !r.w.plan.says(l, own) || slices.ContainsFunc(ahead, func(a letter) bool { return a.by != l.by || a.to != l.to }):
 		return "which nobody wrote"
 	case p.Sender != l.by && (r.w.plan.moved == nil || p.Sender != r.w.plan.moved.now) || p.Name != l.by || p.Owner != (l.by == owner):
 		return "from " + p.Sender + " " + p.Name + ", and it was " + l.by
@@ -279,8 +280,9 @@ func (r *rest) judgeHeard(heard map[string]int) {
 // letterOf is the newest message of a person that a call of the model is shown.
 func (r *rest) letterOf(t thought) channels.MessageID {
 	for _, m := range slices.Backward(t.prompt.Messages) {
+		_, own := r.w.plan.brought(m)
 		for _, l := range r.w.plan.letters {
-			if word := strings.Fields(l.text)[0]; m.Role == sessions.User && slices.Contains(tokensOf([]string{m.Text()}, "w"), word) {
+			if word := strings.Fields(l.text)[0]; m.Role == sessions.User && slices.Contains(tokensOf([]string{own}, "w"), word) {
 				return l.id
 			}
 		}

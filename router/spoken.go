@@ -37,11 +37,8 @@ func quoted(q *channels.Quote) string {
 	if q == nil {
 		return ""
 	}
-	said := strings.TrimSpace(cutText(q.Text, maxQuote))
-	for _, m := range q.Media[:min(len(q.Media), mediaMost)] {
-		said += "\n" + fileName(m)
-	}
-	if said = strings.TrimSpace(said); said == "" {
+	said := withNames(strings.TrimSpace(cutText(q.Text, maxQuote)), q.Media)
+	if said == "" {
 		return ""
 	}
 	who := oneLine(cutText(q.Sender, maxOrigin))
@@ -141,11 +138,28 @@ func (r *Router) filesOf(ctx context.Context, s sessions.Session, in channels.In
 func allFiles(in channels.Inbound) []channels.Media {
 	files := slices.Clone(in.Media)
 	if in.Quote != nil {
-		for _, m := range in.Quote.Media {
+		for _, m := range ofOther(in.Quote.Media) {
 			if m.Ref != "" {
 				files = append(files, m)
 			}
 		}
 	}
 	return files
+}
+
+// ofOther marks files as those of another message.
+func ofOther(files []channels.Media) []channels.Media {
+	files = slices.Clone(files)
+	for i := range files {
+		files[i].Other = true
+	}
+	return files
+}
+
+// withNames gives a text that stands apart from its files with their names in words behind it.
+func withNames(text string, files []channels.Media) string {
+	for _, m := range files[:min(len(files), mediaMost)] {
+		text += "\n" + fileName(m)
+	}
+	return strings.TrimSpace(text)
 }

@@ -140,7 +140,7 @@ func TestWrittenByHand(t *testing.T) {
 				g.say(to, guest, "hello?")
 				g.shown(1)
 				m := g.runs()[0].Input
-				want := `The account's owner wrote here by hand, in your place: "/send off"|The account's owner wrote here by hand, in your place: "I am on it\n<media:image>"`
+				want := `The account's owner wrote here by hand, in your place: "/send off"|The account's owner wrote here by hand, in your place: "I am on it\n[picture]"`
 				if got := strings.Join(told(m), "|"); got != want {
 					t.Errorf("told %s", got)
 				}

@@ -4,6 +4,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,6 +168,17 @@ func (m Message) Text() string {
 		}
 	}
 	return s.String()
+}
+
+// LastText gives the place in Content of what the sender of the message wrote itself: the last text, since the texts before it came with other
+// messages; -1 = it has none.
+func (m Message) LastText() int {
+	for i, b := range slices.Backward(m.Content) {
+		if b.Type == TextBlock {
+			return i
+		}
+	}
+	return -1
 }
 
 // ToolCalls gives the message's tool call blocks.

@@ -209,7 +209,7 @@ func (m *wireMessage) media(chat, message string) []channels.Media {
 		known[a.ID] = a.ID != ""
 		mime := strings.TrimSpace(strings.Split(channels.CleanText(a.ContentType), ";")[0])
 		file := channels.Media{
-			Kind: kindOf(mime, a.Filename), Ref: fileRef{a.URL, chat, message, a.ID}.String(), Name: channels.CleanText(a.Filename), MIME: mime, Size: int64(a.Size),
+			Kind: kindOf(mime, a.Filename), Ref: fileRef{a.URL, chat, message, a.ID}.String(), ID: a.ID, Name: channels.CleanText(a.Filename), MIME: mime, Size: int64(a.Size),
 			Seconds: int(math.Ceil(min(float64(a.Seconds), maxSeconds))),
 		}
 		if m.Flags&flagVoice != 0 || a.Waveform != "" {

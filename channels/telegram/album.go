@@ -84,12 +84,11 @@ func (s albumSeen) look(parts int, now time.Time) (albumSeen, time.Duration) {
 // part before a crash and comes again with more parts would be a duplicate, and the new parts would be lost. As it is, those that
 // came before are shown again, or everything was taken already: of one chat nothing is offered before what precedes it was taken.
 func (it *item) join() *wholeAlbum {
-	whole := &wholeAlbum{chat: it.in.Address.Chat, parts: []channels.MessageID{it.in.ID}, texts: []string{it.in.Text}}
+	whole := &wholeAlbum{chat: it.in.Address.Chat, parts: []albumPart{{it.in.ID, it.in.Text, it.in.Media}}}
 	for _, part := range it.rest {
 		in := &part.in
-		whole.parts, whole.texts = append(whole.parts, in.ID), append(whole.texts, in.Text)
+		whole.parts = append(whole.parts, albumPart{in.ID, in.Text, in.Media})
 		it.in.ID = in.ID
-		it.in.Media = append(it.in.Media, in.Media...)
 		if in.Cursor != "" {
 			it.in.Cursor = in.Cursor
 		}
@@ -102,27 +101,42 @@ func (it *item) join() *wholeAlbum {
 		it.in.Mentioned = it.in.Mentioned || in.Mentioned
 		it.in.MentionsOthers = it.in.MentionsOthers || in.MentionsOthers
 	}
-	captions := whole.captions()
-	if len(captions) > 1 {
-		it.in.Addressed = "" // it would hide the other captions
-	}
-	it.in.Text, whole.id = strings.Join(captions, "\n"), it.in.ID
+	whole.id = it.in.ID
+	whole.words(&it.in)
 	return whole
 }
 
 // albumsKept is how many albums are remembered, so that edits of their parts find them.
 const albumsKept = 256
 
-// wholeAlbum is an album as it was offered.
+// wholeAlbum is an album as it was offered, with what was changed since.
 type wholeAlbum struct {
 	chat  channels.ChatID
-	id    channels.MessageID   // of the event
-	parts []channels.MessageID // and what each says
-	texts []string
+	id    channels.MessageID // of the event
+	parts []albumPart
 }
 
-func (a *wholeAlbum) captions() []string {
-	return slices.DeleteFunc(slices.Clone(a.texts), func(s string) bool { return s == "" })
+// albumPart is a message of an album, and what it says.
+type albumPart struct {
+	id    channels.MessageID
+	text  string
+	files []channels.Media
+}
+
+// words gives an event of a part what the whole album says.
+func (a *wholeAlbum) words(in *channels.Inbound) {
+	var captions []string
+	in.Media = nil
+	for _, p := range a.parts {
+		if in.Media = append(in.Media, p.files...); p.text != "" {
+			captions = append(captions, p.text)
+		}
+	}
+	if whole := strings.Join(captions, "\n"); whole != in.Text {
+		if in.Text = whole; len(captions) > 1 || in.Event == channels.Edited {
+			in.Addressed = "" // it would hide the other captions
+		}
+	}
 }
 
 // wholeAlbums are the newest ones.
@@ -135,20 +149,19 @@ func (w *wholeAlbums) add(a *wholeAlbum) {
 	}
 }
 
-// edit has an event about a changed part be about the whole album: that is what was offered, and what its reader can find.
+// edit has an event about a changed part be about the whole album: that is what was offered, and what its reader can find. The other parts
+// say and bring what they did.
 func (w wholeAlbums) edit(in *channels.Inbound) {
 	if in.Event != channels.Edited {
 		return
 	}
 	for _, a := range slices.Backward(w) {
-		i := slices.Index(a.parts, in.Target)
+		i := slices.IndexFunc(a.parts, func(p albumPart) bool { return p.id == in.Target })
 		if a.chat != in.Address.Chat || i < 0 {
 			continue
 		}
-		a.texts[i], in.Target = in.Text, a.id
-		if whole := strings.Join(a.captions(), "\n"); whole != in.Text {
-			in.Text, in.Addressed = whole, ""
-		}
+		a.parts[i].text, a.parts[i].files, in.Target = in.Text, in.Media, a.id
+		a.words(in)
 		return
 	}
 }

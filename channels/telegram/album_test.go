@@ -115,7 +115,8 @@ func TestEditOfAnAlbum(t *testing.T) {
 		} {
 			r.srv.Edit(c.of, c.text)
 			in := r.wait(4 + i)[3+i]
-			if in.Event != channels.Edited || in.Target != channels.MessageID(fmt.Sprint(c.target)) || in.Text != c.want || (in.Addressed != "") != (i == 0) {
+			if in.Event != channels.Edited || in.Target != channels.MessageID(fmt.Sprint(c.target)) || in.Text != c.want || (in.Addressed != "") != (i == 0) ||
+				i < 3 && refs(in) != "p0 p1 p2" { // the other parts bring what they did
 				t.Errorf("%d: %+v", i, in)
 			}
 		}

@@ -137,8 +137,8 @@ func (c *wireContent) words() (string, []wireEntity) {
 	return c.thing(), nil
 }
 
-// beside is what a message says besides its words: what came with a caption, the links of its buttons, and of its preview.
-func (c *wireContent) beside(words string) string {
+// beside is what a message says besides its words: what came with a caption, and the links of its buttons.
+func (c *wireContent) beside() string {
 	var b strings.Builder
 	if c.Text != "" || c.Caption != "" {
 		if thing := c.thing(); thing != "" {
@@ -158,9 +158,6 @@ func (c *wireContent) beside(words string) string {
 	if c.Signature != "" {
 		b.WriteString("\n[signed: " + c.Signature + "]")
 	}
-	if c.Preview != nil && c.Preview.URL != "" && !strings.Contains(marked(words, append(c.Entities, c.CaptionEntities...), nil), strings.TrimSuffix(c.Preview.URL, "/")) {
-		b.WriteString("\n[preview: " + c.Preview.URL + "]")
-	}
 	return b.String()
 }
 
@@ -179,6 +176,14 @@ func (b *wireButton) words() string {
 		return b.Text + ", copies: " + b.Copy.Text
 	}
 	return b.Text
+}
+
+// preview names the link that a message shows a preview of, unless its words have it.
+func (c *wireContent) preview(words string) string {
+	if c.Preview == nil || c.Preview.URL == "" || strings.Contains(marked(words, append(c.Entities, c.CaptionEntities...), nil), strings.TrimSuffix(c.Preview.URL, "/")) {
+		return ""
+	}
+	return channels.CleanText("\n[preview: " + c.Preview.URL + "]")
 }
 
 // thing words what people can send that is neither text nor a file, and of files what their bytes do not show at once.

@@ -24,6 +24,7 @@ type (
 	}
 	wireFile struct {
 		FileID    string      `json:"file_id"`
+		UniqueID  string      `json:"file_unique_id"`
 		Name      string      `json:"file_name"`
 		MIME      string      `json:"mime_type"`
 		Size      quantity    `json:"file_size"`
@@ -36,10 +37,11 @@ type (
 		IsVideo   bool        `json:"is_video"`
 	}
 	wirePhoto struct {
-		FileID string   `json:"file_id"`
-		Width  int64    `json:"width"`
-		Height int64    `json:"height"`
-		Size   quantity `json:"file_size"`
+		FileID   string   `json:"file_id"`
+		UniqueID string   `json:"file_unique_id"`
+		Width    int64    `json:"width"`
+		Height   int64    `json:"height"`
+		Size     quantity `json:"file_size"`
 	}
 )
 
@@ -54,7 +56,7 @@ func (t *wireFiles) media() []channels.Media {
 			return
 		}
 		list = append(list, channels.Media{
-			Kind: kind, Ref: f.FileID, Name: channels.CleanText(cmp.Or(f.Name, name)), MIME: channels.CleanText(cmp.Or(f.MIME, mime)), Size: f.Size.size(),
+			Kind: kind, Ref: f.FileID, ID: f.UniqueID, Name: channels.CleanText(cmp.Or(f.Name, name)), MIME: channels.CleanText(cmp.Or(f.MIME, mime)), Size: f.Size.size(),
 			Seconds: f.Duration.seconds(), Voice: kind == channels.Audio && (f == t.Voice || f == t.VoiceNote),
 		})
 	}
@@ -115,7 +117,7 @@ func pictureOf(sizes []wirePhoto) []channels.Media {
 	if best < 0 {
 		return nil
 	}
-	return []channels.Media{{Kind: channels.Image, Ref: sizes[best].FileID, MIME: "image/jpeg", Size: sizes[best].Size.size()}}
+	return []channels.Media{{Kind: channels.Image, Ref: sizes[best].FileID, ID: sizes[best].UniqueID, MIME: "image/jpeg", Size: sizes[best].Size.size()}}
 }
 
 // richFile reads a part of a rich message that is a file.

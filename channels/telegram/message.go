@@ -39,8 +39,9 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	if text == "" && len(in.Media) == 0 {
 		return in, errNoContent
 	}
-	in.Text = channels.CleanText(marked(text, entities, nil) + m.beside(text))
-	d.mentions(&in, text, entities, m.beside(text))
+	in.Preview = m.preview(text)
+	in.Text = channels.CleanText(marked(text, entities, nil)+m.beside()) + in.Preview
+	d.mentions(&in, text, entities, m.beside()+in.Preview)
 	in.Quote = d.quote(m, address.Thread)
 	if in.Quote != nil && in.Quote.FromBot {
 		in.Mentioned = true

@@ -55,7 +55,10 @@ func (m *wireMessage) quoted(r *wireReply) string {
 		}
 	}
 	text, entities := r.words()
-	return marked(text, entities, nil) + r.beside(text)
+	if r.unsaid != "" {
+		return r.unsaid
+	}
+	return marked(text, entities, nil) + r.beside() + r.preview(text)
 }
 
 // origin is who wrote a message that was passed on, as newer and older servers say it; nil = it was not.

@@ -84,6 +84,7 @@ type (
 		TopicCreated *wireName   `json:"forum_topic_created"`
 		Chat         *wireChat   `json:"chat"`
 		Origin       *wireOrigin `json:"origin"` // of an external one
+		unsaid       string      // names it when it has neither words nor files
 		wireContent
 	}
 	// wireOrigin is who wrote a message that was passed on.

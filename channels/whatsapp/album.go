@@ -299,7 +299,7 @@ func (g *gathered) join() (channels.Inbound, *wholeAlbum) {
 	in.ID, in.Quote = whole.id, cmp.Or(in.Quote, g.quote)
 	for i := range g.parts {
 		p := &g.parts[i].in
-		whole.parts, whole.texts = append(whole.parts, p.ID), append(whole.texts, p.Text)
+		whole.parts, whole.texts, whole.files = append(whole.parts, p.ID), append(whole.texts, p.Text), append(whole.files, p.Media)
 		if i == 0 {
 			continue
 		}
@@ -320,6 +320,7 @@ type wholeAlbum struct {
 	id    channels.MessageID   // of the event
 	parts []channels.MessageID // and what each says
 	texts []string
+	files [][]channels.Media
 	gone  map[int]bool // parts that were deleted
 }
 
@@ -341,13 +342,14 @@ func (a *wholeAlbum) change(in *channels.Inbound) {
 			a.gone = make(map[int]bool)
 		}
 		if a.gone[i] = true; len(a.gone) < len(a.parts) {
-			in.Event, a.texts[i] = channels.Edited, "(one file of this album was deleted)"
+			in.Event, a.texts[i], a.files[i] = channels.Edited, "(one file of this album was deleted)", nil
 		}
 	default:
 		return
 	}
 	in.Target = a.id
 	if in.Event == channels.Edited {
+		in.Media, in.SameFiles = slices.Concat(a.files...), false
 		if text := strings.Join(a.captions(), "\n"); text != in.Text {
 			in.Text, in.Addressed = text, ""
 		}

@@ -68,11 +68,11 @@ func TestAlbum(t *testing.T) {
 		t.Errorf("a quote of the album: %+v", in.Quote)
 	}
 	anna.Edit(h.phone, first, "what is this?")
-	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || in.Text != "what is this?\nplants" {
+	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || in.Text != "what is this?\nplants" || pictures(in) != "123" {
 		t.Errorf("edited: %+v", in)
 	}
 	anna.Revoke(h.phone, last)
-	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || !strings.HasPrefix(in.Text, "what is this?\n(one file") {
+	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || !strings.HasPrefix(in.Text, "what is this?\n(one file") || pictures(in) != "12" {
 		t.Errorf("one deleted: %+v", in)
 	}
 }

@@ -1,6 +1,7 @@
 package whatsapp
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 
@@ -55,7 +56,7 @@ func media(kind channels.MediaKind, class, name string, m downloadable) []channe
 	if err != nil {
 		return nil
 	}
-	one := channels.Media{Kind: kind, Ref: string(ref), Name: channels.CleanText(name), MIME: channels.CleanText(m.GetMimetype()), Size: int64(min(m.GetFileLength(), 1<<62))} //nolint:gosec // bounded by min
+	one := channels.Media{Kind: kind, Ref: string(ref), Name: channels.CleanText(name), MIME: channels.CleanText(m.GetMimetype()), ID: hex.EncodeToString(m.GetFileSHA256()), Size: int64(min(m.GetFileLength(), 1<<62))} //nolint:gosec // bounded by min
 	if timed, ok := m.(interface{ GetSeconds() uint32 }); ok {
 		const longest = 7 * 24 * 3600 // more is no length that anything has
 		if s := timed.GetSeconds(); s <= longest {

@@ -35,6 +35,12 @@ func (l *link) message(evt *events.Message) bool {
 	if !ok {
 		return true
 	}
+	if in.Event == channels.Edited { // which changes words only, and need not say again where the files are
+		in.SameFiles = true
+		if files := l.c.recent.files(string(in.Target)); files != nil {
+			in.Media = files
+		}
+	}
 	if whole := l.c.recent.wholeOf(string(in.Target)); whole != nil {
 		whole.change(&in)
 	}

@@ -120,7 +120,7 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
 	}
-	replaceText(&run.Input, a.Text)
+	applyAmend(&run.Input, a)
 	return nil, true, t.keepRequest(run, at)
 }
 

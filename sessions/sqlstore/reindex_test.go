@@ -36,7 +36,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 				}); err != nil {
 					return err
 				}
-				_, err := t.rewrite(at, id, text)
+				_, err := t.rewrite(at, id, sessions.Amend{Text: text})
 				return err
 			})
 		}

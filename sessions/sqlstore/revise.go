@@ -27,10 +27,10 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	if err != nil || open > 0 {
 		return false, err
 	}
-	if done, err = t.rewrite(t.shelf(by, at), asked.Input.ID, a.Text); err != nil || !done {
+	if done, err = t.rewrite(t.shelf(by, at), asked.Input.ID, a); err != nil || !done {
 		return false, err
 	}
-	replaceText(&asked.Input, a.Text)
+	applyAmend(&asked.Input, a)
 	if asked.ID == by.ID {
 		by = asked
 	} else if err := t.keepRequest(asked, askedAt); err != nil {
@@ -40,13 +40,20 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	return true, t.keepRequest(by, at)
 }
 
-// replaceText puts other words into a message.
-func replaceText(m *sessions.Message, text string) {
-	i := slices.IndexFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.TextBlock })
-	if i < 0 {
-		m.Content, i = slices.Insert(m.Content, 0, sessions.Block{Type: sessions.TextBlock}), 0
+// applyAmend puts other words and files into a message.
+func applyAmend(m *sessions.Message, a sessions.Amend) {
+	at := m.LastText()
+	if at < 0 {
+		at = 0
+		m.Content = slices.Insert(m.Content, at, sessions.Block{Type: sessions.TextBlock})
 	}
-	m.Content[i].Text = text
+	m.Content[at].Text = a.Text
+	if a.Files == nil {
+		return
+	}
+	before, after := m.Content[:at+1], m.Content[at+1:]
+	own := func(b sessions.Block) bool { return b.Media != nil && !b.Media.Other }
+	m.Content = slices.Concat(before, a.Files, slices.DeleteFunc(after, own))
 }
 
 // keepRequest writes what a run is asked for.
@@ -59,8 +66,8 @@ func (t *tx) keepRequest(run sessions.Run, at runRow) error {
 	return err
 }
 
-// rewrite puts other words into a message of a transcript, into its index and its file; done is false when it is not there.
-func (t *tx) rewrite(at shelf, id, text string) (done bool, err error) {
+// rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
+func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err error) {
 	var m sessions.Message
 	done, err = t.one("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r row) (err error) {
 		m, err = scanBody(r)
@@ -70,7 +77,7 @@ func (t *tx) rewrite(at shelf, id, text string) (done bool, err error) {
 		return false, err
 	}
 	seq := m.Seq
-	replaceText(&m, text)
+	applyAmend(&m, a)
 	w, err := t.s.encodeMessage(m, at.by)
 	if err != nil {
 		return false, err

@@ -259,6 +259,10 @@ func amend(_ *testing.T, f *fixture) {
 	f.equal(f.run(runs[1]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "zwei"}, pic})
 	change(2, sessions.Amend{Text: "drei"}, 0)
 	f.equal(f.run(runs[2]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "drei"}, pic})
+	quoted := sessions.Block{Type: sessions.FileBlock, Media: &channels.Media{Kind: channels.Document, Ref: "quoted", Other: true}}
+	change(2, sessions.Amend{Text: "drei", Files: []sessions.Block{quoted, {Type: sessions.FileBlock, Media: &channels.Media{Kind: channels.Document, Ref: "own"}}}}, 0)
+	change(2, sessions.Amend{Text: "drei", Files: []sessions.Block{}}, 0) // its own go, those of others stay
+	f.equal(f.run(runs[2]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "drei"}, quoted, pic})
 	acc := change(3, sessions.Amend{Gone: true}, 0)
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: key("1"), ID: runs[3]}})
 	if r := f.run(runs[3]); r.Status != sessions.Stopped || r.Error == "" {
