@@ -22,7 +22,7 @@ const (
 // Error is what Send, Edit and Run return. Its text never contains a secret.
 type Error struct {
 	Class      Class
-	RetryAfter time.Duration // Limited: do not call before this has passed; 0 = unknown
+	RetryAfter time.Duration // Limited: do not call before this has passed, see Asked; 0 = unknown
 	Moved      ChatID        // the chat has this id now (a group became a supergroup); the message did not arrive
 	Err        error
 }

@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	heldAcross  = time.Second    // a hold lasts so long at least that is written down: what is shorter is over when the next process has started
-	longestHeld = 48 * time.Hour // what the next process keeps to at most, in case a wait made no sense
-	mostHolds   = 1 << 20        // bytes of the file: some ten thousand chats
+	heldAcross = time.Second // a hold lasts so long at least that is written down: what is shorter is over when the next process has started
+	mostHolds  = 1 << 20     // bytes of the file: some ten thousand chats
 )
 
 // Holds remember until when platforms want no call about something: a chat, a route, the whole account. They are kept in a file as
@@ -116,7 +115,7 @@ func (h *Holds) load() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, x := range left {
-		if wait := min(x.Until.Sub(now), longestHeld-now.Sub(x.Since)); wait > 0 && !x.Since.After(now) {
+		if wait := min(x.Until.Sub(now), maxAsked-now.Sub(x.Since)); wait > 0 && !x.Since.After(now) {
 			h.until[key] = now.Add(wait)
 		}
 	}

@@ -2,6 +2,8 @@ package channels
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -20,6 +22,34 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+const (
+	// maxAsked is the longest wait of a platform that is kept to the letter. Telegram's flood waits and the bans of Discord's Cloudflare
+	// are at most about an hour.
+	maxAsked = time.Hour
+	// askedAgain is the time to the next try when the platform asked for more: milliseconds in place of seconds look like days.
+	askedAgain = 15 * time.Minute
+)
+
+// Asked returns how long to wait when a platform asked for a wait: to the letter up to an hour. A longer wait may be real or an error of the
+// platform, so the platform is asked again every quarter of an hour or so.
+func Asked(wait time.Duration) time.Duration {
+	if wait <= maxAsked {
+		return max(wait, 0)
+	}
+	return askedAgain*3/4 + rand.N(askedAgain/4)
+}
+
+// AskedSeconds is Asked for a number of seconds, which may be out of the range of a duration. It is rounded up to milliseconds.
+func AskedSeconds(seconds float64) time.Duration {
+	switch {
+	case math.IsNaN(seconds) || seconds <= 0:
+		return 0
+	case seconds > maxAsked.Seconds():
+		return Asked(maxAsked + 1)
+	}
+	return time.Duration(math.Ceil(seconds*1000)) * time.Millisecond
 }
 
 // NewBackoff gives waits between tries that double up to the longest, with a jitter of one half either way.

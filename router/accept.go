@@ -47,7 +47,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	var acc sessions.Accepted
 	revised := r.revising(a.Amend)
 	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
-	lane := r.lanes.reserve(&a.Effects)
+	lane := r.lanes.reserve(&a.Effects, r.settings.Load())
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
 		r.unsure(ctx, err)

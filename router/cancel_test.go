@@ -230,7 +230,7 @@ func TestStoppedWhileClaimed(t *testing.T) {
 			return false
 		}, agent.Defaults{})
 		l.start(t.Context())
-		l.wake(keyA)
+		l.wake(keyA, "")
 		if err := <-cause; errors.Is(err, errStopped) != want {
 			t.Errorf("run r1, stopped %s: %v", id, err)
 		}

@@ -323,10 +323,8 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 			wait = backoff(d.Attempt)
 		}
 		return g.again(ctx, d, wait, e.Error(), sessions.NotArrived)
-	case channels.Transient:
+	case channels.Transient, channels.Unauthorized: // the account's own connection finds out whether its login has ended
 		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.NotArrived)
-	case channels.Unauthorized:
-		return g.again(ctx, d, maxBackoff, e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}

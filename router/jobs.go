@@ -19,10 +19,12 @@ func (r *Router) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job,
 	return r.store.ListJobs(ctx, id)
 }
 
-// The bounds of the jobs that agents make, over all sessions of the host. Turns of others than owners leave room for those of owners.
+// The bounds of the jobs that agents make, over all sessions of the host. Turns of others than owners leave room for those of owners, and
+// one person leaves room for others.
 const (
-	agentJobsMost = 1000
-	guestJobsMost = 500
+	agentJobsMost  = 1000
+	guestJobsMost  = 500
+	personJobsMost = guestJobsMost / 4
 )
 
 // AddJob implements tools.Host.
@@ -31,17 +33,23 @@ func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) erro
 	if err != nil {
 		return err
 	}
-	agents, guests := 0, 0
+	agents, guests, own := 0, 0, 0
 	for _, x := range all {
 		switch {
 		case x.ID == j.ID: // the same call again
-			agents, guests = -agentJobsMost, -agentJobsMost
+			agents, guests, own = -agentJobsMost, -agentJobsMost, -agentJobsMost
 		case x.From != "" && !x.Owner:
 			guests++
 			agents++
+			if x.Asker == j.Asker {
+				own++
+			}
 		case x.From != "":
 			agents++
 		}
+	}
+	if !j.Owner && j.Asker != "" && own >= personJobsMost {
+		return &tools.Refused{Reason: "This person has as many scheduled jobs in all chats together as one person may have. Nothing was made; remove some first."}
 	}
 	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}

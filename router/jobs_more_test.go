@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // plan gives the host a job of the guest's session, due in an hour and, with every, again and again.
@@ -161,6 +163,36 @@ func TestJobEndsWithItsSession(t *testing.T) {
 		<-time.After(3 * time.Hour)
 		if jobs, err := g.store.ListJobs(t.Context(), ""); err != nil || len(jobs) > 0 || g.model.count() != 1 {
 			t.Errorf("%v, %v; %d model calls", jobs, err, g.model.count())
+		}
+	})
+}
+
+// One person's jobs in all chats together leave room for those of others, and for the owners'.
+// source: CWE-770
+func TestJobsOfOnePersonAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := greeted(t)
+		add := func(i int, from sessions.Key, asker string, owner bool) error {
+			id := fmt.Sprint(asker, from, i)
+			return g.r.AddJob(t.Context(), "made "+id, sessions.Job{ID: id, Agent: "main", From: from, Asker: asker, Owner: owner, Message: "look", Every: time.Hour, Created: time.Now(), Next: time.Now().Add(time.Hour)})
+		}
+		for i := range personJobsMost {
+			if err := add(i, sessions.Key(fmt.Sprint("agent:main:x:group:", i%5)), "telegram:2", false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var refused *tools.Refused
+		if err := add(personJobsMost, guestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "one person") {
+			t.Errorf("one more: %v", err)
+		}
+		if err := add(0, guestKey, "telegram:3", false); err != nil {
+			t.Errorf("another guest: %v", err)
+		}
+		if err := add(0, guestKey, "", true); err != nil {
+			t.Errorf("an owner: %v", err)
+		}
+		if jobs, err := g.store.ListJobs(t.Context(), "main"); err != nil || jobs[0].Asker == "" && jobs[1].Asker == "" {
+			t.Errorf("who asked is not kept: %v", err)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 	return sessions.Effects{
 		Source: source, Session: own,
 		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
-			Chain: &sessions.Chain{Kind: chainJob, Root: id, Requester: j.From, Target: key, Request: j.Message, From: to, Origin: to, Owner: j.Owner},
+			Chain: &sessions.Chain{Kind: chainJob, Root: id, Requester: j.From, Target: key, Request: j.Message, From: to, Origin: to, Owner: j.Owner, Asker: j.Asker},
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(j.Message), Time: now, Run: id,
 				Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: j.From, Tool: "cron", Owner: j.Owner}}},
 	}

@@ -35,6 +35,7 @@ type lane struct {
 	poke  chan struct{}           // wakes who dozes
 	try   try                     // of the run at work
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
+	who   string                  // whose share of the slots it uses
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
@@ -94,10 +95,10 @@ func (l *lanes) host(ctx context.Context) context.Context {
 }
 
 // wake makes sure that the session's queued runs get done.
-func (l *lanes) wake(key sessions.Key) { l.begin(key, lane{}) }
+func (l *lanes) wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
 
 // doubt is wake for a session of which the store says that a run is at work, and no lane is.
-func (l *lanes) doubt(key sessions.Key) { l.begin(key, lane{doubt: true}) }
+func (l *lanes) doubt(key sessions.Key, who string) { l.begin(key, lane{who: who, doubt: true}) }
 
 // doubted reports whether that was said of a session, and forgets it.
 func (l *lanes) doubted(key sessions.Key) (was bool) {
@@ -111,8 +112,8 @@ func (l *lanes) doubted(key sessions.Key) (was bool) {
 
 // wakeBy is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
-func (l *lanes) wakeBy(key sessions.Key, deadline time.Time) {
-	l.begin(key, lane{by: deadline, since: time.Now(), parts: true})
+func (l *lanes) wakeBy(key sessions.Key, who string, deadline time.Time) {
+	l.begin(key, lane{who: who, by: deadline, since: time.Now(), parts: true})
 }
 
 func (l *lanes) begin(key sessions.Key, new lane) {
@@ -130,7 +131,7 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		return
 	}
 	x := l.add(key, new)
-	pool := l.pool(key)
+	pool := l.pool(key, x.who)
 	turn := pool.enter() // here, so that who is woken first comes first
 	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
 }
@@ -155,16 +156,16 @@ func (l *lanes) remove(key sessions.Key) {
 	}
 }
 
-// pool gives the slots that a session's runs need one of.
-func (l *lanes) pool(key sessions.Key) *slots {
+// pool gives the share of the slots that a session's runs need one of.
+func (l *lanes) pool(key sessions.Key, who string) slotShare {
 	if isSubagent(key) {
-		return l.child
+		return slotShare{l.child, who}
 	}
-	return l.main
+	return slotShare{l.main, who}
 }
 
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
-func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool *slots, turn <-chan struct{}) {
+func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool slotShare, turn <-chan struct{}) {
 	for ; ; turn = pool.enter() {
 		if pool.acquireBy(ctx, turn, x.by) {
 			l.drain(ctx, key, x, pool, true)
@@ -189,7 +190,7 @@ func (l *lanes) goesOn(key sessions.Key, x *lane) bool {
 }
 
 // drain does the session's runs until there is none left, and gives the slot back.
-func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool *slots, more bool) {
+func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool slotShare, more bool) {
 	defer pool.release()
 	for more && ctx.Err() == nil && !l.isClosing() {
 		l.mu.Lock()
@@ -201,7 +202,7 @@ func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool *slot
 }
 
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
-func (l *lanes) enter(ctx context.Context, x *lane, pool *slots) context.Context {
+func (l *lanes) enter(ctx context.Context, x *lane, pool slotShare) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
 	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
 	return context.WithValue(turn, slotKey{}, &slot{pool: pool, over: turn.Done()})

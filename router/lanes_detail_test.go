@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/tools"
@@ -102,12 +103,12 @@ func TestWokenWhileAtWork(t *testing.T) {
 		var l *lanes
 		l = newLanes(func(context.Context, sessions.Key, *sessions.Run) bool {
 			if n.Add(1) == 1 {
-				l.wake(keyA) // what it is woken for was queued after this look into the store
+				l.wake(keyA, "") // what it is woken for was queued after this look into the store
 			}
 			return false
 		}, agent.Defaults{})
 		l.start(t.Context())
-		l.wake(keyA)
+		l.wake(keyA, "")
 		l.stop()
 		if n.Load() != 2 {
 			t.Errorf("it looked %d times for work", n.Load())
@@ -127,7 +128,7 @@ func TestFirstWokenFirst(t *testing.T) {
 		for i := range 50 {
 			key := sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i))
 			woken = append(woken, key)
-			l.wake(key)
+			l.wake(key, "")
 		}
 		l.stop()
 		if !slices.Equal(came, woken) {
@@ -138,7 +139,7 @@ func TestFirstWokenFirst(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := &slots{}
+		s := slotShare{&slots{}, "anna"}
 		s.resize(1)
 		s.acquire(s.enter(), t.Context().Done())
 		given := make(chan int, 4)
@@ -171,4 +172,82 @@ func TestSlots(t *testing.T) {
 			t.Errorf("%d more have a slot, want the two that still waited", len(given)+1)
 		}
 	})
+}
+
+// One person who writes to many chats takes half of the slots; who waits is served by person, and an owner at once.
+// source: CWE-770
+func TestSlotsAreSharedByPeople(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &slots{}
+		s.resize(8)
+		enter := func(who string) <-chan struct{} { return slotShare{s, who}.enter() }
+		served := func(turn <-chan struct{}) bool {
+			select {
+			case <-turn:
+				return true
+			default:
+				return false
+			}
+		}
+		many := make([]<-chan struct{}, 40)
+		for i := range many {
+			many[i] = enter("guest")
+		}
+		if n := s.by["guest"]; n != 4 || s.used != 4 || !served(many[3]) || served(many[4]) {
+			t.Fatalf("one person has %d of 8 slots", n)
+		}
+		if (slotShare{s, "guest"}).try() || !(slotShare{s, "bob"}).try() {
+			t.Error("a free slot is not for another person alone")
+		}
+		for range 3 {
+			enter("bob")
+		}
+		if s.used != 8 {
+			t.Fatalf("%d of 8 slots are used", s.used)
+		}
+		carla := enter("carla")
+		if served(carla) || !served(enter(ofOwners)) {
+			t.Error("an owner waits for guests")
+		}
+		slotShare{s, ofOwners}.release()
+		if slotShare.release(slotShare{s, "guest"}); !served(carla) || served(many[4]) {
+			t.Error("the person who has most is served before one who has none")
+		}
+		for range 3 {
+			slotShare{s, "guest"}.release()
+		}
+		for range 4 {
+			slotShare{s, "bob"}.release()
+		}
+		if s.by["guest"] != 4 || s.used != 5 {
+			t.Errorf("%d slots used, %d of them by the person who waits", s.used, s.by["guest"])
+		}
+	})
+}
+
+// A person is the same one in every chat, by every linked id; what a run hands on counts for who began it.
+func TestWhoseShareARunUses(t *testing.T) {
+	set := &Settings{}
+	set.routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
+	from := func(p sessions.Provenance) *sessions.Run {
+		return &sessions.Run{Input: sessions.Message{Provenance: &p}}
+	}
+	telegram, discord := channels.Address{Channel: "telegram"}, channels.Address{Channel: "discord"}
+	for _, c := range []struct {
+		run  *sessions.Run
+		want string
+	}{
+		{from(sessions.Provenance{Sender: "1", Address: telegram}), "anna"},
+		{from(sessions.Provenance{Sender: "7", Address: discord}), "anna"},
+		{from(sessions.Provenance{Sender: "8", Address: discord}), "discord:8"},
+		{from(sessions.Provenance{Sender: "1", Address: telegram, Owner: true}), ofOwners},
+		{&sessions.Run{Chain: &sessions.Chain{Asker: "anna", Requester: keyB}}, "anna"},
+		{&sessions.Run{Chain: &sessions.Chain{Owner: true, Requester: keyB}}, ofOwners},
+		{&sessions.Run{Chain: &sessions.Chain{Requester: keyB}}, "session " + string(keyB)},
+		{&sessions.Run{}, "session " + string(keyA)},
+	} {
+		if got := set.asker(keyA, c.run); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.run, got, c.want)
+		}
+	}
 }

@@ -48,7 +48,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	r.lanes.rest(key)
 	out.Summary = r.histories.takeOwed(run.Session)
 	var acc sessions.Accepted
-	lane := r.lanes.reserve(out.Next)
+	lane := r.lanes.reserve(out.Next, r.settings.Load())
 	defer func() { lane.end(acc, nil) }()
 	booking := r.gate.book(out)
 	defer booking.end(r.lanes.host(ctx))
@@ -329,14 +329,17 @@ func (r *Router) historyLimit() int {
 	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 400)
 }
 
-// deadlines gives, by session, when the runs that an earlier process was at have to end.
-func (r *Router) deadlines(ctx context.Context) (map[sessions.Key]time.Time, error) {
+// whatWaits gives, by session, who asked for what waits, and when the runs that an earlier process was at have to end.
+func (r *Router) whatWaits(ctx context.Context) (map[sessions.Key]lane, error) {
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
-	begun := make(map[sessions.Key]time.Time)
+	begun, set := make(map[sessions.Key]lane), r.settings.Load()
 	for _, run := range runs {
+		x := begun[run.Key]
+		x.who = set.asker(run.Key, &run)
 		if run.Attempt > 0 && !run.Deadline.IsZero() {
-			begun[run.Key] = run.Deadline
+			x.by = run.Deadline
 		}
+		begun[run.Key] = x
 	}
 	return begun, err
 }

@@ -12,12 +12,12 @@ type reservation struct {
 	lanes *lanes
 	key   sessions.Key
 	lane  *lane
-	pool  *slots
+	pool  slotShare
 	turn  context.Context
 }
 
 // reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *lanes) reserve(e *sessions.Effects) *reservation {
+func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
 	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
@@ -25,14 +25,15 @@ func (l *lanes) reserve(e *sessions.Effects) *reservation {
 	if key == "" && e.Session != nil {
 		key = e.Session.Key
 	}
-	pool := l.pool(key)
+	who := set.asker(key, e.Run)
+	pool := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over() || l.m[key] != nil || !pool.try() {
 		return nil
 	}
 	l.wg.Add(1)
-	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{parts: hasParts(e.Run)}), pool: pool}
+	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, parts: hasParts(e.Run)}), pool: pool}
 	v.turn = l.enter(l.life, v.lane, pool)
 	e.Claim = true
 	return v

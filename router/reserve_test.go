@@ -121,14 +121,14 @@ func TestReserve(t *testing.T) {
 		want      []string // what the lane was at; "next" = what it finds in the store
 	}{
 		"claimed":                     {acc: run("r"), want: []string{"r"}},
-		"claimed and woken":           {meanwhile: func(l *lanes) { l.wake(keyA) }, acc: run("r"), want: []string{"r", "next"}},
+		"claimed and woken":           {meanwhile: func(l *lanes) { l.wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
 		"stopped before it has begun": {meanwhile: stop("r"), acc: run("r"), want: []string{"r stopped"}},
 		"another one is stopped":      {meanwhile: stop("q"), acc: run("r"), want: []string{"r"}},
 		"closed meanwhile":            {meanwhile: (*lanes).close, acc: run("r"), want: []string{"r"}},
 		"nothing to claim":            {},
-		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.wake(keyA) }, want: []string{"next"}},
+		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.wake(keyA, "") }, want: []string{"next"}},
 		"the commit failed":           {acc: run("r"), err: full},
-		"the commit failed, in doubt": {meanwhile: func(l *lanes) { l.doubt(keyA) }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
+		"the commit failed, in doubt": {meanwhile: func(l *lanes) { l.doubt(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -157,13 +157,13 @@ func TestReserve(t *testing.T) {
 				}
 				l.start(t.Context())
 				e := &sessions.Effects{Run: &sessions.Run{Key: keyA}}
-				v := l.reserve(e)
+				v := l.reserve(e, nil)
 				if v == nil || !e.Claim || !l.busy(keyA) {
 					t.Fatal("the lane of a session without work is not reserved")
 				}
 				for _, key := range []sessions.Key{keyA, keyB} { // it has work now; no slot is free
 					e := &sessions.Effects{Run: &sessions.Run{Key: key}}
-					if l.reserve(e) != nil || e.Claim {
+					if l.reserve(e, nil) != nil || e.Claim {
 						t.Errorf("the lane of %s is reserved", key)
 					}
 				}
@@ -179,7 +179,7 @@ func TestReserve(t *testing.T) {
 		})
 	}
 	l := newLanes(nil, agent.Defaults{})
-	if l.reserve(nil) != nil || l.reserve(&sessions.Effects{}) != nil || l.reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}) != nil {
+	if l.reserve(nil, nil) != nil || l.reserve(&sessions.Effects{}, nil) != nil || l.reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}, nil) != nil {
 		t.Error("a lane is reserved for no run, or before the start")
 	}
 }

@@ -115,7 +115,7 @@ func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Ru
 		return err
 	}
 	_, from, err := r.comesFrom(ctx, s, run)
-	c.Owner, c.People = who.owner, who.people
+	c.Owner, c.People, c.Asker = who.owner, who.people, r.settings.Load().asker(s.Key, &run)
 	c.Places = slices.DeleteFunc(from, func(p sessions.Place) bool { return p.Chat.IsZero() })
 	return err
 }
@@ -260,7 +260,7 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
-	c.Caller.Owner = owner
+	c.Caller.Owner, c.Caller.Asker = owner, g.rights.set.asker(c.Caller.Session.Key, &c.Caller.Run)
 	c.Caller.May = func(tool string) bool {
 		v, _ := g.rights.decide(tool)
 		return v.Allowed()

@@ -175,12 +175,12 @@ func (r *Router) Start(ctx context.Context) error {
 		}
 		r.log.Info("taking up earlier work", "sessions", len(keys), "deliveries", len(sending), "ambiguous_deliveries", unknown)
 	}
-	begun, err := r.deadlines(ctx)
+	begun, err := r.whatWaits(ctx)
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
 	for _, k := range keys {
-		r.lanes.wakeBy(k, begun[k])
+		r.lanes.wakeBy(k, begun[k].who, begun[k].by)
 	}
 	r.watch.Go(func() { r.expire(ctx) })
 	r.watch.Go(func() { r.schedule(ctx) })
@@ -258,7 +258,7 @@ func (r *Router) expire(ctx context.Context) {
 func (r *Router) heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healWithin)
 	defer cancel()
-	late := r.gate.reload(ctx)
+	late, set := r.gate.reload(ctx), r.settings.Load()
 	if late != nil && !r.lanes.isClosing() {
 		r.log.Error("cannot list the deliveries that wait", keyErr, late)
 	}
@@ -267,7 +267,7 @@ func (r *Router) heal(ctx context.Context) error {
 		r.log.Error("cannot list the runs that wait", keyErr, err)
 	}
 	for _, run := range runs {
-		r.lanes.wake(run.Key)
+		r.lanes.wake(run.Key, set.asker(run.Key, &run))
 	}
 	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
 	if err2 != nil && !r.lanes.isClosing() {
@@ -275,7 +275,7 @@ func (r *Router) heal(ctx context.Context) error {
 	}
 	for _, run := range atWork {
 		if !r.lanes.isAt(run.Key, run.ID) {
-			r.lanes.doubt(run.Key)
+			r.lanes.doubt(run.Key, set.asker(run.Key, &run))
 		}
 	}
 	return errors.Join(late, err, err2)
@@ -286,7 +286,7 @@ const healWithin = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
 func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	lane := r.lanes.reserve(&e)
+	lane := r.lanes.reserve(&e, r.settings.Load())
 	defer func() { lane.end(acc, err) }()
 	if acc, err = r.store.Submit(ctx, e); err != nil {
 		r.unsure(ctx, err)
@@ -331,7 +331,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 			r.tellRun(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.begin(acc.Run.Key, lane{parts: hasParts(&acc.Run)})
+			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}

@@ -2,17 +2,29 @@ package router
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
 
-// slots is a counting semaphore that can be resized, first come first served.
+// slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
+// and among equals the one who waited longest. Owners come before everybody else, and have an eighth more slots than there are for others.
 type slots struct {
 	mu    sync.Mutex
 	size  int
 	used  int
-	queue []chan struct{}
+	by    map[string]int // how many slots each person uses; none is 0
+	queue []waiter
 }
+
+// waiter is a place among those who wait for a slot.
+type waiter struct {
+	who string
+	got chan struct{} // closed when the slot is granted
+}
+
+// ofOwners stands for all owners, and for the host's own work.
+const ofOwners = ""
 
 func (s *slots) resize(n int) {
 	s.mu.Lock()
@@ -21,38 +33,89 @@ func (s *slots) resize(n int) {
 	s.grant()
 }
 
+// most is how many slots a person may use: half of them, where there are enough to share.
+func (s *slots) most() int {
+	if s.size < 4 {
+		return s.size
+	}
+	return s.size / 2
+}
+
+// free reports whether a person may have one more slot; s.mu is held.
+func (s *slots) free(who string) bool {
+	if who == ofOwners {
+		return s.used < s.size+s.size/8
+	}
+	return s.used < s.size && s.by[who] < s.most()
+}
+
+// use counts a slot for a person, or with -1 its end; s.mu is held.
+func (s *slots) use(who string, n int) {
+	s.used += n
+	if s.by == nil {
+		s.by = make(map[string]int)
+	}
+	if s.by[who] += n; s.by[who] == 0 {
+		delete(s.by, who)
+	}
+}
+
 // grant hands free slots to those who wait; s.mu is held.
 func (s *slots) grant() {
-	for s.used < s.size && len(s.queue) > 0 {
-		close(s.queue[0])
-		s.queue = s.queue[1:]
-		s.used++
+	for {
+		next := -1
+		for i, w := range s.queue {
+			if s.free(w.who) && (next < 0 || s.before(w.who, s.queue[next].who)) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := s.queue[next]
+		s.queue = slices.Delete(s.queue, next, next+1)
+		s.use(w.who, 1)
+		close(w.got)
 	}
+}
+
+// before reports whether one person is served before another who has waited longer; s.mu is held.
+func (s *slots) before(who, other string) bool {
+	if who == ofOwners || other == ofOwners {
+		return other != ofOwners
+	}
+	return s.by[who] < s.by[other]
+}
+
+// slotShare is what one person has of the slots.
+type slotShare struct {
+	*slots
+	who string
 }
 
 // enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
-func (s *slots) enter() <-chan struct{} {
+func (s slotShare) enter() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turn := make(chan struct{})
-	s.queue = append(s.queue, turn)
+	w := waiter{who: s.who, got: make(chan struct{})}
+	s.queue = append(s.queue, w)
 	s.grant()
-	return turn
+	return w.got
 }
 
-// try takes a slot if one is free and nobody waits for one.
-func (s *slots) try() bool {
+// try takes a slot if one is free, and nobody waits who may have it.
+func (s slotShare) try() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used >= s.size || len(s.queue) > 0 {
+	if !s.free(s.who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.who) || w.who == s.who }) {
 		return false
 	}
-	s.used++
+	s.use(s.who, 1)
 	return true
 }
 
 // acquire waits at a place for its slot; false when it was over first.
-func (s *slots) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
+func (s slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -60,17 +123,13 @@ func (s *slots) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, c := range s.queue {
-		if c == turn {
-			s.queue = append(s.queue[:i:i], s.queue[i+1:]...)
-			return false
-		}
-	}
-	return true // it was granted at the same time
+	waiting := len(s.queue)
+	s.queue = slices.DeleteFunc(s.queue, func(w waiter) bool { return w.got == turn })
+	return len(s.queue) == waiting // it was granted at the same time
 }
 
 // acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
-func (s *slots) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
+func (s slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
 	if at.IsZero() {
 		return s.acquire(turn, ctx.Done())
 	}
@@ -86,22 +145,22 @@ func (s *slots) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Tim
 }
 
 // take takes a slot even when all are in use.
-func (s *slots) take() {
+func (s slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used++
+	s.use(s.who, 1)
 }
 
-func (s *slots) release() {
+func (s slotShare) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used--
+	s.use(s.who, -1)
 	s.grant()
 }
 
 // slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
 type slot struct {
-	pool *slots
+	pool slotShare
 	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
 }
 

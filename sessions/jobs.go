@@ -34,6 +34,7 @@ type Job struct {
 	From     Key              `json:"from,omitempty"` // the session that made it: the result goes to its chat; empty = a person did
 	To       channels.Address `json:"to,omitzero"`    // where the result goes of a job that a person made; zero = nowhere
 	Owner    bool             `json:"owner,omitempty"`
+	Asker    string           `json:"asker,omitempty"` // whose share of the host's jobs it counts for; empty = owners'
 	Model    string           `json:"model,omitempty"` // of its turns, provider/model
 	Thinking string           `json:"thinking,omitempty"`
 	Timeout  time.Duration    `json:"timeout,omitempty"` // of each turn; 0 = the agent's

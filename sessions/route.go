@@ -117,6 +117,14 @@ func (r Routes) isOwner(in channels.Inbound, name string, linked bool) bool {
 	})
 }
 
+// Person names a person by what session.identityLinks calls all ids of theirs, else by the id.
+func (r Routes) Person(kind channels.Kind, id channels.UserID) string {
+	if name, linked := r.person(kind, string(id)); linked {
+		return name
+	}
+	return string(kind) + ":" + string(id)
+}
+
 // person finds the name under which session.identityLinks knows an id. An entry with its channel beats one without; among
 // several names the first in alphabetical order wins.
 func (r Routes) person(kind channels.Kind, peer string) (string, bool) {

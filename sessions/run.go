@@ -85,6 +85,7 @@ type Chain struct {
 	Root      RunID            `json:"root"` // the first run of the chain
 	Requester Key              `json:"requester,omitempty"`
 	Target    Key              `json:"target,omitempty"`
+	Asker     string           `json:"asker,omitempty"`     // whose share of the host its runs use
 	From      channels.Address `json:"from,omitzero"`       // the requester's chat when it asked
 	Request   string           `json:"request,omitempty"`   // the original request or task
 	Round1    string           `json:"round1,omitempty"`    // the first reply

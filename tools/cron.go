@@ -99,7 +99,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	// The call's own id, so that the same call again, after a crash, makes the same job.
 	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: jobsOf(c.Caller), Created: t.deps.now(),
 		Name: strings.TrimSpace(args.Name), Message: strings.TrimSpace(args.Message), Cron: strings.TrimSpace(args.Cron), Zone: strings.TrimSpace(args.Zone),
-		Owner: c.Caller.Owner}
+		Owner: c.Caller.Owner, Asker: c.Caller.Asker}
 	if run := c.Caller.Run; run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == "" {
 		j.To = run.Chain.Origin // a person made the job whose turn this is
 	}

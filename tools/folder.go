@@ -85,7 +85,8 @@ func (f *folder) files(limits Files, source string) workspace {
 		total := int64(w.total)
 		w.total, w.count = w.total/4, filesMost/10
 		w.around = func(more int64) error {
-			if full(filepath.Join(f.dir, othersFolder), more, total/2, filesMost/2) || full(f.dir, more, total, filesMost) {
+			size, n := usage(f.FS(), filesMost)
+			if full(filepath.Join(f.dir, othersFolder), size, n, more, total/2, filesMost/2) || full(f.dir, size, n, more, total, filesMost) {
 				return noFile("the host has no more room for files now") // whose files they are is not told (contract V4)
 			}
 			return nil
@@ -94,11 +95,18 @@ func (f *folder) files(limits Files, source string) workspace {
 	return w
 }
 
-// full reports whether the files below a folder, with more bytes, would be more than most bytes, or than count files and folders.
-func full(dir string, more, most int64, count int) bool {
+// fullSteps is the number of steps in which the room that others have taken is told: who tries sizes learns no size of theirs (contract V4).
+const fullSteps = 16
+
+// full reports whether the files below a folder, with more bytes, would be more than most bytes, or than count files and folders. ownSize
+// bytes in own files and folders are the caller's; those of others are rounded up.
+func full(dir string, ownSize int64, own int, more, most int64, count int) bool {
 	size, n := usage(os.DirFS(dir), count)
-	return size+more > most || n > count
+	others := roundedUp(size-ownSize, max(1, most/fullSteps))
+	return ownSize+others+more > most || own+int(roundedUp(int64(n-own), int64(max(1, count/fullSteps)))) > count
 }
+
+func roundedUp(n, step int64) int64 { return (max(n, 0) + step - 1) / step * step }
 
 // usage returns the bytes of the plain files in a tree and the number of files and folders; it stops when there are more than most. What cannot be read counts as
 // nothing.

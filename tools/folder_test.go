@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,29 @@ func TestFolderNames(t *testing.T) {
 			t.Errorf("%s: %q", key, name)
 		}
 		seen[name] = true
+	}
+}
+
+// Whoever tries sizes until one is refused learns no size of other people's files: in two worlds that differ by a few bytes, each answer is the same.
+// source: CWE-203
+func TestRoomTellsNoSizeOfOthers(t *testing.T) {
+	t.Parallel()
+	answers := func(size int) (out []string) {
+		w := newWorld()
+		w.workspace, w.config.Files = t.TempDir(), Files{MaxBytes: 4096, MaxTotalBytes: 4096}
+		for key, n := range map[sessions.Key]int{"agent:main:x:direct:1": size, "agent:main:x:direct:2": 900} {
+			guestAt(w, key)
+			if r := call[problem](t, w, FilesTool(w.deps()), string(encode(map[string]string{"action": "write", "path": "a", "content": strings.Repeat("x", n)}))); r.Error != "" {
+				t.Fatal(r)
+			}
+		}
+		guestAt(w, "agent:main:x:direct:3")
+		for n := 1; n < 500; n++ {
+			out = append(out, call[problem](t, w, FilesTool(w.deps()), string(encode(map[string]string{"action": "write", "path": "a", "content": strings.Repeat("x", n)}))).Error)
+		}
+		return out
+	}
+	if few, more := answers(900), answers(1000); !slices.Equal(few, more) || few[0] != "" || few[498] == "" {
+		t.Error("how much fits tells the size of other people's files")
 	}
 }

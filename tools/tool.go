@@ -29,7 +29,8 @@ type Caller struct {
 	Session   sessions.Session
 	Run       sessions.Run
 	Sandboxed bool
-	Owner     bool // the turn answers nobody but owners, as far as it is now
+	Owner     bool   // the turn answers nobody but owners, as far as it is now
+	Asker     string // the person whose share of the host the turn uses; empty = owners'
 	// May says whether the turn may use another tool: some calls do what that one does. nil = every one.
 	May func(tool string) bool
 }

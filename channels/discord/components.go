@@ -165,7 +165,7 @@ func (p *wirePoll) text(names func(string) string) string {
 		if p.Results != nil {
 			for _, c := range p.Results.Counts {
 				if c.ID == a.ID && c.Count > 0 {
-					line += fmt.Sprintf(" (%d)", c.Count)
+					line += fmt.Sprintf(" (%d)", int64(c.Count))
 				}
 			}
 		}

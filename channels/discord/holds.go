@@ -2,7 +2,6 @@ package discord
 
 import (
 	"encoding/json"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -146,7 +145,7 @@ func isGlobal(header http.Header, body []byte) bool {
 
 // retryAfter is how long a 429 asks to wait: by its body, which has fractions, else by the header; 0 = it does not say.
 func retryAfter(header http.Header, body []byte) time.Duration {
-	for _, wait := range []time.Duration{span(limitIn(body).RetryAfter), seconds(header.Get("Retry-After")), untilDate(header.Get("Retry-After")), seconds(header.Get("X-RateLimit-Reset-After"))} {
+	for _, wait := range []time.Duration{channels.AskedSeconds(limitIn(body).RetryAfter), seconds(header.Get("Retry-After")), untilDate(header.Get("Retry-After")), seconds(header.Get("X-RateLimit-Reset-After"))} {
 		if wait > 0 {
 			return wait
 		}
@@ -160,7 +159,7 @@ func untilDate(text string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return span(time.Until(at).Seconds())
+	return channels.AskedSeconds(time.Until(at).Seconds())
 }
 
 func seconds(text string) time.Duration {
@@ -168,17 +167,5 @@ func seconds(text string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return span(f)
-}
-
-// span turns seconds into a duration that makes sense, rounded up to milliseconds.
-func span(seconds float64) time.Duration {
-	const longest = 48 * time.Hour
-	if math.IsNaN(seconds) || seconds <= 0 {
-		return 0
-	}
-	if seconds >= longest.Seconds() {
-		return longest
-	}
-	return time.Duration(math.Ceil(seconds*1000)) * time.Millisecond
+	return channels.AskedSeconds(f)
 }

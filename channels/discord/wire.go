@@ -145,8 +145,8 @@ type (
 		Expiry  string `json:"expiry"`
 		Results *struct {
 			Counts []struct {
-				ID    int `json:"id"`
-				Count int `json:"count"`
+				ID    int    `json:"id"`
+				Count amount `json:"count"`
 			} `json:"answer_counts"`
 		} `json:"results"`
 	}

@@ -189,14 +189,13 @@ func classOf(method string, code int, text string) channels.Class {
 	}
 }
 
-// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header. What is longer than two days makes no sense,
-// and must not shut a chat for years.
+// retryAfter is how long the platform asks to wait: its parameter in seconds, or the header.
 func retryAfter(seconds int, h http.Header) time.Duration {
-	const longest = 48 * 60 * 60
-	if seconds <= 0 {
-		seconds, _ = strconv.Atoi(h.Get("Retry-After"))
+	if seconds > 0 {
+		return channels.AskedSeconds(float64(seconds))
 	}
-	return time.Duration(min(max(seconds, 0), longest)) * time.Second
+	said, _ := strconv.ParseFloat(h.Get("Retry-After"), 64)
+	return channels.AskedSeconds(said)
 }
 
 // hold keeps what a Limited error asks for, so that best-effort calls keep to it as well.

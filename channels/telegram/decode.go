@@ -16,7 +16,7 @@ import (
 // The parts of the Bot API's objects that are used. Ids are int64 throughout: as a float they would lose digits.
 type (
 	wireUpdate struct {
-		UpdateID          int64        `json:"update_id"`
+		UpdateID          quantity     `json:"update_id"`
 		Message           *wireMessage `json:"message"`
 		EditedMessage     *wireMessage `json:"edited_message"`
 		ChannelPost       *wireMessage `json:"channel_post"`
@@ -121,10 +121,8 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 			err = fmt.Errorf("decoding panicked: %v", r)
 		}
 	}()
-	it.id = u.UpdateID
-	if u.UpdateID <= 0 || u.UpdateID >= maxUpdateID {
-		return item{}, fmt.Errorf("update_id %d is no update id", u.UpdateID)
-	}
+	update := u.UpdateID.id()
+	it.id = update
 	var m *wireMessage
 	event := channels.Message
 	switch {
@@ -137,13 +135,13 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 	case u.EditedChannelPost != nil:
 		m, event = u.EditedChannelPost, channels.Edited
 	case u.Reaction != nil:
-		it.in, err = d.reaction(u.Reaction, u.UpdateID)
+		it.in, err = d.reaction(u.Reaction, update)
 		return it, err
 	case u.MyMember != nil:
-		it.in, it.skip, err = d.membership(u.MyMember, u.UpdateID)
+		it.in, it.skip, err = d.membership(u.MyMember, update)
 		return it, err
 	case u.Stopped != nil:
-		it.in, it.skip, err = d.stop(u.Stopped, u.UpdateID)
+		it.in, it.skip, err = d.stop(u.Stopped, update)
 		return it, err
 	default:
 		return it, errNoContent
@@ -157,7 +155,7 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 		it.in, it.skip = in, "live location" // it moves all the time
 		return it, nil
 	case event == channels.Edited && (in.Event == channels.Message || in.Event == ""):
-		in = edited(in, m, u.UpdateID)
+		in = edited(in, m, update)
 	case event == channels.Message && err == nil && in.Event == channels.Message && len(in.Media) > 0:
 		it.album = m.Group
 	}
@@ -187,10 +185,10 @@ func (d decoder) unreadable(raw json.RawMessage, u wireUpdate, why string) item 
 		Address: channels.Address{Channel: Kind, Account: d.account, Chat: "unknown", Type: channels.Direct},
 	}}
 	var envelope struct {
-		UpdateID int64 `json:"update_id"`
+		UpdateID quantity `json:"update_id"`
 	}
-	if json.Unmarshal(raw, &envelope) == nil && envelope.UpdateID > 0 && envelope.UpdateID < maxUpdateID {
-		it.id = envelope.UpdateID
+	if json.Unmarshal(raw, &envelope) == nil && envelope.UpdateID.id() != 0 {
+		it.id = envelope.UpdateID.id()
 		it.in.ID = channels.MessageID(strconv.FormatInt(it.id, 10))
 	} else {
 		sum := sha256.Sum256(raw)

@@ -357,3 +357,24 @@ func TestRenumberingForgetsWhatWasCommitted(t *testing.T) {
 		t.Errorf("taken: %s", got)
 	}
 }
+
+// A number out of range costs no message: it alone is left out.
+// source: https://core.telegram.org/bots/api#update (ids may have up to 52 significant bits), tdlib/telegram-bot-api#77
+func TestNumbersOutOfRangeCostNoMessage(t *testing.T) {
+	t.Parallel()
+	const message = `"message_id":5,"date":1795650000,"chat":{"id":1001,"type":"private"},"from":{"id":1001,"first_name":"Anna"},"text":"hello"`
+	for _, raw := range []string{
+		`{"update_id":4611686018427387904,"message":{` + message + `}}`,
+		`{"update_id":9223372036854775807,"message":{` + message + `}}`,
+		`{"update_id":99999999999999999999,"message":{` + message + `}}`,
+		`{"update_id":-3,"message":{` + message + `}}`,
+		`{"update_id":7,"message":{` + message + `,"reply_to_checklist_task_id":1e40}}`,
+		`{"update_id":7,"message":{` + message + `,"forward_from_message_id":99999999999999999999}}`,
+		`{"update_id":7,"message":{` + message + `,"entities":[{"type":"bold","offset":99999999999999999999,"length":-1e30}]}}`,
+		`{"update_id":7,"message":{` + message + `,"reply_to_message":{"message_id":99999999999999999999,"text":"x"}}}`,
+	} {
+		if it := (decoder{account: "default"}).single(json.RawMessage(raw)); it.in.Event != channels.Message || it.in.Text != "hello" || it.in.ID != "5" {
+			t.Errorf("%s: %+v", raw, it.in)
+		}
+	}
+}

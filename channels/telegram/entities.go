@@ -126,7 +126,7 @@ func (w *markWriter) write(s string) {
 func marksOf(text string, entities []wireEntity) []mark {
 	var marks []mark
 	for _, e := range entities {
-		start, end, ok := byteRange(text, e.Offset, e.Length)
+		start, end, ok := byteRange(text, int(e.Offset), int(e.Length))
 		if !ok || start == 0 && strings.HasPrefix(text, "/") {
 			continue
 		}

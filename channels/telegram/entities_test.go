@@ -51,7 +51,7 @@ func FuzzMarked(f *testing.F) {
 		if !utf8.ValidString(text) {
 			t.Skip("JSON has none")
 		}
-		out := marked(text, []wireEntity{{Type: one, Offset: offset, Length: length, URL: "u", Time: 1}, {Type: two, Offset: from, Length: units, URL: "v"}}, nil)
+		out := marked(text, []wireEntity{{Type: one, Offset: quantity(offset), Length: quantity(length), URL: "u", Time: 1}, {Type: two, Offset: quantity(from), Length: quantity(units), URL: "v"}}, nil)
 		for _, r := range text {
 			at := strings.IndexRune(out, r)
 			if at < 0 {

@@ -154,7 +154,7 @@ func changed(m *wireReply, in *channels.Inbound) bool {
 	if m == nil || m.MessageID <= 0 {
 		return false
 	}
-	in.Event, in.Target, in.Text = channels.Edited, messageID(m.MessageID), channels.CleanText(m.thing())
+	in.Event, in.Target, in.Text = channels.Edited, messageID(int64(m.MessageID)), channels.CleanText(m.thing())
 	return in.Text != ""
 }
 

@@ -52,7 +52,7 @@ func (d decoder) fromEntities(chat channels.ChatID, text string, entities []wire
 		if e.Type != "mention" && e.Type != "text_mention" && e.Type != "bot_command" {
 			continue
 		}
-		start, end, ok := byteRange(text, e.Offset, e.Length)
+		start, end, ok := byteRange(text, int(e.Offset), int(e.Length))
 		if !ok {
 			continue
 		}

@@ -74,13 +74,13 @@ func (p *posts) has(ctx context.Context, chat channels.ChatID, id int64) bool {
 func (c *Channel) ownPost(ctx context.Context) func(*wireOrigin) bool {
 	return func(o *wireOrigin) bool {
 		chat := chatID(o.Chat.ID)
-		if c.posts.has(ctx, chat, o.MessageID) {
+		if c.posts.has(ctx, chat, int64(o.MessageID)) {
 			return true
 		}
 		if c.sent == nil {
 			return false
 		}
-		own, err := c.sent(ctx, channels.Address{Channel: Kind, Account: c.account, Chat: chat, Type: channels.Room}, messageID(o.MessageID))
+		own, err := c.sent(ctx, channels.Address{Channel: Kind, Account: c.account, Chat: chat, Type: channels.Room}, messageID(int64(o.MessageID)))
 		return err == nil && own
 	}
 }

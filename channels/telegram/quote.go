@@ -10,7 +10,7 @@ import (
 // quote is what the message replies to. In a topic every message replies to the one that opened the topic, which says nothing.
 func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote {
 	r := m.ReplyTo
-	if r == nil || r.TopicCreated != nil || thread != "" && r.MessageID == m.ThreadID {
+	if r == nil || r.TopicCreated != nil || thread != "" && int64(r.MessageID) == m.ThreadID {
 		r = m.External // in a topic both can be there
 	}
 	if r == nil {
@@ -21,7 +21,7 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 	}
 	q := &channels.Quote{Text: channels.CleanText(m.quoted(r)), Origin: r.ForwardOrigin.name(), Media: r.media()}
 	if r.MessageID != 0 && (r.Chat == nil || r.Chat.ID == m.Chat.ID) { // ids count in each chat by itself
-		q.ID = messageID(r.MessageID)
+		q.ID = messageID(int64(r.MessageID))
 	}
 	switch {
 	case r.SenderChat != nil:
@@ -42,7 +42,7 @@ func (m *wireMessage) quoted(r *wireReply) string {
 	}
 	if r.Checklist != nil && m.ReplyTask != 0 {
 		for _, task := range r.Checklist.Tasks {
-			if task.ID == m.ReplyTask {
+			if task.ID == int64(m.ReplyTask) {
 				return "[task of the checklist " + r.Checklist.Title + ": " + task.line() + "]"
 			}
 		}

@@ -157,14 +157,19 @@ func TestEveryLinkIsShown(t *testing.T) {
 	})
 }
 
-// A wait that makes no sense does not shut a chat for years.
+// A wait that makes no sense, such as milliseconds in place of seconds, does not shut a chat for days.
 // source: the Bot API's ResponseParameters.retry_after (seconds)
 func TestWaitsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.srv.Inject(telegramtest.TooManyRequests("sendMessage", 1<<30))
 		_, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: "x", Plain: "x"})
-		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter != 48*time.Hour {
+		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter < 10*time.Minute || e.RetryAfter > 15*time.Minute {
 			t.Errorf("%+v", e)
 		}
+		r.srv.Inject(telegramtest.TooManyRequests("getUpdates", 1_000_000_000_000))
+		r.srv.Disconnect()
+		r.srv.Say(anna, anna, "hello")
+		time.Sleep(15 * time.Minute) // virtual time
+		r.wait(1)
 	})
 }

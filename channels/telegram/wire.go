@@ -27,14 +27,14 @@ type (
 		ForwardDate   quantity   `json:"forward_date"` // this and the next five are of older servers
 		ForwardUser   *wireUser  `json:"forward_from"`
 		ForwardChat   *wireChat  `json:"forward_from_chat"`
-		ForwardID     int64      `json:"forward_from_message_id"`
+		ForwardID     quantity   `json:"forward_from_message_id"`
 		ForwardHidden string     `json:"forward_sender_name"`
 		ForwardSigned string     `json:"forward_signature"`
 		ReplyTo       *wireReply `json:"reply_to_message"`
 		External      *wireReply `json:"external_reply"` // to a message of another chat or topic
 		Quote         *wireQuote `json:"quote"`
 		ReplyStory    *wireStory `json:"reply_to_story"`
-		ReplyTask     int64      `json:"reply_to_checklist_task_id"`
+		ReplyTask     quantity   `json:"reply_to_checklist_task_id"`
 		ReplyOption   string     `json:"reply_to_poll_option_id"`
 		wireContent
 		wireService
@@ -78,7 +78,7 @@ type (
 		User *wireUser `json:"user"`
 	}
 	wireReply struct {
-		MessageID    int64       `json:"message_id"`
+		MessageID    quantity    `json:"message_id"`
 		From         *wireUser   `json:"from"`
 		SenderChat   *wireChat   `json:"sender_chat"`
 		TopicCreated *wireName   `json:"forum_topic_created"`
@@ -93,7 +93,7 @@ type (
 		Hidden    string    `json:"sender_user_name"`
 		Sender    *wireChat `json:"sender_chat"` // somebody who spoke in the name of a chat
 		Chat      *wireChat `json:"chat"`        // a channel
-		MessageID int64     `json:"message_id"`
+		MessageID quantity  `json:"message_id"`
 		Signature string    `json:"author_signature"`
 	}
 	wireQuote struct {
@@ -102,8 +102,8 @@ type (
 	}
 	wireEntity struct {
 		Type     string    `json:"type"`
-		Offset   int       `json:"offset"`
-		Length   int       `json:"length"`
+		Offset   quantity  `json:"offset"`
+		Length   quantity  `json:"length"`
 		URL      string    `json:"url"`
 		Language string    `json:"language"`
 		Time     quantity  `json:"unix_time"`
@@ -143,6 +143,14 @@ func (q *quantity) UnmarshalJSON(raw []byte) error {
 
 // time reads a date.
 func (q quantity) time() time.Time { return channels.UnixTime(int64(q)) }
+
+// id reads an update's id; 0 = none that can be confirmed. The update is taken all the same.
+func (q quantity) id() int64 {
+	if q < 0 || q >= maxUpdateID {
+		return 0
+	}
+	return int64(q)
+}
 
 // size reads a number of bytes; 0 = unknown.
 func (q quantity) size() int64 {

@@ -9,6 +9,8 @@ import (
 
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
+
+	"parley/channels"
 )
 
 // Of a group whose notification was used nothing stays, however many groups this account comes into on one connection.
@@ -45,5 +47,22 @@ func TestRecentIsBounded(t *testing.T) {
 	}
 	if len(r.known) != mostRecent || len(r.order) != mostRecent || len(names.known) > mostGroups {
 		t.Errorf("%d messages in an order of %d, %d titles", len(r.known), len(r.order), len(names.known))
+	}
+}
+
+// Numbers out of range are left out: no price is negative, and no timer that WhatsApp does not have is sent back.
+// source: https://faq.whatsapp.com/673193694148537 (24 hours, 7 days or 90 days)
+func TestNumbersOutOfRangeAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[int64]string{-1 << 63: "", -1: "", 0: "", 1<<63 - 1: "", 25000: "25.00 EUR"} {
+		if got := amount(value, "EUR"); got != want {
+			t.Errorf("%d: %q, want %q", value, got, want)
+		}
+	}
+	known := &timers{known: map[channels.ChatID]timer{}}
+	known.learn("a", timer{seconds: 7 * 24 * 3600, since: 1 << 62})
+	known.learn("a", timer{seconds: 4294967295, since: 1})
+	if got, _ := known.of("a"); got != (timer{seconds: 7 * 24 * 3600}) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -231,11 +231,14 @@ func readShop(msg *waE2E.Message) (content, bool) {
 func product(m *waE2E.ProductMessage) content {
 	c := content{context: m.GetContextInfo()}
 	p, catalog := m.GetProduct(), m.GetCatalog()
-	price := amount(p.GetPriceAmount1000(), p.GetCurrencyCode())
-	if sale := amount(p.GetSalePriceAmount1000(), p.GetCurrencyCode()); sale != "" {
-		price = sale + " instead of " + price
+	cost := amount(p.GetPriceAmount1000(), p.GetCurrencyCode())
+	switch sale := amount(p.GetSalePriceAmount1000(), p.GetCurrencyCode()); {
+	case sale != "" && cost != "":
+		cost = sale + " instead of " + cost
+	case sale != "":
+		cost = sale
 	}
-	c.text = card("product", p.GetTitle(), price, p.GetURL())
+	c.text = card("product", p.GetTitle(), cost, p.GetURL())
 	picture := p.GetProductImage()
 	if p == nil {
 		c.text, picture = card("catalogue", catalog.GetTitle()), catalog.GetCatalogImage()
@@ -282,9 +285,5 @@ func payment(what string, note *waE2E.Message, parts ...string) content {
 }
 
 func money(m *waE2E.Money) string {
-	if m.GetValue() == 0 {
-		return ""
-	}
-	offset := float64(max(m.GetOffset(), 1))
-	return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(m.GetValue())/offset, m.GetCurrencyCode()))
+	return price(m.GetValue(), int64(max(m.GetOffset(), 1)), m.GetCurrencyCode())
 }

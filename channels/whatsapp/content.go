@@ -221,9 +221,13 @@ func span(from, to int64) string {
 }
 
 // amount words a price in thousandths.
-func amount(thousandths int64, currency string) string {
-	if thousandths == 0 {
+func amount(thousandths int64, currency string) string { return price(thousandths, 1000, currency) }
+
+// price words a sum of money in fractions of a unit; empty for none and for one out of range.
+func price(value, fractions int64, currency string) string {
+	const most = 1e15
+	if value <= 0 || value > most || fractions <= 0 || fractions > most {
 		return ""
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(thousandths)/1000, currency))
+	return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(value)/float64(fractions), currency))
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
@@ -31,8 +31,9 @@ type timer struct {
 }
 
 const (
-	timersFile = "timers.json"
-	mostTimers = 4096
+	longestTimer = 366 * 24 * 60 * 60 // seconds; WhatsApp offers 90 days at most
+	timersFile   = "timers.json"
+	mostTimers   = 4096
 )
 
 // timers are those of an account's chats. They are kept beside the keys: a chat may say nothing of its timer for a long time.
@@ -58,7 +59,7 @@ func loadTimers(dir string) (*timers, error) {
 		return t, err
 	}
 	for chat, v := range kept {
-		if v[0] > 0 && v[0] <= math.MaxUint32 && len(t.known) < mostTimers {
+		if v[0] > 0 && v[0] <= longestTimer && len(t.known) < mostTimers {
 			t.known[chat] = timer{seconds: uint32(v[0]), since: v[1]}
 		}
 	}
@@ -103,8 +104,15 @@ func (t *timers) of(chat channels.ChatID) (timer, bool) {
 	return one, ok
 }
 
-// learn takes over what a chat's timer is now, and reports whether that is to be saved. An older setting than the known one changes nothing.
+// learn takes over what a chat's timer is now, and reports whether that is to be saved. An older setting than the known one changes nothing,
+// nor does a timer out of range; a time of setting out of range counts as not known.
 func (t *timers) learn(chat channels.ChatID, one timer) bool {
+	if one.seconds > longestTimer {
+		return false
+	}
+	if one.since < 0 || one.since > time.Now().Add(24*time.Hour).Unix() {
+		one.since = 0
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	had, known := t.known[chat]

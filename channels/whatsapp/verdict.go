@@ -74,12 +74,13 @@ func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
 	}
 }
 
+// banned is a ban for a time. The account connects again once an hour: one wrong number shuts no account.
 func banned(e *events.TemporaryBan) ending {
-	wait := e.Expire
-	if wait <= 0 {
-		wait = banUnknown
+	wait, until := bannedWait, "for an unknown time"
+	if e.Expire > 0 && e.Expire <= maxBan {
+		wait, until = min(e.Expire, bannedWait), "until "+time.Now().Add(e.Expire).Format(time.RFC1123)
 	}
-	detail := fmt.Sprintf("WhatsApp has banned the account until %s (%s): let it rest, nothing is sent until then", time.Now().Add(wait).Format(time.RFC1123), e.Code)
+	detail := fmt.Sprintf("WhatsApp has banned the account %s (%s): let it rest, nothing is sent until then", until, e.Code)
 	return ending{state: channels.Banned, detail: detail, err: &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errors.New(detail)}}
 }
 
@@ -100,18 +101,15 @@ func (c *Channel) connectFailure(e *events.ConnectFailure) ending {
 }
 
 const (
-	restricted  = time.Hour // how long nothing is sent after WhatsApp restricted the account without saying until when
-	longestHold = 24 * time.Hour
-	heldDetail  = "WhatsApp restricts the account because of messages to people who did not write first: let it rest; nothing is sent until %s"
+	restricted = time.Hour           // how long nothing is sent after WhatsApp restricted the account; one message an hour finds out whether it still does
+	maxBan     = 90 * 24 * time.Hour // a longer one is no time that WhatsApp means
+	heldDetail = "WhatsApp restricts the account because of messages to people who did not write first: let it rest; nothing is sent until %s"
 )
 
 // hold stops sending for a while: going on would get the account banned.
 func (c *Channel) hold(ctx context.Context) time.Duration {
 	c.mu.Lock()
 	until := time.Now().Add(restricted)
-	if c.lockedUntil.After(until) {
-		until = c.lockedUntil
-	}
 	c.heldUntil = until
 	c.mu.Unlock()
 	c.setState(ctx, channels.Banned, fmt.Sprintf(heldDetail, until.Format(time.RFC1123)))
@@ -136,17 +134,8 @@ func (c *Channel) released(ctx context.Context) {
 	}
 }
 
-// timelock notes until when WhatsApp lets the account write only to people who wrote first, which is all that it does.
+// timelock says that WhatsApp lets the account write only to people who wrote first, which is all that it does.
 func (c *Channel) timelock(ctx context.Context, e *events.NotifyAccountReachoutTimelock) {
-	c.mu.Lock()
-	c.lockedUntil = time.Time{}
-	if ends := e.TimeEnforcementEnds.Time; e.IsActive && ends.After(time.Now()) {
-		c.lockedUntil = ends
-		if most := time.Now().Add(longestHold); ends.After(most) {
-			c.lockedUntil = most
-		}
-	}
-	c.mu.Unlock()
 	if e.IsActive {
 		c.log.WarnContext(ctx, "WhatsApp lets the account answer only people who wrote first", "until", e.TimeEnforcementEnds.Time)
 	}

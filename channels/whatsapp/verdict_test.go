@@ -37,6 +37,7 @@ func TestVerdicts(t *testing.T) {
 		"too old":                {refuse(whatsapptest.Failure{Reason: 405}), channels.Outdated, channels.Unauthorized, "install a newer", false},
 		"not accepted as client": {refuse(whatsapptest.Failure{Reason: 409}), channels.Outdated, channels.Unauthorized, "install a newer", false},
 		"not known":              {refuse(whatsapptest.Failure{Reason: 415}), channels.LoggedOut, channels.Unauthorized, "parley login whatsapp", true},
+		"banned for ever":        {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 1e12 * time.Millisecond}), channels.Banned, channels.Limited, "for an unknown time", false},
 		"banned for a time":      {refuse(whatsapptest.Failure{Reason: 402, Code: 101, Expire: 3 * time.Hour}), channels.Banned, channels.Limited, "let it rest", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestVerdicts(t *testing.T) {
 			if got.State != c.state || !strings.Contains(got.Detail, c.advice) {
 				t.Errorf("health %+v", got)
 			}
-			if wait := channels.Classify(h.ended()).RetryAfter; c.class == channels.Limited && (wait < 3*time.Hour-time.Minute || wait > 3*time.Hour) {
+			if wait := channels.Classify(h.ended()).RetryAfter; c.class == channels.Limited && (wait < time.Hour-time.Minute || wait > time.Hour) {
 				t.Errorf("to be tried after %s", wait)
 			}
 			kept, _ := filepath.Glob(filepath.Join(h.dir, "keys.db.2*"))

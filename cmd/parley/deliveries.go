@@ -44,7 +44,7 @@ func (c deliveriesListCmd) Run(e *env) error {
 	return tell(e, c.asJSON, list, func(p *page, list []sessions.Delivery) {
 		g := p.grid("ID", "STATE", "KIND", "TO", "CREATED", "~WHY")
 		for _, d := range list {
-			g.row(d.ID, d.State, d.Kind, d.To, p.ago(d.Created), why(d))
+			g.row(d.ID, d.State, d.Kind, d.To, p.ago(d.Created), strings.TrimSuffix(nextTry(p, d)+why(d), "; "))
 		}
 		g.print(nothing("deliveries", q != api.DeliveriesQuery{Limit: q.Limit}))
 		if n := len(list); n > 0 && n == c.Limit {
@@ -66,6 +66,14 @@ func why(d sessions.Delivery) string {
 		s = strings.TrimSuffix("sent without "+out+"; "+s, "; ")
 	}
 	return s
+}
+
+// nextTry says when a delivery that waits is tried again; empty when it is under way or has ended.
+func nextTry(p *page, d sessions.Delivery) string {
+	if d.State != sessions.Pending || !d.NotBefore.After(p.now) {
+		return ""
+	}
+	return "next try " + p.ago(d.NotBefore) + "; "
 }
 
 // leftOut names what the parts of a delivery were sent without.
@@ -134,6 +142,9 @@ func (c deliveryDropCmd) Run(e *env) error { return c.do(e, "POST /api/deliverie
 func printDelivery(p *page, d sessions.Delivery) {
 	_, _ = fmt.Fprintf(p.out, "delivery %s: %s %s to %s\n", oneLine(string(d.ID)), oneLine(string(d.Kind)), p.paint(moods[string(d.State)], oneLine(string(d.State))), oneLine(d.To.String())) // cleaned word by word
 	p.detail(plain, fmt.Sprintf("created %s, expires %s, session %s, run %s", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run))
+	if next := nextTry(p, d); next != "" {
+		p.detail(plain, "next try at "+p.stamp(d.NotBefore))
+	}
 	if d.Verdict != nil {
 		p.detail(plain, fmt.Sprintf("policy: %s by %s: %s", d.Verdict.Action, d.Verdict.Rule, d.Verdict.Reason))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/sessions"
@@ -20,6 +21,25 @@ func TestWithheldFor(t *testing.T) {
 		if got := withheldFor(d); !strings.Contains(got, want) {
 			t.Errorf("%+v: %s", d, got)
 		}
+	}
+}
+
+// A delivery that waits says when it is tried again.
+func TestNextTryIsShown(t *testing.T) {
+	p := &page{now: time.Date(2026, 11, 26, 1, 0, 0, 0, time.UTC)}
+	d := sessions.Delivery{State: sessions.Pending, NotBefore: p.now.Add(90 * time.Second), Error: "401"}
+	if got := nextTry(p, d) + why(d); got != "next try in 90s; 401" {
+		t.Errorf("%q", got)
+	}
+	for _, over := range []sessions.Delivery{{State: sessions.Sent, NotBefore: d.NotBefore}, {State: sessions.Pending, NotBefore: p.now}} {
+		if got := nextTry(p, over); got != "" {
+			t.Errorf("%+v: %q", over, got)
+		}
+	}
+	var out strings.Builder
+	p.out = &out
+	if printDelivery(p, d); !strings.Contains(out.String(), "next try at ") {
+		t.Error(out.String())
 	}
 }
 
