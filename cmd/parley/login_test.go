@@ -117,7 +117,7 @@ func TestLoginCommand(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	s.wait(t, "fake (default) is linked as Anna.")
+	s.wait(t, "fake (default) is linked as \"Anna\".")
 	if err := (loginCmd{Channel: "fake", Phone: "+4915123456789"}).link(e, terminal{out: io.Discard}); err == nil || !strings.Contains(err.Error(), "linked already as Anna") {
 		t.Errorf("a login of what is connected: %v", err)
 	}
