@@ -57,6 +57,9 @@ func TestReaders(t *testing.T) {
 		{400, "think value \"high\" is not supported for this model", "parameter reasoning_effort high medium"},
 		{400, "Model m does not support parameter reasoningEffort.", "parameter reasoning_effort high"},
 		{400, "reasoning_effort must be one of none, low", "parameter reasoning_effort high low"},
+		// source: laravel.com/docs/validation, guides.rubyonrails.org
+		{422, `{"errors":{"stream_options":["is not allowed"]}}`, "parameter stream_options include_usage"},
+		{400, `{"stream_options":["This field is not known."]}`, "parameter stream_options include_usage"},
 		{400, "Please set reasoning_effort to 'none' to use tools", "parameter reasoning_effort high none"},
 		{400, "The reasoning_content in the thinking mode must be passed back to the API.", "reasoning send"},
 		{400, "reasoning_content is missing in assistant tool call message at index 2", "reasoning send"},

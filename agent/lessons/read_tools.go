@@ -118,6 +118,9 @@ var (
 	longText = pattern.New(`too long|max|exceed|longer|at most|up to|length|characters|above|limit`)
 )
 
+// minToolText is the shortest bound of a description that is believed, in bytes: smaller numbers count tools.
+const minToolText = 32
+
 // toolTexts reads errors about the length of a tool's description: descriptions are cut to the length that is named, or the tool is left
 // out.
 func (r reading) toolTexts() (sessions.Lesson, bool) {
@@ -127,7 +130,7 @@ func (r reading) toolTexts() (sessions.Lesson, bool) {
 	}
 	most := 0
 	for _, m := range bounded.FindAllStringSubmatch(r.text, -1) {
-		if n, ok := numberOf(m[1]); ok && int(n) < r.call.longest {
+		if n, ok := numberOf(m[1]); ok && n >= minToolText && int(n) < r.call.longest {
 			most = max(most, int(n))
 		}
 	}
