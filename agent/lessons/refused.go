@@ -266,8 +266,8 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort that alone was
-// the reason, pictures that were left out, and that schemas are to be plain.
+// lastResort changes a request whose refusal says nothing that is understood. Parameters that are left out
+// together are not remembered, nor is a history told bare; what else ends the refusals is.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
