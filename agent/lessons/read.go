@@ -256,7 +256,7 @@ var efforts = agent.Efforts
 // param reads errors about a parameter or its value.
 func (r reading) param() (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		if p.Value == Unset || !r.names(p) || !p.Fixed && r.f.Param == "" && itemGone.MatchString(r.text) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
+		if p.Value == Unset || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
 			continue
 		}
 		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: r.nearest(p)}, true
