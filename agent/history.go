@@ -22,6 +22,7 @@ type Target struct {
 	Thinking     bool                      // thinking that this endpoint made stays
 	ThinkingFrom time.Time                 // older messages lose their thinking and Opaque: the endpoint cannot read those any more
 	Plain        bool                      // tool calls and their results are told as text
+	PlainUntil   time.Time                 // those of older messages are: the endpoint refuses them as they are
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
 	ToolPictures bool                      // pictures in a tool's result stay there; otherwise they follow in a user message
@@ -151,7 +152,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		answer.ToolCallID, answer.ToolName = b.ID, b.Name
 		answers = append(answers, answer)
 	}
-	if r.to.Plain {
+	if r.to.Plain || !r.to.PlainUntil.IsZero() && !m.Time.After(r.to.PlainUntil) {
 		r.told(m, answers)
 		return
 	}

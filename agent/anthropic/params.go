@@ -60,7 +60,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		a.noReasoning = use == lessons.OmitReasoning
 		a.placeholder = use == lessons.SendReasoning && !m.own
 	}
-	a.told = a.noTools || call.Bare() || call.Use(lessons.Roles) == lessons.Alternate
+	a.told = a.noTools || call.Told()
 	switch {
 	case !call.Takes(lessons.System, set.System):
 		a.system = systemOff

@@ -88,6 +88,7 @@ func (m *Model) target(at lessons.Endpoint, set agent.ModelSettings, a *asked, c
 	return agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""),
 		ThinkingFrom: call.ReasoningFrom(),
+		PlainUntil:   call.ToldUntil(),
 		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
 		Picture: call.Picture(set.Images),
 	}
@@ -96,11 +97,11 @@ func (m *Model) target(at lessons.Endpoint, set agent.ModelSettings, a *asked, c
 // offered gives the tools of a request. Without tools of its own these are stubs of those that the messages show: the API refuses
 // messages with tool blocks when no tools are defined.
 func (m *Model) offered(p agent.Prompt, a *asked, call *lessons.Call) []tools.Spec {
-	if a.noTools || a.told {
+	if a.noTools || call.Bare() {
 		return nil
 	}
 	specs := p.Tools
-	if len(specs) == 0 {
+	if len(specs) == 0 && !a.told {
 		specs = stubs(p.Messages)
 		a.stubs = specs != nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"parley/sessions"
@@ -73,6 +74,9 @@ type Call struct {
 	applied []sessions.Lesson // in this call
 	images  bool              // pictures are left out of this call
 	bare    bool              // the history is told as text in this call
+	taken   parts             // by the endpoint, in earlier calls
+	sends   parts             // in the request at hand
+	longest int               // bytes of the longest description of a tool in it
 }
 
 // find gives the lesson in force for a key.
@@ -140,7 +144,14 @@ func (c *Call) Off(kind, name string) bool {
 
 // Takes reports whether something is sent for which there is a setting, "on", "off" or "": the setting wins over what was learned.
 func (c *Call) Takes(kind, setting string) bool {
-	return !c.bareOff(kind) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
+	takes := !c.bareOff(kind) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
+	switch kind {
+	case Stream:
+		c.sends.stream = takes
+	case Tools:
+		c.sends.tools = false // until they are offered
+	}
+	return takes
 }
 
 // bareOff reports whether this call is made without pictures, whatever the settings say.
@@ -167,6 +178,25 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 	}
 	if most := c.MaxTools(); most > 0 && len(specs) > most {
 		specs = specs[:most]
+	}
+	specs = c.shorten(specs)
+	c.sends.tools = len(specs) > 0
+	return specs
+}
+
+// shorten cuts the descriptions of tools to the length that the endpoint takes. specs stays as it is.
+func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
+	most, _ := strconv.Atoi(c.Use(ToolTexts)) // 0 when there is none
+	c.longest = 0
+	cut := false
+	for i := range specs {
+		if most > 0 && len(specs[i].Description) > most {
+			if !cut {
+				specs, cut = slices.Clone(specs), true
+			}
+			specs[i].Description = strings.ToValidUTF8(specs[i].Description[:most], "")
+		}
+		c.longest = max(c.longest, len(specs[i].Description))
 	}
 	return specs
 }
@@ -196,6 +226,17 @@ func (c *Call) ReasoningFrom() time.Time {
 	return at
 }
 
+// Told reports whether all calls and results of the history are told as text.
+func (c *Call) Told() bool {
+	return c.bare || c.Use(Roles) == Alternate || c.Use(History) == ToldHistory
+}
+
+// ToldUntil gives the time up to which calls and results are told as text; zero = there is none. It is for agent.Target.
+func (c *Call) ToldUntil() time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, c.Use(History)) // zero where there is none
+	return at
+}
+
 // Said gives the provider's words from which something was learned; "" = nothing was.
 func (c *Call) Said(kind string) string {
 	l, _ := c.find(key{kind, "", ""})
@@ -213,6 +254,9 @@ func (c *Call) Bare() bool { return c.bare }
 
 // Worked says that the request was taken: what was changed is remembered.
 func (c *Call) Worked(ctx context.Context) {
+	if c.sends.stream && !c.taken.stream || c.sends.tools && !c.taken.tools {
+		c.book.take(c.at, c.sends)
+	}
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {
 		for _, k := range c.tried {

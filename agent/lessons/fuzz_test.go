@@ -64,7 +64,7 @@ func (s Sent) sentFor(l sessions.Lesson) bool {
 		return len(s.Pictures) > 0
 	case ToolImages:
 		return s.ToolImages
-	case Tools, MaxTools:
+	case Tools, MaxTools, ToolTexts:
 		return len(s.Tools) > 0
 	case Schema:
 		return s.Loose
@@ -76,7 +76,7 @@ func (s Sent) sentFor(l sessions.Lesson) bool {
 		return s.Stream
 	case Reasoning:
 		return s.Steps || s.Reasoning
-	case CallIDs, Content, Roles:
+	case CallIDs, Content, Roles, History:
 		return s.Steps
 	}
 	return false

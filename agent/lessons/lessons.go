@@ -38,6 +38,8 @@ const (
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
+	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
+	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
 	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
@@ -58,6 +60,7 @@ const (
 	EmptyContent          = "empty"      // an empty text instead of null
 	FilledContent         = "filled"     // a text that is not empty
 	CallsOnly             = "calls-only" // null, and no text in a message with tool calls
+	ToldHistory           = "told"       // all calls and results, whatever their age
 )
 
 // Unset is the Value of a parameter that was not sent.
@@ -107,8 +110,12 @@ type Book struct {
 
 	mu    sync.Mutex
 	known map[Endpoint]map[key]sessions.Lesson // the inner maps are replaced, never changed
+	taken map[Endpoint]parts
 	count int
 }
+
+// parts are what an endpoint was seen to take since the host began.
+type parts struct{ stream, tools bool }
 
 // key tells the lessons of an endpoint apart.
 type key struct{ kind, name, value string }
@@ -136,7 +143,7 @@ func NewBook(c Config) *Book {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson)}
+	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts)}
 }
 
 // Load adds lessons that were kept. They are not saved again.
@@ -231,9 +238,9 @@ func (b *Book) holds(l sessions.Lesson, config string) bool {
 // Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one are tried again.
 func (b *Book) Call(at Endpoint, config string) *Call {
 	b.mu.Lock()
-	known := b.known[at]
+	known, taken := b.known[at], b.taken[at]
 	b.mu.Unlock()
-	c := &Call{book: b, at: at, config: config}
+	c := &Call{book: b, at: at, config: config, taken: taken}
 	for k, l := range known {
 		if b.holds(l, config) {
 			c.now = with(c.now, k, l)
@@ -250,6 +257,13 @@ func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.
 	}
 	m[k] = l
 	return m
+}
+
+// take notes what an endpoint took.
+func (b *Book) take(at Endpoint, p parts) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.taken[at] = parts{p.stream || b.taken[at].stream, p.tools || b.taken[at].tools}
 }
 
 // keep remembers what a call learned, and drops what it found to hold no more.

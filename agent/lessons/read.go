@@ -29,8 +29,8 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.limit()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures, r.itemForms, r.tools,
-		r.system, r.content,
+		r.ofMessages, r.asked, r.renamed, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures,
+		r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
 			return l, true
@@ -51,7 +51,13 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许`)
+var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
+	`nicht|\bkeine?n?\b|` + // German
+	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
+	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene)|\bno compatible|` + // Spanish
+	`не (?:поддерж|разреш|доступ|примен)|недоступ|` + // Russian
+	`サポートされて|サポートして(?:い)?ま?せ?ん|対応していま?せ?ん|対応していない|未対応|使用できません|利用できません|` + // Japanese
+	`지원(?:하지|되지)|사용할 수 없`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {
@@ -131,48 +137,25 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 
 var (
 	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
-	toolIndex   = pattern.New(`(?:tools|function_declarations|functions)(?:\[|\.)(\d+)`)
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
 // schema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
 func (r reading) schema() (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
-	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) || r.has("response_format", "json_schema is") {
+	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is") {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.Loose && !r.call.Off(Schema, "") {
 		return sessions.Lesson{Kind: Schema}, true
 	}
 	if name := r.namedTool(); name != "" {
-		return sessions.Lesson{Kind: Tool, Name: name}, true
+		return r.without(name), true
 	}
 	return sessions.Lesson{}, false
 }
 
-// namedTool gives the tool that an error names, or counts; "" = none.
-func (r reading) namedTool() string {
-	for _, m := range quoted.FindAllStringSubmatch(r.f.Raw, -1) {
-		if slices.Contains(r.sent.Tools, m[1]) {
-			return m[1]
-		}
-	}
-	for _, name := range r.sent.Tools { // unquoted: in function NAME
-		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
-			if word(r.text, lead+strings.ToLower(name)) {
-				return name
-			}
-		}
-	}
-	if m := toolIndex.FindStringSubmatch(r.text); m != nil {
-		if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
-			return r.sent.Tools[i]
-		}
-	}
-	return ""
-}
-
-var streamWord = pattern.New(`\bstream(ing|ed)?\b`)
+var streamWord = pattern.New(`\bstream(ing|ed)?\b|流式|ストリーミング|스트리밍|стриминг|потоков`)
 
 func (r reading) stream() (sessions.Lesson, bool) {
 	if !r.sent.Stream || !r.refuses() || r.f.Param != "stream" && (!streamWord.MatchString(r.text) || r.has("stream ended", "stream closed", "stream error")) {
@@ -237,7 +220,7 @@ func (r reading) roles() (sessions.Lesson, bool) {
 }
 
 var (
-	pictureWord = pattern.New(`\bimages?\b|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
+	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er)?\b|im[aá]gen(?:es)?|изображени|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
 	onePicture  = pattern.New(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
@@ -376,14 +359,14 @@ func Nearest(level string, listed []string) string {
 	return best
 }
 
-var toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call`)
+var toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
 
 func (r reading) tools() (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() || r.ofToolMessages() {
 		return sessions.Lesson{}, false
 	}
 	if name := r.namedTool(); name != "" {
-		return sessions.Lesson{Kind: Tool, Name: name}, true
+		return r.without(name), true
 	}
 	return sessions.Lesson{Kind: Tools}, true
 }

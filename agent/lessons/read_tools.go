@@ -1,14 +1,144 @@
 package lessons
 
-import "parley/agent/wire/pattern"
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/agent/wire/pattern"
+	"parley/sessions"
+)
 
 var (
-	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool`)
+	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided`)
 	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (not|un)|endpoints found that support tool`)
+	// inHistory are errors about calls in the conversation, also where they say that calls are not supported there.
+	inHistory = pattern.New(`(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?`)
 )
 
 // ofToolMessages reports whether an error is about calls and results of the history, not about the tools that are offered: the call
 // that they came with has shown that tools are taken.
 func (r reading) ofToolMessages() bool {
-	return r.sent.Steps && r.f.Param != "tools" && toolMessage.MatchString(r.text) && !toolsOff.MatchString(toolMessage.ReplaceAllString(r.text, "_"))
+	return r.sent.Steps && r.f.Param != "tools" &&
+		(inHistory.MatchString(r.text) || toolMessage.MatchString(r.text) && !toolsOff.MatchString(toolMessage.ReplaceAllString(r.text, "_")))
+}
+
+// history reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
+func (r reading) history() (sessions.Lesson, bool) {
+	if r.call.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
+		return sessions.Lesson{}, false
+	}
+	if l, ok := r.content(); ok {
+		return l, true
+	}
+	return r.call.told(), true
+}
+
+// toldAgain is how soon a second refusal of calls shows that the endpoint takes none back, whatever the conversation.
+const toldAgain = 24 * time.Hour
+
+// told has the calls and results up to now be told as text, or all of them when newer ones are refused soon after older ones were: the
+// trouble may be in this one conversation.
+func (c *Call) told() sessions.Lesson {
+	now := c.book.conf.Now().UTC()
+	was := key{History, "", ""}
+	for _, known := range []map[key]sessions.Lesson{c.now, c.stale} {
+		l, ok := known[was]
+		if until, err := time.Parse(time.RFC3339Nano, l.Use); ok && (err != nil || now.Sub(until) < toldAgain) {
+			return sessions.Lesson{Kind: History, Use: ToldHistory}
+		}
+	}
+	return sessions.Lesson{Kind: History, Use: now.Format(time.RFC3339Nano)}
+}
+
+var (
+	declaration = pattern.New(`function_?declarations(?:\[|\.|/)(\d+)`)
+	toolIndex   = pattern.New(`\b(?:tools|functions)(?:\[|\.|/)(\d+)`)
+	schemaPath  = pattern.New(`\b(?:parameters|input_?schema)\b`)
+)
+
+// namedTool gives the tool that an error names, or counts; "" = none. What stands behind the word for a tool is surest, then a place in
+// the list, then anything in quotation marks.
+func (r reading) namedTool() string {
+	for _, name := range r.sent.Tools { // in function NAME
+		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
+			for _, mark := range []string{"", "'", `"`, "`"} {
+				if word(r.text, lead+mark+strings.ToLower(name)) {
+					return name
+				}
+			}
+		}
+	}
+	if name, counted := r.countedTool(); counted {
+		return name
+	}
+	for _, m := range quoted.FindAllStringSubmatch(r.f.Raw, -1) {
+		if slices.Contains(r.sent.Tools, m[1]) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// countedTool gives the tool whose place in the list an error gives, in its words or in the path of the parameter. Gemini has one list of
+// declarations in one tool: the place in the inner list counts.
+func (r reading) countedTool() (name string, counted bool) {
+	text := strings.ToLower(r.f.Param) + "\n" + r.text
+	for _, place := range []*pattern.Pattern{declaration, toolIndex} {
+		if m := place.FindStringSubmatch(text); m != nil {
+			if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
+				return r.sent.Tools[i], true
+			}
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// minRefusedTools is how many single tools are refused before an endpoint that refuses the last one as well counts as one without tools.
+const minRefusedTools = 3
+
+// without leaves a tool out.
+func (r reading) without(name string) sessions.Lesson {
+	refused := 0
+	for k := range r.call.now {
+		if k.kind == Tool {
+			refused++
+		}
+	}
+	if len(r.sent.Tools) == 1 && refused >= minRefusedTools {
+		return sessions.Lesson{Kind: Tools}
+	}
+	return sessions.Lesson{Kind: Tool, Name: name}
+}
+
+var (
+	toolText = pattern.New(`(?:tools?|functions?|declarations?)\b.{0,60}\bdescriptions?\b|\bdescriptions?\b.{0,60}\b(?:tools?|functions?)\b`)
+	longText = pattern.New(`too long|max|exceed|longer|at most|up to|length|characters|above|limit`)
+)
+
+// minToolText is the shortest bound of a description that is believed, in bytes: smaller numbers count tools.
+const minToolText = 32
+
+// toolTexts reads errors about the length of a tool's description: descriptions are cut to the length that is named, or the tool is left
+// out.
+func (r reading) toolTexts() (sessions.Lesson, bool) {
+	text := strings.ToLower(r.f.Param) + "\n" + r.text
+	if len(r.sent.Tools) == 0 || !toolText.MatchString(text) || !longText.MatchString(text) || schemaPath.MatchString(text) {
+		return sessions.Lesson{}, false
+	}
+	most := 0
+	for _, m := range bounded.FindAllStringSubmatch(r.text, -1) {
+		if n, ok := numberOf(m[1]); ok && n >= minToolText && int(n) < r.call.longest {
+			most = max(most, int(n))
+		}
+	}
+	if most > 0 {
+		return sessions.Lesson{Kind: ToolTexts, Use: strconv.Itoa(most)}, true
+	}
+	if name := r.namedTool(); name != "" {
+		return r.without(name), true
+	}
+	return sessions.Lesson{}, false
 }

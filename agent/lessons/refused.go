@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -93,7 +94,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 		}
 	case old:
 	default:
-		guessed := x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && c.lastResort(sent)
+		guessed := x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || x.err.Status >= 400 && c.lastParts(sent))
 		c.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
@@ -169,7 +170,7 @@ func (c *Call) judge(said string, l sessions.Lesson, found bool) {
 	if changed, again := c.after[words]; again {
 		for _, k := range changed {
 			c.helped = slices.DeleteFunc(c.helped, func(h key) bool { return h == k && (said == c.said || !otherName(said, h)) })
-			if said == c.said && k.kind != Parameter {
+			if said == c.said && (k.kind != Parameter || !found) {
 				c.forget(k)
 			}
 		}
@@ -222,6 +223,11 @@ func (c *Call) wasApplied(l sessions.Lesson) bool {
 	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) && a.Use == l.Use })
 }
 
+// hasChanged reports whether this call has been changed by a lesson of a kind.
+func (c *Call) hasChanged(kind string) bool {
+	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == kind })
+}
+
 func (c *Call) apply(l sessions.Lesson) {
 	c.since = append(c.since, keyOf(l))
 	c.after[c.words] = append(c.after[c.words], keyOf(l))
@@ -260,8 +266,8 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Nothing of it is remembered but an effort that alone was
-// the reason, pictures that were left out, and that schemas are to be plain.
+// lastResort changes a request whose refusal says nothing that is understood. Parameters that are left out
+// together are not remembered, nor is a history told bare; what else ends the refusals is.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
@@ -283,19 +289,39 @@ func (c *Call) lastResort(sent Sent) bool {
 			c.apply(l)
 		}
 		return true
+	case sent.Steps && !c.hasChanged(History): // remembered: every later call has them in its history
+		l := c.lesson(c.told())
+		l.Evidence = cmp.Or(c.said, "(refused without a word, and taken with calls told as text)")
+		c.apply(l)
+		return true
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
 		return true
 	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
 		l := c.lesson(sessions.Lesson{Kind: Schema})
-		l.Evidence = c.said
-		if l.Evidence == "" {
-			l.Evidence = "(refused without a word, and taken with plain schemas)"
-		}
+		l.Evidence = cmp.Or(c.said, "(refused without a word, and taken with plain schemas)")
 		c.apply(l)
 		return true
 	}
 	return false
+}
+
+// lastParts leaves streaming and then the tools out when nothing else is left to change, and the endpoint has not been seen to take them since the host began. History with
+// calls shows that tools are taken.
+func (c *Call) lastParts(sent Sent) bool {
+	kind := ""
+	switch {
+	case sent.Stream && !c.taken.stream && !c.Off(Stream, ""):
+		kind = Stream
+	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
+		kind = Tools
+	default:
+		return false
+	}
+	l := c.lesson(sessions.Lesson{Kind: kind})
+	l.Evidence = cmp.Or(c.said, "(refused without a word, and taken without)")
+	c.apply(l)
+	return true
 }
 
 // lesson fills in where and when something is learned.

@@ -56,7 +56,8 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
 		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
-		Plain:        toolsOff || call.Bare() || roles == lessons.Alternate,
+		Plain:        toolsOff || call.Told(),
+		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images),

@@ -66,7 +66,8 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 func (h *history) target() agent.Target {
 	return agent.Target{
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
-		Plain:        h.noTools || h.call.Bare() || h.call.Use(lessons.Roles) == lessons.Alternate,
+		Plain:        h.noTools || h.call.Told(),
+		PlainUntil:   h.call.ToldUntil(),
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
 		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,

@@ -170,14 +170,28 @@ func tooLong(f *Fault) bool {
 	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return false
 	}
-	if f.has([]string{"string_above_max_length"}) && shortField.MatchString(f.Param) {
-		return false // an id or a name
+	if f.has([]string{"string_above_max_length"}) && shortField.MatchString(f.Param) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
+		return false // an id or a name, or a part of a tool
 	}
-	return f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
+	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
 }
 
 // shortField matches parameters whose length has nothing to do with that of the conversation.
 var shortField = regexp.MustCompile(`(?i)(?:^|[._\]])(?:id|name|user|key)$`)
+
+var (
+	// ofTool matches the place of a field of a tool, as in tools[24].function.description.
+	ofTool = regexp.MustCompile(`\b(?:tools|functions|function_?declarations)(?:[\[./]\d+\]?)[\w.\[\]/]*[./](?:name|description|parameters|input_schema)\b|\bfunction\.(?:name|description|parameters)\b`)
+	// longPrompt matches texts about a prompt that is too long, whatever their other words.
+	longPrompt = regexp.MustCompile(`\b(?:input|prompt)[ _]tokens?\b[^.\n]{0,50}\b(?:exceed|over\b|above|beyond)|` +
+		`\b(?:exceed\w*|over|above|beyond|larger than|longer than|greater than)\b[^.\n]{0,50}(?:\b(?:max_(?:prompt|input)_(?:tokens|length)|n_ctx|num_ctx|max_model_len|max_seq_len)\b|\b(?:maximum|max)[^.\n]{0,30}\b(?:input|prompt|context) tokens?\b)|` +
+		`\binput token count\b[^.\n]{0,30}\bexceeds|` +
+		`\b(?:request|prompt|input|conversation)\b[^.\n]{0,20}\b(?:over|beyond|above|larger than|longer than|too (?:big|large|long) for)\b[^.\n]{0,30}\bthe model\b|` +
+		`(?:输入|上下文|提示词?|消息)(?:的)?(?:总)?(?:长度|内容|\s?tokens?)?[^。，\n图]{0,12}(?:超过|超出|过长|太长)|` +
+		`(?:eingabe|prompt|kontext)[^.\n]{0,40}\b(?:zu lang|überschreitet)|プロンプト[^。\n]{0,20}(?:長すぎ|超え)|프롬프트[^.\n]{0,20}(?:길|초과)`)
+	// longAnswer matches texts about the length of the answer that was asked for.
+	longAnswer = regexp.MustCompile(`\bmax_(?:completion_|output_|new_)?tokens\b`)
+)
 
 // tooLongWords are in the errors about prompts that are too long, in lower case.
 var tooLongWords = []string{

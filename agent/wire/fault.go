@@ -92,11 +92,29 @@ func (r *faultReader) walk(under string, v any, depth int) {
 			return strings.Compare(a, b)
 		})
 		for _, k := range keys {
+			if texts, ok := v[k].([]any); ok && isField(k, texts) {
+				r.word("field", k)
+			}
 			if under := strings.ToLower(k); !echoes(under, v[k]) {
 				r.walk(under, v[k], depth+1)
 			}
 		}
 	}
+}
+
+// isField reports whether a key is the name of a field, with what is wrong with it: {"stream_options": ["is not allowed"]}.
+//
+// source: laravel.com/docs/validation, guides.rubyonrails.org (errors), django-rest-framework.org/api-guide/exceptions
+func isField(key string, texts []any) bool {
+	if rank(key) < len(sentenceKeys) || len(texts) == 0 || key == "loc" {
+		return false
+	}
+	for _, x := range texts {
+		if s, isText := x.(string); !isText || !strings.Contains(s, " ") {
+			return false
+		}
+	}
+	return true
 }
 
 // echoes reports whether what stands under a key repeats the request: words of people, which say nothing of the endpoint.

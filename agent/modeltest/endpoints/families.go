@@ -27,5 +27,6 @@ func families() []family {
 		{"Vendors in 2026", vendors2026},
 		{"Hosts in 2026", hosts2026},
 		{"Late in 2026", late2026},
+		{"Refused histories", refusedHistories},
 	}
 }

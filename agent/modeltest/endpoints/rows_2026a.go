@@ -125,7 +125,7 @@ var refused2026 = []Row{
 				}
 			}
 			return nil
-		}}, Want: learns},
+		}}, Want: Expectation{Refused: 2, Again: 1}},
 	{ID: "gemini-thought-signature-not-valid", Vendor: "Google", Source: "NoeFabris/opencode-antigravity-auth#368", Path: "/v1beta/openai", Model: "gemini-3-pro", Does: "does not take a thought signature back that it sent, only the placeholder", Wire: ChatWire{Edit: sealed}.Wire(), Mind: plainly,
 		Checks: []Check{func(c *Call) *Refusal {
 			for _, m := range c.Messages {

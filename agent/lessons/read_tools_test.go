@@ -1,0 +1,111 @@
+package lessons
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"parley/tools"
+)
+
+// specs makes tools with these names.
+func specs(names ...string) (out []tools.Spec) {
+	for _, n := range names {
+		out = append(out, tools.Spec{Name: n, Description: strings.Repeat("é", 40)})
+	}
+	return out
+}
+
+// TestCountedTool: an error that gives the place of a tool, in words or in a path, takes that tool away, alone.
+func TestCountedTool(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		// source: cline/cline#7926
+		`{"error":{"code":400,"message":"* GenerateContentRequest.tools[0].function_declarations[2].parameters.properties[tags].items: missing field.\n","status":"INVALID_ARGUMENT"}}`,
+		`{"error":{"message":"GenerateContentRequest.tools[0].function_declarations[2].name: Invalid function name."}}`,
+		`{"error":{"message":"tools[0].functionDeclarations[2].parameters is wrong"}}`,
+		// source: docs.pydantic.dev, "loc" of a validation error
+		`{"detail":[{"loc":["body","tools",2,"function","parameters"],"msg":"Input should be valid","type":"x"}]}`,
+		// source: can1357/oh-my-pi#45
+		`{"error":{"message":"tools.2.custom.input_schema: JSON schema is invalid"}}`,
+		`{"error":{"message":"/tools/2/function/parameters is not supported"}}`,
+		// A property has the name of another tool.
+		`{"error":{"message":"tools[2].function.parameters: unknown keyword in 'look'"}}`,
+	} {
+		for _, status := range []int{400, 422} {
+			c := NewBook(Config{}).Call(at, "")
+			if !c.Refused(t.Context(), refusal(status, text), Sent{Tools: []string{"look", "list", "odd"}}) || len(c.pending) != 1 || !c.Off(Tool, "odd") {
+				t.Errorf("%s: learned %+v", text, c.pending)
+			}
+		}
+	}
+}
+
+// TestNoToolLeft: an endpoint that refused each tool alone counts as one without tools, and one that refused the only tool does not.
+func TestNoToolLeft(t *testing.T) {
+	t.Parallel()
+	c := NewBook(Config{}).Call(at, "")
+	names := []string{"a1", "b2", "c3", "d4"}
+	for i := range names {
+		c.Refused(t.Context(), refusal(400, fmt.Sprintf("Invalid schema for function '%s'", names[i])), Sent{Tools: names[i:]})
+	}
+	if !c.Off(Tools, "") {
+		t.Errorf("learned %+v", c.pending)
+	}
+	c = NewBook(Config{}).Call(at, "")
+	if c.Refused(t.Context(), refusal(400, "Invalid schema for function 'a1'"), Sent{Tools: names[:1]}); c.Off(Tools, "") {
+		t.Errorf("learned %+v", c.pending)
+	}
+}
+
+// TestLongDescriptions: descriptions are cut to the length that an endpoint names; where it names none, the tool is left out.
+func TestLongDescriptions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		// source: getsentry/sentry-mcp#106
+		`{"error":{"message":"Invalid 'tools[1].function.description': string too long. Expected a string with maximum length 51, but got a string with length 80 instead.","type":"invalid_request_error","param":"tools[1].function.description","code":"string_above_max_length"}}`: 50,
+		"tools.1.function.description: string too long, max 61":    60,
+		"The description of function 'list' exceeds 70 characters": 70,
+		"tools[1].function.description is too long":                0,
+		`{"error":{"message":"Invalid 'tools[1].function.name': string too long. Expected a string with maximum length 64, but got a string with length 70 instead.","param":"tools[1].function.name","code":"string_above_max_length"}}`: 0,
+	} {
+		c := NewBook(Config{}).Call(at, "")
+		all := specs("look", "list")
+		c.Offer(all)
+		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look", "list"}}) || len(c.pending) != 1 {
+			t.Fatalf("%s: learned %+v", text, c.pending)
+		}
+		got := c.Offer(all)
+		switch {
+		case want == 0 && (len(got) != 1 || got[0].Name != "look"):
+			t.Errorf("%s: sends %+v", text, got)
+		case want > 0 && (len(got) != 2 || len(got[0].Description) != want || len(got[1].Description) != want || len(all[0].Description) != 80):
+			t.Errorf("%s: sends %+v", text, got)
+		}
+	}
+}
+
+// TestOtherLanguages: a refusal is understood in the languages that providers write most.
+func TestOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for text, kind := range map[string]string{
+		"该模型不支持工具调用":                                     Tools,
+		"当前模型不支持流式输出":                                    Stream,
+		"该模型不支持图片输入":                                     Images,
+		"Der Modell unterstützt keine Werkzeuge (tools)": Tools,
+		"Werkzeuge werden nicht unterstützt":             Tools,
+		"Ce modèle ne prend pas en charge les outils":    Tools,
+		"Le streaming n'est pas pris en charge":          Stream,
+		"Este modelo no admite herramientas":             Tools,
+		"Эта модель не поддерживает инструменты":         Tools,
+		"このモデルはツールをサポートしていません":                           Tools,
+		"このモデルはツール呼び出しに対応していません":                         Tools,
+		"이 모델은 도구 호출을 지원하지 않습니다":                         Tools,
+		"스트리밍은 지원되지 않습니다":                                Stream,
+	} {
+		c := NewBook(Config{}).Call(at, "")
+		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, Pictures: []string{"aGk="}}) || len(c.pending) != 1 || c.pending[0].Kind != kind {
+			t.Errorf("%s: learned %+v", text, c.pending)
+		}
+	}
+}
