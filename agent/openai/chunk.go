@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 
 	"parley/sessions"
 )
@@ -15,7 +16,10 @@ type chunk struct {
 	Usage   *usage
 	Error   json.RawMessage
 	Blocked json.RawMessage `json:"promptFeedback"` // Gemini, by gateways: why there is no answer. source: simonw/llm-gemini#144
-	Groq    *struct {
+	// Gateways write it so as well. source: litellm, vertex_and_google_ai_studio_gemini.py
+	BlockedSnake json.RawMessage `json:"prompt_feedback"`
+	Filters      json.RawMessage `json:"prompt_filter_results"` // Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
+	Groq         *struct {
 		Usage *usage
 		Error json.RawMessage
 	} `json:"x_groq"`
@@ -81,6 +85,13 @@ func (u usage) counted() sessions.Usage {
 	}
 	return out
 }
+
+// filtered reports whether Azure says that a filter refused the prompt.
+func (c *chunk) filtered() bool {
+	return len(c.Filters) > 0 && filteredTrue.Match(c.Filters)
+}
+
+var filteredTrue = regexp.MustCompile(`"filtered"\s*:\s*true`)
 
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
