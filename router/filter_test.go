@@ -54,11 +54,18 @@ type filterBench struct {
 
 func newFilterBench(t *testing.T, name string) *filterBench {
 	t.Helper()
-	f := contentFilters[name]
-	b := &filterBench{faultBench: newFaultBench(t, f.protocol, false, func(s *Settings) {
+	b := newFilterBenchFor(t, contentFilters[name].protocol, contentFilters[name].reply)
+	b.costs = max(contentFilters[name].costs, 1)
+	return b
+}
+
+// newFilterBenchFor makes one whose filter has a reply of its own.
+func newFilterBenchFor(t *testing.T, protocol modeltest.Protocol, refusal modeltest.Reply) *filterBench {
+	t.Helper()
+	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *Settings) {
 		s.Tools.Allow = []string{"remember", "look"}
 		s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect}
-	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: max(f.costs, 1)}
+	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: 1}
 	open := b.models
 	b.models = func(name string) (agent.Candidate, error) {
 		c, err := open(name)
@@ -71,7 +78,7 @@ func newFilterBench(t *testing.T, name string) *filterBench {
 	reply := func(r modeltest.Request) modeltest.Reply {
 		if r.Model == "strict" && strings.Contains(string(r.Raw), "poison") {
 			b.refused++
-			return f.reply
+			return refusal
 		}
 		newest := r.Messages[len(r.Messages)-1]
 		switch {
