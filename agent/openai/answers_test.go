@@ -56,6 +56,10 @@ func TestAnswers(t *testing.T) {
 		{name: "parts, whole", body: `{"choices":[{"index":0,"message":{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Yes"}]},"finish_reason":null}]}`, want: told{text: "Yes", thinking: "hm"}},
 		// source: platform.openai.com/docs/api-reference/chat/streaming, delta.refusal
 		{name: "content and a refusal", body: events(delta(`"content":"I'm sorry."`), delta(`"refusal":"I can't "`), delta(`"refusal":"help."`), stop), want: told{text: "I'm sorry.\n\nI can't help."}},
+		// source: docs.python.org/3/library/json.html#infinite-and-nan-number-values
+		{name: "no numbers", body: events(`{"choices":[{"index":0,"delta":{"content":"hello"},"logprobs":{"content":[{"logprob":-Infinity}]}}]}`, stop), want: told{text: "hello"}},
+		{name: "no numbers, whole", body: `{"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"logprobs":{"content":[{"logprob":NaN}]},"finish_reason":"stop"}]}`, want: told{text: "hello"}},
+		{name: "wrong escapes", body: events("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\tb\\q\"}}]}", stop), want: told{text: "a\tb\\q"}},
 		// source: docs.cohere.com/v1/reference/chat, finish_reason
 		{name: "toxic", body: events(stopped("ERROR_TOXIC")), want: told{stop: "filter"}},
 		{name: "another spelling", body: events(stopped("content-filter")), want: told{stop: "filter"}},

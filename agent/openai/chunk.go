@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -119,6 +120,9 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	*c = chunk{Choices: c.Choices[:0]}
 	if json.Unmarshal(data, c) == nil {
 		return nil, false
+	}
+	if fixed, ok := wire.Repair(data); ok {
+		return c.decode(fixed)
 	}
 	all, odd := tolerant(data)
 	if len(all) == 0 {
