@@ -25,6 +25,7 @@ type ModelCall struct {
 	// Compacted says that the prompt cannot be made shorter: one that is too long for a model is then shown to those behind it that
 	// have a larger window. Otherwise the call ends there, so that the prompt is made shorter first.
 	Compacted bool
+	Once      bool         // make one request of the first candidate, and no other
 	Logger    *slog.Logger // nil = silent
 }
 
@@ -37,6 +38,9 @@ type ModelCall struct {
 func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	var first *ModelError
 	used, made, most := 0, 0, max(MaxTries, len(c.Candidates))
+	if c.Once {
+		c.Candidates, most = c.Candidates[:1], 1
+	}
 	tooSmall := -1 // a window that the prompt does not fit into
 	for i, who := range c.Candidates {
 		behind := len(c.Candidates) - i - 1
@@ -183,7 +187,7 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 	var text strings.Builder
 	call := ModelCall{
 		Candidates: r.candidates()[r.from:],
-		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil,
+		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil, Once: r.once,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {
 				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))

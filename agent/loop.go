@@ -124,6 +124,7 @@ type turnRun struct {
 	covers    int
 	spent     sessions.Usage // of the call under way, tries that broke off included
 	alone     bool           // the messages before the turn are left out, as the provider refused them
+	once      bool           // the next call may make one request
 	without   []string       // ids of the turn's own messages that are left out, as the provider refused them
 	answered  bool           // a model call of this attempt has its answer
 	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
@@ -214,6 +215,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	}
 	if err == nil && answer.empty() {
 		answer, by, err = r.again(ctx, answer, by)
+	}
+	if x := (response{answer, by, err}); r.Failing && !r.answered && x.failed() {
+		r.tryAlone(ctx, &x)
+		answer, by, err = x.answer, x.by, x.err
 	}
 	if err != nil {
 		return sessions.Message{}, err

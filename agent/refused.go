@@ -33,6 +33,53 @@ type response struct {
 
 func (x *response) refused() bool { return IsRefusal(x.answer, x.err) }
 
+// failed reports whether an endpoint answered, in a way that it may also have for content that it does not like. One that is not reached,
+// takes too long, is busy for a known time, or wants money says nothing about content; afterRefusal is for what is a refusal.
+func (x *response) failed() bool {
+	if x.err == nil {
+		return x.answer.empty()
+	}
+	e, ok := errors.AsType[*ModelError](x.err)
+	if !ok {
+		return false
+	}
+	switch e.Class {
+	case Overloaded, Broken, BadKey, NoSuchModel:
+		return true
+	case Unreachable: // a page of something in between
+		return e.Status != 0
+	case RateLimited:
+		return e.RetryAfter == 0
+	}
+	return false
+}
+
+// tryAlone makes one more request of a turn that failed as the one before did, without the messages before the turn. If the model takes
+// it, something among them is the reason: the answer is marked, and the search for it begins as after a refusal. An endpoint that is down
+// fails here as well, at the price of one request.
+func (r *turnRun) tryAlone(ctx context.Context, x *response) {
+	whole, without := r.msgs, r.without
+	if r.alone || ctx.Err() != nil || !r.goAlone() {
+		return
+	}
+	r.log.LogAttrs(ctx, slog.LevelWarn, "a turn failed again, repeating it without the messages before it",
+		slog.String("run", string(r.Caller.Run.ID)), slog.Any("err", x.err))
+	r.once = true
+	var next response
+	next.answer, next.by, next.err = r.paid(ctx, true)
+	r.once = false
+	drop := next
+	if next.err == nil && !next.failed() && !next.refused() {
+		drop, *x = *x, next
+	} else {
+		r.alone = false
+		r.show(whole, without)
+	}
+	if drop.err == nil {
+		r.lost(drop.by.Label, drop.answer.Usage)
+	}
+}
+
 // afterRefusal repeats a refused request of a turn without the part that the provider is likely to object to:
 //
 //  1. It leaves out the messages before the turn, unless the provider took them a moment ago. The answer is marked (Message.Alone).

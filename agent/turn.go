@@ -23,6 +23,7 @@ type Turn struct {
 	Thinking string
 	Zone     *time.Location // in which the model is told when messages were written; nil = as they are
 	MaxSteps int            // model calls in one turn; 0 = DefaultMaxSteps
+	Failing  bool           // the turn before failed, or a search for refused content is under way: a failure may be one for content
 
 	Facts     ModelFacts  // of Model
 	Fallbacks []Candidate // tried in order when Model fails; a call makes at most MaxTries requests in all

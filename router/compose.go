@@ -97,6 +97,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
 		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
+		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
 			if !r.lanes.fix(ctx, run.Key, run.ID) {
 				r.unkept(ctx, run, msgs...)

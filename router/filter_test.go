@@ -34,6 +34,11 @@ var contentFilters = map[string]struct {
 	"Anthropic, 400":           {protocol: modeltest.Anthropic, reply: modeltest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}},
 	"Anthropic, empty refusal": {protocol: modeltest.Anthropic, reply: modeltest.Reply{Stop: "refusal"}},
 	"Responses, 400":           {protocol: modeltest.Responses, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`}},
+	"LiteLLM, 500":             {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 500, Body: `{"error":{"message":"{'error': 'Violated guardrail policy', 'guardrail': 'lakera'}","type":"None","param":"None","code":"500"}}`}},
+	"firewall, 403":            {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 403, Body: `<html><h1>Request blocked</h1> The WAF blocked your request</html>`}},
+	"Gemini, stream":           {protocol: modeltest.OpenAI, reply: modeltest.Reply{Body: "data: {\"choices\":[],\"prompt_feedback\":{\"block_reason\":\"OTHER\"},\"usage\":{\"prompt_tokens\":5}}\n\ndata: [DONE]\n\n"}},
+	"Azure, stream":            {protocol: modeltest.OpenAI, reply: modeltest.Reply{Body: "data: {\"choices\":[],\"prompt_filter_results\":[{\"prompt_index\":0,\"content_filter_results\":{\"hate\":{\"filtered\":true,\"severity\":\"high\"}}}]}\n\n"}},
+	"Cohere, finish_reason":    {protocol: modeltest.OpenAI, reply: modeltest.Reply{Stop: "ERROR_TOXIC"}},
 	"Responses, incomplete":    {protocol: modeltest.Responses, reply: modeltest.Reply{Stop: "content_filter"}},
 }
 
@@ -49,11 +54,18 @@ type filterBench struct {
 
 func newFilterBench(t *testing.T, name string) *filterBench {
 	t.Helper()
-	f := contentFilters[name]
-	b := &filterBench{faultBench: newFaultBench(t, f.protocol, false, func(s *Settings) {
+	b := newFilterBenchFor(t, contentFilters[name].protocol, contentFilters[name].reply)
+	b.costs = max(contentFilters[name].costs, 1)
+	return b
+}
+
+// newFilterBenchFor makes one whose filter has a reply of its own.
+func newFilterBenchFor(t *testing.T, protocol modeltest.Protocol, refusal modeltest.Reply) *filterBench {
+	t.Helper()
+	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *Settings) {
 		s.Tools.Allow = []string{"remember", "look"}
 		s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect}
-	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: max(f.costs, 1)}
+	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: 1}
 	open := b.models
 	b.models = func(name string) (agent.Candidate, error) {
 		c, err := open(name)
@@ -66,7 +78,7 @@ func newFilterBench(t *testing.T, name string) *filterBench {
 	reply := func(r modeltest.Request) modeltest.Reply {
 		if r.Model == "strict" && strings.Contains(string(r.Raw), "poison") {
 			b.refused++
-			return f.reply
+			return refusal
 		}
 		newest := r.Messages[len(r.Messages)-1]
 		switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/sessions"
 )
 
@@ -70,7 +71,7 @@ func judge(x history, model string) *judged {
 	}
 	reached := make(map[sessions.RunID]bool) // refused runs of which a model took an earlier step
 	for i, m := range x.msgs {
-		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal()
+		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal() && !isEmpty(m)
 		if !refused[m.Run] {
 			j.of[i] = j.place(m)
 		}
@@ -88,6 +89,25 @@ func judge(x history, model string) *judged {
 		}
 	}
 	return j
+}
+
+// isEmpty reports whether an answer has neither words nor calls, although it was not cut off: it does not say that the model took the request.
+func isEmpty(m sessions.Message) bool {
+	return m.Stop != agent.StopLength && len(m.ToolCalls()) == 0 && strings.TrimSpace(m.Text()) == ""
+}
+
+// isFailing reports whether the next turn of a session may fail because of content before it: the newest turn before run failed, or a
+// search is under way.
+func (j *judged) isFailing(run sessions.RunID) bool {
+	if len(j.suspects) > 0 {
+		return true
+	}
+	for _, m := range slices.Backward(j.msgs) {
+		if m.Role == sessions.Assistant && m.Run != run && m.Model != postModel {
+			return m.Model == sessions.NoticeModel || m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && isEmpty(m)
+		}
+	}
+	return false
 }
 
 // place returns the part of a message that no model has read yet.

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 
 	"parley/agent"
 	"parley/sessions"
@@ -12,13 +13,13 @@ import (
 var stops = map[string]string{
 	"max_tokens": agent.StopLength, "model_context_window_exceeded": agent.StopLength, "length": agent.StopLength,
 	"refusal": agent.StopFilter, "content_filter": agent.StopFilter, "content_filtered": agent.StopFilter, "sensitive": agent.StopFilter,
-	"safety": agent.StopFilter, "guardrail_intervened": agent.StopFilter,
+	"safety": agent.StopFilter, "guardrail_intervened": agent.StopFilter, "blocked": agent.StopFilter, "error_toxic": agent.StopFilter,
 }
 
 // deliver hands the answer over.
 func (s *stream) deliver() error {
 	answer := &agent.Answer{Model: s.by, Stop: agent.StopEnd, Usage: s.spent.Add(s.usage.counted())}
-	if stop, ok := stops[s.stop]; ok {
+	if stop, ok := stops[strings.ReplaceAll(strings.ToLower(s.stop), "-", "_")]; ok {
 		answer.Stop = stop
 	}
 	for _, p := range append(s.before[:len(s.before):len(s.before)], s.parts...) {

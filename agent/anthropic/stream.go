@@ -147,6 +147,9 @@ func (s *stream) ended(err error, in *wire.Events) error {
 func (s *stream) event(name string, data []byte) (done bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
+		if fixed, ok := wire.Repair(data); ok {
+			return s.event(name, fixed)
+		}
 		if !e.loosely(data) {
 			s.unread("an event that is no JSON object", data)
 			return false, nil

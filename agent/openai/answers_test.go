@@ -54,6 +54,16 @@ func TestAnswers(t *testing.T) {
 		{name: "mistral parts", body: events(delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"I should "}]}]`), delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"look."}],"closed":true},{"type":"text","text":"Yes"}]`), delta(`"content":"."`), stop),
 			want: told{text: "Yes.", thinking: "I should look."}},
 		{name: "parts, whole", body: `{"choices":[{"index":0,"message":{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Yes"}]},"finish_reason":null}]}`, want: told{text: "Yes", thinking: "hm"}},
+		// source: platform.openai.com/docs/api-reference/chat/streaming, delta.refusal
+		{name: "content and a refusal", body: events(delta(`"content":"I'm sorry."`), delta(`"refusal":"I can't "`), delta(`"refusal":"help."`), stop), want: told{text: "I'm sorry.\n\nI can't help."}},
+		// source: docs.python.org/3/library/json.html#infinite-and-nan-number-values
+		{name: "no numbers", body: events(`{"choices":[{"index":0,"delta":{"content":"hello"},"logprobs":{"content":[{"logprob":-Infinity}]}}]}`, stop), want: told{text: "hello"}},
+		{name: "no numbers, whole", body: `{"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"logprobs":{"content":[{"logprob":NaN}]},"finish_reason":"stop"}]}`, want: told{text: "hello"}},
+		{name: "wrong escapes", body: events("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\tb\\q\"}}]}", stop), want: told{text: "a\tb\\q"}},
+		// source: docs.cohere.com/v1/reference/chat, finish_reason
+		{name: "toxic", body: events(stopped("ERROR_TOXIC")), want: told{stop: "filter"}},
+		{name: "another spelling", body: events(stopped("content-filter")), want: told{stop: "filter"}},
+		{name: "blocked", body: events(stopped("blocked")), want: told{stop: "filter"}},
 		// source: openclaw#68418
 		{name: "arguments as an object", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":{"limit":2}}`), stopped("tool_calls")), want: told{calls: `a look {"limit":2};`, stop: "toolUse"}},
 		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look [];`, stop: "toolUse"}},

@@ -3,7 +3,9 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -15,7 +17,10 @@ type chunk struct {
 	Usage   *usage
 	Error   json.RawMessage
 	Blocked json.RawMessage `json:"promptFeedback"` // Gemini, by gateways: why there is no answer. source: simonw/llm-gemini#144
-	Groq    *struct {
+	// Gateways write it so as well. source: litellm, vertex_and_google_ai_studio_gemini.py
+	BlockedSnake json.RawMessage `json:"prompt_feedback"`
+	Filters      json.RawMessage `json:"prompt_filter_results"` // Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
+	Groq         *struct {
 		Usage *usage
 		Error json.RawMessage
 	} `json:"x_groq"`
@@ -82,6 +87,13 @@ func (u usage) counted() sessions.Usage {
 	return out
 }
 
+// filtered reports whether Azure says that a filter refused the prompt.
+func (c *chunk) filtered() bool {
+	return len(c.Filters) > 0 && filteredTrue.Match(c.Filters)
+}
+
+var filteredTrue = regexp.MustCompile(`"filtered"\s*:\s*true`)
+
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
@@ -108,6 +120,9 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	*c = chunk{Choices: c.Choices[:0]}
 	if json.Unmarshal(data, c) == nil {
 		return nil, false
+	}
+	if fixed, ok := wire.Repair(data); ok {
+		return c.decode(fixed)
 	}
 	all, odd := tolerant(data)
 	if len(all) == 0 {

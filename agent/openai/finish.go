@@ -8,7 +8,7 @@ import (
 
 // ending says how an answer ended by the provider's word for it. class is set where the answer is of no use.
 func ending(finish string) (stop string, class agent.ErrorClass) {
-	word := strings.ToLower(strings.TrimSpace(finish))
+	word := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(finish)))
 	switch {
 	case broken(word):
 		return "", agent.Overloaded
@@ -21,7 +21,7 @@ func ending(finish string) (stop string, class agent.ErrorClass) {
 	case "tool_calls", "tool_call", "tool_use", "function_call", "function_calls":
 		return agent.StopEnd, "" // the calls themselves say so
 	}
-	for _, part := range []string{"content_filter", "contentfilter", "safety", "recitation", "prohibited", "blocklist", "spii", "refusal", "sensitive", "guardrail", "policy", "moderation"} {
+	for _, part := range []string{"filter", "safety", "recitation", "prohibited", "block", "spii", "refus", "sensitive", "guardrail", "policy", "moderat", "toxic", "unsafe", "censor", "inappropriate"} {
 		if strings.Contains(word, part) {
 			return agent.StopFilter, ""
 		}

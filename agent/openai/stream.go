@@ -52,6 +52,8 @@ type stream struct {
 	model   string
 	usage   usage
 
+	declined bool // a refusal was read, beside the content
+	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
 	whole    bool // a whole message was read
 	done     bool // the end mark was read
@@ -87,7 +89,7 @@ func (s *stream) read(body io.Reader) error {
 	switch {
 	case s.stopped:
 		return nil
-	case s.finish != "" || s.done || s.whole:
+	case s.finish != "" || s.done || s.whole || s.filtered:
 		return s.end()
 	case events.Junk() != "":
 		return s.t.NoStream(events.Junk())
@@ -140,12 +142,13 @@ func (s *stream) event(ev wire.Event) error {
 // add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
 func (s *stream) add(data []byte, value bool) error {
 	c := &s.chunk
-	if says(c.Error) || len(c.Choices) == 0 && says(c.Blocked) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
+	if says(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
 	if c.Model != "" {
 		s.model = c.Model
 	}
+	s.filtered = s.filtered || c.filtered()
 	s.count(c.Usage)
 	if c.Groq != nil {
 		s.count(c.Groq.Usage)
@@ -246,8 +249,15 @@ func (s *stream) delta(d *delta) error {
 		}
 		s.think(s.reason.add(p.text, s.finish != ""))
 	}
-	if text := d.Content + d.Refusal; text != "" {
-		s.say(s.content.add(text, s.finish != ""))
+	if d.Content != "" {
+		s.say(s.content.add(d.Content, s.finish != ""))
+	}
+	if d.Refusal != "" {
+		if !s.declined && (s.content.text.Len() > 0 || s.content.held != "") { // it begins behind content
+			s.say(s.content.add("\n\n", false))
+		}
+		s.declined = true
+		s.say(s.content.add(d.Refusal, s.finish != ""))
 	}
 	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
 		s.extra = bytes.Clone(d.Extra)
@@ -344,6 +354,8 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	case len(calls) > 0:
 		answer.Stop = agent.StopToolUse
+	case s.filtered && strings.TrimSpace(text) == "":
+		answer.Stop = agent.StopFilter
 	default:
 		answer.Stop = stop
 	}

@@ -32,7 +32,8 @@ func tolerant(data []byte) (out []chunk, odd bool) {
 }
 
 func oddChunk(f map[string]any) chunk {
-	c := chunk{Model: text(f["model"]), Usage: oddUsage(f["usage"]), Error: rawOf(f["error"])}
+	c := chunk{Model: text(f["model"]), Usage: oddUsage(f["usage"]), Error: rawOf(f["error"]),
+		Blocked: rawOf(f["promptFeedback"]), BlockedSnake: rawOf(f["prompt_feedback"]), Filters: rawOf(f["prompt_filter_results"])}
 	for _, x := range listOf(f["choices"]) {
 		if m, ok := x.(map[string]any); ok {
 			c.Choices = append(c.Choices, oddChoice(m))

@@ -3,6 +3,7 @@ package responses
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"parley/agent"
@@ -96,7 +97,7 @@ func (s *stream) end() error {
 	}
 	s.bound(answer)
 	switch {
-	case s.ending == "incomplete" && strings.Contains(s.reason, "filter"):
+	case s.ending == "incomplete" && filters.MatchString(s.reason):
 		answer.Stop = agent.StopFilter
 	case s.ending == "incomplete":
 		answer.Stop = agent.StopLength
@@ -111,6 +112,9 @@ func (s *stream) end() error {
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil
 }
+
+// filters matches why an answer ended, where a filter refused it.
+var filters = regexp.MustCompile(`(?i)filter|block|safety|refus|moderat|guardrail|policy|toxic|sensitive`)
 
 // addThoughts adds a reasoning item that says something to people or to its provider.
 func (s *stream) addThoughts(a *agent.Answer, o *output) {

@@ -97,6 +97,9 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	if data[0] == '[' {
 		var list []json.RawMessage
 		if err := json.Unmarshal(data, &list); err != nil {
+			if fixed, ok := wire.Repair(data); ok {
+				return s.take(name, fixed)
+			}
 			return false, s.t.Broken("an event is not valid JSON: %w", err)
 		}
 		for _, x := range list {
@@ -108,6 +111,9 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	}
 	ev := &s.ev
 	if err := ev.read(data); err != nil {
+		if fixed, ok := wire.Repair(data); ok {
+			return s.take(name, fixed)
+		}
 		if !json.Valid(data) {
 			return false, s.t.Broken("an event is not valid JSON: %w", err)
 		}

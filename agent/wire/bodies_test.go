@@ -219,4 +219,19 @@ var faultBodies = []faultBody{
 	{400, `"just a text"`, agent.BadRequest, "just a text"},
 	{400, `{"error":{"message":"{\"error\":{\"message\":\"{\\\"detail\\\":\\\"deep down: tools are not supported\\\"}\"}}"}}`, agent.BadRequest, "deep down"},
 	{400, `{"error":{"message":"cut off in the mid`, agent.BadRequest, "cut off in the mid"},
+	// What gateways and firewalls refuse for its content, at any status. source: docs.litellm.ai/docs/proxy/guardrails, BerriAI/litellm#14420,
+	// ai.google.dev/api/generate-content#BlockReason
+	{500, `{"error":{"message":"{'error': 'Violated guardrail policy', 'guardrail': 'lakera'}","type":"None","param":"None","code":"500"}}`, agent.Refused, "guardrail policy"},
+	{500, `{"error":{"message":"Prompt blocked by guardrail: lakera_prompt_injection","type":"internal_server_error"}}`, agent.Refused, "guardrail"},
+	{503, `{"error":{"message":"Request blocked by content moderation"}}`, agent.Refused, "content moderation"},
+	{401, `{"error":{"message":"Your request was blocked by policy"}}`, agent.Refused, "blocked by policy"},
+	{429, `{"error":{"message":"Your prompt was flagged by the abuse filter"}}`, agent.Refused, "abuse filter"},
+	{403, "<html><h1>Request blocked</h1> The WAF blocked your request</html>", agent.Refused, ""},
+	{0, `{"promptFeedback":{"blockReason":"OTHER"}}`, agent.Refused, "OTHER"},
+	{0, `{"choices":[],"prompt_feedback":{"block_reason":"SAFETY"}}`, agent.Refused, "SAFETY"},
+	// Such words about something else.
+	{403, `{"error":{"message":"Your account was blocked by our policy team"}}`, agent.BadKey, "account"},
+	{503, `{"error":{"message":"Failed to reach the guardrail service"}}`, agent.Overloaded, "guardrail"},
+	{429, `{"error":{"message":"Request blocked: rate limit policy of this team"}}`, agent.RateLimited, "policy"},
+	{403, "<html><title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1></html>", agent.Unreachable, ""},
 }

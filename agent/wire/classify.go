@@ -13,7 +13,7 @@ import (
 func classify(f *Fault) agent.ErrorClass {
 	s := f.Status
 	switch {
-	case s == http.StatusUnavailableForLegalReasons, s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords):
+	case s == http.StatusUnavailableForLegalReasons, f.ofContent():
 		return agent.Refused
 	case s == http.StatusPaymentRequired && strings.Contains(f.All, "in_flight"): // of other requests, which end soon. source: openrouter.ai/docs/api/errors
 		return agent.RateLimited

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"parley/agent"
 )
@@ -29,18 +30,19 @@ type Event struct {
 // Events reads an answer whose packaging is told by its first byte, not by its content type: server-sent events, one JSON value,
 // several of them one after the other (NDJSON), or a list of them. It holds one event in memory.
 type Events struct {
-	in      *bufio.Reader
-	values  *json.Decoder // nil = an event stream
-	counted *valueLimit
-	list    bool // the values are in a list
-	begun   bool
-	name    string
-	data    []byte
-	line    []byte // one that was longer than the buffer
-	junk    []byte
-	next    []byte // a line that belongs to the next event
-	last    error
-	alone   []byte // the first value that stood alone
+	in       *bufio.Reader
+	values   *json.Decoder // nil = an event stream
+	counted  *valueLimit
+	list     bool // the values are in a list
+	begun    bool
+	repaired bool // the rest of the values was repaired, or could not be
+	name     string
+	data     []byte
+	line     []byte // one that was longer than the buffer
+	junk     []byte
+	next     []byte // a line that belongs to the next event
+	last     error
+	alone    []byte // the first value that stood alone
 }
 
 // NewEvents makes a reader of an answer's body.
@@ -108,13 +110,39 @@ func (e *Events) value() (Event, error) {
 	}
 	e.counted.read = 0
 	var raw json.RawMessage
-	if err := e.values.Decode(&raw); err != nil {
+	err := e.values.Decode(&raw)
+	if _, odd := errors.AsType[*json.SyntaxError](err); odd && !e.repaired && e.repair() {
+		err = e.values.Decode(&raw)
+	}
+	if err != nil {
 		if e.list {
 			err = unended(err)
 		}
 		return Event{}, err
 	}
 	return Event{Data: raw, Value: true}, nil
+}
+
+// repair reads the rest of an answer that is no JSON, the value at hand included, and repairs it.
+func (e *Events) repair() bool {
+	e.repaired = true
+	rest, err := io.ReadAll(io.MultiReader(e.values.Buffered(), e.counted))
+	if err != nil {
+		return false
+	}
+	rest, ok := Repair(rest)
+	if !ok {
+		return false
+	}
+	begin := ""
+	if e.list {
+		begin = "["
+	}
+	e.values = json.NewDecoder(io.MultiReader(strings.NewReader(begin), bytes.NewReader(rest)))
+	if e.list {
+		_, err = e.values.Token()
+	}
+	return err == nil
 }
 
 // unended is the error of a list that does not end.

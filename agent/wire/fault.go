@@ -185,7 +185,10 @@ func (r *faultReader) word(under, s string) {
 	s = cutText(s, maxFaultText)
 	r.all = append(r.all, s)
 	switch under {
-	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source", "blockreason":
+	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source", "blockreason", "block_reason":
+		if strings.HasPrefix(under, "block") { // Gemini: whatever the reason, the prompt was refused
+			r.f.Codes = append(r.f.Codes, "prompt_blocked")
+		}
 		if r.f.Code == "" || under == "code" && r.f.Code != s && len(r.f.Codes) == 1 {
 			r.f.Code = s
 		}

@@ -1,0 +1,32 @@
+package wire
+
+import (
+	"net/http"
+	"regexp"
+)
+
+const (
+	filterVerb = `(?:block|violat|flagg|reject|refus|denied|prohibit|filtered|interven|trigger|disallow|not allowed|fail)`
+	filterNoun = `(?:guardrails?|moderation|prompt (?:injection|shield|guard)|(?:content|prompt|abuse|safety|security|input) (?:filter|polic|moderation|safety|check|rule)|(?:usage|acceptable use|our|by) polic|\bwaf\b|web application firewall)`
+)
+
+var (
+	// filterSentence matches what gateways and firewalls say of a request whose content they refused, at any status.
+	// source: BerriAI/litellm#14420, https://docs.litellm.ai/docs/proxy/guardrails/quick_start
+	filterSentence = regexp.MustCompile(filterVerb + `[^\n]{0,60}\b` + filterNoun + `|` + filterNoun + `[^\n]{0,60}` + filterVerb +
+		`|(?:flagged|censored) (?:by|as|for)\b|\brequest (?:was |has been )?blocked|requested url was rejected`)
+	// filterAccount matches what is no content: who asks, or from where.
+	filterAccount = regexp.MustCompile(`\b(?:account|organi[sz]ation|(?:api|virtual) key|team|subscription|ip address|your ip|country|region|territory|location|rate.?limit|quota|budget)\b`)
+	// filterDown matches a filter that did not work: it judged nothing.
+	filterDown = regexp.MustCompile(`(?:guardrail|moderation|filter)[^\n]{0,40}(?:timed? ?out|unavailable|unreachable|could not be reached|connection|not found|not configured)|(?:failed|unable|error) (?:to|calling|while|during|connecting)`)
+)
+
+// ofContent reports whether an error says that a filter refused what the request says. The codes and words of providers are enough below
+// 500; of servers that fail and of limits a sentence about it is.
+func (f *Fault) ofContent() bool {
+	s := f.Status
+	if s != http.StatusTooManyRequests && s < 500 && f.is(contentCodes, contentWords) {
+		return true
+	}
+	return !f.has(rateCodes) && !f.has(keyCodes) && filterSentence.MatchString(f.All) && !filterAccount.MatchString(f.All) && !filterDown.MatchString(f.All)
+}
