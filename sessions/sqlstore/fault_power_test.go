@@ -133,7 +133,7 @@ func TestFaultSyncFails(t *testing.T) {
 				t.Parallel()
 				n, _ := powerLoss(t, uint64(seed), func(r *rand.Rand) func(disktest.Op) disktest.Fault {
 					return func(op disktest.Op) disktest.Fault {
-						if op.Kind == disktest.Sync && op.N > 300 && r.IntN(4) == 0 { // the store is open
+						if op.Kind == disktest.Sync && op.N > 400 && r.IntN(4) == 0 { // the store is open
 							failed.Add(1)
 							return disktest.IO
 						}
