@@ -154,8 +154,8 @@ func TestAlbumHeadOverARestart(t *testing.T) {
 	anna.Say(h.phone, "look at these") // an album without pictures is no turn, and holds nothing up
 	h.texts("look at these")
 	h.phone.WaitWaiting(1)
+	h.gather = time.Minute
 	h.reopen()
-	whatsapp.SetGather(h.ch, time.Minute)
 	anna.Post(h.phone, "", child(inAlbum, head, numbered(1, "", nil)))
 	anna.Post(h.phone, "", child(inAlbum, head, numbered(2, "what are these?", nil)))
 	if in := h.next(); pictures(in) != "12" || in.Text != "what are these?" || in.Quote == nil || in.Quote.Text != "before" {

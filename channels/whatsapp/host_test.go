@@ -19,13 +19,14 @@ const bound = 30 * time.Second
 
 // host is what stands above an adapter: it takes events, or refuses them, and keeps Run going.
 type host struct {
-	t     *testing.T
-	s     *whatsapptest.Server
-	phone *whatsapptest.Phone
-	ch    *whatsapp.Channel
-	dir   string
-	log   *journal
-	in    chan channels.Inbound
+	gather time.Duration // the wait for further parts of an album, from the next open on; 0 = the channel's own
+	t      *testing.T
+	s      *whatsapptest.Server
+	phone  *whatsapptest.Phone
+	ch     *whatsapp.Channel
+	dir    string
+	log    *journal
+	in     chan channels.Inbound
 
 	mu     sync.Mutex
 	refuse func(channels.Inbound) error
@@ -68,6 +69,9 @@ func (h *host) open() {
 		h.t.Fatal(err)
 	}
 	whatsapp.Hurry(ch)
+	if h.gather > 0 {
+		whatsapp.SetGather(ch, h.gather)
+	}
 	h.ch = ch
 }
 
