@@ -117,11 +117,12 @@ type Outbound struct {
 
 // File is something that is sent along. Open gives its bytes, each time from the start.
 type File struct {
-	Kind MediaKind
-	Name string // for people, no path
-	MIME string
-	Size int64 // bytes
-	Open func() (io.ReadCloser, error)
+	Kind  MediaKind
+	Name  string // for people, no path
+	Words string // describes it in a text: its name, type and size; empty = Name
+	MIME  string
+	Size  int64 // bytes
+	Open  func() (io.ReadCloser, error)
 }
 
 // Position is the newest message of a chat that is on disk.
@@ -139,6 +140,9 @@ type Receipt struct {
 	// LeftOut says in plain words what the platform refused, so that the message was sent without it: "the reply reference, the file
 	// q3.pdf". People read it in the list of deliveries.
 	LeftOut string `json:"leftOut,omitempty"`
+
+	// Unsent names the files among that, as their Words do. The message itself names them, and the agent is told with its next turn.
+	Unsent string `json:"unsent,omitempty"`
 }
 
 // Dialect is the markup that a channel understands.

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -285,8 +286,22 @@ func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) chann
 	return l
 }
 
+// tellUnsent tells the agent, with its session's next turn, which files the platform refused.
+func (g *gate) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.Receipt) {
+	keep := g.settings().heardLimit()
+	if r.Unsent == "" || d.Session == "" || keep == 0 {
+		return
+	}
+	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: cutText(r.Unsent, heardLine), Time: time.Now(), Keep: keep}
+	g.persist(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
+		_, err := g.store.Submit(ctx, sessions.Effects{Source: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Overheard: &line})
+		return err
+	})
+}
+
 // arrived writes the receipt of one part.
 func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
+	g.tellUnsent(ctx, d, r)
 	ok := g.persist(ctx, "receipt", d.ID, func(ctx context.Context) error { return g.store.PartSent(ctx, d.ID, r, last) })
 	d.Part++
 	d.Attempt, d.Doubts, d.Unclear = 0, 0, false

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -86,7 +85,7 @@ func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
 	var files []sessions.File
 	for _, f := range d.Files {
 		if why := unsendable(f, l); why != "" {
-			text += fmt.Sprintf("\n\n(The file `%s` %s.)", f.String(), why)
+			text += "\n\n" + channels.FileNote(f.String(), why)
 			continue
 		}
 		files = append(files, f)
@@ -123,7 +122,7 @@ func (g *gate) withoutLost(d sessions.Delivery, p part, l channels.Limits) part 
 			continue
 		}
 		g.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
-		text += fmt.Sprintf("\n\n(The file `%s` cannot be sent any more.)", f.String())
+		text += "\n\n" + channels.FileNote(f.String(), "cannot be sent any more")
 	}
 	if len(left) == len(p.files) {
 		return p
@@ -144,7 +143,7 @@ func (g *gate) withoutLost(d sessions.Delivery, p part, l channels.Limits) part 
 func unsendable(f sessions.File, l channels.Limits) string {
 	switch {
 	case l.Files <= 0:
-		return "cannot be sent in this chat"
+		return channels.NotSendable
 	case l.FileBytes > 0 && f.Size > l.FileBytes:
 		return "is larger than what can be sent here"
 	}

@@ -200,7 +200,7 @@ func (x *outbox) check(f sessions.File) string {
 
 // outbound gives a file as adapters take it.
 func (x *outbox) outbound(f sessions.File) channels.File {
-	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
+	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
 }
 
 // tidy removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent

@@ -409,3 +409,29 @@ func TestRetryWithoutItsFile(t *testing.T) {
 		}
 	})
 }
+
+// The agent reads with its next turn which files a platform refused, once; what else was left out of a message is not told.
+func TestRefusedFilesAreTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g, post := postsFiles(t, anything)
+		g.fake.Script(channeltest.Step{Chat: "a", LeftOut: "the file a.png"}, channeltest.Step{Chat: "a", LeftOut: "the reply reference"})
+		if _, err := post("tool:r:c", "look", ofBytes("a.png", png, nil)); err != nil {
+			t.Fatal(err)
+		}
+		g.ended(2)
+		if _, err := post("tool:r:d", "and"); err != nil {
+			t.Fatal(err)
+		}
+		g.ended(3)
+		g.idle(3)
+		for i, want := range [][]string{{"The chat's platform refused files that you sent; the chat got your message without them: \"a.png, image/png, 8 bytes\""}, nil} {
+			g.say(groupChat("a"), guest, "and now?")
+			g.shown(4 + i)
+			msgs := g.transcript(keyA)
+			at := len(msgs) - 2
+			if got := told(msgs[at]); !slices.Equal(got, want) {
+				t.Errorf("turn %d is told %q, want %q", i, got, want)
+			}
+		}
+	})
+}

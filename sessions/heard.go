@@ -55,6 +55,9 @@ const Reported channels.Event = "reported"
 // ByHand is the event of an Overheard line that a person wrote from another device of the account itself.
 const ByHand channels.Event = "byhand"
 
+// Unsent is the event of an Overheard line that names files of the agent's which a platform refused.
+const Unsent channels.Event = "unsent"
+
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
 func (o Overheard) Sentence(quote func(string) string) string {
 	about := ""
@@ -68,6 +71,8 @@ func (o Overheard) Sentence(quote func(string) string) string {
 	switch {
 	case o.Event == channels.Moved:
 		return "This chat was another one before; what was said there is in the session " + quote(o.Text) + "."
+	case o.Event == Unsent:
+		return "The chat's platform refused files that you sent; the chat got your message without them: " + quote(o.Text)
 	case o.Event == ByHand:
 		return "The account's owner wrote here by hand, in your place: " + quote(o.Text)
 	case o.Event == channels.Joined && who == "":

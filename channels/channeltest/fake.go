@@ -329,7 +329,9 @@ func (f *Fake) Send(ctx context.Context, out channels.Outbound) (channels.Receip
 	defer f.mu.Unlock()
 	if c.Err = err; arrives {
 		c.Receipt = f.show(c)
-		c.Receipt.LeftOut = leftOut
+		if c.Receipt.LeftOut = leftOut; leftOut != "" {
+			c.Receipt.Unsent = channels.FileWords(out.Files)
+		}
 	}
 	receipt := c.Receipt
 	if err != nil {

@@ -174,10 +174,10 @@ func newClient() *http.Client {
 
 // Limits implements channels.Channel. The length is counted in UTF-16 units, which is never less than what Discord counts. A nonce
 // makes a repeated Send harmless for some minutes only, so it is not called idempotent; Arrived finds out about older ones.
-func (c *Channel) Limits(channels.Address) channels.Limits {
-	return channels.Limits{
-		Text: textLimit, Unit: channels.UTF16, Dialect: channels.DiscordMD, Files: fileLimit, FileBytes: fileBytes, Caption: textLimit,
-	}
+func (c *Channel) Limits(channels.Address) channels.Limits { return limits }
+
+var limits = channels.Limits{
+	Text: textLimit, Unit: channels.UTF16, Dialect: channels.DiscordMD, Files: fileLimit, FileBytes: fileBytes, Caption: textLimit - channels.NoteRoom,
 }
 
 // Health implements channels.Reporter. LastSeen is the last heartbeat that Discord acknowledged.

@@ -14,12 +14,14 @@ import (
 // draft is a message as it is tried: whole at first, then without what the platform has refused of it. An answer that arrives without its
 // file or without its reference is better than none.
 type draft struct {
-	out   channels.Outbound
-	body  body
-	files []channels.File
-	voice *voice   // the only file is sent as a voice message
-	left  []string // what is left out, in plain words
-	deaf  func()   // the bot may not read the chat's history
+	out    channels.Outbound
+	body   body
+	text   string // of the body, before it names refused files
+	files  []channels.File
+	unsent []channels.File // that the platform refused
+	voice  *voice          // the only file is sent as a voice message
+	left   []string        // what is left out, in plain words
+	deaf   func()          // the bot may not read the chat's history
 }
 
 // historyAgain is for how long a chat is answered without references after one was refused.
@@ -29,6 +31,7 @@ const historyAgain = time.Hour
 func (c *Channel) draft(out channels.Outbound, sent bool) *draft {
 	d := &draft{out: out, body: body{Flags: suppressEmbeds}, files: out.Files, voice: voiceOf(out)}
 	d.body.Content, d.body.Mentions = c.mentioning(out.To, out.Text)
+	d.text = d.body.Content
 	if !sent {
 		return d
 	}
@@ -58,6 +61,7 @@ func (c *Channel) try(ctx context.Context, d *draft, aim func(*request)) (channe
 		}
 		if err == nil {
 			r, err := q.made(said)
+			r.Unsent = channels.FileWords(d.unsent)
 			if r.LeftOut = strings.Join(d.left, ", "); err == nil && d.out.Key != "" {
 				c.recent.note(nonce(d.out.Key), r)
 			}
@@ -135,20 +139,22 @@ func (d *draft) without(err error) bool {
 	return true
 }
 
-// withoutFiles leaves files out, if anything stays of the message then.
+// withoutFiles leaves files out, and names them in the text.
 func (d *draft) withoutFiles(out func(channels.File) bool) bool {
 	var rest []channels.File
 	var names []string
 	for _, f := range d.files {
 		if out(f) {
 			names = append(names, "the file "+f.Name)
+			d.unsent = append(d.unsent, f)
 		} else {
 			rest = append(rest, f)
 		}
 	}
-	if len(names) == 0 || len(rest) == 0 && strings.TrimSpace(d.body.Content) == "" {
+	if len(names) == 0 {
 		return false
 	}
+	d.body.Content = channels.Outbound{Text: d.text}.WithNote(d.unsent, limits).Text
 	d.files, d.voice, d.left = rest, nil, append(d.left, names...)
 	return true
 }

@@ -44,6 +44,7 @@ func TestRefusedOptionsAreLeftOut(t *testing.T) {
 		"wrong attachments":       {invalid("attachments"), "the file a.txt, the file b.txt", 0, true, true},
 		"invalid, not said how":   {post(discordtest.Fault{Code: 50035}), "the reply reference", 2, false, true},
 		"explicit":                {post(discordtest.Fault{Code: 20009, Status: 403}), "the file a.txt, the file b.txt", 0, true, true},
+		"the files, no words":     {post(discordtest.Fault{Code: 50046}), "the file a.txt, the file b.txt", 0, true, false},
 		"invalid file":            {post(discordtest.Fault{Code: 50046}), "the file a.txt, the file b.txt", 0, true, true},
 		"empty with files":        {post(discordtest.Fault{Code: 50006}), "the file a.txt, the file b.txt", 0, true, true},
 	} {
@@ -57,7 +58,7 @@ func TestRefusedOptionsAreLeftOut(t *testing.T) {
 			}
 			r, err := h.send(out)
 			sent := h.srv.Sent(general)
-			if err != nil || len(sent) != 1 || r.LeftOut != c.left || len(sent[0].Files) != c.files || (sent[0].ReplyTo == id) != c.reply || sent[0].Text != out.Text || string(r.ID) != sent[0].ID {
+			if err != nil || len(sent) != 1 || r.LeftOut != c.left || len(sent[0].Files) != c.files || (sent[0].ReplyTo == id) != c.reply || sent[0].Text != naming(out.Text, c.left) || string(r.ID) != sent[0].ID {
 				h.t.Fatalf("%v, left out %q, sent %+v", err, r.LeftOut, sent)
 			}
 			if n := len(h.srv.Calls("POST " + discordtest.RouteMessages)); n > 3 {
@@ -65,6 +66,16 @@ func TestRefusedOptionsAreLeftOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// naming adds the sentences about files that were left out.
+func naming(text, left string) string {
+	for i, what := range strings.Split(left, ", ") {
+		if name, ok := strings.CutPrefix(what, "the file "); ok {
+			text += "\n" + strings.Repeat("\n", max(0, 1-i)) + "(The file `" + name + "` cannot be sent in this chat.)"
+		}
+	}
+	return strings.TrimLeft(text, "\n")
 }
 
 // What nothing can be left out of stays refused, in one call.
@@ -76,7 +87,6 @@ func TestRefusedMessagesStayRefused(t *testing.T) {
 		"missing permissions":    {50013, channels.Outbound{Text: "words"}},
 		"cannot write to":        {50007, channels.Outbound{Text: "words", ReplyTo: "7"}},
 		"unknown channel":        {10003, channels.Outbound{Text: "words", ReplyTo: "7", Files: []channels.File{file("a.txt", "A")}}},
-		"the only file":          {50046, channels.Outbound{Files: []channels.File{file("a.txt", "A")}}},
 		"blocked by the filter":  {240000, channels.Outbound{Text: "words", ReplyTo: "7"}},
 		"cannot send explicitly": {20009, channels.Outbound{Text: "words"}},
 	} {
@@ -125,7 +135,7 @@ func TestCommandAnswerWithoutItsFile(t *testing.T) {
 		in := h.one()
 		h.srv.Inject(discordtest.Fault{Method: http.MethodPatch, Route: discordtest.RouteOriginal, Status: 403, Code: 50013})
 		r, err := h.send(channels.Outbound{Key: "k", Text: "fine", ReplyTo: in.ID, Files: []channels.File{file("a.txt", "A")}})
-		if sent := h.srv.Sent(general); err != nil || r.LeftOut != "the file a.txt" || len(sent) != 1 || sent[0].Text != "fine" || sent[0].Command == "" {
+		if sent := h.srv.Sent(general); err != nil || r.LeftOut != "the file a.txt" || len(sent) != 1 || sent[0].Text != naming("fine", r.LeftOut) || sent[0].Command == "" {
 			t.Errorf("%v %+v %+v", err, r, sent)
 		}
 	})

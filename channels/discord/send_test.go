@@ -66,7 +66,7 @@ func TestSendFiles(t *testing.T) {
 		if len(m.Files) != 2 || string(m.Files[1].Data) != "C" || m.Text != "two" || m.Files[0].Name != `a"b.txt` {
 			t.Errorf("%+v", m)
 		}
-		if _, err := h.send(channels.Outbound{Key: "g", Files: []channels.File{file("big", strings.Repeat("x", fileBytes+1))}}); err == nil || err.Class != channels.Rejected {
+		if _, err := h.send(channels.Outbound{Key: "g", Files: []channels.File{file("big", strings.Repeat("x", fileBytes+1))}}); err != nil || h.srv.Sent()[1].Text != "(The file `big` cannot be sent in this chat.)" {
 			t.Errorf("too large: %v", err)
 		}
 	})

@@ -43,7 +43,7 @@ func TestFilesThatBreak(t *testing.T) {
 				case c.want == "" && (err != nil || len(sent) != 1 || len(sent[0].Files) != 2 || len(sent[0].Files[1].Data) != 200_000):
 					h.t.Errorf("%v, %d messages", err, len(sent))
 				case c.want == channels.Rejected:
-					if err != nil || r.LeftOut != "the file a.bin" || len(sent) != 1 || len(sent[0].Files) != 1 || sent[0].Text != "text" {
+					if err != nil || r.LeftOut != "the file a.bin" || len(sent) != 1 || len(sent[0].Files) != 1 || sent[0].Text != "text\n\n(The file `a.bin` cannot be sent in this chat.)" {
 						h.t.Errorf("%v, %q, %+v", err, r.LeftOut, sent)
 					}
 				case c.want != "" && (err == nil || err.Class != c.want || len(sent) > 0):

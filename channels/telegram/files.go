@@ -45,23 +45,23 @@ func (c *Channel) sendFiles(ctx context.Context, params tgbotapi.Params, out cha
 	receipt, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
 	said, ok := errors.AsType[*apiError](err)
 	switch {
-	case !ok || strings.TrimSpace(out.Text) == "":
+	case !ok:
 		return receipt, err
-	case said.refusesCaption():
+	case out.Text != "" && said.refusesCaption():
 		return c.sendApart(ctx, params, kinds, out)
 	case said.refusesFile():
-		c.log.WarnContext(ctx, "telegram refuses a file; the text is sent without", "err", said)
+		c.log.WarnContext(ctx, "telegram refuses a file; its message is sent without", "err", said)
 		return c.sendWithout(ctx, params, out)
 	}
 	return receipt, err
 }
 
-// sendWithout sends the text of a message whose files Telegram does not take.
+// sendWithout sends the text of a message whose files Telegram does not take. The text names them.
 func (c *Channel) sendWithout(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
-	files := out.Files
-	out.Files = nil
-	receipt, err := c.sendText(ctx, params, out)
-	receipt.LeftOut = leaving(receipt.LeftOut, namesOf(files))
+	text := out.WithNote(out.Files, c.Limits(out.To))
+	text.Files = nil
+	receipt, err := c.sendText(ctx, params, text)
+	receipt.LeftOut, receipt.Unsent = leaving(receipt.LeftOut, namesOf(out.Files)), channels.FileWords(out.Files)
 	return receipt, err
 }
 
@@ -74,18 +74,22 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 		return receipt, err
 	}
 	out.Text, out.Plain = "", ""
-	_, err = c.sendAlbum(ctx, maps.Clone(params), kinds, out)
+	left, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
 	if e := channels.Classify(err); err != nil && (e.Class == channels.Limited || e.Class == channels.Transient) && pause(ctx, max(e.RetryAfter, time.Second)) {
-		_, err = c.sendAlbum(ctx, params, kinds, out) // the gate paces messages, and this is the second one of its send
+		left, err = c.sendAlbum(ctx, maps.Clone(params), kinds, out) // the gate paces messages, and this is the second one of its send
 	}
 	switch {
 	case err == nil:
+		receipt.LeftOut = leaving(receipt.LeftOut, left.LeftOut)
 	case channels.Classify(err).Class == channels.Ambiguous:
 		c.log.WarnContext(ctx, "it is not known whether a file arrived; the text did", "err", err)
 		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files)+" (may have arrived)")
 	default:
 		c.log.WarnContext(ctx, "telegram refuses a file; the text was sent without", "err", err)
-		receipt.LeftOut = leaving(receipt.LeftOut, namesOf(out.Files))
+		receipt.LeftOut, receipt.Unsent = leaving(receipt.LeftOut, namesOf(out.Files)), channels.FileWords(out.Files)
+		if _, err := c.sendWithout(ctx, params, out); err != nil {
+			c.log.WarnContext(ctx, "telegram refuses the note about a refused file", "err", err)
+		}
 	}
 	return receipt, nil
 }
@@ -115,7 +119,7 @@ func namesOf(files []channels.File) string {
 }
 
 // leaving adds to what was left out.
-func leaving(left, more string) string { return strings.TrimPrefix(left+", "+more, ", ") }
+func leaving(left, more string) string { return strings.Trim(left+", "+more, ", ") }
 
 // sendAlbum makes one call, and a second one with everything as documents when Telegram took nothing because of how it was to be shown.
 func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds []shown, out channels.Outbound) (channels.Receipt, error) {
@@ -125,7 +129,13 @@ func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds [
 	if !ok || slices.Equal(kinds, documents) || said.refusesCaption() || !said.refusesFile() || said.tooLarge || said.Code == http.StatusRequestEntityTooLarge {
 		return receipt, err
 	}
-	return c.sendGroup(ctx, params, documents, out)
+	receipt, err = c.sendGroup(ctx, params, documents, out)
+	for i, f := range out.Files {
+		if err == nil && kinds[i].as != document {
+			receipt.LeftOut = leaving(receipt.LeftOut, "showing "+f.Name+" as a "+kinds[i].as)
+		}
+	}
+	return receipt, err
 }
 
 // refusesFile reports whether it is a file that Telegram does not take, as it is or at all, and not the message.

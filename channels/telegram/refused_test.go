@@ -20,7 +20,7 @@ func TestOneRefusedOption(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, says string
 		times        int // of the refusal
-		left         string
+		left, unsent string
 		files        []string // as what they arrive
 		class        channels.Class
 	}{
@@ -30,11 +30,11 @@ func TestOneRefusedOption(t *testing.T) {
 		"markup":              {method: "sendMessage", says: "can't parse entities: Unclosed start tag", left: "the formatting"},
 		"entities":            {method: "sendMessage", says: "ENTITIES_TOO_LONG", left: "the formatting"},
 		"unknown mention":     {method: "sendMessage", says: "ENTITY_MENTION_USER_INVALID", left: "the formatting"},
-		"no photos":           {method: "sendPhoto", says: "not enough rights to send photos to the chat", files: []string{"document"}},
-		"no photos, new":      {method: "sendPhoto", says: "CHAT_SEND_PHOTOS_FORBIDDEN", files: []string{"document"}},
-		"no files at all":     {method: "sendPhoto,sendDocument", says: "not enough rights to send documents to the chat", left: "the file a.png"},
-		"album, no media":     {method: "sendMediaGroup", says: "CHAT_SEND_MEDIA_FORBIDDEN", times: 2, left: "the files a.png, a.png"},
-		"file is broken":      {method: "sendPhoto,sendDocument", says: "wrong file identifier/HTTP URL specified", left: "the file a.png"},
+		"no photos":           {method: "sendPhoto", says: "not enough rights to send photos to the chat", left: "showing a.png as a photo", files: []string{"document"}},
+		"no photos, new":      {method: "sendPhoto", says: "CHAT_SEND_PHOTOS_FORBIDDEN", left: "showing a.png as a photo", files: []string{"document"}},
+		"no files at all":     {method: "sendPhoto,sendDocument", says: "not enough rights to send documents to the chat", left: "the file a.png", unsent: "a.png"},
+		"album, no media":     {method: "sendMediaGroup", says: "CHAT_SEND_MEDIA_FORBIDDEN", times: 2, left: "the files a.png, a.png", unsent: "a.png; a.png"},
+		"file is broken":      {method: "sendPhoto,sendDocument", says: "wrong file identifier/HTTP URL specified", left: "the file a.png", unsent: "a.png"},
 		"no text":             {method: "sendMessage", says: "not enough rights to send text messages to the chat", class: channels.Rejected},
 		"no text in captions": {method: "sendPhoto", says: "CHAT_SEND_PLAIN_FORBIDDEN", class: channels.Rejected},
 		"topic closed":        {method: "sendPhoto", says: "TOPIC_CLOSED", class: channels.Rejected},
@@ -61,7 +61,13 @@ func TestOneRefusedOption(t *testing.T) {
 					return
 				}
 				sent := r.srv.Sent()
-				if err != nil || receipt.LeftOut != c.left || receipt.ID == "" || len(sent) != 1 || sent[0].Text != "x" || sent[0].Thread != topic || sent[0].Chat != forum {
+				text := "x"
+				for i, name := range strings.Split(c.unsent, "; ") {
+					if name != "" {
+						text += "\n" + strings.Repeat("\n", max(0, 1-i)) + "(The file " + name + " cannot be sent in this chat.)"
+					}
+				}
+				if err != nil || receipt.LeftOut != c.left || receipt.Unsent != c.unsent || receipt.ID == "" || len(sent) != 1 || sent[0].Text != text || sent[0].Thread != topic || sent[0].Chat != forum {
 					t.Fatalf("%v, %+v, %+v", err, receipt, sent)
 				}
 				var files []string
@@ -83,7 +89,7 @@ func TestFileThatAProxyRefuses(t *testing.T) {
 		r.srv.Inject(telegramtest.Fault{Method: "sendDocument", Code: 413, Body: "<html>413 Request Entity Too Large</html>"})
 		var a attachments
 		receipt, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: "x", Plain: "x", Files: []channels.File{a.file(channels.Document, "d.pdf", "application/pdf", []byte("x"))}})
-		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the file d.pdf" || len(sent) != 1 || sent[0].Text != "x" {
+		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the file d.pdf" || len(sent) != 1 || sent[0].Text != "x\n\n(The file d.pdf cannot be sent in this chat.)" {
 			t.Errorf("%v, %+v, %+v", err, receipt, sent)
 		}
 	})

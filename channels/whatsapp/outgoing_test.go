@@ -156,15 +156,15 @@ func TestOptionsAreLeftOut(t *testing.T) {
 	}
 	file := ofBytes(channels.Document, "q3.pdf", "application/pdf", []byte("%PDF"))
 	h.phone.Reject(479)
-	if r = h.send(channels.Outbound{Key: "b", To: to, Text: "the figures", Files: []channels.File{file}}); r.LeftOut != "the file q3.pdf" {
-		t.Errorf("left out: %q", r.LeftOut)
+	if r = h.send(channels.Outbound{Key: "b", To: to, Text: "the figures", Files: []channels.File{file}}); r.LeftOut != "the file q3.pdf" || r.Unsent != "q3.pdf" {
+		t.Errorf("left out: %+v", r)
 	}
 	file.Size = 1 << 40
 	if r = h.send(channels.Outbound{Key: "c", To: to, Text: "more figures", Files: []channels.File{file}}); r.LeftOut != "the file q3.pdf" {
 		t.Errorf("left out: %q", r.LeftOut)
 	}
 	sent := h.phone.Sent(anna)
-	if len(sent) != 3 || sent[0].Text != "an answer to @Anna" || sent[0].Quote != "" || len(sent[0].Mentions) != 0 || sent[1].Text != "the figures" || sent[1].File != nil {
+	if len(sent) != 3 || sent[0].Text != "an answer to @Anna" || sent[0].Quote != "" || len(sent[0].Mentions) != 0 || sent[1].Text != "the figures\n\n(The file `q3.pdf` cannot be sent in this chat.)" || sent[1].File != nil {
 		t.Errorf("Anna sees %+v", sent)
 	}
 	h.phone.Reject(479)

@@ -46,7 +46,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 		at, err := l.write(ctx, to, f.msg, id)
 		switch {
 		case err == nil:
-			return channels.Receipt{ID: channels.MessageID(id), At: channels.UnixTime(at.Unix()), LeftOut: f.leftOut}, nil
+			return channels.Receipt{ID: channels.MessageID(id), At: channels.UnixTime(at.Unix()), LeftOut: f.leftOut, Unsent: f.unsent}, nil
 		case i == len(forms)-1 || !errors.Is(err, errContent):
 			return channels.Receipt{}, err
 		}
@@ -58,6 +58,7 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 type form struct {
 	msg     *waE2E.Message
 	leftOut string
+	unsent  string // the file among that
 }
 
 // forms gives the ways to send a message.
@@ -74,9 +75,9 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 		less = append(less, "the mentions")
 	}
 	add := func(message func(text string, c *waE2E.ContextInfo) *waE2E.Message, without ...string) {
-		list = append(list, form{message(text, full), strings.Join(without, ", ")})
+		list = append(list, form{msg: message(text, full), leftOut: strings.Join(without, ", ")})
 		if len(less) > 0 {
-			list = append(list, form{message(out.Text, bare), strings.Join(append(slices.Clone(less), without...), ", ")})
+			list = append(list, form{msg: message(out.Text, bare), leftOut: strings.Join(append(slices.Clone(less), without...), ", ")})
 		}
 	}
 	if len(out.Files) == 0 {
@@ -88,11 +89,15 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 	switch {
 	case err == nil:
 		add(sent.message)
-	case out.Text == "" || !errors.As(err, &refused) || refused.Class != channels.Rejected:
+	case !errors.As(err, &refused) || refused.Class != channels.Rejected:
 		return nil, err
 	}
-	if out.Text != "" {
-		add(textMessage, "the file "+fileNames(out.Files))
+	with := len(list)
+	add(func(text string, c *waE2E.ContextInfo) *waE2E.Message {
+		return textMessage(channels.Outbound{Text: text}.WithNote(out.Files, l.c.Limits(out.To)).Text, c)
+	}, "the file "+fileNames(out.Files))
+	for i := range list[with:] {
+		list[with+i].unsent = channels.FileWords(out.Files)
 	}
 	return list, nil
 }

@@ -178,9 +178,12 @@ func TestFilesBothWays(t *testing.T) {
 	big.Size = 101 << 20
 	gone := file(channels.Document, "gone", "x/y", nil)
 	gone.Open = func() (io.ReadCloser, error) { return nil, errors.New("no such file") }
-	for _, files := range [][]channels.File{{big}, {gone}, {big, gone}} {
-		_, err := h.ch.Send(t.Context(), channels.Outbound{Key: "x", To: to, Files: files})
-		h.class(err, channels.Rejected)
+	for key, files := range map[string][]channels.File{"x": {big}, "y": {gone}, "z": {big, gone}} {
+		r := h.send(channels.Outbound{Key: key, To: to, Files: files})
+		sent := h.phone.Sent(anna)
+		if m := sent[len(sent)-1]; m.File != nil || strings.Count(m.Text, "cannot be sent in this chat") != len(files) || r.Unsent != channels.FileWords(files) {
+			t.Errorf("%+v, Anna sees %+v", r, m)
+		}
 	}
 }
 

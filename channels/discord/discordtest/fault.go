@@ -9,7 +9,9 @@ import (
 	"time"
 )
 
-// Fault scripts what happens to calls of the REST API. The first fault that matches a call is used up by it.
+// Fault scripts what happens to calls of the REST API. The first fault that matches a call is used up by it. It may be a page of Cloudflare
+// or an empty body at any status, and any status for ever.
+// source: discord/discord-api-docs#7408 (520 for Create Message), discord/discord-api-docs#6473, Tyrrrz/DiscordChatExporter#940 (502)
 type Fault struct {
 	Method  string // empty = any
 	Route   string // such as RouteMessages; empty = any

@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-// Fault scripts what happens to calls. The first fault that matches a call is used up by it.
+// Fault scripts what happens to calls. The first fault that matches a call is used up by it. It may be a 401 or 404 that comes once, a page
+// of a proxy or an empty body at any status, and any status for ever.
+// source: tdlib/telegram-bot-api#77, tdlib/telegram-bot-api#518, Naltox/telegram-node-bot#92, mvrozanti/RAT-via-Telegram#45
 type Fault struct {
 	Method string // empty = any
 	Chat   int64  // 0 = any

@@ -128,7 +128,8 @@ type Option func(message object)
 // With sets any field of the message.
 func With(field string, value any) Option { return func(m object) { m[field] = value } }
 
-// InTopic puts the message into a forum topic; 1 is General.
+// InTopic puts the message into a forum topic; 1 is General, whose messages have no is_topic_message.
+// source: the Bot API's Message.is_topic_message; tdlib/telegram-bot-api#356
 func InTopic(id int64) Option {
 	return func(m object) {
 		if id > 1 {
@@ -197,7 +198,7 @@ func (s *Server) Say(chatID, from int64, text string, opts ...Option) Posted {
 	if id, is := m[replyKey].(int64); is {
 		delete(m, replyKey)
 		m["reply_to_message"] = plainReply(c.messages[id], id, c)
-		if _, in := m["message_thread_id"]; !in && c.kind == "supergroup" && !c.direct { // the first message of the chain: nutgram, message_general_topic_reply.json
+		if _, in := m["message_thread_id"]; !in && c.kind == "supergroup" && !c.direct { // the first message of the chain. source: nutgram, message_general_topic_reply.json
 			m["message_thread_id"] = c.chain(id)
 		}
 	} else if topic, is := m["message_thread_id"].(int64); is && c.messages[topic] != nil {

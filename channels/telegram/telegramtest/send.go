@@ -99,7 +99,8 @@ func (s *Server) target(p url.Values) (*chat, int64, *reply) {
 	return c, thread, nil
 }
 
-// maxEntities is how many entities of a message count; what comes later is shown without: tdlib/telegram-bot-api#165, #820.
+// maxEntities is how many entities of a message count; what comes later is shown without.
+// source: tdlib/telegram-bot-api#165, tdlib/telegram-bot-api#820
 const maxEntities = 100
 
 // visible gives the text of a message as people will read it and where it leads, or why it cannot be sent.
@@ -138,6 +139,7 @@ func (s *Server) writable(p url.Values) (*chat, int64, *reply) {
 		return nil, 0, bad
 	}
 	// The real server knows no thread 1 in sends: General has none.
+	// source: tdlib/telegram-bot-api#447, grammyjs/auto-thread#3
 	if _, known := c.topics[thread]; thread != 0 && (!c.forum || !known) {
 		return nil, 0, badRequest("message thread not found")
 	}

@@ -141,6 +141,7 @@ func (s *Server) Down(down bool) {
 }
 
 // Milliseconds makes the server write dates in milliseconds, as some servers behind apiUrl do.
+// source: the Bot API's Message.date, which is in seconds
 func (s *Server) Milliseconds(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,6 +149,7 @@ func (s *Server) Milliseconds(on bool) {
 }
 
 // Impatient makes the server answer getUpdates at once, with nothing when there is nothing.
+// source: the Bot API's getUpdates, timeout ("0, i.e. usual short polling"); tdlib/telegram-bot-api#842
 func (s *Server) Impatient(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

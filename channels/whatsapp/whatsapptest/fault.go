@@ -28,6 +28,7 @@ type swapped struct {
 }
 
 // Failure is the answer to a login that WhatsApp refuses.
+// source: go.mau.fi/whatsmeow types/events.ConnectFailureReason
 type Failure struct {
 	Reason int           // 401 unlinked, 402 banned for a time, 403 banned, 405 outdated, 503 not now, …
 	Code   int           // 402: why
@@ -113,6 +114,7 @@ func (p *Phone) Flood() {
 func (p *Phone) Replace() { p.each(func(c *conn) { c.end(replaced) }) }
 
 // StreamError ends the connections of the account's linked devices with a code: 503 try again, 515 try again at once, …
+// source: go.mau.fi/whatsmeow connectionevents.go (handleStreamError)
 func (p *Phone) StreamError(code int) {
 	p.each(func(c *conn) { c.end(node{Tag: "stream:error", Attrs: attrs{"code": strconv.Itoa(code)}}) })
 }

@@ -65,6 +65,8 @@ func (s *Server) pass(from *device, to types.JID, n *node) {
 	if pn, ok := n.Attrs["peer_recipient_pn"]; ok {
 		m.attrs["peer_recipient_pn"] = pn
 	}
+	// Of a message to a person the sender's own other devices have their parts in the same list.
+	// source: go.mau.fi/whatsmeow send.go (DeviceSentMessage)
 	parts, several := n.GetOptionalChildByTag("participants")
 	group := s.groups[to.User]
 	if _, repeated := n.Attrs["participant"]; to.Server == types.GroupServer && group != nil && !repeated {
