@@ -93,6 +93,7 @@ func newWorld(ctx context.Context, c worldConfig) (*world, error) {
 		model.Script(c.Model)
 	}
 	w.one, w.two, w.discord, w.whatsapp = telegramtest.New(nil), telegramtest.New(nil), discordtest.New(nil), whatsapptest.New(w.things)
+	w.two.Become(telegramtest.BotID + 1)
 	w.things.Cleanup(w.one.Close)
 	w.things.Cleanup(w.two.Close)
 	w.things.Cleanup(w.discord.Close)

@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,13 +57,15 @@ func (s *Server) WaitSent(ctx context.Context, n int) ([]Message, error) {
 }
 
 func (s *Server) getMe() reply {
-	o := me().wire()
+	o := s.me().wire()
 	o["can_join_groups"], o["can_read_all_group_messages"], o["supports_inline_queries"] = true, false, false
 	return result(o)
 }
 
 // me is the bot.
-func me() User { return User{ID: BotID, Name: "Parley", Username: BotUsername, Bot: true} }
+func (s *Server) me() User {
+	return User{ID: cmp.Or(s.bot.Load(), BotID), Name: "Parley", Username: BotUsername, Bot: true}
+}
 
 func result(v any) reply {
 	raw, err := json.Marshal(v)
@@ -181,7 +184,7 @@ func (s *Server) sendMessage(p url.Values) reply {
 // compose makes the next message of the bot in a chat, without what it says. The caller holds s.mu.
 func (s *Server) compose(c *chat, thread int64, p url.Values) (Message, object, *reply) {
 	m := Message{Chat: c.id, Thread: thread, ID: c.lastID + 1, At: time.Now()}
-	wire := object{"message_id": m.ID, "from": me().wire(), "chat": c.wire(), "date": s.date()}
+	wire := object{"message_id": m.ID, "from": s.me().wire(), "chat": c.wire(), "date": s.date()}
 	InTopic(thread)(wire)
 	if m.Direct, _ = strconv.ParseInt(p.Get("direct_messages_topic_id"), 10, 64); m.Direct != 0 {
 		InDirect(m.Direct)(wire)

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,6 +37,7 @@ const (
 type Server struct {
 	t    T
 	spec *Spec
+	bot  atomic.Int64 // its id; 0 = BotID
 
 	mu         sync.Mutex
 	changed    chan struct{}   // closed and replaced at every change
@@ -70,6 +72,9 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 }
+
+// Become makes the bot another one, before anything asks who it is: two accounts are not one login.
+func (s *Server) Become(id int64) { s.bot.Store(id) }
 
 // New makes a server. With t it is closed when the test ends, and every violation of the protocol fails the test; without (nil)
 // the caller closes it, and nothing is validated unless Validate is called.
