@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"slices"
 
 	"parley/channels"
 	"parley/sessions"
@@ -11,6 +12,9 @@ import (
 // under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
 // that the configuration has on the channel. It may be repeated, and is until it works.
 func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.UserID, configured []channels.AccountID) error {
+	if err := r.gate.landed(ctx, ref.Channel, configured); err != nil {
+		return err
+	}
 	found, err := r.store.Identify(ctx, sessions.Login{Channel: ref.Channel, Account: ref.Account, User: who, Configured: configured})
 	if err != nil {
 		return err
@@ -32,7 +36,22 @@ func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.Us
 	return nil
 }
 
-// renamed lets what waits for an account leave by the one that took its place. Nothing of the old one is on its way: it has no channel.
+// landed waits until what is on its way by accounts of a channel that the configuration has no more has landed; nothing if none has anything
+// to send. They have no channel any more, so nothing new begins, and until the store knows of a new name what waits keeps its order.
+func (g *gate) landed(ctx context.Context, kind channels.Kind, configured []channels.AccountID) error {
+	g.mu.Lock()
+	busy := false
+	for ref, o := range g.outlets {
+		busy = busy || ref.Channel == kind && o.ch == nil && len(o.queues) > 0 && !slices.Contains(configured, ref.Account)
+	}
+	g.mu.Unlock()
+	if !busy {
+		return nil
+	}
+	return g.settleAll(ctx)
+}
+
+// renamed lets what waits for an account leave by the one that took its place. A call that is under way all the same ends first.
 func (g *gate) renamed(was AccountRef) {
 	g.previews.move(g.settings().former.called)
 	g.mu.Lock()

@@ -171,3 +171,38 @@ func TestRenamedAccountByReload(t *testing.T) {
 		}
 	})
 }
+
+// The configuration is read again while a platform is slow to answer: what it is taking is not cut, nor sent again, and what waits behind it
+// keeps its order.
+//
+// source: https://core.telegram.org/bots/api#sendmessage (a bot cannot ask what became of a message)
+func TestRenamedAccountWhileSending(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := renamedRig(t)
+		group := groupChat("-5")
+		g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
+		g.hear(group, guest, "one")
+		g.hear(group, guest, "two")
+		g.r.Attach(account, nil)
+		settings := *g.set
+		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
+		if err := g.r.Apply(t.Context(), &settings); err != nil {
+			t.Fatal(err)
+		}
+		g.r.Attach(renamed, g.fake.Full())
+		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
+			t.Fatal(err)
+		}
+		g.hear(renamed.at(group), guest, "three")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if got, want := append(g.fake.Texts(group), g.fake.Texts(renamed.at(group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+		for _, d := range g.deliveries() {
+			if d.State != sessions.Sent {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
