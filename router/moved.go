@@ -100,15 +100,19 @@ func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
 	f.earlier[b], f.later[a] = was, now
 }
 
-// rename says that an account took the place of others, and that its name is in use: no longer a former one.
-func (f *former) rename(ref AccountRef, was ...channels.AccountID) {
+// rename says that an account took the place of others, and that its name is in use: no longer a former one. It gives those of the others of
+// which that was not known.
+func (f *former) rename(ref AccountRef, was ...channels.AccountID) (fresh []channels.AccountID) {
 	if f == nil {
-		return
+		return was
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.became, ref)
 	for _, old := range was {
+		if f.became[AccountRef{ref.Channel, old}] != ref.Account {
+			fresh = append(fresh, old)
+		}
 		f.became[AccountRef{ref.Channel, old}] = ref.Account
 	}
 	for from, to := range f.now {
@@ -117,6 +121,7 @@ func (f *former) rename(ref AccountRef, was ...channels.AccountID) {
 		from.Account, to.Account = f.account(Ref(from)), f.account(Ref(to))
 		f.now[from], f.was[to] = to, from
 	}
+	return fresh
 }
 
 // also gives the other id of a person, "" when they have one alone.

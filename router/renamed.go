@@ -23,13 +23,13 @@ func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.Us
 	for _, other := range found.Twice {
 		log.Warn("two accounts of the configuration are one login: the platform may disconnect one for the other", "other", other, "hint", "remove one of them")
 	}
-	r.settings.Load().former.rename(ref, found.Moved...)
-	for _, was := range found.Moved {
+	fresh := r.settings.Load().former.rename(ref, found.Moved...)
+	for _, was := range fresh {
 		log.Warn("an account was renamed: its sessions, people, jobs and waiting messages follow; rules that name the old account hold for it until they are changed",
 			"was", was, "hint", "write the new name where bindings and session.sendPolicy name the old account")
 		r.gate.renamed(AccountRef{ref.Channel, was})
 	}
-	if len(found.Moved) > 0 {
+	if len(fresh) > 0 {
 		r.doubt.Store(true) // what waited in an old session may wait in another one now
 		_ = r.heal(ctx)     // the doubt stays until a write works
 	}

@@ -1,6 +1,8 @@
 package router
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -203,6 +205,49 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 			if d.State != sessions.Sent {
 				t.Errorf("%+v", d)
 			}
+		}
+	})
+}
+
+// lostIdentify is a store whose first answer about who an account is does not come back.
+type lostIdentify struct {
+	sessions.Store
+	lost *bool
+}
+
+func (s lostIdentify) Identify(ctx context.Context, l sessions.Login) (sessions.Identified, error) {
+	found, err := s.Store.Identify(ctx, l)
+	if err == nil && !*s.lost {
+		*s.lost = true
+		return sessions.Identified{}, sessions.ErrUncertain
+	}
+	return found, err
+}
+
+// The store has a rename, and its answer is lost: what waits leaves all the same once the account has asked again.
+func TestRenamedAccountAskedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := renamedRig(t)
+		g.stop()
+		lost := true
+		g.wrap = func(s sessions.Store) sessions.Store { return lostIdentify{s, &lost} }
+		g.start()
+		group := groupChat("-5")
+		g.hear(group, guest, "one")
+		g.r.Attach(account, nil)
+		g.hear(group, guest, "two")
+		settings := *g.set
+		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
+		check(t, g.r.Apply(t.Context(), &settings))
+		g.r.Attach(renamed, g.fake.Full())
+		lost = false
+		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); !errors.Is(err, sessions.ErrUncertain) {
+			t.Fatal(err)
+		}
+		check(t, g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}))
+		synctest.Wait()
+		if got, want := g.fake.Texts(renamed.at(group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
 		}
 	})
 }
