@@ -62,7 +62,7 @@ func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) erro
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople} {
+	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople, t.moveCursor} {
 		if err := step(x); err != nil {
 			return err
 		}
@@ -93,6 +93,16 @@ func (t *tx) moveAddresses(x relocation) error {
 		}
 	}
 	_, err := t.exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
+	return err
+}
+
+// moveCursor lets the new account go on where the old one stood, unless it has come to somewhere itself.
+func (t *tx) moveCursor(x relocation) error {
+	was, now := account(x.from.Channel, x.from.Account), account(x.to.Channel, x.to.Account)
+	if _, err := t.exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM cursors WHERE account = ?", was) // another login may have the name next
 	return err
 }
 
