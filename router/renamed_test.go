@@ -251,3 +251,29 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 		}
 	})
 }
+
+// An account that had several names is bound as it was under the newest that has a binding.
+func TestRenamedAccountSeveralTimes(t *testing.T) {
+	group := groupChat("-5")
+	f := newFormer()
+	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
+	for i, was := range names[:len(names)-1] {
+		f.rename(AccountRef{fakeKind, names[i+1]}, was)
+	}
+	f.rename(AccountRef{fakeKind, "c"}, "z")
+	var got []channels.AccountID
+	for _, a := range f.names(AccountRef{fakeKind, "c"}.at(group)) {
+		got = append(got, a.Account)
+	}
+	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
+		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: fakeKind, AccountID: account}}
+	}
+	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.names,
+		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
+	if _, agent, _ := routes.Key(channels.Inbound{Address: AccountRef{fakeKind, "c"}.at(group)}); agent != "second" {
+		t.Errorf("bound to %q", agent)
+	}
+}
