@@ -21,12 +21,11 @@ func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.Us
 	}
 	log := r.log.With("channel", ref.Channel, "account", ref.Account)
 	for _, other := range found.Twice {
-		log.Warn("two accounts of the configuration are one login: the platform may disconnect one for the other", "other", other, "hint", "remove one of them")
+		log.Warn("two accounts share one login", "other", other, "hint", "remove one of them: the platform may disconnect one for the other")
 	}
 	fresh := r.settings.Load().former.rename(ref, found.Moved...)
 	for _, was := range fresh {
-		log.Warn("an account was renamed: its sessions, people, jobs and waiting messages follow; rules that name the old account hold for it until they are changed",
-			"was", was, "hint", "write the new name where bindings and session.sendPolicy name the old account")
+		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
 		r.gate.renamed(AccountRef{ref.Channel, was})
 	}
 	if len(fresh) > 0 {
