@@ -90,7 +90,7 @@ func (h *Host) identified(ctx context.Context, ref router.AccountRef, who channe
 		if err == nil {
 			return
 		}
-		h.log.Error("cannot note who an account is; its events wait", "channel", ref.Channel, "account", ref.Account, "err", err)
+		h.log.Error("cannot note an account's identity", "channel", ref.Channel, "account", ref.Account, "err", err, "hint", "its events wait for that")
 		channels.Sleep(ctx, wait.NextBackOff())
 	}
 }

@@ -270,12 +270,20 @@ func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbo
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })()
+	defer g.atShutdown(cancel)()
 	err = fenced(func() (err error) {
 		r, err = ch.Send(call, out)
 		return err
 	})
 	return r, err
+}
+
+// atShutdown cuts a call that is still under way sendGrace after the host was stopped. That its queue ends is no reason: a call that is cut may
+// have arrived, and is made again. The result gives the call free.
+func (g *gate) atShutdown(cut func()) func() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return context.AfterFunc(g.life, func() { time.AfterFunc(sendGrace, cut) })
 }
 
 func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) channels.Limits {

@@ -308,7 +308,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })()
+	defer g.atShutdown(cancel)()
 	p, err := g.resolve(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):

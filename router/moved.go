@@ -100,15 +100,19 @@ func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
 	f.earlier[b], f.later[a] = was, now
 }
 
-// rename says that an account took the place of others, and that its name is in use: no longer a former one.
-func (f *former) rename(ref AccountRef, was ...channels.AccountID) {
+// rename says that an account took the place of others, and that its name is in use: no longer a former one. It gives those of the others of
+// which that was not known.
+func (f *former) rename(ref AccountRef, was ...channels.AccountID) (fresh []channels.AccountID) {
 	if f == nil {
-		return
+		return was
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.became, ref)
 	for _, old := range was {
+		if f.became[AccountRef{ref.Channel, old}] != ref.Account {
+			fresh = append(fresh, old)
+		}
 		f.became[AccountRef{ref.Channel, old}] = ref.Account
 	}
 	for from, to := range f.now {
@@ -117,6 +121,7 @@ func (f *former) rename(ref AccountRef, was ...channels.AccountID) {
 		from.Account, to.Account = f.account(Ref(from)), f.account(Ref(to))
 		f.now[from], f.was[to] = to, from
 	}
+	return fresh
 }
 
 // also gives the other id of a person, "" when they have one alone.
@@ -168,7 +173,7 @@ func (f *former) called(at channels.Address) channels.Address {
 }
 
 // names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
-// names of its account come last.
+// names of its account come last, again newest first.
 func (f *former) names(at channels.Address) []channels.Address {
 	out := []channels.Address{at}
 	if f == nil {
@@ -183,15 +188,30 @@ func (f *former) names(at channels.Address) []channels.Address {
 		was.Thread = at.Thread
 		out = append(out, was)
 	}
-	for ref := range f.became {
-		if ref.Channel != at.Channel || ref.Account == at.Account || f.account(ref) != at.Account {
-			continue
-		}
-		for _, a := range slices.Clone(out) {
+	chats := len(out)
+	for _, account := range f.accounts(Ref(at)) {
+		for _, a := range out[:chats] {
 			if a.Account == at.Account {
-				a.Account = ref.Account
+				a.Account = account
 				out = append(out, a)
 			}
+		}
+	}
+	return out
+}
+
+// accounts gives the names that an account had, newest first; those that were renamed to the same one by the alphabet. f.mu is held.
+func (f *former) accounts(now AccountRef) (out []channels.AccountID) {
+	for next := []AccountRef{now}; len(next) > 0; next = next[1:] {
+		first := len(out)
+		for was, became := range f.became {
+			if was.Channel == now.Channel && became == next[0].Account {
+				out = append(out, was.Account)
+			}
+		}
+		slices.Sort(out[first:])
+		for _, was := range out[first:] {
+			next = append(next, AccountRef{now.Channel, was})
 		}
 	}
 	return out

@@ -1,6 +1,8 @@
 package router
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -170,4 +172,108 @@ func TestRenamedAccountByReload(t *testing.T) {
 			t.Errorf("answered %q", got)
 		}
 	})
+}
+
+// The configuration is read again while a platform is slow to answer: what it is taking is not cut, nor sent again, and what waits behind it
+// keeps its order.
+//
+// source: https://core.telegram.org/bots/api#sendmessage (a bot cannot ask what became of a message)
+func TestRenamedAccountWhileSending(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := renamedRig(t)
+		group := groupChat("-5")
+		g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
+		g.hear(group, guest, "one")
+		g.hear(group, guest, "two")
+		g.r.Attach(account, nil)
+		settings := *g.set
+		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
+		if err := g.r.Apply(t.Context(), &settings); err != nil {
+			t.Fatal(err)
+		}
+		g.r.Attach(renamed, g.fake.Full())
+		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
+			t.Fatal(err)
+		}
+		g.hear(renamed.at(group), guest, "three")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if got, want := append(g.fake.Texts(group), g.fake.Texts(renamed.at(group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+		for _, d := range g.deliveries() {
+			if d.State != sessions.Sent {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
+
+// lostIdentify is a store whose first answer about who an account is does not come back.
+type lostIdentify struct {
+	sessions.Store
+	lost *bool
+}
+
+func (s lostIdentify) Identify(ctx context.Context, l sessions.Login) (sessions.Identified, error) {
+	found, err := s.Store.Identify(ctx, l)
+	if err == nil && !*s.lost {
+		*s.lost = true
+		return sessions.Identified{}, sessions.ErrUncertain
+	}
+	return found, err
+}
+
+// The store has a rename, and its answer is lost: what waits leaves all the same once the account has asked again.
+func TestRenamedAccountAskedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := renamedRig(t)
+		g.stop()
+		lost := true
+		g.wrap = func(s sessions.Store) sessions.Store { return lostIdentify{s, &lost} }
+		g.start()
+		group := groupChat("-5")
+		g.hear(group, guest, "one")
+		g.r.Attach(account, nil)
+		g.hear(group, guest, "two")
+		settings := *g.set
+		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
+		check(t, g.r.Apply(t.Context(), &settings))
+		g.r.Attach(renamed, g.fake.Full())
+		lost = false
+		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); !errors.Is(err, sessions.ErrUncertain) {
+			t.Fatal(err)
+		}
+		check(t, g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}))
+		synctest.Wait()
+		if got, want := g.fake.Texts(renamed.at(group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	})
+}
+
+// An account that had several names is bound as it was under the newest that has a binding.
+func TestRenamedAccountSeveralTimes(t *testing.T) {
+	group := groupChat("-5")
+	f := newFormer()
+	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
+	for i, was := range names[:len(names)-1] {
+		f.rename(AccountRef{fakeKind, names[i+1]}, was)
+	}
+	f.rename(AccountRef{fakeKind, "c"}, "z")
+	var got []channels.AccountID
+	for _, a := range f.names(AccountRef{fakeKind, "c"}.at(group)) {
+		got = append(got, a.Account)
+	}
+	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
+		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: fakeKind, AccountID: account}}
+	}
+	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.names,
+		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
+	if _, agent, _ := routes.Key(channels.Inbound{Address: AccountRef{fakeKind, "c"}.at(group)}); agent != "second" {
+		t.Errorf("bound to %q", agent)
+	}
 }

@@ -12,7 +12,7 @@ type Login struct {
 
 // Identified says what the store knew of a login under other names.
 type Identified struct {
-	Moved []channels.AccountID // accounts that this one took the place of
+	Moved []channels.AccountID // accounts that this one took the place of, now or before
 	Twice []channels.AccountID // configured accounts that are the same login; nothing has moved
 }
 

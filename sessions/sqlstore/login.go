@@ -9,15 +9,20 @@ import (
 )
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
-// what it had is this one's from here on.
+// what it had is this one's from here on. The same again gives the same: the answer to a commit may be lost.
 func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
 	err = s.write(ctx, "Identify", func(t *tx) error {
 		found = sessions.Identified{}
-		err := t.each("SELECT account FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became = '' ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account)}, func(r row) error {
-			if was := channels.AccountID(r.str(0)); slices.Contains(l.Configured, was) {
-				found.Twice = append(found.Twice, was)
-			} else {
+		var moves []channels.AccountID // those of which nothing has moved yet
+		err := t.each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r row) error {
+			was, moved, configured := channels.AccountID(r.str(0)), r.str(1) != "", slices.Contains(l.Configured, channels.AccountID(r.str(0)))
+			switch {
+			case moved:
 				found.Moved = append(found.Moved, was)
+			case configured:
+				found.Twice = append(found.Twice, was)
+			default:
+				found.Moved, moves = append(found.Moved, was), append(moves, was)
 			}
 			return nil
 		})
@@ -29,7 +34,7 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 			string(l.Channel), string(l.Account), string(l.User)); err != nil {
 			return err
 		}
-		for _, was := range found.Moved {
+		for _, was := range moves {
 			if err := t.renameAccount(l.Channel, was, l.Account); err != nil {
 				return err
 			}
@@ -57,7 +62,7 @@ func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) erro
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople} {
+	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople, t.moveCursor} {
 		if err := step(x); err != nil {
 			return err
 		}
@@ -88,6 +93,16 @@ func (t *tx) moveAddresses(x relocation) error {
 		}
 	}
 	_, err := t.exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
+	return err
+}
+
+// moveCursor lets the new account go on where the old one stood, unless it has come to somewhere itself.
+func (t *tx) moveCursor(x relocation) error {
+	was, now := account(x.from.Channel, x.from.Account), account(x.to.Channel, x.to.Account)
+	if _, err := t.exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM cursors WHERE account = ?", was) // another login may have the name next
 	return err
 }
 

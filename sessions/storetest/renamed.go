@@ -62,7 +62,7 @@ func renamedAccount(_ *testing.T, f *fixture) {
 
 	f.equal(f.identify("second", "43", "default", "second"), sessions.Identified{})
 	f.equal(f.identify("family", "42", "family", "second"), sessions.Identified{Moved: []channels.AccountID{"default"}})
-	f.equal(f.identify("family", "42", "family", "second"), sessions.Identified{})
+	f.equal(f.identify("family", "42", "family", "second"), sessions.Identified{Moved: []channels.AccountID{"default"}}) // nobody may have heard of the first time
 	f.equal(f.renames(), []sessions.Rename{{Channel: "telegram", Was: "default", Now: "family"}})
 	nowGroup, nowPerson := chatKeys("family")
 	if got := f.get(nowGroup); got.Key != inGroup || got.Last != on("family", group) || got.Settings.SendPolicy != policy.Deny {
@@ -193,4 +193,28 @@ func renamedPairing(_ *testing.T, f *fixture) {
 		got[string(p.Account)+" "+string(p.User)] = p.Rejected
 	}
 	f.equal(got, map[string]bool{"family waits": false, "family out": true, "family once": true, "third waits": false})
+}
+
+// The new account goes on where the old one stood, unless it has come to somewhere itself. What the old name says next is another login's.
+//
+// source: https://docs.discord.com/developers/resources/message#get-channel-messages (what came in between is asked for by the last id)
+func renamedCursor(_ *testing.T, f *fixture) {
+	reach := func(account channels.AccountID, position string) {
+		a := message("1", position, "x")
+		a.In.Address, a.In.Cursor = on(account, a.In.Address), position
+		f.accept(a)
+	}
+	at := func(account channels.AccountID) string {
+		f.t.Helper()
+		c, err := f.Cursor(f.ctx, "telegram", account)
+		f.ok(err)
+		return c
+	}
+	f.identify("default", "42", "default")
+	reach("default", "7")
+	f.identify("family", "42", "family")
+	f.equal([]string{at("default"), at("family")}, []string{"", "7"})
+	reach("work", "9")
+	f.identify("work", "42", "work")
+	f.equal([]string{at("family"), at("work")}, []string{"", "9"})
 }
