@@ -29,3 +29,21 @@ func TestLostAnswerIsSpent(t *testing.T) {
 		}
 	}
 }
+
+// A refused answer without words is paid for, also where its repeat fails for another reason.
+func TestRefusedAnswerIsSpent(t *testing.T) {
+	t.Parallel()
+	input := user("now?")
+	input.ID = "input"
+	history := []sessions.Message{user("long ago"), {Role: sessions.Assistant, Model: "m", Content: sessions.TextContent("I see")}, input}
+	empty := Answer{Stop: StopFilter, Usage: sessions.Usage{Input: 7}}
+	for name, next := range map[string]any{"taken": say("hello"), "fails": &ModelError{Class: BadKey, Provider: "p", Tries: 1, Err: errors.New("no")}} {
+		var p purse
+		turn := p.hook(Turn{Model: &script{answers: []any{empty, next}}, Label: "p/m", History: history})
+		turn.Caller.Run.Input = input
+		_, err := new(Loop).Run(t.Context(), turn)
+		if (name == "fails") != (err != nil) || !slices.Equal(p.spent, []sessions.Usage{{Input: 7}}) {
+			t.Errorf("%s: spent %v, %v", name, p.spent, err)
+		}
+	}
+}

@@ -125,16 +125,12 @@ func (r *turnRun) repeat(ctx context.Context, x *response) bool {
 	var next response
 	next.answer, next.by, next.err = r.paid(ctx, true)
 	taken := next.err == nil && !next.refused()
-	if drop := next; drop.err == nil {
-		if taken {
-			drop = *x
-		}
-		if drop.err == nil {
-			r.lost(drop.by.Label, drop.answer.Usage)
-		}
-	}
+	drop := next
 	if taken || ctx.Err() != nil || !next.refused() && x.refused() {
-		*x = next
+		drop, *x = *x, next
+	}
+	if drop.err == nil {
+		r.lost(drop.by.Label, drop.answer.Usage)
 	}
 	return taken
 }

@@ -225,7 +225,7 @@ func TestStoppedWhileClaimed(t *testing.T) {
 		var l *lanes
 		l = newLanes(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
 			l.abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
-			l.at(key, "r1")
+			l.at(key, "r1", ofOwners)
 			cause <- context.Cause(ctx)
 			return false
 		}, agent.Defaults{})

@@ -38,7 +38,7 @@ func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session,
 	if err == nil {
 		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", plural(cut, "message"), short(before), short(now.sum.Context))
 		if c.refused > 0 {
-			out.Text += " The model's provider refused " + plural(c.refused, "message") + ", so the summary says nothing of " + map[bool]string{true: "it", false: "them"}[c.refused == 1] + "."
+			out.Text += " The model's provider refused " + plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
 		}
 		if c.undone {
 			out.Text += " It refused the summary before this one as well, so that is left out."
@@ -52,6 +52,14 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// itOrThem stands for n things that were named before.
+func itOrThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // share is what one part of a prompt takes.

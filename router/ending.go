@@ -68,7 +68,11 @@ func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final se
 	if n == 0 { // tool results: the model was told
 		return ""
 	}
-	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", map[bool]string{true: "One message is", false: fmt.Sprint(n, " messages are")}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
+	left := "One message is"
+	if n > 1 {
+		left = plural(n, "message") + " are"
+	}
+	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", left, itOrThem(n))
 }
 
 // maxProviderWords bounds what a notice quotes of a provider, in characters.

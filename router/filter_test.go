@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -408,6 +409,39 @@ func TestLeftOutIsMarked(t *testing.T) {
 		b.use("m")
 		if got := marked(); len(got) > 0 {
 			t.Errorf("marked for the other model: %q", got)
+		}
+	})
+}
+
+// tailed counts the messages that are read of transcripts.
+type tailed struct {
+	sessions.Store
+	read *atomic.Int64
+}
+
+func (s tailed) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error) {
+	msgs, err := s.Store.Tail(ctx, id, q)
+	s.read.Add(int64(len(msgs)))
+	return msgs, err
+}
+
+// TestMarkingReadsATranscriptOnce: who looks at pages of a history again and again does not have the whole transcript read each time.
+func TestMarkingReadsATranscriptOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newFilterBench(t, "Azure, 400")
+		b.fill(20, "hello")
+		b.stop()
+		var read atomic.Int64
+		b.wrap = func(s sessions.Store) sessions.Store { return tailed{s, &read} }
+		b.start()
+		var last int64
+		for range 3 {
+			read.Store(0)
+			check(t, b.r.MarkLeftOut(t.Context(), b.session(b.key), nil))
+			last = read.Load()
+		}
+		if last != 0 {
+			t.Errorf("%d messages are read once more", last)
 		}
 	})
 }

@@ -27,7 +27,11 @@ type histories struct {
 	m     map[sessions.ID]*list.Element
 	order *list.List // of *history, last used in front
 	bytes int
+	clean map[sessions.ID]int64 // up to which message no provider has refused anything of a transcript, kept or not
 }
+
+// mostClean bounds the transcripts of which that is known.
+const mostClean = 10_000
 
 // history is what a transcript is to a model: its newest summary, and the messages behind what that covers.
 type history struct {
@@ -39,7 +43,7 @@ type history struct {
 }
 
 func newHistories() *histories {
-	return &histories{m: make(map[sessions.ID]*list.Element), order: list.New()}
+	return &histories{m: make(map[sessions.ID]*list.Element), order: list.New(), clean: make(map[sessions.ID]int64)}
 }
 
 // get gives what is kept of a transcript.
@@ -114,11 +118,29 @@ func (h *histories) takeOwed(id sessions.ID) *sessions.Summary {
 	return &sum
 }
 
+// checked says up to which message nothing of a transcript was refused; 0 = nobody has looked.
+func (h *histories) checked(id sessions.ID) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clean[id]
+}
+
+// check says so.
+func (h *histories) check(id sessions.ID, upto int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clean) >= mostClean {
+		clear(h.clean)
+	}
+	h.clean[id] = upto
+}
+
 // clear forgets everything.
 func (h *histories) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.m)
+	clear(h.clean)
 	h.order.Init()
 	h.bytes = 0
 }

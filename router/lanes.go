@@ -35,7 +35,8 @@ type lane struct {
 	poke  chan struct{}           // wakes who dozes
 	try   try                     // of the run at work
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
-	who   string                  // whose share of the slots it uses
+	who   string                  // who wants its next run, as far as that is known
+	share *slotShare              // its place among the slots
 	busy  bool                    // a run is at work
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
@@ -123,6 +124,10 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
+		if !x.again || new.who == ofOwners {
+			x.who = new.who
+		}
+		x.share.speedUp(new.who)
 		x.again, x.doubt, x.parts = true, x.doubt || new.doubt, x.parts || new.parts
 		select {
 		case x.poke <- struct{}{}:
@@ -130,10 +135,10 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		}
 		return
 	}
+	new.share = l.pool(key, new.who)
 	x := l.add(key, new)
-	pool := l.pool(key, x.who)
-	turn := pool.enter() // here, so that who is woken first comes first
-	l.wg.Go(func() { l.run(l.life, key, x, pool, turn) })
+	turn := x.share.enter() // here, so that who is woken first comes first
+	l.wg.Go(func() { l.run(l.life, key, x, turn) })
 }
 
 // over reports whether no lane begins any more; l.mu is held.
@@ -157,44 +162,42 @@ func (l *lanes) remove(key sessions.Key) {
 }
 
 // pool gives the share of the slots that a session's runs need one of.
-func (l *lanes) pool(key sessions.Key, who string) slotShare {
+func (l *lanes) pool(key sessions.Key, who string) *slotShare {
 	if isSubagent(key) {
-		return slotShare{l.child, who}
+		return &slotShare{l.child, who}
 	}
-	return slotShare{l.main, who}
+	return &slotShare{l.main, who}
 }
 
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
-func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, pool slotShare, turn <-chan struct{}) {
-	for ; ; turn = pool.enter() {
-		if pool.acquireBy(ctx, turn, x.by) {
-			l.drain(ctx, key, x, pool, true)
+func (l *lanes) run(ctx context.Context, key sessions.Key, x *lane, turn <-chan struct{}) {
+	for turn != nil {
+		if x.share.acquireBy(ctx, turn, x.by) {
+			l.drain(ctx, key, x, true)
 		}
 		x.by = time.Time{}
-		if !l.goesOn(key, x) {
-			return
-		}
+		turn = l.goOn(key, x)
 	}
 }
 
-// goesOn reports whether a lane was woken meanwhile; otherwise it is none any more.
-func (l *lanes) goesOn(key sessions.Key, x *lane) bool {
+// goOn has a lane wait for a slot again if it was woken meanwhile; otherwise it is none any more, and the result is nil.
+func (l *lanes) goOn(key sessions.Key, x *lane) (turn <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !x.again || l.over() {
 		l.remove(key)
-		return false
+		return nil
 	}
 	x.again = false
-	return true
+	return x.share.enterAs(x.who)
 }
 
 // drain does the session's runs until there is none left, and gives the slot back.
-func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool slotShare, more bool) {
-	defer pool.release()
+func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
+	defer x.share.release()
 	for more && ctx.Err() == nil && !l.isClosing() {
 		l.mu.Lock()
-		turn := l.enter(ctx, x, pool)
+		turn := l.enter(ctx, x)
 		l.mu.Unlock()
 		more = l.work(turn, key, nil)
 		l.leave(x)
@@ -202,10 +205,10 @@ func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, pool slotS
 }
 
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
-func (l *lanes) enter(ctx context.Context, x *lane, pool slotShare) context.Context {
+func (l *lanes) enter(ctx context.Context, x *lane) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
 	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
-	return context.WithValue(turn, slotKey{}, &slot{pool: pool, over: turn.Done()})
+	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
 // leave ends it.
@@ -216,11 +219,12 @@ func (l *lanes) leave(x *lane) {
 	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, try{}
 }
 
-// at says which run a session's lane is at.
-func (l *lanes) at(key sessions.Key, id sessions.RunID) {
+// at says which run a session's lane is at, and who asked for it: the slot counts for that person from now on.
+func (l *lanes) at(key sessions.Key, id sessions.RunID, who string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
+		x.share.handTo(who)
 		x.last, x.try = id, try{open: true}
 		if x.run = id; x.abort != nil && x.ended[id] != nil {
 			x.abort(x.ended[id])

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/policy"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -139,7 +141,7 @@ func TestFirstWokenFirst(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := slotShare{&slots{}, "anna"}
+		s := &slotShare{&slots{}, "anna"}
 		s.resize(1)
 		s.acquire(s.enter(), t.Context().Done())
 		given := make(chan int, 4)
@@ -180,7 +182,7 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := &slots{}
 		s.resize(8)
-		enter := func(who string) <-chan struct{} { return slotShare{s, who}.enter() }
+		enter := func(who string) <-chan struct{} { return (&slotShare{s, who}).enter() }
 		served := func(turn <-chan struct{}) bool {
 			select {
 			case <-turn:
@@ -196,7 +198,7 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 		if n := s.by["guest"]; n != 4 || s.used != 4 || !served(many[3]) || served(many[4]) {
 			t.Fatalf("one person has %d of 8 slots", n)
 		}
-		if (slotShare{s, "guest"}).try() || !(slotShare{s, "bob"}).try() {
+		if (&slotShare{s, "guest"}).try() || !(&slotShare{s, "bob"}).try() {
 			t.Error("a free slot is not for another person alone")
 		}
 		for range 3 {
@@ -209,15 +211,15 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 		if served(carla) || !served(enter(ofOwners)) {
 			t.Error("an owner waits for guests")
 		}
-		slotShare{s, ofOwners}.release()
-		if slotShare.release(slotShare{s, "guest"}); !served(carla) || served(many[4]) {
+		(&slotShare{s, ofOwners}).release()
+		if (&slotShare{s, "guest"}).release(); !served(carla) || served(many[4]) {
 			t.Error("the person who has most is served before one who has none")
 		}
 		for range 3 {
-			slotShare{s, "guest"}.release()
+			(&slotShare{s, "guest"}).release()
 		}
 		for range 4 {
-			slotShare{s, "bob"}.release()
+			(&slotShare{s, "bob"}).release()
 		}
 		if s.by["guest"] != 4 || s.used != 5 {
 			t.Errorf("%d slots used, %d of them by the person who waits", s.used, s.by["guest"])
@@ -248,6 +250,104 @@ func TestWhoseShareARunUses(t *testing.T) {
 	} {
 		if got := set.asker(keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.run, got, c.want)
+		}
+	}
+}
+
+// A session's slot counts for the person whose run it is at, whoever wrote to the session first.
+func TestSlotCountsForWhoAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l *lanes
+		who := []string{ofOwners, "guest", "bob"}
+		var got []map[string]int
+		l = newLanes(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
+			l.at(key, sessions.RunID(fmt.Sprint(len(got))), who[len(got)])
+			got = append(got, maps.Clone(l.main.by))
+			return len(got) < len(who)
+		}, agent.Defaults{})
+		l.start(t.Context())
+		l.wake(keyA, ofOwners)
+		l.stop()
+		for i, by := range got {
+			if len(by) != 1 || by[who[i]] != 1 {
+				t.Errorf("at a run of %q the slots count for %v", who[i], by)
+			}
+		}
+		if len(got) != 3 || l.main.used != 0 || len(l.main.by) != 0 {
+			t.Errorf("%d runs; %d slots in use, %v", len(got), l.main.used, l.main.by)
+		}
+	})
+}
+
+// An owner who writes to a session that waits in line for a guest waits for no guest any more.
+func TestOwnerInAWaitingSession(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l *lanes
+		end := make(chan struct{})
+		at := make(chan sessions.Key, 10)
+		l = newLanes(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
+			at <- key
+			<-end
+			return false
+		}, agent.Defaults{MaxConcurrent: 8})
+		l.start(t.Context())
+		for i := range 6 { // four are at work
+			l.wake(sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i)), "guest")
+		}
+		synctest.Wait()
+		if len(at) != 4 {
+			t.Fatalf("%d sessions are at work", len(at))
+		}
+		l.wake("agent:main:fake:direct:5", ofOwners)
+		synctest.Wait()
+		if len(at) != 5 {
+			t.Error("the owner waits for the guest's other sessions")
+		}
+		close(end)
+		l.stop()
+		if l.main.used != 0 || len(l.main.by) != 0 {
+			t.Errorf("%d slots in use, %v", l.main.used, l.main.by)
+		}
+	})
+}
+
+// What waits of an earlier process counts for who asked for it, and where nobody knows, for its session.
+func TestLanesOfAnEarlierProcess(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newRig(t, channeltest.Options{})
+		begun, err := g.r.waitingLanes(t.Context(), []sessions.Key{keyA})
+		if err != nil || begun[keyA].who != "session "+string(keyA) {
+			t.Errorf("%q, %v", begun[keyA].who, err)
+		}
+	})
+}
+
+// What a turn does that began for an owner and answers a guest as well counts for the guest, as its rights do.
+func TestWhoAsksInAMergedTurn(t *testing.T) {
+	set := &Settings{Owners: policy.Owners{"telegram:1"}}
+	run := func(sender string) *sessions.Run {
+		return &sessions.Run{Input: sessions.Message{Provenance: &sessions.Provenance{Sender: sender, Owner: sender == "1", Address: channels.Address{Channel: "telegram"}}}}
+	}
+	for _, c := range []struct {
+		run  *sessions.Run
+		more []*sessions.Run
+		want string
+	}{
+		{run("1"), nil, ofOwners},
+		{run("1"), []*sessions.Run{run("1")}, ofOwners},
+		{run("1"), []*sessions.Run{run("2")}, "telegram:2"},
+		{run("3"), []*sessions.Run{run("1"), run("2")}, "telegram:3"},
+		{run("1"), []*sessions.Run{{}}, "session " + string(keyA)},
+	} {
+		a := whom{owner: true}
+		a.add(c.run.Input)
+		for _, m := range c.more {
+			a.add(m.Input)
+		}
+		x := &rights{set: set, asked: a}
+		_, asked := x.decide("cron")
+		if got := set.askerAmong(asked, keyA, c.run); got != c.want {
+			t.Errorf("%+v: %q, want %q", a, got, c.want)
 		}
 	}
 }

@@ -33,3 +33,19 @@ func (s *Settings) askerOf(key sessions.Key, people []sessions.Person) string {
 	}
 	return s.routes.Person(people[0].Channel, people[0].ID)
 }
+
+// askerAmong is asker for what a run does once it answers further people: a guest among them, where it began for owners.
+func (s *Settings) askerAmong(a whom, key sessions.Key, run *sessions.Run) string {
+	switch who := s.asker(key, run); {
+	case a.owner:
+		return ofOwners
+	case who != ofOwners:
+		return who
+	}
+	for i, p := range a.people {
+		if !s.Owners.Is(p.Channel, s.person(p.Channel, channels.Sender{ID: p.ID, Username: p.User})) {
+			return s.askerOf(key, a.people[i:])
+		}
+	}
+	return s.askerOf(key, nil)
+}

@@ -27,7 +27,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	if !ok {
 		return false
 	}
-	r.lanes.at(key, run.ID)
+	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
 	r.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
@@ -329,13 +329,18 @@ func (r *Router) historyLimit() int {
 	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 400)
 }
 
-// whatWaits gives, by session, who asked for what waits, and when the runs that an earlier process was at have to end.
-func (r *Router) whatWaits(ctx context.Context) (map[sessions.Key]lane, error) {
+// waitingLanes gives the lanes of the sessions that have work: who asked for it, and when the run that an earlier process was at has to end.
+func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]lane, error) {
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
 	begun, set := make(map[sessions.Key]lane), r.settings.Load()
+	for _, key := range keys {
+		begun[key] = lane{who: set.askerOf(key, nil)} // unless it is known better
+	}
 	for _, run := range runs {
 		x := begun[run.Key]
-		x.who = set.asker(run.Key, &run)
+		if who := set.asker(run.Key, &run); who == ofOwners || x.who != ofOwners {
+			x.who = who
+		}
 		if run.Attempt > 0 && !run.Deadline.IsZero() {
 			x.by = run.Deadline
 		}

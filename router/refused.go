@@ -23,7 +23,10 @@ func isRefused(run sessions.Run, err error) bool {
 func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
 	x, ok := r.histories.get(s.ID)
 	if !ok {
-		var err error
+		some, err := r.hasRefused(ctx, s.ID)
+		if err != nil || !some {
+			return err
+		}
 		if x, err = r.stored(ctx, s.ID); err != nil {
 			return err
 		}
@@ -48,4 +51,17 @@ func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []ses
 		}
 	}
 	return nil
+}
+
+// hasRefused reports whether a provider may have refused something of a transcript. It reads only what came since it found nothing.
+func (r *Router) hasRefused(ctx context.Context, id sessions.ID) (bool, error) {
+	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: r.histories.checked(id), IncludeTool: true})
+	if err != nil || len(msgs) == 0 {
+		return false, err
+	}
+	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.Alone || len(m.Without) > 0 || m.IsRefusal() }) {
+		return true, nil
+	}
+	r.histories.check(id, msgs[len(msgs)-1].Seq)
+	return false, nil
 }

@@ -12,7 +12,6 @@ type reservation struct {
 	lanes *lanes
 	key   sessions.Key
 	lane  *lane
-	pool  slotShare
 	turn  context.Context
 }
 
@@ -26,15 +25,15 @@ func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
 		key = e.Session.Key
 	}
 	who := set.asker(key, e.Run)
-	pool := l.pool(key, who)
+	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || !pool.try() {
+	if l.over() || l.m[key] != nil || !share.try() {
 		return nil
 	}
 	l.wg.Add(1)
-	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, parts: hasParts(e.Run)}), pool: pool}
-	v.turn = l.enter(l.life, v.lane, pool)
+	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, share: share, parts: hasParts(e.Run)})}
+	v.turn = l.enter(l.life, v.lane)
 	e.Claim = true
 	return v
 }
@@ -51,17 +50,13 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 		l.wg.Go(func() {
 			more := l.work(v.turn, v.key, acc.Claimed)
 			l.leave(v.lane)
-			l.drain(l.life, v.key, v.lane, v.pool, more)
-			if l.goesOn(v.key, v.lane) {
-				l.run(l.life, v.key, v.lane, v.pool, v.pool.enter())
-			}
+			l.drain(l.life, v.key, v.lane, more)
+			l.run(l.life, v.key, v.lane, l.goOn(v.key, v.lane))
 		})
 		return
 	}
 	l.leave(v.lane)
-	v.pool.release()
-	if l.goesOn(v.key, v.lane) {
-		turn := v.pool.enter()
-		l.wg.Go(func() { l.run(l.life, v.key, v.lane, v.pool, turn) })
-	}
+	v.lane.share.release()
+	turn := l.goOn(v.key, v.lane)
+	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }

@@ -137,7 +137,7 @@ func TestReserve(t *testing.T) {
 				l = newLanes(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 					at := "next"
 					if claimed != nil {
-						l.at(key, claimed.ID)
+						l.at(key, claimed.ID, ofOwners)
 						at = string(claimed.ID)
 					}
 					if errors.Is(context.Cause(ctx), errStopped) {

@@ -115,7 +115,7 @@ func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Ru
 		return err
 	}
 	_, from, err := r.comesFrom(ctx, s, run)
-	c.Owner, c.People, c.Asker = who.owner, who.people, r.settings.Load().asker(s.Key, &run)
+	c.Owner, c.People, c.Asker = who.owner, who.people, r.settings.Load().askerAmong(who, s.Key, &run)
 	c.Places = slices.DeleteFunc(from, func(p sessions.Place) bool { return p.Chat.IsZero() })
 	return err
 }
@@ -229,10 +229,10 @@ func (x *rights) add(msgs ...sessions.Message) {
 	x.layers = tools.Rules(x.set.Tools, x.set.facts(x.session, x.asked, x.from))
 }
 
-func (x *rights) decide(tool string) (v policy.Verdict, owner bool) {
+func (x *rights) decide(tool string) (v policy.Verdict, asked whom) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return policy.Permits(tool, x.layers...), x.asked.owner
+	return policy.Permits(tool, x.layers...), whom{x.asked.owner, slices.Clone(x.asked.people)}
 }
 
 // permitted gives the tools that the turn may use, each under guard.
@@ -255,12 +255,12 @@ type guarded struct {
 
 // Call implements tools.Tool.
 func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
-	v, owner := g.rights.decide(g.Spec().Name)
+	v, asked := g.rights.decide(g.Spec().Name)
 	if !v.Allowed() {
 		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
-	c.Caller.Owner, c.Caller.Asker = owner, g.rights.set.asker(c.Caller.Session.Key, &c.Caller.Run)
+	c.Caller.Owner, c.Caller.Asker = asked.owner, g.rights.set.askerAmong(asked, c.Caller.Session.Key, &c.Caller.Run)
 	c.Caller.May = func(tool string) bool {
 		v, _ := g.rights.decide(tool)
 		return v.Allowed()

@@ -335,7 +335,21 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		if notes, err := g.store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 10}); err != nil || len(notes) != 1 {
 			t.Errorf("%v, %v", notes, err)
 		}
+		var by callers
+		if _, err := (guarded{&by, may}).Call(t.Context(), tools.Call{ID: "3", Caller: tools.Caller{Session: s, Run: run}}); err != nil || len(by) != 1 || by[0].Owner || by[0].Asker != "fake:"+guest {
+			t.Errorf("who asks: %+v, %v", by, err)
+		}
 	})
+}
+
+// callers is a tool that keeps who called it.
+type callers []tools.Caller
+
+func (*callers) Spec() tools.Spec { return tools.Spec{Name: "look"} }
+
+func (x *callers) Call(_ context.Context, c tools.Call) (tools.Result, error) {
+	*x = append(*x, c.Caller)
+	return tools.Result{}, nil
 }
 
 // TestRightsOfWhatIsAsked has a session in a group send to one that is in no such chat: that one's turn is held to the group as well.

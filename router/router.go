@@ -175,7 +175,7 @@ func (r *Router) Start(ctx context.Context) error {
 		}
 		r.log.Info("taking up earlier work", "sessions", len(keys), "deliveries", len(sending), "ambiguous_deliveries", unknown)
 	}
-	begun, err := r.whatWaits(ctx)
+	begun, err := r.waitingLanes(ctx, keys)
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}

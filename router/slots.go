@@ -19,11 +19,11 @@ type slots struct {
 
 // waiter is a place among those who wait for a slot.
 type waiter struct {
-	who string
+	of  *slotShare
 	got chan struct{} // closed when the slot is granted
 }
 
-// ofOwners stands for all owners, and for the host's own work.
+// ofOwners stands for all owners.
 const ofOwners = ""
 
 func (s *slots) resize(n int) {
@@ -65,7 +65,7 @@ func (s *slots) grant() {
 	for {
 		next := -1
 		for i, w := range s.queue {
-			if s.free(w.who) && (next < 0 || s.before(w.who, s.queue[next].who)) {
+			if s.free(w.of.who) && (next < 0 || s.before(w.of.who, s.queue[next].of.who)) {
 				next = i
 			}
 		}
@@ -74,7 +74,7 @@ func (s *slots) grant() {
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		s.use(w.who, 1)
+		s.use(w.of.who, 1)
 		close(w.got)
 	}
 }
@@ -87,27 +87,57 @@ func (s *slots) before(who, other string) bool {
 	return s.by[who] < s.by[other]
 }
 
-// slotShare is what one person has of the slots.
+// slotShare is a lane's place among the slots: it waits for one, uses one, or neither.
 type slotShare struct {
 	*slots
-	who string
+	who string // the person for whom it counts
+}
+
+// handTo has the slot in use count for another person.
+func (s *slotShare) handTo(who string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if who != s.who {
+		s.use(s.who, -1)
+		s.who = who
+		s.use(who, 1)
+		s.grant()
+	}
+}
+
+// speedUp has who waits for a slot wait as another person, if that one is served before.
+func (s *slotShare) speedUp(who string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before(who, s.who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
+		s.who = who
+		s.grant()
+	}
+}
+
+// enterAs is enter for another person.
+func (s *slotShare) enterAs(who string) <-chan struct{} {
+	s.mu.Lock()
+	s.who = who
+	s.mu.Unlock()
+	return s.enter()
 }
 
 // enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
-func (s slotShare) enter() <-chan struct{} {
+func (s *slotShare) enter() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := waiter{who: s.who, got: make(chan struct{})}
+	w := waiter{of: s, got: make(chan struct{})}
 	s.queue = append(s.queue, w)
 	s.grant()
 	return w.got
 }
 
 // try takes a slot if one is free, and nobody waits who may have it.
-func (s slotShare) try() bool {
+func (s *slotShare) try() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.free(s.who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.who) || w.who == s.who }) {
+	if !s.free(s.who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.of.who) || w.of.who == s.who }) {
 		return false
 	}
 	s.use(s.who, 1)
@@ -115,7 +145,7 @@ func (s slotShare) try() bool {
 }
 
 // acquire waits at a place for its slot; false when it was over first.
-func (s slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
+func (s *slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -129,7 +159,7 @@ func (s slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 }
 
 // acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
-func (s slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
+func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
 	if at.IsZero() {
 		return s.acquire(turn, ctx.Done())
 	}
@@ -145,13 +175,13 @@ func (s slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.
 }
 
 // take takes a slot even when all are in use.
-func (s slotShare) take() {
+func (s *slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.use(s.who, 1)
 }
 
-func (s slotShare) release() {
+func (s *slotShare) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.use(s.who, -1)
@@ -160,7 +190,7 @@ func (s slotShare) release() {
 
 // slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
 type slot struct {
-	pool slotShare
+	pool *slotShare
 	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
 }
 
