@@ -83,7 +83,7 @@ func TestHoldsOfABadFile(t *testing.T) {
 			text string
 			want time.Duration
 			said bool
-		}{{ahead, 0, false}, {ages, 3 * time.Hour, false}, {`{"a":`, 0, true}, {"", 0, true}, {"null", 0, false}, {`{"a":7}`, 0, true}} {
+		}{{ahead, 0, false}, {ages, 24 * time.Hour, false}, {`{"a":`, 0, true}, {"", 0, true}, {"null", 0, false}, {`{"a":7}`, 0, true}} {
 			log.Reset()
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)

@@ -25,14 +25,14 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 const (
-	// maxAsked is the longest wait of a platform that is kept to the letter. The bans of Discord's Cloudflare last about an hour, and
-	// Telegram's flood waits seldom longer.
-	maxAsked = 3 * time.Hour
-	// askedAgain is the time to the next try when the platform asked for more: milliseconds in place of seconds look like days.
+	// maxAsked is the longest wait of a platform that is kept to the letter. The bans of Discord's Cloudflare last about an hour;
+	// Telegram has asked a bot for 10,072 s (https://github.com/tdlib/td/issues/1331, comment of 2024-05-03).
+	maxAsked = 24 * time.Hour
+	// askedAgain is the time to the next try when the platform asked for more: milliseconds in place of seconds look like days or weeks.
 	askedAgain = 15 * time.Minute
 )
 
-// Asked returns how long to wait when a platform asked for a wait: to the letter up to three hours. A longer wait may be real or an error of the
+// Asked returns how long to wait when a platform asked for a wait: to the letter up to a day. A longer wait is taken for an error of the
 // platform, so the platform is asked again every quarter of an hour or so.
 func Asked(wait time.Duration) time.Duration {
 	if wait <= maxAsked {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -55,6 +56,39 @@ func TestWithdrawnMessageLeavesWhatWasHeard(t *testing.T) {
 			t.Errorf("told %q", got)
 		}
 	})
+}
+
+// What a waiting message brings along as words of its sender is not gone with it either, whether it is deleted or changed to a word that
+// asks to stop: it was said before, and the next turn is told.
+func TestWithdrawnMessageLeavesWhatItBrought(t *testing.T) {
+	for name, e := range map[string]channels.Inbound{"deleted": {Event: channels.Deleted}, "stop": {Event: channels.Edited, Text: "stop"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{}, eachAlone)
+				to := groupChat("g")
+				rest := g.busy(to, guest)
+				g.talk(to, guest, "hello")
+				for _, words := range []string{"We offer 50k", "or 60k"} {
+					g.fake.Say(channels.Inbound{Address: to, Sender: person(owner), Text: words, Forwarded: true, Origin: "Ann"})
+				}
+				comment := g.say(to, owner, "sum up")
+				g.taken(5)
+				if run := g.runs()[1]; !strings.Contains(run.Input.Text(), "60k") {
+					t.Errorf("%q waits", run.Input.Text())
+				}
+				e.Address, e.Sender, e.Target = to, person(owner), comment.ID
+				g.happens(e)
+				rest()
+				g.until("all is answered", g.allOver)
+				<-time.After(time.Minute)
+				g.say(to, owner, "what is new?")
+				g.until("all is answered", func() bool { return g.allOver() && len(g.runs()) == 3 })
+				if got := strings.Join(told(g.newest()), "|"); strings.Count(got, "said:") != 3 || !strings.Contains(got, "We offer 50k") || !strings.Contains(got, "or 60k") {
+					t.Errorf("told %q", got)
+				}
+			})
+		})
+	}
 }
 
 // A new name counts where the bot listens, and is one line.

@@ -54,12 +54,16 @@ func (e *earlier) note(key sessions.Key, m sessions.Message, now time.Time) {
 	e.m[key] = list
 }
 
-// forget is for a message that was changed or deleted: its line says how it is now.
-func (e *earlier) forget(id channels.MessageID) {
+// forget is for a message that was changed or deleted: its line says how it is now. Its id says nothing about another chat.
+func (e *earlier) forget(at channels.Address, id channels.MessageID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for key, list := range e.m {
-		if list = slices.DeleteFunc(list, func(p parted) bool { return p.m.Provenance.Message == string(id) }); len(list) == 0 {
+		list = slices.DeleteFunc(list, func(p parted) bool {
+			a := p.m.Provenance.Address
+			return p.m.Provenance.Message == string(id) && Ref(a) == Ref(at) && a.Chat == at.Chat
+		})
+		if len(list) == 0 {
 			delete(e.m, key)
 			continue
 		}
@@ -73,6 +77,7 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var before, files []sessions.Block
+	var brought []sessions.Overheard
 	at := run.Input
 	for _, p := range slices.Backward(e.m[run.Key]) {
 		if p.m.Provenance.Sender != run.Input.Provenance.Sender {
@@ -82,10 +87,13 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 		if i < 0 || !belongs(p.m, at) {
 			break
 		}
+		brought = slices.Insert(brought, 0, lines[i])
 		lines, at = slices.Concat(lines[:i], lines[i+1:]), p.m
 		words := sessions.TextContent(strings.TrimSpace(p.m.Text()) + "\n")
 		before, files = append(words, before...), slices.Concat(p.m.Content[1:], files)
 	}
-	run.Input.Content = slices.Concat(before, run.Input.Content, files)
+	if len(brought) > 0 {
+		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content, files), sessions.HeardBlock(brought)
+	}
 	return lines
 }

@@ -39,7 +39,9 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return skip(unchanged)
 		}
 	}
-	r.earlier.forget(in.Target)
+	if in.Event == channels.Edited || in.Event == channels.Deleted {
+		r.earlier.forget(in.Address, in.Target)
+	}
 	x, why, err := r.subject(ctx, in)
 	if err != nil || why != "" {
 		return sessions.Arrival{In: in, Skip: why}, err

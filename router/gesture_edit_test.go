@@ -183,6 +183,31 @@ func TestMentionBehindItsParts(t *testing.T) {
 	}
 }
 
+// What is forwarded stays with its comment when another group has a change of a message with the same id, or somebody reacts to it.
+// source: https://core.telegram.org/bots/api#message ("message_id": unique inside its chat)
+func TestForwardOutlivesEventsElsewhere(t *testing.T) {
+	for name, e := range map[string]channels.Inbound{
+		"edit":     {Event: channels.Edited, Address: groupChat("other"), Text: "changed"},
+		"deletion": {Event: channels.Deleted, Address: groupChat("other")},
+		"reaction": {Event: channels.Reacted, Address: groupChat("g"), Emoji: "👍"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := newRig(t, channeltest.Options{})
+				to := groupChat("g")
+				e.Target = g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "We offer 50k", Forwarded: true, Origin: "Ann"}).ID
+				e.Sender = person(guest)
+				g.happens(e)
+				asked := g.say(to, guest, "please sum up")
+				g.shown(1)
+				if m := g.turnOf(asked.ID, to, guest); !strings.Contains(m.Text(), "We offer 50k") || len(told(m)) != 0 {
+					t.Errorf("answered %q, told %q", m.Text(), told(m))
+				}
+			})
+		})
+	}
+}
+
 // An edit of one message of a gesture replaces that one only, whether the turn has begun with it alone, with all, or not at all.
 // source: docs/chats.md, "What a person sends with one gesture is one turn"
 func TestEditOfAPart(t *testing.T) {

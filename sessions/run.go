@@ -76,6 +76,7 @@ type Run struct {
 	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
 	Usage    Usage              `json:"usage,omitzero"`
 	Client   json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
+	Brought  Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
 	Batch    RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 

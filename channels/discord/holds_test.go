@@ -13,10 +13,10 @@ import (
 	"parley/channels"
 )
 
-// A wait that makes no sense, such as milliseconds in place of seconds, shuts no chat for days. A wait of an hour is kept.
+// A wait that makes no sense, such as milliseconds in place of seconds, shuts no chat for days. A wait of hours is kept.
 // source: https://discord.com/developers/docs/topics/rate-limits
 func TestWaitsAreBounded(t *testing.T) {
-	for text, most := range map[string]time.Duration{`{"retry_after":1e15}`: 15 * time.Minute, `{"retry_after":1e300,"global":true}`: 15 * time.Minute, `{"retry_after":3600}`: time.Hour} {
+	for text, most := range map[string]time.Duration{`{"retry_after":1e15}`: 15 * time.Minute, `{"retry_after":1e300,"global":true}`: 15 * time.Minute, `{"retry_after":3600}`: time.Hour, `{"retry_after":86400}`: 24 * time.Hour, `{"retry_after":86401}`: 15 * time.Minute} {
 		if got := retryAfter(http.Header{}, []byte(text)); got > most || got < most/2 {
 			t.Errorf("%s: %s", text, got)
 		}

@@ -36,7 +36,7 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 	for i := range items {
 		it := &items[i]
 		chat := it.in.Address.Chat
-		if it.album == "" || p.done[it.id] {
+		if it.album == "" || it.in.Event != channels.Message || p.done[it.id] {
 			delete(last, chat)
 			continue
 		}
@@ -63,7 +63,7 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 		p.c.whole.add(head.join())
 	}
 	for i := range items {
-		p.c.whole.edit(&items[i].in)
+		p.c.whole.edit(&items[i])
 	}
 	p.albums = seen
 	return wait
@@ -150,8 +150,10 @@ func (w *wholeAlbums) add(a *wholeAlbum) {
 }
 
 // edit has an event about a changed part be about the whole album: that is what was offered, and what its reader can find. The other parts
-// say and bring what they did.
-func (w wholeAlbums) edit(in *channels.Inbound) {
+// say and bring what they did. Of an album that was offered before a restart, or long ago, the other parts are not known: their files stay,
+// and a part without a caption says nothing about the album's.
+func (w wholeAlbums) edit(it *item) {
+	in := &it.in
 	if in.Event != channels.Edited {
 		return
 	}
@@ -163,5 +165,11 @@ func (w wholeAlbums) edit(in *channels.Inbound) {
 		a.parts[i].text, a.parts[i].files, in.Target = in.Text, in.Media, a.id
 		a.words(in)
 		return
+	}
+	if it.album == "" || it.skip != "" {
+		return
+	}
+	if in.SameFiles = true; in.Text == "" {
+		it.skip = "change of an album that is not known any more"
 	}
 }

@@ -155,7 +155,7 @@ func (d decoder) update(u *wireUpdate) (it item, err error) {
 		it.in, it.skip = in, "live location" // it moves all the time
 		return it, nil
 	case event == channels.Edited && (in.Event == channels.Message || in.Event == ""):
-		in = edited(in, m, update)
+		in, it.album = edited(in, m, update), m.Group
 	case event == channels.Message && err == nil && in.Event == channels.Message && len(in.Media) > 0:
 		it.album = m.Group
 	}

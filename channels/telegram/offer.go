@@ -141,7 +141,7 @@ type item struct {
 	id        int64 // update id; 0 = it has none that can be confirmed
 	in        channels.Inbound
 	skip      string  // what it is, of what a chat host has no use for: confirmed without being offered
-	album     string  // the album that it is a part of
+	album     string  // the album that it is, or changes, a part of
 	rest      []*item // the other parts of the album that this one speaks for
 	part      bool    // another one speaks for it
 	held      bool    // of an album that may not be whole: not offered now

@@ -172,6 +172,11 @@ func TestWaitsAreBounded(t *testing.T) {
 		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter < 10*time.Minute || e.RetryAfter > 15*time.Minute {
 			t.Errorf("%+v", e)
 		}
+		r.srv.Inject(telegramtest.TooManyRequests("sendMessage", 10_072)) // source: https://github.com/tdlib/td/issues/1331
+		_, err = r.ch.Send(t.Context(), channels.Outbound{To: inTopic, Text: "x", Plain: "x"})
+		if e := channels.Classify(err); e.Class != channels.Limited || e.RetryAfter != 10_072*time.Second {
+			t.Errorf("%+v", e)
+		}
 		r.srv.Inject(telegramtest.TooManyRequests("getUpdates", 1_000_000_000_000))
 		r.srv.Disconnect()
 		r.srv.Say(anna, anna, "hello")

@@ -87,6 +87,22 @@ func Verdict(c *Channel, evt any) (detail string, ok bool) {
 	return end.detail, ok
 }
 
+// Restrict gives how long an account rests that is refused a message after WhatsApp has said when its restriction ends.
+func Restrict(ctx context.Context, ends time.Time) (detail string, wait time.Duration) {
+	c := &Channel{log: slog.New(slog.DiscardHandler)}
+	e := &events.NotifyAccountReachoutTimelock{IsActive: true}
+	e.TimeEnforcementEnds.Time = ends
+	c.timelock(ctx, e)
+	wait = c.hold(ctx)
+	return c.Health().Detail, wait
+}
+
+// Banned gives how long an account rests that is banned for so long.
+func Banned(expire time.Duration) (detail string, wait time.Duration) {
+	end := banned(&events.TemporaryBan{Code: events.TempBanSentToTooManyPeople, Expire: expire})
+	return end.detail, channels.Classify(end.err).RetryAfter
+}
+
 // Strangers are the chats whose numbers are not known, kept in a folder.
 type Strangers struct{ *strangers }
 

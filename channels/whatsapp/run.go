@@ -26,7 +26,6 @@ const (
 	firstWait     = time.Second
 	longestWait   = time.Minute
 	steadyAfter   = 30 * time.Second // a connection that lasted this long was a good one
-	bannedWait    = time.Hour        // between two connections of an account that WhatsApp has banned
 )
 
 // library guards the variables of whatsmeow from which it builds what a connection says of itself: the version and the name of the

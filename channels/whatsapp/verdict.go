@@ -74,13 +74,13 @@ func (c *Channel) loggedOut(reason events.ConnectFailureReason) string {
 	}
 }
 
-// banned is a ban for a time. The account connects again once an hour: one wrong number shuts no account.
+// banned is a ban for a time. The account connects again when its rest is over, which may be before the ban is.
 func banned(e *events.TemporaryBan) ending {
-	wait, until := bannedWait, "for an unknown time"
-	if e.Expire > 0 && e.Expire <= maxBan {
-		wait, until = min(e.Expire, bannedWait), "until "+time.Now().Add(e.Expire).Format(time.RFC1123)
+	wait, until := rest(e.Expire), "for an unknown time"
+	if believable(e.Expire) {
+		until = "until " + time.Now().Add(e.Expire).Format(time.RFC1123)
 	}
-	detail := fmt.Sprintf("WhatsApp has banned the account %s (%s): let it rest, nothing is sent until then", until, e.Code)
+	detail := fmt.Sprintf("WhatsApp has banned the account %s (%s): let it rest; nothing is sent until %s", until, e.Code, time.Now().Add(wait).Format(time.RFC1123))
 	return ending{state: channels.Banned, detail: detail, err: &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: errors.New(detail)}}
 }
 
@@ -101,15 +101,27 @@ func (c *Channel) connectFailure(e *events.ConnectFailure) ending {
 }
 
 const (
-	restricted = time.Hour           // how long nothing is sent after WhatsApp restricted the account; one message an hour finds out whether it still does
+	shortRest  = time.Hour           // when WhatsApp gives no end, or one that it cannot mean
+	longRest   = 24 * time.Hour      // then one connection or message finds out whether it is over
 	maxBan     = 90 * 24 * time.Hour // a longer one is no time that WhatsApp means
 	heldDetail = "WhatsApp restricts the account because of messages to people who did not write first: let it rest; nothing is sent until %s"
 )
 
+// believable reports whether WhatsApp can mean that a ban or restriction ends after so long.
+func believable(left time.Duration) bool { return left > 0 && left <= maxBan }
+
+// rest is how long the account does nothing that WhatsApp has forbidden it for so long.
+func rest(left time.Duration) time.Duration {
+	if !believable(left) {
+		return shortRest
+	}
+	return min(left, longRest)
+}
+
 // hold stops sending for a while: going on would get the account banned.
 func (c *Channel) hold(ctx context.Context) time.Duration {
 	c.mu.Lock()
-	until := time.Now().Add(restricted)
+	until := time.Now().Add(rest(time.Until(c.lockedUntil)))
 	c.heldUntil = until
 	c.mu.Unlock()
 	c.setState(ctx, channels.Banned, fmt.Sprintf(heldDetail, until.Format(time.RFC1123)))
@@ -134,8 +146,14 @@ func (c *Channel) released(ctx context.Context) {
 	}
 }
 
-// timelock says that WhatsApp lets the account write only to people who wrote first, which is all that it does.
+// timelock notes until when WhatsApp lets the account write only to people who wrote first, which is all that it does.
 func (c *Channel) timelock(ctx context.Context, e *events.NotifyAccountReachoutTimelock) {
+	c.mu.Lock()
+	c.lockedUntil = time.Time{}
+	if e.IsActive {
+		c.lockedUntil = e.TimeEnforcementEnds.Time
+	}
+	c.mu.Unlock()
 	if e.IsActive {
 		c.log.WarnContext(ctx, "WhatsApp lets the account answer only people who wrote first", "until", e.TimeEnforcementEnds.Time)
 	}

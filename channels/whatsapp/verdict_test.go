@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mau.fi/whatsmeow/types/events"
@@ -50,7 +51,7 @@ func TestVerdicts(t *testing.T) {
 			if got.State != c.state || !strings.Contains(got.Detail, c.advice) {
 				t.Errorf("health %+v", got)
 			}
-			if wait := channels.Classify(h.ended()).RetryAfter; c.class == channels.Limited && (wait < time.Hour-time.Minute || wait > time.Hour) {
+			if wait := channels.Classify(h.ended()).RetryAfter.Round(time.Minute); c.class == channels.Limited && wait != map[string]time.Duration{"banned for a time": 3 * time.Hour, "banned for ever": time.Hour}[name] {
 				t.Errorf("to be tried after %s", wait)
 			}
 			kept, _ := filepath.Glob(filepath.Join(h.dir, "keys.db.2*"))
@@ -208,4 +209,23 @@ func TestInvalidMessage(t *testing.T) {
 		t.Errorf("health %+v", got)
 	}
 	h.send(channels.Outbound{Key: "2", To: h.direct(anna.Phone), Text: "y"})
+}
+
+// An account rests as long as WhatsApp says that a restriction lasts, a day at most before it looks again, and an hour when the end is none
+// that WhatsApp can mean; what people read names the same time.
+// source: https://pkg.go.dev/go.mau.fi/whatsmeow/types/events#NotifyAccountReachoutTimelock ("time_enforcement_ends")
+func TestRestOfARestriction(t *testing.T) {
+	t.Parallel()
+	for ends, want := range map[time.Duration]time.Duration{20 * time.Hour: 20 * time.Hour, 10 * time.Minute: 10 * time.Minute, 30 * 24 * time.Hour: 24 * time.Hour, -time.Hour: time.Hour, 365 * 24 * time.Hour: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			detail, wait := whatsapp.Restrict(t.Context(), time.Now().Add(ends))
+			if wait != want || !strings.Contains(detail, "nothing is sent until "+time.Now().Add(want).Format(time.RFC1123)) {
+				t.Errorf("ends in %s: %s, %q", ends, wait, detail)
+			}
+			detail, wait = whatsapp.Banned(ends)
+			if wait != want || !strings.HasSuffix(detail, "nothing is sent until "+time.Now().Add(want).Format(time.RFC1123)) {
+				t.Errorf("banned for %s: %s, %q", ends, wait, detail)
+			}
+		})
+	}
 }

@@ -79,9 +79,10 @@ type Channel struct {
 
 	looking sync.Mutex // held while a file is looked at before it is sent
 
-	mu        sync.Mutex
-	health    channels.Health
-	heldUntil time.Time // nothing is sent before
+	mu          sync.Mutex
+	health      channels.Health
+	heldUntil   time.Time // nothing is sent before
+	lockedUntil time.Time // WhatsApp takes no messages to strangers before, as it says
 }
 
 // pace is how long things are waited for at first.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"parley/channels"
 	"parley/sessions"
@@ -37,7 +38,7 @@ func (t *tx) keepHeard(x sessions.Overheard) error {
 // unheard puts the lines that a withdrawn message would have brought along in front of what was overheard since.
 func (t *tx) unheard(run sessions.Run) error {
 	var lines []sessions.Overheard
-	for _, b := range run.Input.Content {
+	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
 		lines = append(lines, b.Heard()...)
 	}
 	if len(lines) == 0 {

@@ -30,6 +30,7 @@ type request struct {
 	Timeout time.Duration      `json:"timeout,omitempty"` // ns
 	Chain   *sessions.Chain    `json:"chain,omitempty"`
 	Client  json.RawMessage    `json:"client,omitempty"`
+	Brought sessions.Block     `json:"brought,omitzero"`
 }
 
 func requestOf(r sessions.Run) request {
@@ -39,7 +40,7 @@ func requestOf(r sessions.Run) request {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought}
 }
 
 // outcome is how a run ended.
@@ -70,7 +71,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
