@@ -220,6 +220,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		r.tryAlone(ctx, &x)
 		answer, by, err = x.answer, x.by, x.err
 	}
+	if e, ok := errors.AsType[*ModelError](err); ok && IsRefusal(nil, err) {
+		own := *e
+		own.Model, err = r.Label, &own
+	}
 	if err != nil {
 		return sessions.Message{}, err
 	}

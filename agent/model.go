@@ -96,6 +96,7 @@ type ModelError struct {
 	Tries      int
 	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
+	Model      string // of a refusal: the model that the turn had, provider/model; set by Loop
 	Always     bool   // Refused: a harmless message was refused as well, so the reason is in what every request has
 	Err        error
 }

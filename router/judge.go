@@ -40,15 +40,16 @@ func (p *turnPart) whole() *turnPart {
 // judged is a transcript with what is known of its parts: which of them the provider of one model refused. All of it follows from the
 // transcript, so it is the same after a restart.
 //
-// The messages of a run that was refused are left out for every model, with those that no model had read by then. An answer that was given
-// alone (sessions.Message.Alone) says that something before its turn is the reason, for its model only. A search then finds it: first
-// the next request leaves out the parts that the model never took, or the newest part; then half of what is left, and so on. Each request
-// shows which half has the reason. So every message has its answer, each turn costs at most one refused request, and at the end only the
-// reason is left out. Evidence from before the summary is not used: the parts that it was about are summed up.
+// The messages of a run that the model's provider refused are left out for that model, with those that no model had read by then. Another
+// model is shown them. An answer that was given alone (sessions.Message.Alone) says that something before its turn is the reason, for its
+// model only. A search then finds it: first the next request leaves out the parts that the model never took, or the newest part; then half
+// of what is left, and so on. Each request shows which half has the reason. So every message has its answer, each turn costs at most one
+// refused request, and at the end only the reason is left out. Evidence from before the summary is not used: the parts that it was about
+// are summed up.
 type judged struct {
 	model    string
 	msgs     []sessions.Message
-	of       []*turnPart // of each message; nil = its run was refused
+	of       []*turnPart // of each message; nil = the model was refused its run
 	sum      *turnPart   // the summary
 	parts    []*turnPart
 	byRun    map[sessions.RunID]*turnPart // the part of a run that a model has read
@@ -61,7 +62,7 @@ type judged struct {
 // judge finds out what a model is shown of a transcript.
 func judge(x history, model string) *judged {
 	j := &judged{model: model, msgs: x.msgs, sum: &turnPart{}}
-	refused := sessions.RefusedRuns(x.msgs)
+	refused := sessions.RefusedRunsOf(model, x.msgs)
 	if refused == nil && !slices.ContainsFunc(x.msgs, func(m sessions.Message) bool { return m.Alone }) {
 		return j
 	}
@@ -238,7 +239,7 @@ func (j *judged) try(suspects, without []*turnPart) {
 	j.suspects = suspects
 }
 
-// is reports whether the part of message i has one of the states. Messages of refused runs have none.
+// is reports whether the part of message i has one of the states. Messages of runs that the model was refused have none.
 func (j *judged) is(i int, states ...partState) bool {
 	if j.of == nil {
 		return slices.Contains(states, partShown)

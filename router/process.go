@@ -271,7 +271,8 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
 func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
-	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error(), Refused: isRefused(run, err)}
+	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
+	msg.Refused, msg.RefusedBy = isRefused(run, err)
 	steps := r.steps(ctx, run)
 	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {

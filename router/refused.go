@@ -13,9 +13,13 @@ import (
 const refusedRequest = "(left out: the model's provider refused it)"
 
 // isRefused reports whether a run failed because the provider refused what it asked: a later prompt with the same words would be refused too.
-func isRefused(run sessions.Run, err error) bool {
+// by is the model that the run had.
+func isRefused(run sessions.Run, err error) (is bool, by string) {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	return ok && agent.IsRefusal(nil, err) && !e.Always && run.Kind != sessions.CompactRun // whose input is no message
+	if !ok || !agent.IsRefusal(nil, err) || e.Always || run.Kind == sessions.CompactRun { // the input of the last is no message
+		return false, ""
+	}
+	return true, e.Model
 }
 
 // MarkLeftOut sets LeftOut of those messages of a session's transcript that its model is not shown any more, as a provider refused them.

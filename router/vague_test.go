@@ -108,3 +108,36 @@ func TestFailingTurnsInAnOutage(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusedForOneModel: an endpoint that is set up wrongly, or a filter, refuses what people say. Another model is shown it all the same;
+// the one that refused it is not, also after a restart.
+// source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
+func TestRefusedForOneModel(t *testing.T) {
+	for name, refusal := range map[string]modeltest.Reply{
+		"vague":  {Status: 400, Body: `{"error":{"message":"unknown weird thing"}}`},
+		"filter": contentFilters["Azure, 400"].reply,
+		"finish": {Stop: "content_filter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				b := newFilterBenchFor(t, modeltest.OpenAI, refusal)
+				b.answered("at first")
+				b.use("strict")
+				b.asks(b.chat, guest, "hello, this is poison")
+				b.answered("and now?", 0)
+				if b.shows("poison") {
+					t.Error("it is shown to the model that refused it")
+				}
+				b.stop()
+				b.start()
+				b.use("m")
+				b.answered("and you?", 0)
+				if !b.shows("this is poison") {
+					t.Error("it is not shown to the other model")
+				}
+				b.use("strict")
+				b.answered("at last", 0)
+			})
+		})
+	}
+}

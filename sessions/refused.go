@@ -6,14 +6,14 @@ import (
 )
 
 // RefusedMark is what people and tools read about a message of a run that the provider refused.
-const RefusedMark = "the model's provider refused this; it is not shown to the model any more"
+const RefusedMark = "the model's provider refused this; that model is not shown it any more"
 
 // AloneMark is what people read about an answer that was given without what came before it.
 const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
 
-// LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because its provider refused a request that
+// LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.
-const LeftOutMark = "not shown to %s: its provider refused a request with this in it"
+const LeftOutMark = "not shown to %s: a provider refused a request with this in it"
 
 // NoticeModel is the model of messages in which the host says why a run failed.
 const NoticeModel = "parley/notice"
@@ -30,15 +30,27 @@ func (m Message) IsRefusal() bool {
 }
 
 // RefusedRuns returns the runs of a transcript that a provider refused; nil = none.
-func RefusedRuns(msgs []Message) map[RunID]bool {
+func RefusedRuns(msgs []Message) map[RunID]bool { return RefusedRunsOf("", msgs) }
+
+// RefusedRunsOf returns those of them that a model is not shown, as it was refused them; "" = any model. Earlier versions did not write
+// which model that was: those runs count for every model.
+func RefusedRunsOf(model string, msgs []Message) map[RunID]bool {
 	var out map[RunID]bool
 	for _, m := range msgs {
-		if m.Run != "" && m.IsRefusal() {
-			if out == nil {
-				out = make(map[RunID]bool)
-			}
-			out[m.Run] = true
+		if m.Run == "" || !m.IsRefusal() {
+			continue
 		}
+		by := m.RefusedBy
+		if m.Stop == StopFilter {
+			by = m.Model
+		}
+		if by != "" && model != "" && by != model {
+			continue
+		}
+		if out == nil {
+			out = make(map[RunID]bool)
+		}
+		out[m.Run] = true
 	}
 	return out
 }

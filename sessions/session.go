@@ -119,6 +119,7 @@ type Message struct {
 	ToolName   string      `json:"toolName,omitempty"`   // tool results
 	IsError    bool        `json:"isError,omitempty"`    // tool results
 	Refused    bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	RefusedBy  string      `json:"refusedBy,omitempty"`  // with Refused: the model that the run had, provider/model; others are still shown its messages
 	Alone      bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
 	Without    []string    `json:"without,omitempty"`    // an answer: ids of messages of its run that the provider refused; the request had none of their content
 	LeftOut    string      `json:"leftOut,omitempty"`    // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
