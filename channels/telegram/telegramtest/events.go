@@ -76,7 +76,7 @@ func (s *Server) Membership(chatID, by int64, was, is string) Posted {
 }
 
 func memberWire(status string) object {
-	o := object{"status": status, "user": (&Server{}).me().wire()}
+	o := object{"status": status, "user": bot(BotID).wire()}
 	switch status {
 	case "kicked":
 		o["until_date"] = 0

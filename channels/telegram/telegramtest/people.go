@@ -146,7 +146,7 @@ func InDirect(person int64) Option {
 // Ephemeral makes the message one that the bot and its sender alone see: it has no number in the chat.
 func Ephemeral(id int64) Option {
 	return func(m object) {
-		m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, id, (&Server{}).me().wire()
+		m["message_id"], m["ephemeral_message_id"], m["receiver_user"] = 0, id, bot(BotID).wire()
 	}
 }
 

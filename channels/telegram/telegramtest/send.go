@@ -63,9 +63,9 @@ func (s *Server) getMe() reply {
 }
 
 // me is the bot.
-func (s *Server) me() User {
-	return User{ID: cmp.Or(s.bot.Load(), BotID), Name: "Parley", Username: BotUsername, Bot: true}
-}
+func (s *Server) me() User { return bot(cmp.Or(s.bot.Load(), BotID)) }
+
+func bot(id int64) User { return User{ID: id, Name: "Parley", Username: BotUsername, Bot: true} }
 
 func result(v any) reply {
 	raw, err := json.Marshal(v)
