@@ -173,5 +173,8 @@ func (r *rest) revised(a, b sessions.Message) bool {
 		return false
 	}
 	i := slices.IndexFunc(r.w.plan.letters, func(l letter) bool { return string(l.id) == p.Message })
-	return i >= 0 && len(r.w.plan.edits(channels.MessageID(p.Message))) > 0 && r.w.plan.says(r.w.plan.letters[i], a.Text()) && r.w.plan.says(r.w.plan.letters[i], b.Text())
+	aheadOfA, ownA := r.w.plan.brought(a)
+	aheadOfB, ownB := r.w.plan.brought(b)
+	return i >= 0 && len(r.w.plan.edits(channels.MessageID(p.Message))) > 0 && len(aheadOfA) == len(aheadOfB) &&
+		r.w.plan.says(r.w.plan.letters[i], ownA) && r.w.plan.says(r.w.plan.letters[i], ownB)
 }
