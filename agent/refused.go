@@ -55,8 +55,8 @@ func (x *response) failed() bool {
 }
 
 // tryAlone makes one more request of a turn that failed as the one before did, without the messages before the turn. If the model takes
-// it, something among them is the reason: the answer is marked, and the search for it begins as after a refusal. An endpoint that is down
-// fails here as well, at the price of one request.
+// it, and fails with them once more, something among them is the reason: the answer is marked, and the search for it begins as after a
+// refusal. An endpoint that is down fails here as well, at the price of one request; one that is well again answers with all of them.
 func (r *turnRun) tryAlone(ctx context.Context, x *response) {
 	whole, without := r.msgs, r.without
 	if r.alone || ctx.Err() != nil || !r.goAlone() {
@@ -64,19 +64,27 @@ func (r *turnRun) tryAlone(ctx context.Context, x *response) {
 	}
 	r.log.LogAttrs(ctx, slog.LevelWarn, "a turn failed again, repeating it without the messages before it",
 		slog.String("run", string(r.Caller.Run.ID)), slog.Any("err", x.err))
-	r.once = true
-	var next response
-	next.answer, next.by, next.err = r.paid(ctx, true)
-	r.once = false
-	drop := next
-	if next.err == nil && !next.failed() && !next.refused() {
-		drop, *x = *x, next
-	} else {
-		r.alone = false
-		r.show(whole, without)
+	once := func() bool { // makes one request in the place of x, and reports whether the model answered it
+		r.once = true
+		defer func() { r.once = false }()
+		var next response
+		next.answer, next.by, next.err = r.paid(ctx, true)
+		answered, drop := next.err == nil && !next.failed() && !next.refused(), next
+		if answered {
+			drop, *x = *x, next
+		}
+		if drop.err == nil {
+			r.lost(drop.by.Label, drop.answer.Usage)
+		}
+		return answered
 	}
-	if drop.err == nil {
-		r.lost(drop.by.Label, drop.answer.Usage)
+	alone := r.msgs
+	answered := once()
+	r.alone = false
+	r.show(whole, without)
+	if answered && !once() { // with all of it the endpoint fails still
+		r.alone = true
+		r.show(alone, without)
 	}
 }
 
