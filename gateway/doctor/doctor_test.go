@@ -147,7 +147,7 @@ func TestFindings(t *testing.T) {
 		"only model": {setup{platform: well.URL, models: m, config: func(c *config.Config) {
 			c.Agents.Defaults.Model = ""
 			c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL, Models: map[string]agent.ModelFacts{"m1": {}}}
-		}}, "model", Fine, "mock/m1 answers"},
+		}}, "model", Fine, "mock/m1 is configured"},
 		"platform away": {setup{platform: well.URL, models: m, host: &api.HostStatus{Accounts: []api.Account{{Channel: "fake", Account: "default", State: channels.Disconnected, Detail: "EOF"}}}}, "fake", Failure, "EOF"},
 		"no certificate": {setup{platform: well.URL, models: m, config: func(c *config.Config) {
 			c.Path = "/x.yaml"
