@@ -35,7 +35,7 @@ type Inbound struct {
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
-	Preview         string // the end of Text that the platform has put there by itself: whether it is there is no news
+	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it

@@ -320,7 +320,7 @@ func names(s []byte) bool {
 	return name.Match(first) || name.Match(last) || listed.Match(s)
 }
 
-// listed finds a name that begins or ends with an underscore, and a list of names of which one has some.
+// listed finds a name that begins or ends with an underscore, and a list of names in which one name has underscores.
 var listed = regexp.MustCompile(`(?:^|\s)_\w|\w_(?:[\s,;:.)]|$)|^\w+, (?:.*[^\w])?\w+_\w`)
 
 var name = regexp.MustCompile(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)

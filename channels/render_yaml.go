@@ -9,8 +9,8 @@ import (
 
 var yamlKey = parser.NewContextKey()
 
-// isYAML reports whether a line is part of a piece of YAML: lines without a blank one between them, of which a key has a nested list or
-// an item has several keys. Such a piece is looked at once.
+// isYAML reports whether a line is part of a block of YAML. A block has no blank line, and has a key with a nested list or an item with
+// several keys. Each block is read once.
 func isYAML(src []byte, at int, pc parser.Context) bool {
 	type verdict struct {
 		start, end int

@@ -18,7 +18,8 @@ const (
 )
 
 // withoutQuotes gives an error without what it quotes of the conversation: those are words of people and of tools, which say nothing of
-// the endpoint. An error of which no sentence is left is given back as it is: then the conversation speaks of the error.
+// the endpoint. If nothing is left of an error, it is returned unchanged: then the
+// conversation is about that error.
 //
 // source: docs.pydantic.dev, "input" of a validation error; others have it in the middle of a sentence
 func withoutQuotes(f *wire.Fault, sent Sent) *wire.Fault {

@@ -106,8 +106,8 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	return true
 }
 
-// strip leaves out of the last request of a call what may go: parameters that the user has not set, and all of a kind of which single
-// ones were refused. It is not remembered.
+// strip makes the last request of a call without the parameters that the user has not set. If single tools or pictures were refused, it
+// leaves out all of them. None of this is remembered.
 func (c *Call) strip(sent Sent, kind string) {
 	c.omit(slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Fixed }))
 	switch kind {

@@ -20,7 +20,7 @@ type draft struct {
 	files  []channels.File
 	unsent []channels.File // that the platform refused
 	voice  *voice          // the only file is sent as a voice message
-	left   []string        // what is left out, in plain words
+	left   []string        // the options that were left out, in words
 	deaf   func()          // the bot may not read the chat's history
 }
 

@@ -2,7 +2,7 @@ package endpoints
 
 import "strings"
 
-// grammarless refuses schemas of which llama.cpp can make no grammar.
+// grammarless refuses schemas that llama.cpp cannot turn into a grammar.
 func grammarless(s obj) bool {
 	text := encode(s)
 	return strings.Contains(text, `"pattern"`) || strings.Contains(text, `"maxLength":9`)
