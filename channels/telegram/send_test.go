@@ -307,7 +307,6 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 
 // A message that a failing server may have taken is not sent again before that server answers anything: each such send may be shown. What
 // an outage of minutes costs is time.
-//
 func TestFailingServerIsAskedFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
