@@ -18,7 +18,7 @@ type turnPart struct {
 	post  bool      // the host posted it: it is likely to be harmless
 	into  *turnPart // the part that it belongs to, since a later answer of its run; nil = it is one itself
 	state partState // shown, unless its providers refused something
-	taken bool      // the model had it in a request that was taken, since the last one that was refused
+	taken bool      // the model had it in a request that was taken, since the provider refused nothing but such parts
 }
 
 type partState int
@@ -188,11 +188,11 @@ func (j *judged) refuse(own func(*turnPart) bool) {
 	rest := len(suspects) > 0 && len(suspects) < len(open)
 	if len(suspects) == 0 { // it took all of them once, and is stricter now
 		suspects = open
+		for _, p := range open {
+			p.taken = false
+		}
 	}
 	searching := len(j.suspects) > 0
-	for _, p := range open {
-		p.taken = false
-	}
 	switch {
 	case len(suspects) == 0:
 	case searching, len(suspects) == 1 && !rest:
