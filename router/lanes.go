@@ -21,6 +21,7 @@ type lanes struct {
 	life  context.Context // of all lanes, from start
 	m     map[sessions.Key]*lane
 	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
+	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
 	main  *slots
 	child *slots
 	wg    sync.WaitGroup
@@ -39,6 +40,8 @@ type lane struct {
 	who   string                  // who wants its next run, as far as that is known
 	share *slotShare              // its place among the slots
 	busy  bool                    // a run is at work
+	left  chan struct{}           // closed when it is not any more
+	home  sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
 	began time.Time
@@ -63,7 +66,7 @@ func endedBy(ctx context.Context) error {
 }
 
 func newLanes(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *lanes {
-	l := &lanes{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
+	l := &lanes{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.resize(d)
 	return l
 }
@@ -213,7 +216,7 @@ func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, more bool)
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
 func (l *lanes) enter(ctx context.Context, x *lane) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
-	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
+	x.abort, x.busy, x.run, x.ended, x.left = abort, true, "", nil, make(chan struct{})
 	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
@@ -221,6 +224,12 @@ func (l *lanes) enter(ctx context.Context, x *lane) context.Context {
 func (l *lanes) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	close(x.left)
+	if x.home != "" {
+		l.away[x.home]--
+		l.beginLocked(x.home, lane{who: x.who})
+		x.home = ""
+	}
 	if by, moved := l.taken[x.run]; moved {
 		delete(l.taken, x.run)
 		l.beginLocked(by, lane{who: x.who})
@@ -293,6 +302,39 @@ func (l *lanes) rested(key sessions.Key) (since time.Time, parts bool) {
 		return x.since, x.parts
 	}
 	return since, false
+}
+
+// leaves reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
+// woken behind it.
+func (l *lanes) leaves(key sessions.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.away[key] > 0
+}
+
+// enterHome has a lane be the only one that writes to the transcript of the run that it is at, behind what that session's own lane is at.
+func (l *lanes) enterHome(ctx context.Context, key sessions.Key, home sessions.Key) {
+	l.mu.Lock()
+	x, other := l.m[key], l.m[home]
+	if home == "" || home == key || x == nil {
+		l.mu.Unlock()
+		return
+	}
+	x.home = home
+	l.away[home]++
+	var left chan struct{}
+	if other != nil && other.busy && other.home != key { // which waits for this one
+		left = other.left
+	}
+	l.mu.Unlock()
+	if left != nil {
+		unslotted(ctx, func() {
+			select {
+			case <-left:
+			case <-ctx.Done():
+			}
+		})
+	}
 }
 
 // isAt reports whether a lane is at a run of a session: the session's own, or the one that it took the run from.

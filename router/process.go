@@ -28,6 +28,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
+	r.lanes.enterHome(ctx, key, run.Home)
 	r.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
