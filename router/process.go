@@ -28,6 +28,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
+	r.lanes.enterHome(ctx, key, run.Home)
 	r.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
@@ -103,6 +104,9 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
+	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	reslotted(timed(wait))
+	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
