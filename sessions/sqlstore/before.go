@@ -20,7 +20,7 @@ func beforeFile(file string, version int64) string { return fmt.Sprint(file, ".v
 // keepBefore copies a database that has content before its first migration: the way back. When an upgrade was interrupted, its copy is
 // there already.
 func (s *Store) keepBefore(ctx context.Context, have, newest int64) error {
-	from, err := s.writer.number(ctx, "SELECT value FROM meta WHERE name = ?", upgrading)
+	from, err := s.writer.Number(ctx, "SELECT value FROM meta WHERE name = ?", upgrading)
 	if err != nil {
 		return fmt.Errorf("reading whether an upgrade was interrupted: %w", err)
 	}
@@ -28,7 +28,7 @@ func (s *Store) keepBefore(ctx context.Context, have, newest int64) error {
 		s.conf.Logger.Info("going on with an upgrade of the store that was interrupted", "before", beforeFile(s.file, from))
 		return nil
 	}
-	if n, err := s.writer.number(ctx, "SELECT CASE WHEN EXISTS (SELECT 1 FROM seen) OR EXISTS (SELECT 1 FROM transcripts) OR EXISTS (SELECT 1 FROM deliveries) OR EXISTS (SELECT 1 FROM paired) THEN 1 ELSE 0 END"); err != nil || n == 0 {
+	if n, err := s.writer.Number(ctx, "SELECT CASE WHEN EXISTS (SELECT 1 FROM seen) OR EXISTS (SELECT 1 FROM transcripts) OR EXISTS (SELECT 1 FROM deliveries) OR EXISTS (SELECT 1 FROM paired) THEN 1 ELSE 0 END"); err != nil || n == 0 {
 		return err // the very first start was interrupted
 	}
 	to := beforeFile(s.file, have)
@@ -63,7 +63,7 @@ func (s *Store) copyBefore(ctx context.Context, to string) error {
 
 // upgraded ends an upgrade: only its own copy stays.
 func (s *Store) upgraded(ctx context.Context) error {
-	from, err := s.writer.number(ctx, "SELECT value FROM meta WHERE name = ?", upgrading)
+	from, err := s.writer.Number(ctx, "SELECT value FROM meta WHERE name = ?", upgrading)
 	if err != nil || from == 0 {
 		return err
 	}
@@ -113,32 +113,4 @@ func syncFile(path string) error {
 		err = nil
 	}
 	return errors.Join(err, f.Close())
-}
-
-// unreleased are columns that came into a schema version shortly before the first release: a database of an earlier build has the
-// version's number without them, and nothing upgrades it.
-var unreleased = []struct {
-	version int64
-	query   string
-}{
-	{1, "SELECT above, by_agents FROM sessions LIMIT 0"},
-	{1, "SELECT root, parent FROM runs LIMIT 0"},
-	{1, "SELECT awaits FROM deliveries LIMIT 0"},
-	{5, "SELECT text, quoted FROM previews LIMIT 0"},
-	{5, "SELECT was FROM moves LIMIT 0"},
-	{5, "SELECT address FROM pairings LIMIT 0"},
-}
-
-// checkReleased refuses a database of a build before the first release whose schema was another one.
-func (s *Store) checkReleased(ctx context.Context, have int64) error {
-	for _, u := range unreleased {
-		if have < u.version {
-			continue
-		}
-		if _, err := s.writer.number(ctx, u.query); err != nil {
-			return fmt.Errorf("the store in %s has schema version %d as a build before the first release had it, which cannot be used any more; nothing was changed. Go on with that build, or move the state folder away to begin with an empty one (%w)",
-				s.where(), have, err)
-		}
-	}
-	return nil
 }

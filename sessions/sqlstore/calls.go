@@ -79,7 +79,7 @@ func openCalls(dir, boot string) (*calls, error) {
 	if err != nil {
 		return c, err
 	}
-	tighten(f.Name())
+	Tighten(f.Name())
 	c.f = f
 	info, err := f.Stat()
 	if err == nil && info.Size() != callLines*callSize { // all of it is there before it is needed: a full disk refuses no line
@@ -99,7 +99,7 @@ func openCalls(dir, boot string) (*calls, error) {
 
 // of names the try that a delivery is at.
 func (c *calls) of(d *sessions.Delivery) (t try) {
-	h := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d %d %d", c.boot, d.ID, d.Part, d.Attempt, ms(d.Updated)))
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d %d %d", c.boot, d.ID, d.Part, d.Attempt, Ms(d.Updated)))
 	copy(t[:], h[:])
 	return t
 }
@@ -123,7 +123,7 @@ func (c *calls) note(d *sessions.Delivery, x call) error {
 	if x.last {
 		b[callLast] = 1
 	}
-	binary.BigEndian.PutUint64(b[callAt:], uint64(ms(x.receipt.At))) //nolint:gosec // and back
+	binary.BigEndian.PutUint64(b[callAt:], uint64(Ms(x.receipt.At))) //nolint:gosec // and back
 	b[callReceipt] = byte(len(x.receipt.ID))
 	copy(b[callReceipt+1:], x.receipt.ID)
 	binary.BigEndian.PutUint32(b[:], crc32.Checksum(b[callNumber:], castagnoli))
@@ -151,7 +151,7 @@ func (c *calls) each(do func(try, call)) error {
 			continue
 		}
 		x := call{number: binary.BigEndian.Uint64(line[callNumber:]), step: line[callStep], last: line[callLast] == 1}
-		x.receipt = channels.Receipt{ID: channels.MessageID(line[callReceipt+1:][:size]), At: fromMs(int64(binary.BigEndian.Uint64(line[callAt:])))} //nolint:gosec // as it was
+		x.receipt = channels.Receipt{ID: channels.MessageID(line[callReceipt+1:][:size]), At: FromMs(int64(binary.BigEndian.Uint64(line[callAt:])))} //nolint:gosec // as it was
 		do(try(line[callTry:callStep]), x)
 	}
 	return err
@@ -210,7 +210,7 @@ func (s *Store) Calling(d sessions.Delivery) error {
 // Answered notes that the platform has taken a part.
 func (s *Store) Answered(d sessions.Delivery, r channels.Receipt, last bool) {
 	s.traceCall(d, "Answer", BeforeCommit)
-	r.At = fromMs(ms(r.At))
+	r.At = FromMs(Ms(r.At))
 	_ = s.calls.note(&d, call{step: callAnswered, last: last, receipt: r}) // without it nothing is known
 	s.traceCall(d, "Answer", AfterCommit)
 }

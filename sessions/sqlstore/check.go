@@ -105,23 +105,23 @@ func checkHeader(path string) error {
 // check runs SQLite's quick_check table by table on a connection of its own, so that it never keeps a snapshot open for long. It
 // returns nil, what is wrong, or the error that ended it early.
 func (s *Store) check(ctx context.Context) error {
-	c, err := s.d.connect(ctx, s.readDSN)
+	c, err := s.d.Connect(ctx, s.readDSN)
 	if err != nil {
 		return s.diagnose(err)
 	}
 	defer func() { _ = c.Close() }()
-	c.interruptible = true
+	c.Interruptible = true
 	var tables []string
-	if err := c.each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(r row) error {
-		tables = append(tables, r.str(0))
+	if err := c.Each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(r Row) error {
+		tables = append(tables, r.Str(0))
 		return nil
 	}); err != nil {
 		return s.diagnose(err)
 	}
 	for _, t := range tables {
 		var found []string
-		err := c.each(ctx, "PRAGMA quick_check('"+t+"')", nil, func(r row) error {
-			if v := r.str(0); v != "ok" && len(found) < 3 {
+		err := c.Each(ctx, "PRAGMA quick_check('"+t+"')", nil, func(r Row) error {
+			if v := r.Str(0); v != "ok" && len(found) < 3 {
 				found = append(found, v)
 			}
 			return nil

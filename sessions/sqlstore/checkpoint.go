@@ -25,7 +25,7 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 		if err := l.read(ctx, s.writer); err != nil {
 			return nil, err
 		}
-		if l.c, err = s.d.connect(ctx, onlyLook(s.file)); err != nil {
+		if l.c, err = s.d.Connect(ctx, onlyLook(s.file)); err != nil {
 			return nil, err
 		}
 		s.guard = l.c
@@ -35,7 +35,7 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 	if err != nil {
 		return nil, fmt.Errorf("opening the sums of the database's pages: %w", err)
 	}
-	tighten(name)
+	Tighten(name)
 	x := &pageSums{f: s.plainly(f), settled: true}
 	s.sums = x
 	if err := x.begin(ctx, l, s.file); err != nil {
@@ -66,8 +66,8 @@ func (s *Store) openSums(ctx context.Context, l left) (same func() error, err er
 
 // compare reads the database beside the start. A snapshot keeps others from moving the log into it meanwhile.
 func (s *Store) compare(ctx context.Context) (same func() error, err error) {
-	if _, err = s.guard.exec(ctx, "BEGIN"); err == nil {
-		_, err = s.guard.number(ctx, "SELECT count(*) FROM sqlite_schema")
+	if _, err = s.guard.Exec(ctx, "BEGIN"); err == nil {
+		_, err = s.guard.Number(ctx, "SELECT count(*) FROM sqlite_schema")
 	}
 	if err == nil {
 		// It is closed after SQLite's own files: closing any other file of the database would end its locks.
@@ -81,7 +81,7 @@ func (s *Store) compare(ctx context.Context) (same func() error, err error) {
 	s.comparing.Store(true)
 	s.background.Go(func() {
 		bad, without, err := x.compare(s.plain, true, ctx.Err)
-		if _, e := s.guard.exec(ctx, "COMMIT"); err == nil {
+		if _, e := s.guard.Exec(ctx, "COMMIT"); err == nil {
 			err = e
 		}
 		s.comparing.Store(false)
@@ -213,7 +213,7 @@ func (s *Store) keepSums(l left) error {
 // moveLog has SQLite move the log, as far as no reader needs pages as they were.
 func (s *Store) moveLog(ctx context.Context) error {
 	x, frames, moved := s.sums, int64(0), int64(0)
-	_, err := s.writer.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r row) error { frames, moved = r.int(1), r.int(2); return nil })
+	_, err := s.writer.One(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r Row) error { frames, moved = r.Int(1), r.Int(2); return nil })
 	x.torn = err != nil
 	x.moved = max(x.moved, moved) // negative: another process moves it
 	x.whole = err == nil && frames == x.log.frames && moved == frames
@@ -253,7 +253,7 @@ func (s *Store) lastMove(ctx context.Context) {
 // disconnect ends SQLite's connections. The last one moves the log into the database and removes it; where its sums are not kept that is left to the next
 // start: the guard is the last, which can do neither.
 func (s *Store) disconnect() (err error) {
-	ends := []*conn{s.guard, s.writer}
+	ends := []*Conn{s.guard, s.writer}
 	if x := s.sums; x == nil {
 		slices.Reverse(ends) // they could not be opened
 	} else {

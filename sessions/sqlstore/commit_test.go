@@ -42,7 +42,7 @@ func (g *gate) trace(op, phase string) {
 
 // bad is an operation that writes and then fails.
 func bad(t *tx) error {
-	if _, err := t.exec("INSERT INTO cursors (account, position) VALUES ('bad', 'x')"); err != nil {
+	if _, err := t.Exec("INSERT INTO cursors (account, position) VALUES ('bad', 'x')"); err != nil {
 		return err
 	}
 	return errors.New("bad on purpose")
@@ -57,7 +57,7 @@ func TestGroupCommit(t *testing.T) {
 	put := func(name string) {
 		wg.Go(func() {
 			if err := s.write(ctx, name, func(t *tx) error {
-				_, err := t.exec("INSERT INTO cursors (account, position) VALUES (?, 'x')", name)
+				_, err := t.Exec("INSERT INTO cursors (account, position) VALUES (?, 'x')", name)
 				return err
 			}); err != nil {
 				t.Error(name, err)
@@ -90,9 +90,9 @@ func TestGroupCommit(t *testing.T) {
 	if !errors.Is(softErr, sessions.ErrConflict) {
 		t.Errorf("%v", softErr)
 	}
-	if err := s.read(ctx, func(c *conn) error {
-		n, err := c.number(ctx, "SELECT count(*) FROM cursors")
-		b, _ := c.number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
+	if err := s.read(ctx, func(c *Conn) error {
+		n, err := c.Number(ctx, "SELECT count(*) FROM cursors")
+		b, _ := c.Number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
 		if n != 11 || b != 0 {
 			t.Errorf("%d rows, %d bad ones", n, b)
 		}
@@ -126,7 +126,7 @@ func TestFailedRead(t *testing.T) {
 			waitFor(t, s, 1)
 			wg.Go(func() {
 				if err := s.write(ctx, "read", func(t *tx) error {
-					_, err := t.conn.number(t.ctx, "SELECT nonsense FROM nowhere")
+					_, err := t.Conn.Number(t.Ctx, "SELECT nonsense FROM nowhere")
 					return err
 				}); err == nil {
 					t.Error("read nonsense")

@@ -32,25 +32,25 @@ const countOne = "INSERT INTO meta (name, value) VALUES ('commits', 1) ON CONFLI
 
 // aside makes a change in a commit of its own before the writer begins. It counts like any other, or the sums of pages would be taken for those of what it left.
 func (s *Store) aside(ctx context.Context, query string, args ...any) error {
-	_, err := s.writer.exec(ctx, "BEGIN")
+	_, err := s.writer.Exec(ctx, "BEGIN")
 	if err == nil {
-		_, err = s.writer.exec(ctx, query, args...)
+		_, err = s.writer.Exec(ctx, query, args...)
 	}
 	if err == nil {
-		_, err = s.writer.exec(ctx, countOne)
+		_, err = s.writer.Exec(ctx, countOne)
 	}
 	if err == nil {
-		_, err = s.writer.exec(ctx, "COMMIT")
+		_, err = s.writer.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error counts
+		_, _ = s.writer.Exec(ctx, "ROLLBACK") // the first error counts
 	}
 	return err
 }
 
 // left is what a database and the number beside it say before anything is changed.
 type left struct {
-	c       *conn // looks into it and cannot change anything, nor move its log; nil = there is none
+	c       *Conn // looks into it and cannot change anything, nor move its log; nil = there is none
 	commits int64 // in it
 	schema  int64 // its version
 	trusted bool  // nothing but a program that keeps SumsFile has counted
@@ -67,9 +67,9 @@ func (l *left) close() {
 }
 
 // read asks the database.
-func (l *left) read(ctx context.Context, c *conn) (err error) {
-	if l.schema, err = c.version(ctx); err == nil && l.schema > 0 {
-		l.commits, err = c.number(ctx, getCommits)
+func (l *left) read(ctx context.Context, c *Conn) (err error) {
+	if l.schema, err = c.Version(ctx); err == nil && l.schema > 0 {
+		l.commits, err = c.Number(ctx, getCommits)
 	}
 	return err
 }
@@ -94,7 +94,7 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 		l.unknown = true // a power cut tore it: it says nothing
 		return l, nil
 	}
-	c, err := sqliteDialect.connect(ctx, onlyLook(path))
+	c, err := SQLite.Connect(ctx, onlyLook(path))
 	if err != nil {
 		return l, err
 	}
@@ -167,7 +167,7 @@ func (s *Store) count(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the file of the last commit's number: %w", err)
 	}
-	tighten(s.commits.Name())
+	Tighten(s.commits.Name())
 	s.acknowledge()
 	return nil
 }

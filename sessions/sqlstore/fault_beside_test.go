@@ -26,10 +26,10 @@ func TestFaultLastIsRolledBack(t *testing.T) {
 	}
 	settled(t, s)
 	if err := s.write(t.Context(), "Fails", func(t *tx) error {
-		if _, err := t.exec("UPDATE meta SET value = value"); err != nil {
+		if _, err := t.Exec("UPDATE meta SET value = value"); err != nil {
 			return err
 		}
-		return wrong("it does not fit")
+		return Conflict("it does not fit")
 	}); !errors.Is(err, sessions.ErrConflict) {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 	}
 	killed := copied(t, s.conf.Dir)
 	c := other(t, killed, "")
-	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+	if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {

@@ -100,7 +100,7 @@ func scenario(n int) []step {
 func signature(t *testing.T, s *Store) string {
 	t.Helper()
 	var b strings.Builder
-	err := s.read(context.Background(), func(c *conn) error {
+	err := s.read(context.Background(), func(c *Conn) error {
 		b.Reset()
 		for _, q := range []string{
 			"SELECT 'session', key, settings, last, turns FROM sessions ORDER BY key",
@@ -113,7 +113,7 @@ func signature(t *testing.T, s *Store) string {
 			"SELECT 'pairing', hash FROM pairings ORDER BY num",
 			"SELECT 'transcript', count(*) FROM transcripts WHERE gone = 0",
 		} {
-			if err := c.each(context.Background(), q, nil, func(r row) error {
+			if err := c.Each(context.Background(), q, nil, func(r Row) error {
 				for i := range r {
 					fmt.Fprintf(&b, "%v|", r[i])
 				}

@@ -36,7 +36,7 @@ func TestFaultSomebodyLooks(t *testing.T) {
 			t.Error("the host holds no lock on its database")
 		}
 		c := other(t, dir, "")
-		if n, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil || n == 0 {
+		if n, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil || n == 0 {
 			t.Fatal(n, err)
 		}
 		if err := c.Close(); err != nil {

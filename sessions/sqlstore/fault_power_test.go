@@ -75,9 +75,9 @@ func (d done) holds(ctx context.Context, s *Store) error {
 		delete(want, m.ID)
 	}
 	if err == nil {
-		err = s.read(ctx, func(c *conn) error {
+		err = s.read(ctx, func(c *Conn) error {
 			for id := range want {
-				n, err := c.number(ctx, "SELECT count(*) FROM messages WHERE id = ?", id)
+				n, err := c.Number(ctx, "SELECT count(*) FROM messages WHERE id = ?", id)
 				if err != nil {
 					return err
 				}
@@ -234,7 +234,7 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 	}
 	c := other(t, dir, "")
 	statements(t, c, "BEGIN")
-	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+	if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 		t.Fatal(err)
 	}
 	part := d.Count()

@@ -186,9 +186,9 @@ func flipAnswer(t *testing.T, dir string) {
 }
 
 // other opens a database as another program does, which knows of nothing beside it.
-func other(t *testing.T, dir string, pragmas string) *conn {
+func other(t *testing.T, dir string, pragmas string) *Conn {
 	t.Helper()
-	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, DatabaseFile)+"?_pragma=busy_timeout(5000)"+pragmas)
+	c, err := SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, DatabaseFile)+"?_pragma=busy_timeout(5000)"+pragmas)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,10 +196,10 @@ func other(t *testing.T, dir string, pragmas string) *conn {
 }
 
 // each runs statements.
-func statements(t *testing.T, c *conn, all ...string) {
+func statements(t *testing.T, c *Conn, all ...string) {
 	t.Helper()
 	for _, q := range all {
-		if _, err := c.exec(t.Context(), q); err != nil {
+		if _, err := c.Exec(t.Context(), q); err != nil {
 			t.Fatal(q, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 	}{
 		{"somebody looks into it", func(t *testing.T, dir string) {
 			c := other(t, dir, "")
-			if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+			if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Close(); err != nil {
@@ -244,7 +244,7 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 			for range 30 {
 				statements(t, c, "UPDATE meta SET value = value + 1 WHERE name = 'commits'", "UPDATE messages SET body = body || ' '")
 			}
-			n, err := c.number(t.Context(), getCommits)
+			n, err := c.Number(t.Context(), getCommits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 	t.Parallel()
 	var written atomic.Int64
 	s := open(t, Config{Dir: t.TempDir(), logPages: 40, plain: func(f *os.File) plainFile { return countedSums{f, &written} }})
-	var c *conn
+	var c *Conn
 	before := int64(0)
 	for i := range 60 {
 		if err := life(t.Context(), s, i%3, i, someQuestion, someAnswer); err != nil {
@@ -345,7 +345,7 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 			before = written.Load()
 			c = other(t, s.conf.Dir, "")
 			statements(t, c, "BEGIN")
-			if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+			if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 				t.Fatal(err)
 			}
 		case 40:
@@ -385,7 +385,7 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 		}
 	}
 	settled(t, s)
-	if _, err := s.writer.exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", s.schema); err != nil {
+	if _, err := s.writer.Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", s.schema); err != nil {
 		t.Fatal(err)
 	}
 	s.schema--

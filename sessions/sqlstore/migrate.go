@@ -18,15 +18,15 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-func (d dialect) folder() string {
-	if d.postgres {
+func (d Dialect) folder() string {
+	if d.Postgres {
 		return "postgres"
 	}
 	return "sqlite"
 }
 
 // latest gives the newest schema version that this program knows.
-func (d dialect) latest() (fs.FS, int64, error) {
+func (d Dialect) latest() (fs.FS, int64, error) {
 	dir, err := fs.Sub(migrations, "migrations/"+d.folder())
 	if err != nil {
 		return nil, 0, err
@@ -48,16 +48,16 @@ func (d dialect) latest() (fs.FS, int64, error) {
 }
 
 // version reads the schema version of a database; 0 = it is new.
-func (c *conn) version(ctx context.Context) (int64, error) {
+func (c *Conn) Version(ctx context.Context) (int64, error) {
 	q := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
-	if c.d.postgres {
+	if c.Dialect.Postgres {
 		q = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'goose_db_version'"
 	}
-	n, err := c.number(ctx, q)
+	n, err := c.Number(ctx, q)
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	return c.number(ctx, "SELECT max(version_id) FROM goose_db_version")
+	return c.Number(ctx, "SELECT max(version_id) FROM goose_db_version")
 }
 
 // migrate brings the schema up to date, when same says that the database is as it was written. One query tells that there is nothing to do.
@@ -66,7 +66,7 @@ func (s *Store) migrate(ctx context.Context, same func() error) error {
 	if err != nil {
 		return err
 	}
-	have, err := s.writer.version(ctx)
+	have, err := s.writer.Version(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the schema version of the store in %s: %w", s.where(), err)
 	}
@@ -81,7 +81,7 @@ func (s *Store) migrate(ctx context.Context, same func() error) error {
 	if have == newest {
 		return s.upgraded(ctx) // it may have been interrupted at its very end
 	}
-	if have > 0 && !s.d.postgres {
+	if have > 0 && !s.d.Postgres {
 		if err := same(); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error 
 		// need not wait for the disk at every step.
 		dsn += "&_pragma=synchronous(OFF)"
 	}
-	if s.d.postgres {
+	if s.d.Postgres {
 		name, engine, dsn = "pgx", goose.DialectPostgres, s.conf.DSN
 	}
 	db, err := sql.Open(name, dsn)
@@ -117,7 +117,7 @@ func (s *Store) raise(ctx context.Context, dir fs.FS, have, newest int64) error 
 		return fmt.Errorf("migrating the store: %w", err)
 	}
 	if have == 0 {
-		if _, err = p.Up(ctx); err == nil && !s.d.postgres {
+		if _, err = p.Up(ctx); err == nil && !s.d.Postgres {
 			err = s.syncLog()
 		}
 	}

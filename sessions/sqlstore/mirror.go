@@ -36,7 +36,7 @@ type line struct {
 // is missing is written first.
 type mirror struct {
 	log  *slog.Logger
-	read func(context.Context, func(*conn) error) error
+	read func(context.Context, func(*Conn) error) error
 	path func(sessions.AgentID, sessions.ID) string
 
 	mu      sync.Mutex
@@ -69,7 +69,7 @@ type job struct {
 	done chan error
 }
 
-func newMirror(log *slog.Logger, read func(context.Context, func(*conn) error) error, path func(sessions.AgentID, sessions.ID) string) *mirror {
+func newMirror(log *slog.Logger, read func(context.Context, func(*Conn) error) error, path func(sessions.AgentID, sessions.ID) string) *mirror {
 	m := &mirror{log: log, read: read, path: path, behind: map[int64]bool{}, files: map[int64]*file{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: make(chan struct{}), jobs: make(chan job)}
 	m.idle = sync.NewCond(&m.mu)
@@ -241,9 +241,9 @@ func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
 func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 	f := &file{have: map[string]bool{}}
 	var header string
-	err := m.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT id, key, agent, created FROM transcripts WHERE num = ? AND gone = 0", []any{num}, func(r row) error {
-			f.path, header = m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0))), headerLine(r)
+	err := m.read(ctx, func(c *Conn) error {
+		_, err := c.One(ctx, "SELECT id, key, agent, created FROM transcripts WHERE num = ? AND gone = 0", []any{num}, func(r Row) error {
+			f.path, header = m.path(sessions.AgentID(r.Str(2)), sessions.ID(r.Str(0))), headerLine(r)
 			return nil
 		})
 		return err
@@ -283,9 +283,9 @@ func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 // known is the end of a file whose last message the store has under the same number. A file that is ahead of the store, because an older
 // database was put in place, is written anew.
 func (m *mirror) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
-	err := m.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT id FROM messages WHERE seq = ? AND transcript = ?", []any{end.seq, num}, func(r row) error {
-			if end.id != "" && r.str(0) != end.id {
+	err := m.read(ctx, func(c *Conn) error {
+		found, err := c.One(ctx, "SELECT id FROM messages WHERE seq = ? AND transcript = ?", []any{end.seq, num}, func(r Row) error {
+			if end.id != "" && r.Str(0) != end.id {
 				end = fileEnd{have: map[string]bool{}}
 			}
 			return nil
@@ -304,7 +304,7 @@ func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (
 	last := end.seq
 	if end.first > 0 { // what ended meanwhile of messages that are in the file
 		var b strings.Builder
-		err := m.read(ctx, func(c *conn) error {
+		err := m.read(ctx, func(c *Conn) error {
 			lines, err := endedLines(ctx, c, num, end.first, last, end.have)
 			for _, seq := range slices.Sorted(maps.Keys(lines)) {
 				b.WriteString(strings.Join(lines[seq], "\n") + "\n")
@@ -322,7 +322,7 @@ func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (
 		const page = 500
 		var b strings.Builder
 		n := 0
-		err := m.read(ctx, func(c *conn) error {
+		err := m.read(ctx, func(c *Conn) error {
 			type message struct {
 				seq  int64
 				text string
@@ -330,9 +330,9 @@ func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (
 			var msgs []message
 			n = 0
 			b.Reset()
-			err := c.each(ctx, "SELECT seq, body FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT ?", []any{num, last, page}, func(r row) error {
-				text, err := messageLine(r.int(0), r.str(1))
-				msgs = append(msgs, message{r.int(0), text})
+			err := c.Each(ctx, "SELECT seq, body FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT ?", []any{num, last, page}, func(r Row) error {
+				text, err := messageLine(r.Int(0), r.Str(1))
+				msgs = append(msgs, message{r.Int(0), text})
 				return err
 			})
 			if err != nil || len(msgs) == 0 {

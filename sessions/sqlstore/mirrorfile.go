@@ -88,14 +88,14 @@ func (e *fileEnd) read(b []byte) bool {
 func ended(id string, state sessions.DeliveryState) string { return id + " " + string(state) }
 
 // headerLine describes the session, from a row of id, key, agent, created.
-func headerLine(r row) string {
+func headerLine(r Row) string {
 	b, _ := json.Marshal(struct { // cannot fail: texts
 		Type    string `json:"type"`
 		ID      string `json:"id"`
 		Key     string `json:"key"`
 		Agent   string `json:"agentId"`
 		Created string `json:"timestamp"`
-	}{"session", r.str(0), r.str(1), r.str(2), r.time(3).UTC().Format(time.RFC3339Nano)})
+	}{"session", r.Str(0), r.Str(1), r.Str(2), r.Time(3).UTC().Format(time.RFC3339Nano)})
 	return string(b)
 }
 
@@ -115,14 +115,14 @@ func deliveryLine(d sessions.Delivery) string {
 }
 
 // endedLines collects the lines of deliveries that ended, by the number of the message that they carry.
-func endedLines(ctx context.Context, c *conn, transcript, lo, hi int64, have map[string]bool) (map[int64][]string, error) {
+func endedLines(ctx context.Context, c *Conn, transcript, lo, hi int64, have map[string]bool) (map[int64][]string, error) {
 	out := map[int64][]string{}
-	err := c.each(ctx, "SELECT "+deliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
-		[]any{lo, hi, transcript}, func(r row) error {
+	err := c.Each(ctx, "SELECT "+deliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
+		[]any{lo, hi, transcript}, func(r Row) error {
 			d, _, err := scanDelivery(r)
 			if name := ended(string(d.ID), d.State); err == nil && d.State.Final() && !have[name] {
 				have[name] = true
-				out[r.int(15)] = append(out[r.int(15)], deliveryLine(d))
+				out[r.Int(15)] = append(out[r.Int(15)], deliveryLine(d))
 			}
 			return err
 		})
@@ -133,13 +133,13 @@ func endedLines(ctx context.Context, c *conn, transcript, lo, hi int64, have map
 func (m *mirror) rebuild(ctx context.Context, id sessions.ID) error {
 	var num int64
 	var header, path string
-	err := m.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT id, key, agent, created, num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error {
-			num, header, path = r.int(4), headerLine(r), m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0)))
+	err := m.read(ctx, func(c *Conn) error {
+		found, err := c.One(ctx, "SELECT id, key, agent, created, num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r Row) error {
+			num, header, path = r.Int(4), headerLine(r), m.path(sessions.AgentID(r.Str(2)), sessions.ID(r.Str(0)))
 			return nil
 		})
 		if err == nil && !found {
-			err = missing("session", id)
+			err = NotFound("session", id)
 		}
 		return err
 	})

@@ -89,7 +89,7 @@ func (s *Store) rescue(ctx context.Context, path string) error {
 	for n := 2; !gone(to); n++ { // an earlier one may be all that there is of something
 		to = fmt.Sprintf("%s-%d", first, n)
 	}
-	_, err := s.writer.exec(ctx, "VACUUM INTO ?", to)
+	_, err := s.writer.Exec(ctx, "VACUUM INTO ?", to)
 	if err != nil { // who opens what is in its place now may spoil the memory that SQLite's connections share
 		if e := s.copyPages(ctx, to); e == nil {
 			err = nil
@@ -101,6 +101,6 @@ func (s *Store) rescue(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
 	}
-	tighten(to)
+	Tighten(to)
 	return fmt.Errorf("%w. All that it had is in %s. To go on with that: move %s, and those with -wal, -shm, -commits and -sums behind their names, away, and rename %s to %s", what, to, s.file, to, s.file)
 }

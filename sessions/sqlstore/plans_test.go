@@ -46,13 +46,13 @@ type prepared struct {
 func (x *prepared) take(s *Store) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	add := func(c *conn) {
+	add := func(c *Conn) {
 		for q := range c.stmts {
 			x.all[q] = true
 		}
 		x.full = x.full || len(c.stmts) >= maxStmts
 	}
-	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.conn); return nil }) != nil {
+	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.Conn); return nil }) != nil {
 		return // closed by its test
 	}
 	s.readers.mu.Lock()
@@ -73,7 +73,7 @@ func (x *prepared) plans(t *testing.T) map[string][]string {
 				continue
 			}
 			args := slices.Repeat([]any{1}, strings.Count(q, "?"))
-			if err := tx.conn.each(tx.ctx, "EXPLAIN QUERY PLAN "+q, args, func(r row) error { plans[q] = append(plans[q], r.str(3)); return nil }); err != nil {
+			if err := tx.Conn.Each(tx.Ctx, "EXPLAIN QUERY PLAN "+q, args, func(r Row) error { plans[q] = append(plans[q], r.Str(3)); return nil }); err != nil {
 				return err
 			}
 		}

@@ -18,7 +18,7 @@ type readers struct {
 
 // idle is a connection that is open and not in use.
 type idle struct {
-	c     *conn
+	c     *Conn
 	since time.Time
 }
 
@@ -34,11 +34,11 @@ func (r *readers) init(n int, lasts time.Duration) {
 }
 
 // take waits for room and gives a connection; nil when one is to be opened. give has to be called with it.
-func (r *readers) take(ctx context.Context) (c *conn, err error) {
+func (r *readers) take(ctx context.Context) (c *Conn, err error) {
 	select {
 	case _, open := <-r.room:
 		if !open {
-			return nil, errClosed
+			return nil, ErrClosed
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -51,7 +51,7 @@ func (r *readers) take(ctx context.Context) (c *conn, err error) {
 }
 
 // newest takes the connection that was used last; when that is too long ago, all that are idle are to be closed.
-func (r *readers) newest() (c *conn, old []idle) {
+func (r *readers) newest() (c *Conn, old []idle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := len(r.idle)
@@ -66,7 +66,7 @@ func (r *readers) newest() (c *conn, old []idle) {
 }
 
 // give takes a connection back; nil when there is none.
-func (r *readers) give(c *conn) {
+func (r *readers) give(c *Conn) {
 	if c != nil {
 		r.mu.Lock()
 		r.idle = append(r.idle, idle{c, time.Now()})
@@ -90,7 +90,7 @@ func (r *readers) close() (err error) {
 }
 
 // read runs fn on a connection that only reads. What it sees is at least what was committed before.
-func (s *Store) read(ctx context.Context, fn func(*conn) error) error {
+func (s *Store) read(ctx context.Context, fn func(*Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) error {
 		s.readers.give(c)
 	}()
 	if c == nil {
-		if c, err = s.d.connect(ctx, s.readDSN); err != nil {
+		if c, err = s.d.Connect(ctx, s.readDSN); err != nil {
 			c = nil
 			return fmt.Errorf("connecting to the database: %w", err)
 		}

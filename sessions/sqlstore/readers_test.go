@@ -14,14 +14,14 @@ func TestReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
 		defer func() { _ = s.Close() }()
-		var last *conn
+		var last *Conn
 		idle := func() int {
 			s.readers.mu.Lock()
 			defer s.readers.mu.Unlock()
 			return len(s.readers.idle)
 		}
 		one := func(ctx context.Context) error {
-			return s.read(ctx, func(c *conn) error { last = c; return nil })
+			return s.read(ctx, func(c *Conn) error { last = c; return nil })
 		}
 		for range 5 {
 			was := last
@@ -31,7 +31,7 @@ func TestReaders(t *testing.T) {
 		}
 		hold := make(chan struct{})
 		for range 2 {
-			go func() { _ = s.read(t.Context(), func(*conn) error { <-hold; return nil }) }()
+			go func() { _ = s.read(t.Context(), func(*Conn) error { <-hold; return nil }) }()
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func TestReaders(t *testing.T) {
 		if idle() != 2 {
 			t.Errorf("%d open", idle())
 		}
-		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, errClosed) {
+		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
 	})
@@ -62,10 +62,10 @@ func TestReadersOfAServer(t *testing.T) {
 		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
 		defer func() { _ = s.Close() }()
 		s.readers.lasts = time.Minute
-		var last *conn
+		var last *Conn
 		one := func() {
 			t.Helper()
-			if err := s.read(t.Context(), func(c *conn) error { last = c; return nil }); err != nil {
+			if err := s.read(t.Context(), func(c *Conn) error { last = c; return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}

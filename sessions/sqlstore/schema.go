@@ -21,7 +21,7 @@ const schemaQuery = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_
 // CheckSchema compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its version make. The error
 // wraps ErrSchema when they differ. A version that no migration has is for Inspect to refuse.
 func CheckSchema(ctx context.Context, path string) error {
-	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	c, err := SQLite.Connect(ctx, readOnly(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
@@ -29,8 +29,8 @@ func CheckSchema(ctx context.Context, path string) error {
 	if err := c.none(ctx, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
 		return err // before any other query: it would be carried out
 	}
-	version, err := c.version(ctx)
-	_, newest, err2 := sqliteDialect.latest()
+	version, err := c.Version(ctx)
+	_, newest, err2 := SQLite.latest()
 	if err = errors.Join(err, err2); err != nil || version == 0 || version > newest {
 		return err
 	}
@@ -39,8 +39,8 @@ func CheckSchema(ctx context.Context, path string) error {
 		return err
 	}
 	var strange []string
-	err = c.each(ctx, schemaQuery, nil, func(r row) error {
-		o := object{r.str(0), r.str(1), r.str(2), r.str(3)}
+	err = c.Each(ctx, schemaQuery, nil, func(r Row) error {
+		o := object{r.Str(0), r.Str(1), r.Str(2), r.Str(3)}
 		if known := want[o.name]; known != o && !o.statistics() {
 			strange = append(strange, o.kind+" "+o.name)
 		}
@@ -74,7 +74,7 @@ func (o object) statistics() bool {
 
 // schemaAt makes a schema of a version in memory.
 func schemaAt(ctx context.Context, version int64) (map[string]object, error) {
-	dir, _, err := sqliteDialect.latest()
+	dir, _, err := SQLite.latest()
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +113,14 @@ func CheckPlain(ctx context.Context, path string) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err
 	}
-	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	c, err := SQLite.Connect(ctx, readOnly(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
 	var indexes, tables, strange []string
-	err = c.each(ctx, schemaQuery, nil, func(r row) error {
-		o := object{r.str(0), r.str(1), r.str(2), r.str(3)}
+	err = c.Each(ctx, schemaQuery, nil, func(r Row) error {
+		o := object{r.Str(0), r.Str(1), r.Str(2), r.Str(3)}
 		switch words := strings.Fields(strings.ToUpper(o.sql)); {
 		case o.kind == "index":
 			indexes = append(indexes, o.name)
@@ -148,8 +148,8 @@ func CheckPlain(ctx context.Context, path string) error {
 }
 
 // none refuses what a query counts any of.
-func (c *conn) none(ctx context.Context, what, query string, args ...any) error {
-	n, err := c.number(ctx, query, args...)
+func (c *Conn) none(ctx context.Context, what, query string, args ...any) error {
+	n, err := c.Number(ctx, query, args...)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%w: %.100q", ErrSchema, what)
 	}

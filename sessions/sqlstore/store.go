@@ -47,11 +47,11 @@ type Config struct {
 // Store implements sessions.Store.
 type Store struct {
 	conf     Config
-	d        dialect
+	d        Dialect
 	file     string // SQLite: the database file
 	writeDSN string
 	readDSN  string
-	folder   *folder
+	folder   *Folder
 
 	queue   chan *op
 	closing sync.RWMutex // held for reading while an operation enters the queue
@@ -59,7 +59,7 @@ type Store struct {
 	written chan struct{} // closed when the writer has ended
 
 	// The writer goroutine's own.
-	writer    *conn
+	writer    *Conn
 	tx        tx
 	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
 	unindexed []entry
@@ -71,7 +71,7 @@ type Store struct {
 	unsummed  bool      // SQLite: they were given up
 
 	calls      *calls      // what is noted of calls to platforms
-	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
+	guard      *Conn       // SQLite: looks into the database before anything else, and can change nothing
 	plain      *os.File    // SQLite: the database, from when it is compared until it is closed; may be nil
 	comparing  atomic.Bool // SQLite: it is compared with its checksums
 	changed    atomic.Bool // SQLite: it was found to be damaged while it was at work
@@ -93,9 +93,9 @@ var _ sessions.Store = (*Store)(nil)
 // Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
 // database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
 func Open(ctx context.Context, conf Config) (*Store, error) {
-	s := &Store{conf: conf, d: sqliteDialect, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), damaged: make(chan error, 1)}
+	s := &Store{conf: conf, d: SQLite, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), damaged: make(chan error, 1)}
 	if conf.DSN != "" {
-		s.d = postgresDialect
+		s.d = Postgres
 	}
 	if conf.Logger == nil {
 		s.conf.Logger = slog.New(slog.DiscardHandler)
@@ -113,7 +113,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 		s.conf.logPages, s.conf.busyPages = logPages, busyLog*logPages
 	}
 	lasts := time.Duration(0)
-	if s.d.postgres {
+	if s.d.Postgres {
 		lasts = serverIdle
 	}
 	s.readers.init(orDefault(conf.Readers, 4), lasts)
@@ -123,7 +123,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 	}
 	s.file = filepath.Join(s.conf.Dir, DatabaseFile)
 	s.writeDSN, s.readDSN = s.dsn()
-	if s.folder, err = own(s.conf.Dir); err != nil {
+	if s.folder, err = Own(s.conf.Dir); err != nil {
 		return nil, err
 	}
 	var life context.Context
@@ -133,7 +133,7 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 		s.background.Wait()
 		_ = s.disconnect() // the first error counts
 		s.closeFiles()
-		_ = s.folder.release()
+		_ = s.folder.Release()
 		return nil, s.diagnose(err)
 	}
 	return s, nil
@@ -145,7 +145,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err := checkUnfinished(s.conf.Dir); err != nil {
 		return err
 	}
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		if err := checkLost(s.conf.Dir, s.file); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		if err := s.forgetGone(); err != nil {
 			return err
 		}
-		private(s.file) // before SQLite has it open: closing any other file of the database ends its locks
+		Private(s.file) // before SQLite has it open: closing any other file of the database ends its locks
 		if was, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if s.writer, err = s.connectWriter(life); err != nil {
 		return fmt.Errorf("opening the store in %s: %w", s.where(), err)
 	}
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		if same, err = s.openSums(life, was); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err := s.migrate(ctx, same); err != nil {
 		return err
 	}
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		if err := s.watch(life, same); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if s.tx.n, err = readNumbers(life, s.writer); err != nil {
 		return err
 	}
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		if err := s.count(life); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		return err
 	}
 	s.behind.Store(len(s.unindexed) > 0)
-	gone, err := s.writer.number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
+	gone, err := s.writer.Number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 
 // where names the database without its password.
 func (s *Store) where() string {
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		return s.file
 	}
 	if u, err := url.Parse(s.conf.DSN); err == nil && u.Host != "" {
@@ -233,7 +233,7 @@ func (s *Store) where() string {
 
 // dsn gives the data sources of the writer and of the readers.
 func (s *Store) dsn() (write, read string) {
-	if s.d.postgres {
+	if s.d.Postgres {
 		return s.conf.DSN, s.conf.DSN
 	}
 	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)&_pragma=wal_autocheckpoint(0)"
@@ -246,67 +246,12 @@ func (s *Store) dsn() (write, read string) {
 	return write, read
 }
 
-// connectWriter opens the writer's connection. On PostgreSQL the same connection holds the lock that makes this process the owner
-// of the database: when it breaks, the lock is gone with it, and nothing can be written without having the lock again.
-func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
-	c, err := s.d.connect(ctx, s.writeDSN)
-	if err != nil || !s.d.postgres {
-		return c, err
-	}
-	if err := s.lockDatabase(ctx, c); err != nil {
-		_ = c.Close() // the first error counts
-		return nil, err
-	}
-	return c, nil
-}
-
-// applicationName is what PostgreSQL calls this process.
-func applicationName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())
-}
-
-func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
-	if _, err := c.number(ctx, "SELECT length(set_config('application_name', ?, false))", applicationName()); err != nil {
-		return err
-	}
-	const key = "hashtextextended('parley:' || current_schema(), 0)"
-	if err := s.endOwn(ctx, c); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(lockPatience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for got := false; ; { // the server notices a moment later that a connection has ended
-		if _, err := c.one(ctx, "SELECT CASE WHEN pg_try_advisory_lock("+key+") THEN 1 ELSE 0 END", nil, func(r row) error { got = r.int(0) == 1; return nil }); err != nil || got {
-			return err
-		}
-		if time.Now().After(deadline) {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	who := "another process"
-	if _, err := c.one(ctx, "SELECT a.application_name || ' since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS') FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (l.classid::bigint << 32 | l.objid::bigint) = "+key+" LIMIT 1",
-		nil, func(r row) error { who = r.str(0); return nil }); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, s.where(), who)
-}
-
 // Close waits for what was begun, writes the rest of the mirror and gives the folder back.
 func (s *Store) Close() error {
 	s.closing.Lock()
 	if s.closed {
 		s.closing.Unlock()
-		return errClosed
+		return ErrClosed
 	}
 	s.closed = true
 	close(s.queue)
@@ -322,7 +267,7 @@ func (s *Store) Close() error {
 		err = e
 	}
 	s.closeFiles()
-	if e := s.folder.release(); err == nil {
+	if e := s.folder.Release(); err == nil {
 		err = e
 	}
 	return err
@@ -345,7 +290,7 @@ func (s *Store) closeFiles() {
 
 // Describe writes the address on which this host's API listens, and the name of its socket, into the owner file, for the commands that
 // look for it.
-func (s *Store) Describe(address, socket string) error { return s.folder.describe(address, socket) }
+func (s *Store) Describe(address, socket string) error { return s.folder.Describe(address, socket) }
 
 // RebuildMirror writes the mirror file of a transcript anew from the store.
 func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
@@ -354,7 +299,7 @@ func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
 	case s.mirror.jobs <- j:
 		return <-j.done
 	case <-s.mirror.done:
-		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, errClosed)
+		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

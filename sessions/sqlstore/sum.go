@@ -63,7 +63,7 @@ type pageSums struct {
 
 // begin reads the log that lies beside a database.
 func (x *pageSums) begin(ctx context.Context, l left, path string) (err error) {
-	n, err := l.c.number(ctx, "PRAGMA page_size")
+	n, err := l.c.Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (s *Store) Probe(ctx context.Context) error {
 	go func() {
 		done <- s.write(ctx, "Probe", func(t *tx) error {
 			// Another value each time: SQLite writes nothing for a row that stays as it is.
-			_, err := t.exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
+			_, err := t.Exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
 			return err
 		})
 	}()
@@ -115,7 +115,7 @@ func (s *Store) fault(err error) bool {
 	}
 	_, network := errors.AsType[net.Error](err)
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
-	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || s.d.postgres && s.writer.gone
+	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || s.d.Postgres && s.writer.gone
 }
 
 // unfit reports whether an operation failed for what it was to write, or by a fault of the code, so that it fails whenever it is tried. What is not
@@ -132,5 +132,5 @@ func unfit(err error) bool {
 		// Data exceptions, constraints, and limits such as the size of an index row: PostgreSQL documentation, appendix A.
 		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") || strings.HasPrefix(e.Code, "54")
 	}
-	return errors.Is(err, errPanic)
+	return errors.Is(err, ErrPanic)
 }

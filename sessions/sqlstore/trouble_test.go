@@ -12,7 +12,7 @@ import (
 // pragma sets something on the connection of a writer that has nothing to do.
 func pragma(t *testing.T, s *Store, q string) {
 	t.Helper()
-	if _, err := s.writer.exec(t.Context(), "PRAGMA "+q); err != nil {
+	if _, err := s.writer.Exec(t.Context(), "PRAGMA "+q); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,8 +55,8 @@ func TestTrouble(t *testing.T) {
 	if err := s.Probe(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.read(ctx, func(c *conn) error {
-		n, err := c.number(ctx, "SELECT value FROM meta WHERE name = 'probed'")
+	if err := s.read(ctx, func(c *Conn) error {
+		n, err := c.Number(ctx, "SELECT value FROM meta WHERE name = 'probed'")
 		if n != 3 { // the one that failed left nothing
 			t.Errorf("probed %d times", n)
 		}
@@ -109,7 +109,7 @@ func TestTroublePostgres(t *testing.T) {
 	}
 	set := func(q string) {
 		t.Helper()
-		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.exec(q); x.wrote = true; return err }); err != nil {
+		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.Exec(q); x.wrote = true; return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestTroublePostgres(t *testing.T) {
 		t.Fatal(err, s.Trouble())
 	}
 	if err := s.write(ctx, "die", func(x *tx) error {
-		_, err := x.number(x.ctx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 ELSE 0 END")
+		_, err := x.Number(x.Ctx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 ELSE 0 END")
 		return err
 	}); err == nil || s.Trouble() == nil {
 		t.Fatal(err, s.Trouble())

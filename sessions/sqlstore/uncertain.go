@@ -34,40 +34,40 @@ const uncertainTimeout = 10 * time.Second
 // the row until it ends: a connection that was replaced meanwhile has an old term and is refused, and one that takes a new term waits for this
 // transaction.
 func (t *tx) beginTransaction(ctx context.Context) error {
-	if t.d.postgres {
-		t.conn.start.pending = true
+	if t.Dialect.Postgres {
+		t.Conn.start.pending = true
 		return nil
 	}
-	_, err := t.conn.exec(ctx, "BEGIN IMMEDIATE")
+	_, err := t.Conn.Exec(ctx, "BEGIN IMMEDIATE")
 	return err
 }
 
 // rollback drops a transaction. One of PostgreSQL's may not have begun.
 func (t *tx) rollback(ctx context.Context) error {
-	if t.conn.start.pending {
-		t.conn.start.pending = false
+	if t.Conn.start.pending {
+		t.Conn.start.pending = false
 		return nil
 	}
-	_, err := t.conn.exec(ctx, "ROLLBACK")
+	_, err := t.Conn.Exec(ctx, "ROLLBACK")
 	return err
 }
 
 // endTransaction commits a transaction, or drops one of PostgreSQL's that wrote nothing but its number. possible says that the commit may have been
 // made although there is an error.
 func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
-	if !t.d.postgres {
-		_, err := t.conn.exec(ctx, "COMMIT")
+	if !t.Dialect.Postgres {
+		_, err := t.Conn.Exec(ctx, "COMMIT")
 		return err != nil && t.wrote, err
 	}
-	if t.conn.gone {
+	if t.Conn.gone {
 		return false, errors.New("COMMIT: the transaction did not begin")
 	}
-	t.wrote = t.wrote && !t.conn.start.pending // without a statement nothing was counted
+	t.wrote = t.wrote && !t.Conn.start.pending // without a statement nothing was counted
 	if !t.wrote {
 		return false, t.rollback(ctx)
 	}
-	t.conn.notice = nil
-	r, err := t.conn.script(ctx, "COMMIT")
+	t.Conn.notice = nil
+	r, err := t.Conn.script(ctx, "COMMIT")
 	if err != nil {
 		// The word of a server that goes on is certain. One that ends the connection may have committed before.
 		said, ok := errors.AsType[*pgconn.PgError](err)
@@ -77,7 +77,7 @@ func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
 		return false, errors.New("COMMIT: a statement of the transaction had failed")
 	}
 	// A server that gives up waiting for its standby commits with a warning: others see what a failover would lose.
-	if n := t.conn.notice; n != nil {
+	if n := t.Conn.notice; n != nil {
 		return true, fmt.Errorf("COMMIT: %s (SQLSTATE %s)", n.Message, n.Code)
 	}
 	return false, nil
@@ -85,12 +85,12 @@ func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
 
 // takeTerm makes this connection the only one that can commit, behind the end of every transaction that the one before it has begun, and
 // gives the number of the last commit. Its own commit is acknowledged behind those that it saw.
-func (s *Store) takeTerm(ctx context.Context, c *conn) error {
-	if !s.d.postgres {
+func (s *Store) takeTerm(ctx context.Context, c *Conn) error {
+	if !s.d.Postgres {
 		return nil
 	}
-	_, err := c.one(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
-		[]any{applicationName()}, func(r row) error { s.tx.term, s.tx.commits = r.int(0), r.int(1); return nil })
+	_, err := c.One(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
+		[]any{applicationName()}, func(r Row) error { s.tx.term, s.tx.commits = r.Int(0), r.Int(1); return nil })
 	if err == nil {
 		err = c.prepareStart(ctx, s.tx.term)
 	}
@@ -103,8 +103,8 @@ func (s *Store) takeTerm(ctx context.Context, c *conn) error {
 // learn finds out whether the uncertain commit was made. The connection is one that can know: it was opened behind it, or is SQLite's.
 func (s *Store) learn(ctx context.Context) error {
 	u := s.uncertain
-	if !s.d.postgres {
-		n, err := s.writer.number(ctx, getCommits)
+	if !s.d.Postgres {
+		n, err := s.writer.Number(ctx, getCommits)
 		if err != nil {
 			return err
 		}
@@ -112,14 +112,14 @@ func (s *Store) learn(ctx context.Context) error {
 	}
 	s.uncertain = nil
 	if s.tx.commits != u.number {
-		if !s.d.postgres { // otherwise they were read again
+		if !s.d.Postgres { // otherwise they were read again
 			s.tx.n = u.before
 		}
 		s.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
 		return nil
 	}
 	s.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
-	s.committed(&s.tx, !s.d.postgres)
+	s.committed(&s.tx, !s.d.Postgres)
 	return nil
 }
 
@@ -135,18 +135,18 @@ func (s *Store) settleUncertain(ctx context.Context) error {
 			if err == nil && s.tx.commits == u.number {
 				return nil
 			}
-			if s.d.postgres {
+			if s.d.Postgres {
 				return fmt.Errorf("%w: %w", errNotCommitted, u.err)
 			}
 			return u.err
 		}
 		again := time.NewTimer(wait)
-		if !s.d.postgres {
+		if !s.d.Postgres {
 			again.Reset(0) // a disk that fails has failed
 		}
 		select {
 		case <-again.C:
-			if s.d.postgres {
+			if s.d.Postgres {
 				continue
 			}
 		case <-ctx.Done():
@@ -158,7 +158,7 @@ func (s *Store) settleUncertain(ctx context.Context) error {
 
 // endOwn ends the connection that the writer had before, where the server still holds it: nobody is at its other end. PostgreSQL first ends
 // the transaction that it is in.
-func (s *Store) endOwn(ctx context.Context, c *conn) error {
+func (s *Store) endOwn(ctx context.Context, c *Conn) error {
 	if s.writer == nil {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (s *Store) endOwn(ctx context.Context, c *conn) error {
 	if !ok {
 		return nil
 	}
-	_, err := c.number(ctx, "SELECT count(CASE WHEN pg_terminate_backend(pid) THEN 1 END) FROM pg_stat_activity WHERE pid = ? AND application_name = ?",
+	_, err := c.Number(ctx, "SELECT count(CASE WHEN pg_terminate_backend(pid) THEN 1 END) FROM pg_stat_activity WHERE pid = ? AND application_name = ?",
 		int64(old.Conn().PgConn().PID()), applicationName())
 	return err
 }

@@ -47,7 +47,7 @@ func from(n int, fault disktest.Fault) func(disktest.Op) disktest.Fault {
 // older gives the fixtures that an upgrade changes.
 func older(t *testing.T) []fixture {
 	t.Helper()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := SQLite.latest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func exists(path string) bool {
 func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 	t.Helper()
 	path := filepath.Join(dir, DatabaseFile)
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := SQLite.latest()
 	if err != nil {
 		t.Fatal(err)
 	}

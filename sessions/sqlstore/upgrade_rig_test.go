@@ -211,12 +211,12 @@ func isNewest(t *testing.T, path string) {
 // versionOf reads the schema version of a database that no store has open.
 func versionOf(t *testing.T, path string) int64 {
 	t.Helper()
-	c, err := sqliteDialect.connect(t.Context(), readOnly(path))
+	c, err := SQLite.Connect(t.Context(), readOnly(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	v, err := c.version(t.Context())
+	v, err := c.Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

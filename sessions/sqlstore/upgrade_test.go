@@ -20,7 +20,7 @@ import (
 func TestUpgradeFixtures(t *testing.T) {
 	t.Parallel()
 	all := allFixtures(t)
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := SQLite.latest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestUpgradeFixtures(t *testing.T) {
 // proves: D9
 func TestUpgradeKeepsEverything(t *testing.T) {
 	t.Parallel()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := SQLite.latest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 	ctx := t.Context()
 	for _, r := range f.table(t, "runs") {
 		got, err := s.GetRun(ctx, sessions.RunID(r["id"]))
-		if err != nil || string(got.Status) != r["status"] || string(got.Key) != r["key"] || fmt.Sprint(ms(got.Created)) != r["created"] {
+		if err != nil || string(got.Status) != r["status"] || string(got.Key) != r["key"] || fmt.Sprint(Ms(got.Created)) != r["created"] {
 			t.Errorf("run %s: %+v, %v", r["id"], got, err)
 		}
 	}
@@ -127,7 +127,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 		got, err := s.GetDelivery(ctx, sessions.DeliveryID(r["id"]))
-		if err != nil || string(got.State) != r["state"] || got.To.String() != r["address"] || got.Text != body.Text || fmt.Sprint(ms(got.Expires)) != r["expires"] {
+		if err != nil || string(got.State) != r["state"] || got.To.String() != r["address"] || got.Text != body.Text || fmt.Sprint(Ms(got.Expires)) != r["expires"] {
 			t.Errorf("delivery %s: %+v, %v", r["id"], got, err)
 		}
 	}
@@ -153,7 +153,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 	}
 	for _, r := range f.table(t, "sessions") {
 		got, err := s.Get(ctx, sessions.Key(r["key"]))
-		if err != nil || string(got.ID) != r["id"] || got.Label != r["label"] || string(got.SpawnedBy) != r["spawned_by"] || fmt.Sprint(ms(got.Updated)) != r["updated"] {
+		if err != nil || string(got.ID) != r["id"] || got.Label != r["label"] || string(got.SpawnedBy) != r["spawned_by"] || fmt.Sprint(Ms(got.Updated)) != r["updated"] {
 			t.Errorf("session %s: %+v, %v", r["key"], got, err)
 		}
 	}
@@ -196,16 +196,16 @@ func (f fixture) found(t *testing.T, s *Store) {
 func (f fixture) table(t *testing.T, name string) (out []map[string]string) {
 	t.Helper()
 	path := filepath.Join(f.folder(t), DatabaseFile)
-	c, err := sqliteDialect.connect(t.Context(), readOnly(path))
+	c, err := SQLite.Connect(t.Context(), readOnly(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
 	columns := f.raw[name].columns
-	if err := c.each(t.Context(), "SELECT CAST("+strings.Join(columns, " AS TEXT), CAST(")+" AS TEXT) FROM "+name, nil, func(r row) error {
+	if err := c.Each(t.Context(), "SELECT CAST("+strings.Join(columns, " AS TEXT), CAST(")+" AS TEXT) FROM "+name, nil, func(r Row) error {
 		m := map[string]string{}
 		for i, n := range columns {
-			m[n] = r.str(i)
+			m[n] = r.Str(i)
 		}
 		out = append(out, m)
 		return nil
@@ -221,7 +221,7 @@ func (f fixture) table(t *testing.T, name string) (out []map[string]string) {
 // The way back: the copy in the place of the database is what the older program had, and can be upgraded again.
 func TestUpgradeAndBack(t *testing.T) {
 	t.Parallel()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := SQLite.latest()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,52 +30,24 @@ type op struct {
 	done  chan struct{}
 }
 
-// tx is the transaction that operations write in. Only the writer goroutine touches it.
-type tx struct {
-	*conn
-	ctx     context.Context
-	s       *Store
-	now     time.Time
-	dirty   bool   // something was written: an operation that fails now takes the transaction with it
-	wrote   bool   // a row was written
-	did     string // besides what the operation is named after: see also
-	commits int64  // number of the last one that wrote something
-	term    int64  // PostgreSQL: of this connection, see beginTransaction
-	mark
-}
-
-// mark is what has to be set back when a transaction is not committed.
-type mark struct {
-	n      numbers
-	index  []entry // words to be indexed after the commit
-	mirror []line  // lines for the mirror after the commit
-	swept  bool    // a session was deleted: its messages are to be swept
-	purged bool    // nothing of deleted sessions is left
-
-	flushed int // entries of Store.unindexed that are indexed now
-}
-
-// numbers are the last ones given. There is one writer, so it counts by itself.
-type numbers struct{ transcript, session, message, run, delivery, seen, skipped, pairing, note, spend, summary, overheard, receipt, occurrence int64 }
-
-func (t *tx) exec(q string, args ...any) (int64, error) {
+func (t *tx) Exec(q string, args ...any) (int64, error) {
 	t.dirty = true
-	n, err := t.conn.exec(t.ctx, q, args...)
+	n, err := t.Conn.Exec(t.Ctx, q, args...)
 	t.wrote = t.wrote || n > 0
 	return n, err
 }
 
-func (t *tx) one(q string, args []any, f func(row) error) (bool, error) {
-	return t.conn.one(t.ctx, q, args, f)
+func (t *tx) One(q string, args []any, f func(Row) error) (bool, error) {
+	return t.Conn.One(t.Ctx, q, args, f)
 }
 
-func (t *tx) each(q string, args []any, f func(row) error) error {
-	return t.conn.each(t.ctx, q, args, f)
+func (t *tx) Each(q string, args []any, f func(Row) error) error {
+	return t.Conn.Each(t.Ctx, q, args, f)
 }
 
-var errPanic = errors.New("panic in a store operation")
+var ErrPanic = errors.New("panic in a store operation")
 
-var errClosed = errors.New("the store is closed")
+var ErrClosed = errors.New("the store is closed")
 
 // write has fn run in a transaction and returns after its commit. When ctx ends before the writer took it up, it is not run at
 // all; once taken up, write waits for the end, so that its answer is true.
@@ -87,7 +59,7 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 	s.closing.RLock()
 	if s.closed {
 		s.closing.RUnlock()
-		return fmt.Errorf("%s: %w", name, errClosed)
+		return fmt.Errorf("%s: %w", name, ErrClosed)
 	}
 	select {
 	case s.queue <- o:
@@ -104,7 +76,7 @@ func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) erro
 		}
 		<-o.done
 	}
-	if said, ok := errors.AsType[*sentence](o.err); ok {
+	if said, ok := errors.AsType[*UserError](o.err); ok {
 		return said
 	}
 	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
@@ -226,12 +198,12 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 		return err
 	}
 	t := &s.tx
-	t.conn, t.ctx, t.s, t.now, t.dirty = s.writer, ctx, s, time.Now(), false
+	t.Conn, t.Ctx, t.s, t.Now, t.dirty = s.writer, ctx, s, time.Now(), false
 	t.mark = mark{n: t.n, index: t.index[:0], mirror: t.mirror[:0]}
 	before := t.n
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanic, p)
+			err = fmt.Errorf("%w: %v", ErrPanic, p)
 		}
 		if err != nil {
 			if s.uncertain == nil {
@@ -247,9 +219,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	}
 	for _, o := range batch {
 		m, dirty := t.mark, t.dirty
-		t.dirty, t.failing, t.did = false, false, ""
+		t.dirty, t.failing, t.labels = false, false, ""
 		o.err = o.fn(t)
-		if o.did = t.did; o.err != nil {
+		if o.did = t.labels; o.err != nil {
 			if t.dirty || t.failing {
 				return o.err
 			}
@@ -257,9 +229,9 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 		}
 		t.dirty = t.dirty || dirty
 	}
-	number := t.wrote && !t.d.postgres
+	number := t.wrote && !t.Dialect.Postgres
 	if number {
-		if _, err := t.conn.exec(ctx, setCommits, t.commits+1); err != nil {
+		if _, err := t.Conn.Exec(ctx, setCommits, t.commits+1); err != nil {
 			return err
 		}
 	}
@@ -269,7 +241,7 @@ func (s *Store) transact(ctx context.Context, batch []*op) (err error) {
 	}
 	if possible, err := t.endTransaction(ctx); err != nil {
 		if possible {
-			s.uncertain, s.writer.gone = &uncertain{t.commits + 1, before, err}, s.d.postgres
+			s.uncertain, s.writer.gone = &uncertain{t.commits + 1, before, err}, s.d.Postgres
 		}
 		return err
 	}
@@ -308,7 +280,7 @@ func (s *Store) traceAfter(batch []*op) {
 // deadline bounds a transaction on a server that may hang. A local file does not hang, and a context that may end costs a
 // goroutine for each statement there.
 func (s *Store) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !s.d.postgres {
+	if !s.d.Postgres {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, 30*time.Second)
@@ -360,53 +332,4 @@ func (s *Store) reconnect(ctx context.Context) error {
 		c.gone = true
 	}
 	return err
-}
-
-var numberQueries = []struct {
-	table, column string
-	of            func(*numbers) *int64
-}{
-	{"transcripts", "num", func(n *numbers) *int64 { return &n.transcript }},
-	{"sessions", "num", func(n *numbers) *int64 { return &n.session }},
-	{"messages", "seq", func(n *numbers) *int64 { return &n.message }},
-	{"runs", "seq", func(n *numbers) *int64 { return &n.run }},
-	{"deliveries", "seq", func(n *numbers) *int64 { return &n.delivery }},
-	{"seen", "num", func(n *numbers) *int64 { return &n.seen }},
-	{"skipped", "num", func(n *numbers) *int64 { return &n.skipped }},
-	{"pairings", "num", func(n *numbers) *int64 { return &n.pairing }},
-	{"notes", "num", func(n *numbers) *int64 { return &n.note }},
-	{"spends", "num", func(n *numbers) *int64 { return &n.spend }},
-	{"summaries", "num", func(n *numbers) *int64 { return &n.summary }},
-	{"overheard", "seq", func(n *numbers) *int64 { return &n.overheard }},
-	{"receipts", "num", func(n *numbers) *int64 { return &n.receipt }},
-	{"occurrences", "num", func(n *numbers) *int64 { return &n.occurrence }},
-}
-
-func readNumbers(ctx context.Context, c *conn) (n numbers, err error) {
-	for _, q := range numberQueries {
-		if *q.of(&n), err = c.number(ctx, "SELECT max("+q.column+") FROM "+q.table); err != nil {
-			return n, err
-		}
-	}
-	indexed, err := c.number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
-	n.message = max(n.message, indexed) // a number that was indexed and deleted must not come back
-	return n, err
-}
-
-// wrong says that an operation does not fit the state that it found.
-func wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", sessions.ErrConflict, fmt.Sprintf(format, args...))
-}
-
-// sentence is an error for people: its words stand by themselves, whatever it wraps.
-type sentence struct {
-	words string
-	is    error
-}
-
-func (e *sentence) Error() string { return e.words }
-func (e *sentence) Unwrap() error { return e.is }
-
-func missing(what string, id any) error {
-	return fmt.Errorf("%s %q: %w", what, fmt.Sprint(id), sessions.ErrNotFound)
 }
