@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // ErrElsewhere says that the database is a server's: its own tools copy it.
@@ -14,10 +17,10 @@ var ErrElsewhere = errors.New("the store is a PostgreSQL database: back it up wi
 
 // Backup copies the database, as it is at one moment, into a file that is not there yet. Nobody waits for it: commits go on beside it.
 func (s *Store) Backup(ctx context.Context, to string) error {
-	if s.d.Postgres {
+	if s.guard == nil {
 		return ErrElsewhere
 	}
-	return s.damage(Copy(ctx, s.file, to))
+	return s.guard.Failed(sqlitefile.Copy(ctx, filepath.Join(s.conf.Dir, DatabaseFile), to))
 }
 
 // Inside says what a database holds.
@@ -38,11 +41,11 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 	} else if info.Size() == 0 {
 		return in, fmt.Errorf("%s is empty", path) // SQLite would remove a log beside it
 	}
-	_, newest, err := SQLite.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		return in, err
 	}
-	c, err := SQLite.Connect(ctx, readOnly(path))
+	c, err := engine.SQLite.Connect(ctx, sqlitefile.ReadOnly(path))
 	if err != nil {
 		return in, fmt.Errorf("opening %s: %w", path, err)
 	}
@@ -71,20 +74,16 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 			return in, fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
-	in.Last = FromMs(last)
+	in.Last = engine.FromMs(last)
 	if filepath.Base(path) == DatabaseFile {
-		l, err := checkCommits(ctx, filepath.Dir(path), path)
-		l.close()
-		if err == nil {
-			in.Missing = l.missing
-		}
+		in.Missing = sqlitefile.MissingCommits(ctx, path)
 	}
 	return in, nil
 }
 
 // Hold takes a state folder as a host would, so that no host starts on it meanwhile. The error wraps ErrOwned when a process has it.
 func Hold(dir string) (release func() error, err error) {
-	f, err := Own(dir)
+	f, err := engine.Own(dir)
 	if err != nil {
 		return nil, err
 	}

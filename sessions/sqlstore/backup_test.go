@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // TestBackupUnderLoad copies the database again and again while turns are committed: each copy is whole, and has all that was on disk
@@ -82,7 +83,7 @@ func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 1)
 	path := filepath.Join(dir, DatabaseFile)
-	c, err := SQLite.Connect(t.Context(), path)
+	c, err := engine.SQLite.Connect(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

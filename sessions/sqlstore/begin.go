@@ -8,6 +8,7 @@ import (
 
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
@@ -33,7 +34,7 @@ func (t *tx) beginNoted(d *sessions.Delivery, transcript int64, now time.Time, b
 		return err
 	}
 	if d.State == sessions.Sending && !unclear {
-		_ = t.s.calls.note(d, call{step: callMeant}) // without it nothing is known
+		_ = t.s.calls.Intent(d) // without it nothing is known
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 		return false, err
 	} else if !ok {
 		was := *d
-		d.State, d.NotBefore = sessions.Pending, FromMs(Ms(b.Opening.Until))
+		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Opening.Until))
 		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Opening.Most)
 		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 	}
@@ -74,7 +75,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
 	behind := false
 	chat := whole(d.To)
-	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r Row) error {
+	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
 		behind = behind || whole(address(r.Str(0))) == chat
 		return nil
 	})

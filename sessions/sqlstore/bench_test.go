@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -164,7 +165,7 @@ func large(b *testing.B) string {
 	s := openBench(b, dir)
 	defer s.Close()
 	ctx := context.Background()
-	n, err := s.writer.Number(ctx, "SELECT count(*) FROM sessions")
+	n, err := s.db.Writer().Number(ctx, "SELECT count(*) FROM sessions")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func BenchmarkGigabyte(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	info, err := os.Stat(s.file)
+	info, err := os.Stat(filepath.Join(dir, DatabaseFile))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
 )
 
 // cutProxy stands before PostgreSQL and breaks the connection at a COMMIT when it is armed.
@@ -237,7 +238,7 @@ func TestFaultCommitSync(t *testing.T) {
 		wg.Wait()
 	}
 	disk.Fail(nil)
-	if err := s.read(t.Context(), func(c *Conn) error {
+	if err := s.read(t.Context(), func(c *engine.Conn) error {
 		n, err := c.Number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
 		if n != done.Load() {
 			t.Errorf("%d were done, and %d are in the database", done.Load(), n)
@@ -250,7 +251,7 @@ func TestFaultCommitSync(t *testing.T) {
 
 func probed(t *testing.T, dsn string) int64 {
 	t.Helper()
-	c, err := Postgres.Connect(t.Context(), dsn)
+	c, err := engine.Postgres.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestCommitUncertainPostgres(t *testing.T) {
 	if err != nil || !acc.Duplicate || acc.Run.ID != "r" {
 		t.Errorf("%+v %v", acc, err)
 	}
-	if s.uncertain != nil {
+	if s.db.Uncertain() {
 		t.Error("it is uncertain still")
 	}
 }
@@ -299,7 +300,7 @@ func TestCommitUncertainPostgres(t *testing.T) {
 func TestReadOnlyPostgres(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
-	was := s.writer
+	was := s.db.Writer()
 	if _, err := was.Number(t.Context(), "SELECT length(set_config('default_transaction_read_only', 'on', false))"); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +308,7 @@ func TestReadOnlyPostgres(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "25006") {
 		t.Fatal(err)
 	}
-	if err := s.Probe(t.Context()); err != nil || s.writer == was {
+	if err := s.Probe(t.Context()); err != nil || s.db.Writer() == was {
 		t.Fatal("the connection is in use still:", err)
 	}
 }
@@ -317,7 +318,7 @@ func TestFencedPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
-	c, err := Postgres.Connect(t.Context(), dsn)
+	c, err := engine.Postgres.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +387,7 @@ func TestDuplicateWaitsPostgres(t *testing.T) {
 	seq := func() int64 {
 		t.Helper()
 		var n int64
-		if err := s.read(context.WithoutCancel(t.Context()), func(c *Conn) (err error) { n, err = c.Number(t.Context(), "SELECT seq FROM owners"); return err }); err != nil {
+		if err := s.read(context.WithoutCancel(t.Context()), func(c *engine.Conn) (err error) { n, err = c.Number(t.Context(), "SELECT seq FROM owners"); return err }); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // gate stops the writer in its first commit, so that what follows waits and is committed together.
@@ -90,7 +91,7 @@ func TestGroupCommit(t *testing.T) {
 	if !errors.Is(softErr, sessions.ErrConflict) {
 		t.Errorf("%v", softErr)
 	}
-	if err := s.read(ctx, func(c *Conn) error {
+	if err := s.read(ctx, func(c *engine.Conn) error {
 		n, err := c.Number(ctx, "SELECT count(*) FROM cursors")
 		b, _ := c.Number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
 		if n != 11 || b != 0 {
@@ -149,7 +150,7 @@ func TestFailedRead(t *testing.T) {
 // waitFor waits until n operations are in the writer's queue.
 func waitFor(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for len(s.queue) < n {
+	for s.db.Waiting() < n {
 		select {
 		case <-t.Context().Done():
 			t.Fatal("the queue does not fill")
@@ -208,24 +209,6 @@ func TestTraceFails(t *testing.T) {
 		}
 		if r, ok, err := s.Claim(t.Context(), "k"); err != nil || !ok || r.ID != "r" {
 			t.Fatal(r, ok, err)
-		}
-	}
-}
-
-// The only write that waits is one whose caller has gone away: nothing is committed, and the writer goes on.
-func TestNobodyWaits(t *testing.T) {
-	t.Parallel()
-	s := open(t, Config{Dir: t.TempDir()})
-	for i := range 3 {
-		o := &op{name: "Gone", done: make(chan struct{}), fn: func(*tx) error {
-			t.Error("it was run")
-			return nil
-		}}
-		o.taken.Store(true)
-		s.queue <- o
-		<-o.done
-		if err := life(t.Context(), s, 1, i, someQuestion, someAnswer); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

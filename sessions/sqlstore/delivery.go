@@ -10,6 +10,8 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // content is what is to be sent: it never changes.
@@ -53,7 +55,7 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 
 var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
-func scanDelivery(r Row) (d sessions.Delivery, transcript int64, err error) {
+func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err error) {
 	var c content
 	if err = decode(r.Str(12), &c); err != nil {
 		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
@@ -75,7 +77,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	d := p.Delivery
 	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
 	if d.Run != "" && runSeq == 0 {
-		if _, err := t.One("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r Row) error { runSeq = r.Int(0); return nil }); err != nil {
+		if _, err := t.One("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r engine.Row) error { runSeq = r.Int(0); return nil }); err != nil {
 			return d, err
 		}
 	}
@@ -85,7 +87,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
-		found, err := t.One("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r Row) error { messageSeq, transcript = r.Int(0), r.Int(1); return nil })
+		found, err := t.One("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r engine.Row) error { messageSeq, transcript = r.Int(0), r.Int(1); return nil })
 		if err != nil {
 			return d, err
 		}
@@ -95,10 +97,10 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	}
 	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = t.n.delivery + 1
-	d.Created = FromMs(Ms(t.Now))
-	d.Updated, d.NotBefore, d.Expires = d.Created, FromMs(Ms(d.NotBefore)), FromMs(Ms(d.Expires))
+	d.Created = engine.FromMs(engine.Ms(t.Now))
+	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
 	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), Ms(d.NotBefore), Ms(d.Expires), Ms(d.Created), Ms(d.Updated), p.body)
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), p.body)
 	if err != nil {
 		return d, err
 	}
@@ -110,20 +112,20 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	return d, nil
 }
 
-func getDelivery(ctx context.Context, c *Conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
-	found, err := c.One(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r Row) (err error) {
+func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
+	found, err := c.One(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
 		d, transcript, err = scanDelivery(r)
 		return err
 	})
 	if err == nil && !found {
-		err = NotFound("delivery", id)
+		err = engine.NotFound("delivery", id)
 	}
 	return d, transcript, err
 }
 
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
-	d.Updated = FromMs(max(Ms(t.Now), Ms(d.Updated)))
+	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
 	body, err := marshal(res)
 	if err != nil {
@@ -135,10 +137,10 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 		}
 	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
-		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
+		t.mirror = append(t.mirror, transcriptfile.DeliveryLine(transcript, *d))
 	}
 	_, err = t.Exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
-		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, Ms(d.NotBefore), Ms(d.Expires), Ms(d.Updated), body, d.Seq)
+		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Updated), body, d.Seq)
 	return err
 }
 
@@ -181,15 +183,15 @@ func (s *Store) Due(ctx context.Context, limit int, afterSeq int64) (out []sessi
 }
 
 func (s *Store) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out, err = someDeliveries(ctx, c, where, args...)
 		return err
 	})
 	return out, err
 }
 
-func someDeliveries(ctx context.Context, c *Conn, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = c.Each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r Row) error {
+func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...any) (out []sessions.Delivery, err error) {
+	err = c.Each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r engine.Row) error {
 		d, _, err := scanDelivery(r)
 		out = append(out, d)
 		return err
@@ -204,7 +206,7 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 		t.Label(write, string(d.To.Channel))
 		return write, err
 	})
-	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, ErrPanic) {
+	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, engine.ErrPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}
 	return err
@@ -225,14 +227,14 @@ func (s *Store) sentWithout(ctx context.Context, id sessions.DeliveryID, at time
 
 // sent adds the receipt of a part to its delivery; false when it is there already.
 func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, error) {
-	r.At = FromMs(Ms(r.At))
+	r.At = engine.FromMs(engine.Ms(r.At))
 	for _, old := range d.Receipts {
 		if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
 			return false, nil
 		}
 	}
 	if d.State != sessions.Sending {
-		return false, Conflict("delivery %s is %s, not being sent", d.ID, d.State)
+		return false, engine.Conflict("delivery %s is %s, not being sent", d.ID, d.State)
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
@@ -247,16 +249,16 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 
 // Retry puts a sending delivery back.
 func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
-	at = FromMs(Ms(at))
+	at = engine.FromMs(engine.Ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
 		if d.State != sessions.Sending {
-			return false, Conflict("delivery %s is %s, not being sent", id, d.State)
+			return false, engine.Conflict("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
-		d.Failed(FromMs(Ms(t.Now)), reason, end == sessions.Absent)
+		d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, end == sessions.Absent)
 		d.Tried(end)
 		return true, nil
 	})
@@ -275,10 +277,10 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		case !d.State.Final(), d.State == sessions.Held:
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
 		default:
-			return false, Conflict("delivery %s is %s already", id, d.State)
+			return false, engine.Conflict("delivery %s is %s already", id, d.State)
 		}
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
-			d.Failed(FromMs(Ms(t.Now)), reason, false)
+			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
 		}
 		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
@@ -291,7 +293,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
 		if d.Kind == sessions.Invite && d.State.Final() {
-			return false, &UserError{fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), sessions.ErrConflict}
+			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), Is: sessions.ErrConflict}
 		}
 		switch d.State {
 		case sessions.Pending:
@@ -300,17 +302,17 @@ func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires tim
 			return waits, nil
 		case sessions.DeliveryFail, sessions.Expired, sessions.Held, sessions.Dropped:
 		default:
-			return false, &UserError{fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), sessions.ErrConflict}
+			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), Is: sessions.ErrConflict}
 		}
 		d.Repeat = d.Repeat || d.State == sessions.Held
-		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, FromMs(Ms(expires)), "", nil
+		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, engine.FromMs(engine.Ms(expires)), "", nil
 		return true, nil
 	})
 }
 
 // GetDelivery finds a delivery.
 func (s *Store) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
-	err = s.read(ctx, func(c *Conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		d, _, err = getDelivery(ctx, c, id)
 		return err
 	})
@@ -340,7 +342,7 @@ func ofRuns(runs []sessions.Run, where []string, args []any) ([]string, []any) {
 	if len(runs) == 0 {
 		return where, args
 	}
-	in := Marks(len(runs))
+	in := engine.Marks(len(runs))
 	where = append(where, "(run > 0 AND run IN (SELECT seq FROM runs WHERE id IN ("+in+")) OR message_seq > 0 AND message_seq IN (SELECT seq FROM messages WHERE id IN ("+in+
 		")) OR awaits <> '' AND awaits IN ("+in+"))")
 	for _, r := range runs {
@@ -369,10 +371,10 @@ func belonging(q sessions.DeliveryQuery, where []string, args []any) ([]string, 
 func (s *Store) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
 	out := map[sessions.DeliveryState]int{}
 	where, args := belonging(q, nil, nil)
-	err := s.read(ctx, func(c *Conn) error {
+	err := s.read(ctx, func(c *engine.Conn) error {
 		clear(out)
 		if len(where) > 0 {
-			return c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r Row) error {
+			return c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r engine.Row) error {
 				out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
 				return nil
 			})
@@ -381,7 +383,7 @@ func (s *Store) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (
 		if err != nil {
 			return err
 		}
-		err = c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r Row) error {
+		err = c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r engine.Row) error {
 			out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
 			all -= r.Int(1)
 			return nil

@@ -2,14 +2,6 @@ package sqlstore
 
 import "parley/sessions"
 
-// also notes for Config.Trace what an operation does besides what it is named after: "Submit+reset" is work that starts a session over.
-// A receipt says of which platform it is, "PartSent+whatsapp".
-func (t *tx) Label(done bool, what string) {
-	if done && t.s.conf.Trace != nil {
-		t.labels += "+" + what
-	}
-}
-
 // alsoEffects notes what effects did. One that found nothing to end has ended nothing.
 func (t *tx) alsoEffects(e *effects, acc sessions.Accepted) {
 	ended := len(acc.Stopped) > 0

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // newStore gives a store with some content, closed.
@@ -103,7 +104,7 @@ func TestDamageFoundLater(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 1)
-	c, err := SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	c, err := engine.SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestFaultSecondIsRefusedSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		first, err := Own(dir)
+		first, err := engine.Own(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func TestOwnerPostgresIsGone(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
-	time.AfterFunc(lockPatience/4, func() { _ = s.Close() }) // the second one cannot be opened otherwise
+	time.AfterFunc(100*time.Millisecond, func() { _ = s.Close() }) // the second one cannot be opened otherwise
 	next, err := Open(t.Context(), Config{Dir: t.TempDir(), DSN: dsn})
 	if err != nil {
 		t.Fatal(err)
@@ -253,11 +254,11 @@ func TestPostgresReconnect(t *testing.T) {
 	if err := life(ctx, s, 1, 1, "q", "a"); err != nil {
 		t.Fatal(err)
 	}
-	pid, err := s.writer.Number(ctx, "SELECT pg_backend_pid()")
+	pid, err := s.db.Writer().Number(ctx, "SELECT pg_backend_pid()")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Postgres.Connect(ctx, dsn)
+	c, err := engine.Postgres.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +313,7 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 func TestIndexCatchesUp(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 3)
-	c, err := SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	c, err := engine.SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +355,7 @@ func TestSweep(t *testing.T) {
 		<-swept
 	}
 	for _, q := range []string{"SELECT count(*) FROM messages", "SELECT count(*) FROM transcripts", "SELECT count(*) FROM words WHERE words MATCH 'secret'"} {
-		if err := s.read(t.Context(), func(c *Conn) error {
+		if err := s.read(t.Context(), func(c *engine.Conn) error {
 			n, err := c.Number(t.Context(), q)
 			if n != 0 {
 				t.Errorf("%s: %d", q, n)

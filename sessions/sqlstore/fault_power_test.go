@@ -13,6 +13,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
 )
 
 // done are the steps that a chat's writer was told are done.
@@ -75,7 +76,7 @@ func (d done) holds(ctx context.Context, s *Store) error {
 		delete(want, m.ID)
 	}
 	if err == nil {
-		err = s.read(ctx, func(c *Conn) error {
+		err = s.read(ctx, func(c *engine.Conn) error {
 			for id := range want {
 				n, err := c.Number(ctx, "SELECT count(*) FROM messages WHERE id = ?", id)
 				if err != nil {
@@ -229,7 +230,7 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 		settled(t, s)
 	}
 	fill(0, 10)
-	for i := 50; s.sums.whole; i++ { // so that the reader needs the log
+	for i := 50; s.guard.Moved(); i++ { // so that the reader needs the log
 		fill(i, 1)
 	}
 	c := other(t, dir, "")
@@ -323,7 +324,7 @@ func TestFaultSumsNotWritten(t *testing.T) {
 		t.Error(err)
 	}
 	settled(t, s)
-	if !s.sums.whole {
+	if !s.guard.Moved() {
 		t.Error("the log is not moved")
 	}
 }

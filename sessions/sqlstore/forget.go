@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // Delete removes the session, all its transcripts and its runs. Deleting what is not there succeeds: it may have been done before.
@@ -23,7 +25,7 @@ func (t *tx) putAway(key sessions.Key, forGood bool) error {
 	}
 	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(k.Key))
 	if err == nil && open > 0 {
-		err = Conflict("session %s has %d runs that are queued or at work", k.Key, open)
+		err = engine.Conflict("session %s has %d runs that are queued or at work", k.Key, open)
 	}
 	if err != nil {
 		return err
@@ -45,8 +47,8 @@ func (t *tx) remove(key sessions.Key) error {
 			return err
 		}
 	}
-	err := t.Each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r Row) error {
-		t.mirror = append(t.mirror, line{transcript: r.Int(0), path: t.s.TranscriptPath(sessions.AgentID(r.Str(2)), sessions.ID(r.Str(1))), remove: true})
+	err := t.Each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r engine.Row) error {
+		t.mirror = append(t.mirror, t.s.mirror.Remove(r.Int(0), sessions.AgentID(r.Str(2)), sessions.ID(r.Str(1))))
 		return nil
 	})
 	if err != nil {
@@ -62,14 +64,14 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	err = s.write(ctx, "Expire", func(t *tx) error {
 		keys = nil
 		const due = "archive_at > 0 AND archived = 0 AND archive_at <= ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = sessions.key AND runs.status IN ('queued', 'running'))"
-		err := t.Each("SELECT key FROM sessions WHERE "+due+" ORDER BY archive_at, num", []any{Ms(now)}, func(r Row) error {
+		err := t.Each("SELECT key FROM sessions WHERE "+due+" ORDER BY archive_at, num", []any{engine.Ms(now)}, func(r engine.Row) error {
 			keys = append(keys, sessions.Key(r.Str(0)))
 			return nil
 		})
 		if t.Label(len(keys) > 0, "archive"); err != nil || len(keys) == 0 {
 			return err
 		}
-		_, err = t.Exec("UPDATE sessions SET archived = 1 WHERE "+due, Ms(now))
+		_, err = t.Exec("UPDATE sessions SET archived = 1 WHERE "+due, engine.Ms(now))
 		return err
 	})
 	if err != nil {
@@ -101,9 +103,9 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 		where string
 		at    time.Time
 	}{{"pairings WHERE expires <= ?", now}, {"previews WHERE at <= ?", limit}} {
-		old, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM "+x.where, Ms(x.at))
+		old, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM "+x.where, engine.Ms(x.at))
 		if err == nil && old > 0 {
-			_, err = t.Exec("DELETE FROM "+x.where, Ms(x.at))
+			_, err = t.Exec("DELETE FROM "+x.where, engine.Ms(x.at))
 		}
 		if err != nil {
 			return false, err
@@ -116,8 +118,8 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 func (t *tx) forgetOld(table string, limit time.Time) (more bool, err error) {
 	const step = 300
 	last, n, young := int64(0), 0, false
-	err = t.Each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r Row) error {
-		if young = young || r.Int(1) >= Ms(limit); !young {
+	err = t.Each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r engine.Row) error {
+		if young = young || r.Int(1) >= engine.Ms(limit); !young {
 			last, n = r.Int(0), n+1
 		}
 		return nil
@@ -140,7 +142,7 @@ func (t *tx) purge() (more bool, err error) {
 		return false, err
 	}
 	var seqs []int64
-	if err := t.Each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r Row) error {
+	if err := t.Each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r engine.Row) error {
 		seqs = append(seqs, r.Int(0))
 		return nil
 	}); err != nil {
@@ -157,14 +159,14 @@ func (t *tx) purge() (more bool, err error) {
 		}
 	}
 	if len(seqs) < step {
-		var where string
-		if _, err := t.One("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r Row) error {
-			where = t.s.TranscriptPath(sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
+		var file transcriptfile.Line
+		if _, err := t.One("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r engine.Row) error {
+			file = t.s.mirror.Remove(num, sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
 			return nil
 		}); err != nil {
 			return false, err
 		}
-		t.mirror = append(t.mirror, line{transcript: num, path: where, remove: true})
+		t.mirror = append(t.mirror, file)
 		if _, err := t.Exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
 			return false, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // heard remembers that the session's chat has written to it.
@@ -31,7 +32,7 @@ func (t *tx) rehear(x relocation) error {
 	}
 	type sighting struct{ was, now, key string }
 	var moved []sighting
-	err := t.Each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r Row) error {
+	err := t.Each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r engine.Row) error {
 		if a, ok := x.move(address(r.Str(0))); ok {
 			moved = append(moved, sighting{was: r.Str(0), now: a.String(), key: r.Str(1)})
 		}
@@ -60,9 +61,9 @@ func (t *tx) hearElsewhere(was, wasKey, now, nowKey string) error {
 
 // Writers gives the chats that have written to a session.
 func (s *Store) Writers(ctx context.Context, key sessions.Key) (chats []channels.Address, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		chats = nil
-		return c.Each(ctx, "SELECT h.address FROM heard h JOIN sessions s ON s.key = h.key WHERE h.key = ? ORDER BY CASE WHEN h.address = s.last THEN 0 ELSE 1 END, h.at DESC, h.address", []any{string(key)}, func(r Row) error {
+		return c.Each(ctx, "SELECT h.address FROM heard h JOIN sessions s ON s.key = h.key WHERE h.key = ? ORDER BY CASE WHEN h.address = s.last THEN 0 ELSE 1 END, h.at DESC, h.address", []any{string(key)}, func(r engine.Row) error {
 			chats = append(chats, address(r.Str(0)))
 			return nil
 		})
@@ -72,9 +73,9 @@ func (s *Store) Writers(ctx context.Context, key sessions.Key) (chats []channels
 
 // Known gives the sessions that a chat has written to, archived or not.
 func (s *Store) Known(ctx context.Context, from channels.Address) (keys []sessions.Key, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		keys = nil
-		return c.Each(ctx, "SELECT h.key FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? ORDER BY s.updated DESC, s.num DESC", []any{from.String()}, func(r Row) error {
+		return c.Each(ctx, "SELECT h.key FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? ORDER BY s.updated DESC, s.num DESC", []any{from.String()}, func(r engine.Row) error {
 			keys = append(keys, sessions.Key(r.Str(0)))
 			return nil
 		})

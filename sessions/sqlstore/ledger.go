@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // keepLedger is how long rows of the ledger stay.
@@ -21,7 +22,7 @@ func (t *tx) charge(m written, to shelf) error {
 		at = t.Now
 	}
 	payer := to.key
-	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r Row) error { payer = sessions.Key(r.Str(0)); return nil }); err != nil {
+	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r engine.Row) error { payer = sessions.Key(r.Str(0)); return nil }); err != nil {
 		return err
 	}
 	return t.spend(sessions.Spend{ID: m.id, Time: at, Run: to.by, Key: to.key, Payer: payer, Agent: to.agent, Model: m.model, Usage: *m.usage})
@@ -30,7 +31,7 @@ func (t *tx) charge(m written, to shelf) error {
 func (t *tx) spend(x sessions.Spend) error {
 	u := x.Usage
 	n, err := t.Exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		t.n.spend+1, x.ID, Ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+		t.n.spend+1, x.ID, engine.Ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
 	t.n.spend += n
 	return err
 }
@@ -60,9 +61,9 @@ func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
 
 // spentWhere is the condition of a query on the ledger.
 func spentWhere(q sessions.SpentQuery) (string, []any) {
-	where, args := []string{"at >= ?"}, []any{Ms(q.Since)}
+	where, args := []string{"at >= ?"}, []any{engine.Ms(q.Since)}
 	if !q.Until.IsZero() {
-		where, args = append(where, "at < ?"), append(args, Ms(q.Until))
+		where, args = append(where, "at < ?"), append(args, engine.Ms(q.Until))
 	}
 	if q.Payer != "" {
 		where, args = append(where, "payer = ?"), append(args, string(q.Payer))
@@ -76,15 +77,15 @@ func spentWhere(q sessions.SpentQuery) (string, []any) {
 // sums are columns that scanSpent reads. PostgreSQL adds whole numbers up to numerics, which no row has.
 const sums = "count(*), CAST(coalesce(sum(input), 0) AS bigint), CAST(coalesce(sum(output), 0) AS bigint), CAST(coalesce(sum(cache_read), 0) AS bigint), CAST(coalesce(sum(cache_write), 0) AS bigint), CAST(coalesce(sum(cost), 0) AS bigint)"
 
-func scanSpent(r Row, i int) sessions.Spent {
+func scanSpent(r engine.Row, i int) sessions.Spent {
 	return sessions.Spent{Calls: int(r.Int(i)), Usage: sessions.Usage{Input: int(r.Int(i + 1)), Output: int(r.Int(i + 2)), CacheRead: int(r.Int(i + 3)), CacheWrite: int(r.Int(i + 4)), Cost: r.Int(i + 5)}}
 }
 
 // Spent sums up.
 func (s *Store) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.Spent, err error) {
 	where, args := spentWhere(q)
-	err = s.read(ctx, func(c *Conn) error {
-		_, err := c.One(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r Row) error { sum = scanSpent(r, 0); return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r engine.Row) error { sum = scanSpent(r, 0); return nil })
 		return err
 	})
 	return sum, err
@@ -100,9 +101,9 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 		agent      sessions.AgentID
 	}
 	var days map[group]sessions.Spent
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		days = map[group]sessions.Spent{}
-		return c.Each(ctx, "SELECT at / ?, agent, model, "+sums+" FROM spends WHERE "+where+" GROUP BY 1, 2, 3", append([]any{quarter}, args...), func(r Row) error {
+		return c.Each(ctx, "SELECT at / ?, agent, model, "+sums+" FROM spends WHERE "+where+" GROUP BY 1, 2, 3", append([]any{quarter}, args...), func(r engine.Row) error {
 			g := group{day: time.UnixMilli(r.Int(0) * quarter).In(zone).Format(time.DateOnly), agent: sessions.AgentID(r.Str(1)), model: r.Str(2)}
 			x, was := scanSpent(r, 3), days[g]
 			days[g] = sessions.Spent{Calls: was.Calls + x.Calls, Usage: was.Usage.Add(x.Usage)}
@@ -120,15 +121,15 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 
 // lift takes a budget out of force until a time, or puts it into force again when that has passed.
 func (t *tx) lift(x sessions.Lift) error {
-	_, err := t.Exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, Ms(x.Until))
+	_, err := t.Exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, engine.Ms(x.Until))
 	return err
 }
 
 // Lifts gives the budgets that do not count now.
 func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{Ms(now)}, func(r Row) error {
+		return c.Each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{engine.Ms(now)}, func(r engine.Row) error {
 			out = append(out, sessions.Lift{Scope: r.Str(0), Until: r.Time(1)})
 			return nil
 		})
@@ -140,7 +141,7 @@ func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, 
 func (t *tx) forgetSpending(now time.Time) (more bool, err error) {
 	const step = 300
 	var old []int64
-	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{Ms(now.Add(-keepLedger)), step}, func(r Row) error {
+	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{engine.Ms(now.Add(-keepLedger)), step}, func(r engine.Row) error {
 		old = append(old, r.Int(0))
 		return nil
 	}); err != nil {
@@ -151,6 +152,6 @@ func (t *tx) forgetSpending(now time.Time) (more bool, err error) {
 			return false, err
 		}
 	}
-	_, err = t.Exec("DELETE FROM lifts WHERE until <= ?", Ms(now))
+	_, err = t.Exec("DELETE FROM lifts WHERE until <= ?", engine.Ms(now))
 	return len(old) == step, err
 }

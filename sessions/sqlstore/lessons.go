@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // The bounds of a lesson in bytes: of its key, which an index of PostgreSQL must hold, and of each other text, which is cut.
@@ -22,9 +23,9 @@ const lessonKey = "provider = ? AND address = ? AND model = ? AND kind = ? AND n
 
 // Lessons lists what is known of endpoints, oldest first.
 func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r Row) error {
+		return c.Each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r engine.Row) error {
 			out = append(out, sessions.Lesson{Provider: r.Str(0), Address: r.Str(1), Model: r.Str(2), Kind: r.Str(3), Name: r.Str(4), Value: r.Str(5),
 				Use: r.Str(6), Evidence: r.Str(7), Config: r.Str(8), At: r.Time(9)})
 			return nil
@@ -66,7 +67,7 @@ func (t *tx) learn(l sessions.Lesson) error {
 	}
 	_, err := t.Exec("INSERT INTO lessons ("+lessonColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, address, model, kind, name, value)"+
 		" DO UPDATE SET instead = excluded.instead, evidence = excluded.evidence, config = excluded.config, at = excluded.at",
-		l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, l.Use, l.Evidence, l.Config, Ms(at))
+		l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, l.Use, l.Evidence, l.Config, engine.Ms(at))
 	return err
 }
 
@@ -77,7 +78,7 @@ func (t *tx) forgetLessons() error {
 		return err
 	}
 	var old [][]any
-	if err := t.Each("SELECT provider, address, model, kind, name, value FROM lessons ORDER BY at, provider, address, model, kind, name, value LIMIT ?", []any{n - sessions.MaxLessons}, func(r Row) error {
+	if err := t.Each("SELECT provider, address, model, kind, name, value FROM lessons ORDER BY at, provider, address, model, kind, name, value LIMIT ?", []any{n - sessions.MaxLessons}, func(r engine.Row) error {
 		old = append(old, []any{r.Str(0), r.Str(1), r.Str(2), r.Str(3), r.Str(4), r.Str(5)})
 		return nil
 	}); err != nil {
@@ -98,7 +99,7 @@ func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
 	}
 	return s.write(ctx, "Unlearn", func(t *tx) error {
 		for _, l := range lessons {
-			if _, err := t.Exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, Ms(l.At)); err != nil {
+			if _, err := t.Exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, engine.Ms(l.At)); err != nil {
 				return err
 			}
 		}

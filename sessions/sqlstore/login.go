@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
@@ -14,7 +15,7 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 	err = s.write(ctx, "Identify", func(t *tx) error {
 		found = sessions.Identified{}
 		var moves []channels.AccountID // those of which nothing has moved yet
-		err := t.Each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r Row) error {
+		err := t.Each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r engine.Row) error {
 			was, moved, configured := channels.AccountID(r.Str(0)), r.Str(1) != "", slices.Contains(l.Configured, channels.AccountID(r.Str(0)))
 			switch {
 			case moved:
@@ -46,9 +47,9 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 
 // Renames gives the accounts of which another one took the place.
 func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r Row) error {
+		return c.Each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) error {
 			out = append(out, sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))})
 			return nil
 		})
@@ -131,7 +132,7 @@ func (t *tx) movePeople(x relocation) error {
 // movePairingChats lets the answers to people who asked to be let in go to the new account.
 func (t *tx) movePairingChats(x relocation) error {
 	moved := map[int64]string{}
-	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r Row) error {
+	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r engine.Row) error {
 		if a, ok := x.move(address(r.Str(1))); ok {
 			moved[r.Int(0)] = a.String()
 		}

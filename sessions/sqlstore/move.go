@@ -9,6 +9,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // relocation is one move of a chat, or of all chats of an account.
@@ -68,9 +69,9 @@ func (t *tx) noteMove(x relocation) error {
 
 // Moves gives what chats were before.
 func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		was = map[channels.Address]channels.Address{}
-		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r Row) error {
+		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r engine.Row) error {
 			was[address(r.Str(0))] = address(r.Str(1))
 			return nil
 		})
@@ -80,9 +81,9 @@ func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 
 // Identities gives the ids that people had before.
 func (s *Store) Identities(ctx context.Context) (out []sessions.Identity, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r Row) error {
+		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) error {
 			out = append(out, sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))})
 			return nil
 		})
@@ -107,7 +108,7 @@ func (t *tx) current(at channels.Address) (channels.Address, error) {
 	for range maxMoves {
 		next := at
 		moved, err := t.One("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
-			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r Row) error {
+			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r engine.Row) error {
 				if next.Account = channels.AccountID(r.Str(1)); next.Account == "" {
 					next = address(r.Str(0))
 				}
@@ -128,7 +129,7 @@ const maxMoves = 16
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
 func (t *tx) moveDeliveries(x relocation) error {
 	open := map[int64]string{}
-	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r Row) error {
+	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r engine.Row) error {
 		if moved, ok := x.move(address(r.Str(1))); ok {
 			open[r.Int(0)] = moved.String()
 		}
@@ -166,11 +167,11 @@ func (t *tx) movePerson(x relocation) error {
 	if _, err := t.Exec("DELETE FROM paired WHERE "+person, by(x.was)...); err != nil {
 		return err
 	}
-	rejected, err := t.One("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(Row) error { return nil })
+	rejected, err := t.One("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(engine.Row) error { return nil })
 	if err != nil {
 		return err
 	}
-	there, err := t.One("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(Row) error { return nil })
+	there, err := t.One("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(engine.Row) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -198,7 +199,7 @@ func (t *tx) moveJobs(x relocation) error {
 // changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
 func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
-	err := t.Each(jobColumns, nil, func(r Row) error {
+	err := t.Each(jobColumns, nil, func(r engine.Row) error {
 		var j sessions.Job
 		if scanJob(r, &j) == nil && change(&j) {
 			changed = append(changed, j)
@@ -223,7 +224,7 @@ func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 // relocate gives the sessions whose last message came from a chat its new place.
 func (t *tx) relocate(x relocation) error {
 	moved := map[int64]string{}
-	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r Row) error {
+	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r engine.Row) error {
 		if a, ok := x.move(address(r.Str(1))); ok {
 			moved[r.Int(0)] = a.String()
 		}
@@ -279,7 +280,7 @@ func (t *tx) moveSessions(x relocation) error {
 	if x.account { // also sessions to which nothing came yet
 		query, args = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil
 	}
-	err := t.Each(query, args, func(r Row) error {
+	err := t.Each(query, args, func(r engine.Row) error {
 		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
 		return nil
 	})
@@ -394,7 +395,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 		return err
 	}
 	var places []string
-	if err := t.Each("SELECT address FROM heard WHERE key = ?", []any{string(old)}, func(r Row) error { places = append(places, r.Str(0)); return nil }); err != nil {
+	if err := t.Each("SELECT address FROM heard WHERE key = ?", []any{string(old)}, func(r engine.Row) error { places = append(places, r.Str(0)); return nil }); err != nil {
 		return err
 	}
 	for _, p := range places {
@@ -416,7 +417,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 // requeue lets another session answer the messages that wait in one for their first turn.
 func (t *tx) requeue(old sessions.Key, at known) error {
 	var waiting []int64
-	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r Row) error {
+	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r) // one that cannot be read stays where it is
 		if err == nil && run.Kind == sessions.TurnRun && run.Attempt == 0 && run.Chain == nil && run.Agent == at.Agent {
 			waiting = append(waiting, row.seq)

@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // overhear keeps a line for the session's next turn, and lets the oldest of its session go.
@@ -31,7 +32,7 @@ func (t *tx) keepHeard(x sessions.Overheard) error {
 	}
 	t.n.overheard++
 	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), Ms(at), x.Text, x.About)
+		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
 	return err
 }
 
@@ -94,15 +95,15 @@ func (t *tx) told(key sessions.Key, last int64) error {
 
 // Overheard gives the group talk that the session's next turn is to be shown, oldest first.
 func (s *Store) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = s.read(ctx, func(c *Conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		out, err = overheardOf(ctx, c, key)
 		return err
 	})
 	return out, err
 }
 
-func overheardOf(ctx context.Context, c *Conn, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = c.Each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r Row) error {
+func overheardOf(ctx context.Context, c *engine.Conn, key sessions.Key) (out []sessions.Overheard, err error) {
+	err = c.Each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		out = append(out, sessions.Overheard{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)})
 		return nil
 	})

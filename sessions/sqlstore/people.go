@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // A pairing that was rejected has no hash: no code is its.
@@ -28,12 +29,12 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		}
 		if p.Source != "" {
 			if seen, err := t.One("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(Row) error { return nil }); err != nil || seen {
+				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
 		waiting, mine := 0, false
-		if err := t.Each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), Ms(now)}, func(r Row) error {
+		if err := t.Each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), engine.Ms(now)}, func(r engine.Row) error {
 			if r.Str(1) != "" {
 				waiting++
 			}
@@ -42,12 +43,12 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		}); err != nil || mine || waiting >= limit {
 			return err
 		}
-		if _, err := t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), Ms(now)); err != nil {
+		if _, err := t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), engine.Ms(now)); err != nil {
 			return err
 		}
 		t.n.pairing++
 		if _, err := t.Exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, Ms(now), Ms(p.Expires), p.Address.String()); err != nil {
+			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
 		created = true
@@ -65,15 +66,15 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 
 const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
-func scanPairing(r Row) sessions.Pairing {
+func scanPairing(r engine.Row) sessions.Pairing {
 	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: address(r.Str(7))}
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.
 func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{Ms(now)}, func(r Row) error {
+		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) error {
 			out = append(out, scanPairing(r))
 			return nil
 		})
@@ -84,7 +85,7 @@ func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pai
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
 func (t *tx) endPairing(a sessions.Answer) error {
 	var p sessions.Pairing
-	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, Ms(a.Time)}, func(r Row) error {
+	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
 		return nil
 	})
@@ -92,14 +93,14 @@ func (t *tx) endPairing(a sessions.Answer) error {
 		return err
 	}
 	if !found {
-		return &UserError{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
 	}
 	if !a.Approve {
-		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
+		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", engine.Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
 		return err
 	}
 	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
-		string(p.Channel), string(p.Account), string(p.User), p.Name, Ms(a.Time)); err != nil {
+		string(p.Channel), string(p.Account), string(p.User), p.Name, engine.Ms(a.Time)); err != nil {
 		return err
 	}
 	_, err = t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
@@ -118,16 +119,16 @@ func (t *tx) unpair(u sessions.Unpair) error {
 		found += n
 	}
 	if found == 0 {
-		return &UserError{fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
 	}
 	return nil
 }
 
 // Admitted gives everybody who was let in, who came first first.
 func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r Row) error {
+		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) error {
 			out = append(out, sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)})
 			return nil
 		})
@@ -137,8 +138,8 @@ func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err erro
 
 // Paired reports whether a person was let in.
 func (s *Store) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
-	err = s.read(ctx, func(c *Conn) error {
-		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(Row) error { return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(engine.Row) error { return nil })
 		return err
 	})
 	return ok, err

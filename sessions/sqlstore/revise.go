@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
@@ -69,7 +70,7 @@ func (t *tx) keepRequest(run sessions.Run, at runRow) error {
 // rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
 func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err error) {
 	var m sessions.Message
-	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r Row) (err error) {
+	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r engine.Row) (err error) {
 		m, err = scanBody(r)
 		return err
 	})
@@ -87,7 +88,7 @@ func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err erro
 	} else if _, err = t.Exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
 		err = t.reindex(entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
 	}
-	t.mirror = append(t.mirror, line{transcript: at.transcript, path: t.s.TranscriptPath(at.agent, at.session), remove: true}) // written again with the next line
+	t.mirror = append(t.mirror, t.s.mirror.Remove(at.transcript, at.agent, at.session)) // written again with the next line
 	return true, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // request is what a run was asked for. Once queued it changes only with the message that caused it.
@@ -35,7 +36,7 @@ type request struct {
 
 func requestOf(r sessions.Run) request {
 	in := r.Input
-	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, ClampTime(in.Time)
+	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
@@ -58,7 +59,7 @@ type runRow struct {
 
 var runColumns = nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
-func scanRun(r Row) (run sessions.Run, at runRow, err error) {
+func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	at = runRow{seq: r.Int(0), transcript: r.Int(3), stop: r.Bool(6), first: r.Int(8)}
 	var q request
 	if err = decode(r.Str(13), &q); err != nil {
@@ -80,20 +81,20 @@ func scanRun(r Row) (run sessions.Run, at runRow, err error) {
 
 func (t *tx) run(id sessions.RunID) (sessions.Run, runRow, error) { return getRun(t.Ctx, t.Conn, id) }
 
-func getRun(ctx context.Context, c *Conn, id sessions.RunID) (run sessions.Run, at runRow, err error) {
-	found, err := c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r Row) (err error) {
+func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run sessions.Run, at runRow, err error) {
+	found, err := c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
 		run, at, err = scanRun(r)
 		return err
 	})
 	if err == nil && !found {
-		err = NotFound("run", id)
+		err = engine.NotFound("run", id)
 	}
 	return run, at, err
 }
 
 // enqueue puts a run at the end of its session's queue.
 func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, error) {
-	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, FromMs(Ms(t.Now))
+	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
 		run.Input.Run = run.ID
@@ -115,7 +116,7 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 	}
 	t.n.run++
 	_, err := t.Exec("INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), Ms(run.Created), body)
+		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), engine.Ms(run.Created), body)
 	return run, err
 }
 
@@ -132,7 +133,7 @@ func (s *Store) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, 
 func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at runRow
 	busy := false
-	ok, err = t.One("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r Row) (err error) {
+	ok, err = t.One("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r engine.Row) (err error) {
 		if busy = r.Str(5) == string(sessions.Running); !busy {
 			run, at, err = scanRun(r)
 		}
@@ -147,13 +148,13 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 		}
 		at.first = t.n.message
 	}
-	run.Status, run.Started = sessions.Running, FromMs(Ms(t.Now))
+	run.Status, run.Started = sessions.Running, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt++
 	if run.Deadline.IsZero() && run.Timeout > 0 {
-		run.Deadline = FromMs(Ms(t.Now.Add(run.Timeout)))
+		run.Deadline = engine.FromMs(engine.Ms(t.Now.Add(run.Timeout)))
 	}
 	_, err = t.Exec("UPDATE runs SET status = 'running', attempt = ?, first = ?, started = ?, deadline = ? WHERE seq = ?",
-		run.Attempt, at.first, Ms(run.Started), Ms(run.Deadline), at.seq)
+		run.Attempt, at.first, engine.Ms(run.Started), engine.Ms(run.Deadline), at.seq)
 	return run, err == nil, err
 }
 
@@ -177,7 +178,7 @@ func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.
 			return err
 		}
 		if run.Status != sessions.Running && t.n.message > before {
-			return Conflict("run %s is %s: it records nothing more", id, run.Status)
+			return engine.Conflict("run %s is %s: it records nothing more", id, run.Status)
 		}
 		return nil
 	})
@@ -185,7 +186,7 @@ func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.
 
 // Steps gives what a run has recorded, its input left out.
 func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Message, err error) {
-	err = s.read(ctx, func(c *Conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		run, at, err := getRun(ctx, c, id)
 		if err != nil {
 			return err
@@ -196,8 +197,8 @@ func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Me
 	return out, err
 }
 
-func steps(ctx context.Context, c *Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	err = c.Each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r Row) error {
+func steps(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
+	err = c.Each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r engine.Row) error {
 		m, err := scanForPrompt(r)
 		if m.ID != run.Input.ID {
 			out = append(out, m)
@@ -266,7 +267,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		return acc, err
 	}
 	if run.Status != sessions.Running {
-		return acc, Conflict("run %s is %s, not running", id, run.Status)
+		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
 	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
 		if f, err = f.stopped(); err != nil {
@@ -278,7 +279,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		return acc, err
 	}
 	// One that was interrupted too late, with its answer ready, has answered by itself.
-	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
+	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
 		return acc, err
 	}
 	if f.Summary != nil {
@@ -388,6 +389,6 @@ func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
 	if err != nil {
 		return k.Session, err
 	}
-	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, Ms(k.Updated), k.num)
+	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.num)
 	return k.Session, err
 }

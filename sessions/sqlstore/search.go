@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Words are cut out of a text here and not by the database: so both engines find the same, no query syntax can leak through, and a
@@ -134,15 +135,15 @@ func (t *tx) flushIndex() error {
 }
 
 // catchUp finds the messages that were committed and not indexed when the process died.
-func (s *Store) catchUp(ctx context.Context) error {
-	if s.d.Postgres {
+func (s *Store) catchUp(ctx context.Context, c *engine.Conn) error {
+	if s.db.Dialect().Postgres {
 		return nil
 	}
-	from, err := s.writer.Number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
+	from, err := c.Number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
 	if err != nil {
 		return err
 	}
-	return s.writer.Each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r Row) error {
+	return c.Each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r engine.Row) error {
 		m, err := scanMessage(r)
 		if err != nil {
 			return err
@@ -172,7 +173,7 @@ func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.
 		f.scopes = [][]string{scoped('\uE001', q.Agents)}
 	}
 	var found []hit
-	err := s.read(ctx, func(c *Conn) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) (err error) {
 		if len(q.Keys) <= maxScopes {
 			if q.Keys != nil {
 				f.scopes = append(f.scopes, scoped('\uE000', q.Keys))
@@ -218,7 +219,7 @@ type finding struct {
 // maxScopes bounds the sessions that are looked for at once: PostgreSQL compares what it finds with each of them.
 const maxScopes = 64
 
-func (f finding) search(ctx context.Context, c *Conn) (out []hit, err error) {
+func (f finding) search(ctx context.Context, c *engine.Conn) (out []hit, err error) {
 	queries, and, or, quote := []string{searchSQLite}, " AND ", " OR ", `"`
 	if c.Dialect.Postgres {
 		queries, and, or, quote = []string{searchNewest, searchIndex}, " & ", " | ", "'"
@@ -239,7 +240,7 @@ func (f finding) search(ctx context.Context, c *Conn) (out []hit, err error) {
 	}
 	for i := 0; i < len(queries) && len(out) < f.limit; i++ {
 		out = nil
-		if err := c.Each(ctx, queries[i], []any{match, f.limit, f.offset}, func(r Row) error {
+		if err := c.Each(ctx, queries[i], []any{match, f.limit, f.offset}, func(r engine.Row) error {
 			m, err := scanMessage(r)
 			out = append(out, hit{r.Int(0), sessions.Hit{Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), look)}})
 			return err

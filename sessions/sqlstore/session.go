@@ -13,6 +13,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // known is a session with its numbers in the store.
@@ -29,7 +30,7 @@ var sessionColumns = nameless(sessionFields)
 // whenever a statement runs: those of one letter cost nothing.
 func nameless(columns string) string { return strings.ReplaceAll(columns, ",", " AS a,") + " AS a" }
 
-func scanSession(r Row) (k known, err error) {
+func scanSession(r engine.Row) (k known, err error) {
 	k.num, k.transcript = r.Int(0), r.Int(3)
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.Str(1)), ID: sessions.ID(r.Str(2)), Agent: sessions.AgentID(r.Str(4)), Title: r.Str(5), Label: r.Str(6), Last: address(r.Str(7)),
@@ -97,19 +98,19 @@ func find(s sessions.Session) string {
 // session reads a session, archived or not.
 func (t *tx) session(key sessions.Key) (known, error) { return getSession(t.Ctx, t.Conn, key) }
 
-func getSession(ctx context.Context, c *Conn, key sessions.Key) (k known, err error) {
-	found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r Row) (err error) {
+func getSession(ctx context.Context, c *engine.Conn, key sessions.Key) (k known, err error) {
+	found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) (err error) {
 		k, err = scanSession(r)
 		return err
 	})
 	if err == nil && !found {
-		found, err = c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = (SELECT target FROM aliases WHERE key = ?)", []any{string(key)}, func(r Row) (err error) {
+		found, err = c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = (SELECT target FROM aliases WHERE key = ?)", []any{string(key)}, func(r engine.Row) (err error) {
 			k, err = scanSession(r)
 			return err
 		})
 	}
 	if err == nil && !found {
-		err = NotFound("session", key)
+		err = engine.NotFound("session", key)
 	}
 	return k, err
 }
@@ -130,7 +131,7 @@ func (t *tx) rename(s sessions.Session) error {
 // upsert makes a session or refreshes it: a new message came. An archived session lives again. The key of a chat that another one
 // became is that one's session: Key says so.
 func (t *tx) upsert(s sessions.Session) (known, error) {
-	s.ArchiveAt = FromMs(Ms(s.ArchiveAt))
+	s.ArchiveAt = engine.FromMs(engine.Ms(s.ArchiveAt))
 	k, err := t.session(s.Key)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return t.create(s)
@@ -161,7 +162,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		k.ArchiveAt = s.ArchiveAt
 	}
 	if !s.Heard.IsZero() { // earlier than before where the clock was set back
-		k.Heard = FromMs(Ms(s.Heard))
+		k.Heard = engine.FromMs(engine.Ms(s.Heard))
 	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
@@ -175,7 +176,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 	}
 	k.touch(s.Updated, t.Now)
 	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
-		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", Ms(k.Updated), Ms(k.Heard), k.num)
+		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", engine.Ms(k.Updated), engine.Ms(k.Heard), k.num)
 		return k, err
 	}
 	if k.Last != was.Last {
@@ -192,7 +193,7 @@ func (k *known) touch(given, now time.Time) {
 		given = now
 	}
 	if given.After(k.Updated) {
-		k.Updated = FromMs(Ms(given))
+		k.Updated = engine.FromMs(engine.Ms(given))
 	}
 }
 
@@ -206,7 +207,7 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if s.ID == "" {
 		s.ID = newID()
 	}
-	s.Created, s.Heard, s.Archived = FromMs(Ms(t.Now)), FromMs(Ms(s.Heard)), false
+	s.Created, s.Heard, s.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(s.Heard)), false
 	k := known{Session: s}
 	k.Updated = time.Time{}
 	k.touch(s.Updated, t.Now)
@@ -225,7 +226,7 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	}
 	_, err = t.Exec("INSERT INTO sessions ("+sessionFields+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		Ms(k.ArchiveAt), Ms(k.Created), Ms(k.Updated), above, string(k.Top), Ms(k.Heard), find(k.Session))
+		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.Heard), find(k.Session))
 	if err == nil {
 		err = t.heard(k)
 	}
@@ -238,7 +239,7 @@ func newID() sessions.ID { return sessions.ID(uuid.Must(uuid.NewV7()).String()) 
 func (t *tx) transcript(k *known) error {
 	t.n.transcript++
 	k.transcript = t.n.transcript
-	_, err := t.Exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), Ms(t.Now))
+	_, err := t.Exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), engine.Ms(t.Now))
 	return err
 }
 
@@ -257,7 +258,7 @@ func (t *tx) save(k known) error {
 		return err
 	}
 	_, err = t.Exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, heard = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, Ms(k.ArchiveAt), Ms(k.Updated), Ms(k.Heard), find(k.Session), k.num)
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, engine.Ms(k.ArchiveAt), engine.Ms(k.Updated), engine.Ms(k.Heard), find(k.Session), k.num)
 	return err
 }
 
@@ -268,11 +269,11 @@ func (t *tx) freeLabel(label string, s sessions.Session) error {
 		return nil
 	}
 	var other string
-	if _, err := t.One("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r Row) error { other = r.Str(0); return nil }); err != nil {
+	if _, err := t.One("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r engine.Row) error { other = r.Str(0); return nil }); err != nil {
 		return err
 	}
 	if other != "" && other != string(s.Key) {
-		return Conflict("the label %q is in use", label)
+		return engine.Conflict("the label %q is in use", label)
 	}
 	return nil
 }
@@ -307,7 +308,7 @@ func (t *tx) reset(k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
 	if !k.Heard.IsZero() { // it is as new as a chat can be
-		k.Heard = FromMs(Ms(t.Now))
+		k.Heard = engine.FromMs(engine.Ms(t.Now))
 	}
 	if _, err := t.Exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
 		return err
@@ -321,7 +322,7 @@ func (t *tx) reset(k *known) error {
 // Get finds a session by key, archived or not.
 func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
 	var k known
-	err := s.read(ctx, func(c *Conn) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) (err error) {
 		k, err = getSession(ctx, c, key)
 		return err
 	})
@@ -331,13 +332,13 @@ func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, er
 // GetByID finds a session that is not archived by its current id.
 func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
 	var k known
-	err := s.read(ctx, func(c *Conn) error {
-		found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r Row) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) error {
+		found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r engine.Row) (err error) {
 			k, err = scanSession(r)
 			return err
 		})
 		if err == nil && !found {
-			err = NotFound("session", id)
+			err = engine.NotFound("session", id)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
@@ -27,7 +28,7 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 		return stopped, err
 	}
 	if slices.Contains(spared, run.Kind) {
-		return stopped, Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
+		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
 		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
@@ -51,7 +52,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		args[i] = string(k)
 	}
 	var seqs []int64
-	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+Marks(len(keys))+")) ORDER BY seq", args, func(r Row) error {
+	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", args, func(r engine.Row) error {
 		var q request
 		if err := decode(r.Str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
@@ -84,7 +85,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
 func (t *tx) goesOn(id sessions.RunID) error {
-	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(Row) error { return nil })
+	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(engine.Row) error { return nil })
 	if err == nil && stopped {
 		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
 	}
@@ -102,7 +103,7 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 			most = len(path)
 		}
 		above := ""
-		if _, err := t.One("SELECT spawned_by FROM sessions WHERE key = ?", []any{string(key)}, func(r Row) error { above = r.Str(0); return nil }); err != nil {
+		if _, err := t.One("SELECT spawned_by FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) error { above = r.Str(0); return nil }); err != nil {
 			return err
 		}
 		key = sessions.Key(above)
@@ -150,7 +151,7 @@ func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedR
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
 func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
 	var seqs []int64
-	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r Row) error {
+	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		var q request
 		if err := decode(r.Str(2), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
@@ -176,6 +177,6 @@ func (t *tx) endStopped(why, where string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{Ms(t.Now), o}, args...)...)
+	_, err = t.Exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{engine.Ms(t.Now), o}, args...)...)
 	return err
 }

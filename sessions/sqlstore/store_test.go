@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 	"parley/sessions/storetest"
 )
 
@@ -51,7 +52,7 @@ func postgresDSN(t testing.TB) string {
 	}
 	schema := fmt.Sprintf("parley_test_%d_%d", os.Getpid(), schemas.Add(1))
 	run := func(q string) {
-		c, err := Postgres.Connect(context.Background(), dsn)
+		c, err := engine.Postgres.Connect(context.Background(), dsn)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // digest is what a summary's row holds in its body.
@@ -38,7 +39,7 @@ func encodeSummary(x sessions.Summary) (string, error) {
 }
 
 func (t *tx) compact(x sessions.Summary, body string) error {
-	known, err := t.One("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(Row) error { return nil })
+	known, err := t.One("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(engine.Row) error { return nil })
 	if err != nil || known {
 		return err
 	}
@@ -47,24 +48,24 @@ func (t *tx) compact(x sessions.Summary, body string) error {
 		return err
 	}
 	if num == 0 {
-		return NotFound("session", x.Session)
+		return engine.NotFound("session", x.Session)
 	}
 	number, upto := int64(0), int64(0)
-	if _, err := t.One("SELECT number, upto FROM summaries WHERE transcript = ? ORDER BY number DESC LIMIT 1", []any{num}, func(r Row) error {
+	if _, err := t.One("SELECT number, upto FROM summaries WHERE transcript = ? ORDER BY number DESC LIMIT 1", []any{num}, func(r engine.Row) error {
 		number, upto = r.Int(0), r.Int(1)
 		return nil
 	}); err != nil {
 		return err
 	}
 	if x.Upto <= upto {
-		return Conflict("session %s is summed up to message %d already", x.Session, upto)
+		return engine.Conflict("session %s is summed up to message %d already", x.Session, upto)
 	}
 	at := x.Time
 	if at.IsZero() {
 		at = t.Now
 	}
 	t.n.summary++
-	if _, err := t.Exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", t.n.summary, x.ID, num, number+1, x.Upto, Ms(at), body); err != nil {
+	if _, err := t.Exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", t.n.summary, x.ID, num, number+1, x.Upto, engine.Ms(at), body); err != nil {
 		return err
 	}
 	_, err = t.Exec("UPDATE sessions SET context = ? WHERE id = ?", x.Context, string(x.Session))
@@ -73,8 +74,8 @@ func (t *tx) compact(x sessions.Summary, body string) error {
 
 // Summary gives a transcript's newest summary.
 func (s *Store) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
-	err = s.read(ctx, func(c *Conn) (err error) {
-		ok, err = c.One(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r Row) error {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
+		ok, err = c.One(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r engine.Row) error {
 			var d digest
 			if err := decode(r.Str(4), &d); err != nil {
 				return fmt.Errorf("summary %s: %w", r.Str(0), err)

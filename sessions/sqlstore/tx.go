@@ -2,32 +2,72 @@ package sqlstore
 
 import (
 	"context"
-	"time"
+
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
-// tx is the transaction that operations write in. Only the writer goroutine touches it.
+// tx is the transaction that operations write in: the engine's, and what the repositories keep of it in memory. It implements engine.State.
+// Only the writer goroutine touches it.
 type tx struct {
-	*Conn
-	Ctx     context.Context
-	s       *Store
-	Now     time.Time
-	dirty   bool   // something was written: an operation that fails now takes the transaction with it
-	wrote   bool   // a row was written
-	labels  string // besides what the operation is named after: see also
-	commits int64  // number of the last one that wrote something
-	term    int64  // PostgreSQL: of this connection, see beginTransaction
+	*engine.Tx
+	s *Store
 	mark
+	saved  mark    // as it was before the operation at work
+	before numbers // as they were before the transaction
 }
 
 // mark is what has to be set back when a transaction is not committed.
 type mark struct {
 	n      numbers
-	index  []entry // words to be indexed after the commit
-	mirror []line  // lines for the mirror after the commit
-	swept  bool    // a session was deleted: its messages are to be swept
-	purged bool    // nothing of deleted sessions is left
+	index  []entry               // words to be indexed after the commit
+	mirror []transcriptfile.Line // lines for the mirror after the commit
+	swept  bool                  // a session was deleted: its messages are to be swept
+	purged bool                  // nothing of deleted sessions is left
 
 	flushed int // entries of Store.unindexed that are indexed now
+}
+
+// operation is what the store runs in a transaction.
+type operation func(*tx) error
+
+// Do implements engine.Operation.
+func (f operation) Do(t *engine.Tx) error { return f(t.State.(*tx)) }
+
+// Load implements engine.State.
+func (t *tx) Load(ctx context.Context, c *engine.Conn) (err error) {
+	t.n, err = readNumbers(ctx, c)
+	return err
+}
+
+// Begin implements engine.State.
+func (t *tx) Begin() {
+	t.mark = mark{n: t.n, index: t.index[:0], mirror: t.mirror[:0]}
+	t.before = t.n
+}
+
+// Save implements engine.State.
+func (t *tx) Save() { t.saved = t.mark }
+
+// Restore implements engine.State.
+func (t *tx) Restore() { t.mark = t.saved }
+
+// Rollback implements engine.State.
+func (t *tx) Rollback() { t.n = t.before }
+
+// Committed implements engine.State: it hands on what follows a commit.
+func (t *tx) Committed() {
+	s := t.s
+	if t.flushed > 0 {
+		s.unindexed = append(s.unindexed[:0], s.unindexed[t.flushed:]...)
+	}
+	s.unindexed = append(s.unindexed, t.index...)
+	s.behind.Store(len(s.unindexed) > 0)
+	s.mirror.Append(t.mirror)
+	s.sweeping = s.sweeping && !t.purged
+	if t.swept && !s.sweeping {
+		s.sweeping, s.unswept = true, 0
+	}
 }
 
 // numbers are the last ones given. There is one writer, so it counts by itself.
@@ -53,7 +93,7 @@ var numberQueries = []struct {
 	{"occurrences", "num", func(n *numbers) *int64 { return &n.occurrence }},
 }
 
-func readNumbers(ctx context.Context, c *Conn) (n numbers, err error) {
+func readNumbers(ctx context.Context, c *engine.Conn) (n numbers, err error) {
 	for _, q := range numberQueries {
 		if *q.of(&n), err = c.Number(ctx, "SELECT max("+q.column+") FROM "+q.table); err != nil {
 			return n, err

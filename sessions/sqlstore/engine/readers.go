@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -22,8 +22,8 @@ type idle struct {
 	since time.Time
 }
 
-// serverIdle is how long a connection to a server is used again after: servers, and what stands before them, end those that are idle for minutes.
-const serverIdle = time.Minute
+// ServerIdle is how long a connection to a server is used again after: servers, and what stands before them, end those that are idle for minutes.
+const ServerIdle = time.Minute
 
 func (r *readers) init(n int, lasts time.Duration) {
 	r.lasts = lasts
@@ -89,12 +89,12 @@ func (r *readers) close() (err error) {
 	return err
 }
 
-// read runs fn on a connection that only reads. What it sees is at least what was committed before.
-func (s *Store) read(ctx context.Context, fn func(*Conn) error) error {
+// Read runs fn on a connection that only reads. What it sees is at least what was committed before.
+func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := s.readers.take(ctx)
+	c, err := db.readers.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,16 +103,26 @@ func (s *Store) read(ctx context.Context, fn func(*Conn) error) error {
 			_ = c.Close() // it is broken
 			c = nil
 		}
-		s.readers.give(c)
+		db.readers.give(c)
 	}()
 	if c == nil {
-		if c, err = s.d.Connect(ctx, s.readDSN); err != nil {
+		if c, err = db.conf.Dialect.Connect(ctx, db.conf.ReadDSN); err != nil {
 			c = nil
 			return fmt.Errorf("connecting to the database: %w", err)
 		}
 	}
 	if err := fn(c); err != nil {
-		return s.damage(err)
+		return db.conf.Guard.Failed(err)
 	}
 	return nil
+}
+
+// IdleReaders returns the connections for reading that are open and not in use. Whoever uses one must know that nobody reads.
+func (db *DB) IdleReaders() (all []*Conn) {
+	db.readers.mu.Lock()
+	defer db.readers.mu.Unlock()
+	for _, x := range db.readers.idle {
+		all = append(all, x.c)
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 	"parley/sessions"
 )
 
-// wrong says that an operation does not fit the state that it found.
+// Conflict says that an operation does not fit the state that it found.
 func Conflict(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", sessions.ErrConflict, fmt.Sprintf(format, args...))
 }
 
-// sentence is an error for people: its words stand by themselves, whatever it wraps.
+// UserError is an error for people: its words stand by themselves, whatever it wraps.
 type UserError struct {
 	Words string
 	Is    error
@@ -20,6 +20,7 @@ type UserError struct {
 func (e *UserError) Error() string { return e.Words }
 func (e *UserError) Unwrap() error { return e.Is }
 
+// NotFound says that something is not there.
 func NotFound(what string, id any) error {
 	return fmt.Errorf("%s %q: %w", what, fmt.Sprint(id), sessions.ErrNotFound)
 }

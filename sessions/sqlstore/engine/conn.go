@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,15 +19,16 @@ import (
 	"modernc.org/sqlite"
 )
 
-// dialect is what differs between the engines.
+// Dialect is what differs between the engines.
 type Dialect struct{ Postgres bool }
 
+// The two dialects.
 var (
 	SQLite   = Dialect{}
 	Postgres = Dialect{Postgres: true}
 )
 
-// connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
+// Connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
 func (d Dialect) Connect(ctx context.Context, dsn string) (*Conn, error) {
 	c := &Conn{Dialect: d, stmts: map[string]driver.Stmt{}}
 	var err error
@@ -55,7 +58,7 @@ func (d Dialect) Connect(ctx context.Context, dsn string) (*Conn, error) {
 // maxStmts bounds the statements that a connection keeps prepared. The fixed ones are fewer; lists with many keys vary.
 const maxStmts = 160
 
-// conn is one connection with its prepared statements, used by one goroutine at a time. It sits on the drivers directly: the
+// Conn is one connection with its prepared statements, used by one goroutine at a time. It sits on the drivers directly: the
 // pool, the locks and the reflection of database/sql would cost more than many of the statements do.
 type Conn struct {
 	dc      driver.Conn
@@ -69,10 +72,21 @@ type Conn struct {
 	notice *pgconn.Notice
 	// failing: a statement failed. PostgreSQL then takes back the whole transaction, whatever COMMIT answers.
 	failing bool
-	// interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
+	// Interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
 	// ones have it.
 	Interruptible bool
 }
+
+// Prepared returns the statements that the connection keeps prepared; full = it has as many as it may.
+func (c *Conn) Prepared() (statements []string, full bool) {
+	return slices.Collect(maps.Keys(c.stmts)), len(c.stmts) >= maxStmts
+}
+
+// Gone reports whether the connection is of no use any more.
+func (c *Conn) Gone() bool { return c.gone }
+
+// Driver returns the driver's connection.
+func (c *Conn) Driver() driver.Conn { return c.dc }
 
 func (c *Conn) scope(ctx context.Context) context.Context {
 	if c.Dialect.Postgres || c.Interruptible {
@@ -81,6 +95,7 @@ func (c *Conn) scope(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// Close closes the connection and its statements.
 func (c *Conn) Close() error {
 	for _, s := range c.stmts {
 		_ = s.Close() // the connection goes with it
@@ -175,7 +190,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// exec runs a statement and gives the number of rows that it changed.
+// Exec runs a statement and gives the number of rows that it changed.
 func (c *Conn) Exec(ctx context.Context, q string, args ...any) (n int64, err error) {
 	s, temporary, err := c.stmt(ctx, q)
 	if err != nil {
@@ -205,7 +220,7 @@ func (c *Conn) script(ctx context.Context, q string) ([]*pgconn.Result, error) {
 	return r, nil
 }
 
-// each runs a query and calls f for every row. f must not use the connection and not keep the row.
+// Each runs a query and calls f for every row. f must not use the connection and not keep the row.
 func (c *Conn) Each(ctx context.Context, q string, args []any, f func(Row) error) (err error) {
 	s, temporary, err := c.stmt(ctx, q)
 	if err != nil {
@@ -249,7 +264,7 @@ func (c *Conn) Each(ctx context.Context, q string, args []any, f func(Row) error
 	return nil
 }
 
-// one runs a query that gives at most one row of interest.
+// One runs a query that gives at most one row of interest.
 func (c *Conn) One(ctx context.Context, q string, args []any, f func(Row) error) (found bool, err error) {
 	err = c.Each(ctx, q, args, func(r Row) error {
 		if found {
@@ -261,7 +276,7 @@ func (c *Conn) One(ctx context.Context, q string, args []any, f func(Row) error)
 	return found, err
 }
 
-// number runs a query that gives one number; 0 when there is no row or it is NULL.
+// Number runs a query that gives one number; 0 when there is no row or it is NULL.
 func (c *Conn) Number(ctx context.Context, q string, args ...any) (n int64, err error) {
 	_, err = c.One(ctx, q, args, func(r Row) error { n = r.Int(0); return nil })
 	return n, err
@@ -294,9 +309,10 @@ func lost(dc driver.Conn) bool {
 	return ok && p.Conn().IsClosed()
 }
 
-// row is one row of a result: integers and texts only.
+// Row is one row of a result: integers and texts only.
 type Row []driver.Value
 
+// Str returns a text.
 func (r Row) Str(i int) string {
 	switch v := r[i].(type) {
 	case string:
@@ -307,14 +323,17 @@ func (r Row) Str(i int) string {
 	return ""
 }
 
+// Int returns an integer; 0 = NULL.
 func (r Row) Int(i int) int64 {
 	n, _ := r[i].(int64)
 	return n
 }
 
+// Bool returns an integer as a truth value.
 func (r Row) Bool(i int) bool { return r.Int(i) != 0 }
 
+// Time returns a time that is stored in milliseconds.
 func (r Row) Time(i int) time.Time { return FromMs(r.Int(i)) }
 
-// marks gives n question marks for a list.
+// Marks gives n question marks for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // DatabaseFile is the name of the SQLite database in the state folder.
@@ -40,7 +41,7 @@ func Copy(ctx context.Context, from, to string) (err error) {
 			removeDatabase(to)
 		}
 	}()
-	c, err := SQLite.Connect(ctx, readOnly(from))
+	c, err := engine.SQLite.Connect(ctx, ReadOnly(from))
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", from, err)
 	}
@@ -52,7 +53,7 @@ func Copy(ctx context.Context, from, to string) (err error) {
 	if _, err := c.Number(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
 		return fmt.Errorf("copying %s: %w", from, err)
 	}
-	b, err := c.dc.(interface {
+	b, err := c.Driver().(interface {
 		NewBackup(to string) (*sqlite.Backup, error)
 	}).NewBackup(to)
 	if err != nil {
@@ -78,8 +79,8 @@ func removeDatabase(path string) {
 	}
 }
 
-// readOnly opens a database for reading. A log that a killed host left is not moved into it.
-func readOnly(path string) string {
+// ReadOnly opens a database for reading. A log that a killed host left is not moved into it.
+func ReadOnly(path string) string {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return onlyLook(path)
 	}
@@ -106,14 +107,13 @@ func CheckFile(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	s := &Store{d: SQLite, file: path, readDSN: readOnly(path)}
-	return s.check(ctx)
+	return check(ctx, path, ReadOnly(path))
 }
 
 // CopyStopped copies the database of a state folder that no host uses, unless a start would refuse it.
 func CopyStopped(ctx context.Context, dir, to string) error {
 	path := filepath.Join(dir, DatabaseFile)
-	err := checkUnfinished(dir)
+	err := CheckUnfinished(dir)
 	if err == nil {
 		err = checkLost(dir, path)
 	}
@@ -132,8 +132,8 @@ func CopyStopped(ctx context.Context, dir, to string) error {
 // UnfinishedFile is in a state folder while a restore changes it. Its text says where the state before is.
 const UnfinishedFile = "restore.unfinished"
 
-// checkUnfinished refuses a folder in which a restore was interrupted: a part of it is of the one state, a part of the other.
-func checkUnfinished(dir string) error {
+// CheckUnfinished refuses a folder in which a restore was interrupted: a part of it is of the one state, a part of the other.
+func CheckUnfinished(dir string) error {
 	b, err := os.ReadFile(filepath.Join(dir, UnfinishedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import "time"
 
@@ -8,7 +8,7 @@ var (
 	maxTime = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC)
 )
 
-// clampTime gives the nearest time that can be stored; the zero time stays.
+// ClampTime gives the nearest time that can be stored; the zero time stays.
 func ClampTime(t time.Time) time.Time {
 	switch {
 	case t.IsZero():
@@ -21,6 +21,7 @@ func ClampTime(t time.Time) time.Time {
 	return t
 }
 
+// Ms returns a time as it is stored, in milliseconds; 0 = the zero time.
 func Ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -28,6 +29,7 @@ func Ms(t time.Time) int64 {
 	return ClampTime(t).UnixMilli()
 }
 
+// FromMs returns a time that Ms wrote.
 func FromMs(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

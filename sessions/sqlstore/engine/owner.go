@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"encoding/json"
@@ -27,14 +27,14 @@ const ownerFile = "owner.lock"
 // lockPatience is how long a second process waits before it gives up: somebody who only looks holds the lock for a moment.
 const lockPatience = 400 * time.Millisecond
 
-// folder is a state folder that this process owns.
+// Folder is a state folder that this process owns.
 type Folder struct {
 	f     *os.File
 	dir   *os.File // the folder itself, locked; may be nil
 	owner Owner
 }
 
-// own takes a state folder, or says who has it.
+// Own takes a state folder, or says who has it.
 func Own(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the state folder: %w", err)
@@ -89,7 +89,7 @@ func owned(dir string, o Owner, err error) error {
 	return fmt.Errorf("%w: %s is in use by process %d on %s since %s%s; stop it or use another state folder", sessions.ErrOwned, dir, o.PID, o.Host, o.Started.Format(time.DateTime), at)
 }
 
-// describe writes who owns the folder. The file keeps its identity: it carries the lock.
+// Describe writes who owns the folder. The file keeps its identity: it carries the lock.
 func (d *Folder) Describe(address, socket string) error {
 	d.owner.Address, d.owner.Socket = address, socket
 	b, err := json.Marshal(d.owner)
@@ -106,7 +106,7 @@ func (d *Folder) Describe(address, socket string) error {
 	return nil
 }
 
-// private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
+// Private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
 // the mode of the database.
 func Private(path string) {
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // otherwise it is there, or opening it says why
@@ -117,14 +117,14 @@ func Private(path string) {
 	}
 }
 
-// tighten takes the rights of group and others away. A system without modes has none to take.
+// Tighten takes the rights of group and others away. A system without modes has none to take.
 func Tighten(path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		_ = os.Chmod(path, info.Mode().Perm()&^0o077) // a file system without modes refuses
 	}
 }
 
-// release gives the folder back.
+// Release gives the folder back.
 func (d *Folder) Release() error {
 	if d.dir != nil {
 		_ = d.dir.Close() // it was only locked

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 
 // connectWriter opens the writer's connection. On PostgreSQL the same connection holds the lock that makes this process the owner
 // of the database: when it breaks, the lock is gone with it, and nothing can be written without having the lock again.
-func (s *Store) connectWriter(ctx context.Context) (*Conn, error) {
-	c, err := s.d.Connect(ctx, s.writeDSN)
-	if err != nil || !s.d.Postgres {
+func (db *DB) connectWriter(ctx context.Context) (*Conn, error) {
+	c, err := db.conf.ConnectWriter(ctx)
+	if err != nil || !db.conf.Dialect.Postgres {
 		return c, err
 	}
-	if err := s.lockDatabase(ctx, c); err != nil {
+	if err := db.lockDatabase(ctx, c); err != nil {
 		_ = c.Close() // the first error counts
 		return nil, err
 	}
@@ -32,12 +32,12 @@ func applicationName() string {
 	return fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())
 }
 
-func (s *Store) lockDatabase(ctx context.Context, c *Conn) error {
+func (db *DB) lockDatabase(ctx context.Context, c *Conn) error {
 	if _, err := c.Number(ctx, "SELECT length(set_config('application_name', ?, false))", applicationName()); err != nil {
 		return err
 	}
 	const key = "hashtextextended('parley:' || current_schema(), 0)"
-	if err := s.endOwn(ctx, c); err != nil {
+	if err := db.endOwn(ctx, c); err != nil {
 		return err
 	}
 	deadline := time.Now().Add(lockPatience)
@@ -61,5 +61,5 @@ func (s *Store) lockDatabase(ctx context.Context, c *Conn) error {
 		nil, func(r Row) error { who = r.Str(0); return nil }); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, s.where(), who)
+	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, db.conf.Name, who)
 }
