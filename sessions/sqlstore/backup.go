@@ -4,141 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-
-	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
-
-// DatabaseFile is the name of the SQLite database in the state folder.
-const DatabaseFile = "parley.db"
-
-// copyPages is how many pages are copied between two looks at the context: 4 MB.
-const copyPages = 1024
 
 // ErrElsewhere says that the database is a server's: its own tools copy it.
 var ErrElsewhere = errors.New("the store is a PostgreSQL database: back it up with pg_dump, and restore it with pg_restore")
 
 // Backup copies the database, as it is at one moment, into a file that is not there yet. Nobody waits for it: commits go on beside it.
 func (s *Store) Backup(ctx context.Context, to string) error {
-	if s.d.postgres {
+	if s.guard == nil {
 		return ErrElsewhere
 	}
-	return s.damage(Copy(ctx, s.file, to))
-}
-
-// Copy copies a SQLite database, as it is at one moment, into a file that is not there yet. Other connections, of other processes
-// too, may write meanwhile. Pages are copied as they are. (A file that this process has open through SQLite must not be read in any
-// other way: closing it would end SQLite's locks.)
-func Copy(ctx context.Context, from, to string) (err error) {
-	if _, err := os.Stat(from); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			removeDatabase(to)
-		}
-	}()
-	c, err := sqliteDialect.connect(ctx, readOnly(from))
-	if err != nil {
-		return fmt.Errorf("opening %s: %w", from, err)
-	}
-	defer func() { _ = c.Close() }() // it only reads
-	// The snapshot is fixed by the first read, and held until the end: otherwise every commit of others would begin the copy anew.
-	if _, err := c.exec(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	if _, err := c.number(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	b, err := c.dc.(interface {
-		NewBackup(to string) (*sqlite.Backup, error)
-	}).NewBackup(to)
-	if err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	for more := true; more && err == nil; {
-		if more, err = b.Step(copyPages); err == nil {
-			err = ctx.Err()
-		}
-	}
-	if e := b.Finish(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	return nil
-}
-
-func removeDatabase(path string) {
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
-		_ = os.Remove(path + end) // most of them are not there
-	}
-}
-
-// readOnly opens a database for reading. A log that a killed host left is not moved into it.
-func readOnly(path string) string {
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return onlyLook(path)
-	}
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)&_pragma=cache_size(-2000)"
-}
-
-// CheckFile runs SQLite's quick_check on any SQLite database that exists and that this process has not open, and holds a store's own against
-// what is noted beside it, as a start does. The error wraps ErrDamaged when it is damaged.
-func CheckFile(ctx context.Context, path string) error {
-	stores := filepath.Base(path) == DatabaseFile
-	if stores {
-		if err := checkLost(filepath.Dir(path), path); err != nil {
-			return err
-		}
-	}
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		return err // SQLite would make it, and remove a log beside it
-	}
-	if err := checkHeader(path); err != nil {
-		return err
-	}
-	if stores {
-		if err := checkClosed(ctx, path); err != nil {
-			return err
-		}
-	}
-	s := &Store{d: sqliteDialect, file: path, readDSN: readOnly(path)}
-	return s.check(ctx)
-}
-
-// CopyStopped copies the database of a state folder that no host uses, unless a start would refuse it.
-func CopyStopped(ctx context.Context, dir, to string) error {
-	path := filepath.Join(dir, DatabaseFile)
-	err := checkUnfinished(dir)
-	if err == nil {
-		err = checkLost(dir, path)
-	}
-	if err == nil {
-		err = checkHeader(path)
-	}
-	if err == nil {
-		err = checkClosed(ctx, path)
-	}
-	if err != nil {
-		return err
-	}
-	return Copy(ctx, path, to)
+	return s.guard.Failed(sqlitefile.Copy(ctx, filepath.Join(s.conf.Dir, DatabaseFile), to))
 }
 
 // Inside says what a database holds.
@@ -159,16 +41,16 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 	} else if info.Size() == 0 {
 		return in, fmt.Errorf("%s is empty", path) // SQLite would remove a log beside it
 	}
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		return in, err
 	}
-	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	c, err := engine.SQLite.Connect(ctx, sqlitefile.ReadOnly(path))
 	if err != nil {
 		return in, fmt.Errorf("opening %s: %w", path, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	if in.Schema, err = c.version(ctx); err != nil {
+	if in.Schema, err = c.Version(ctx); err != nil {
 		return in, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if in.Schema == 0 {
@@ -188,41 +70,22 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 		{&in.Queued, "SELECT count(*) FROM runs WHERE status IN ('queued', 'running')"},
 		{&in.Unsent, "SELECT count(*) FROM deliveries WHERE state IN ('pending', 'sending')"},
 	} {
-		if *q.of, err = c.number(ctx, q.sql); err != nil {
+		if *q.of, err = c.Number(ctx, q.sql); err != nil {
 			return in, fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
-	in.Last = fromMs(last)
+	in.Last = engine.FromMs(last)
 	if filepath.Base(path) == DatabaseFile {
-		l, err := checkCommits(ctx, filepath.Dir(path), path)
-		l.close()
-		if err == nil {
-			in.Missing = l.missing
-		}
+		in.Missing = sqlitefile.MissingCommits(ctx, path)
 	}
 	return in, nil
 }
 
 // Hold takes a state folder as a host would, so that no host starts on it meanwhile. The error wraps ErrOwned when a process has it.
 func Hold(dir string) (release func() error, err error) {
-	f, err := own(dir)
+	f, err := engine.Own(dir)
 	if err != nil {
 		return nil, err
 	}
-	return f.release, nil
-}
-
-// UnfinishedFile is in a state folder while a restore changes it. Its text says where the state before is.
-const UnfinishedFile = "restore.unfinished"
-
-// checkUnfinished refuses a folder in which a restore was interrupted: a part of it is of the one state, a part of the other.
-func checkUnfinished(dir string) error {
-	b, err := os.ReadFile(filepath.Join(dir, UnfinishedFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("looking for an unfinished restore: %w", err)
-	}
-	return fmt.Errorf("%w: a restore into %s was interrupted: run parley restore FILE again. What was there before is in %s", sessions.ErrDamaged, dir, strings.TrimSpace(string(b)))
+	return f.Release, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // TestBackupUnderLoad copies the database again and again while turns are committed: each copy is whole, and has all that was on disk
@@ -82,11 +83,11 @@ func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 1)
 	path := filepath.Join(dir, DatabaseFile)
-	c, err := sqliteDialect.connect(t.Context(), path)
+	c, err := engine.SQLite.Connect(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"); err != nil {
+	if _, err := c.Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {

@@ -8,13 +8,14 @@ import (
 
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
 func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (d sessions.Delivery, err error) {
 	err = s.write(ctx, "BeginSend", func(t *tx) error {
 		var transcript int64
-		if d, transcript, err = getDelivery(t.ctx, t.conn, id); err != nil {
+		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
 		return t.beginNoted(&d, transcript, now, sessions.Beginning{Check: check, Opening: o})
@@ -33,7 +34,7 @@ func (t *tx) beginNoted(d *sessions.Delivery, transcript int64, now time.Time, b
 		return err
 	}
 	if d.State == sessions.Sending && !unclear {
-		_ = t.s.calls.note(d, call{step: callMeant}) // without it nothing is known
+		_ = t.s.calls.Intent(d) // without it nothing is known
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 		return false, err
 	} else if !ok {
 		was := *d
-		d.State, d.NotBefore = sessions.Pending, fromMs(ms(b.Opening.Until))
+		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Opening.Until))
 		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Opening.Most)
 		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 	}
@@ -74,15 +75,15 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
 	behind := false
 	chat := whole(d.To)
-	err := t.each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r row) error {
-		behind = behind || whole(address(r.str(0))) == chat
+	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
+		behind = behind || whole(address(r.Str(0))) == chat
 		return nil
 	})
 	if err != nil || behind {
 		return err
 	}
-	err = t.beginNoted(d, p.transcript, t.now, b)
-	t.also(d.State == sessions.Sending, "begin")
+	err = t.beginNoted(d, p.transcript, t.Now, b)
+	t.Label(d.State == sessions.Sending, "begin")
 	return err
 }
 

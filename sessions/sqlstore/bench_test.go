@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -164,7 +165,7 @@ func large(b *testing.B) string {
 	s := openBench(b, dir)
 	defer s.Close()
 	ctx := context.Background()
-	n, err := s.writer.number(ctx, "SELECT count(*) FROM sessions")
+	n, err := s.db.Writer().Number(ctx, "SELECT count(*) FROM sessions")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func BenchmarkGigabyte(b *testing.B) {
 	s := openBench(b, dir)
 	for range 64 {
 		if err := s.write(ctx, "Fill", func(t *tx) error {
-			_, err := t.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4096) INSERT INTO messages (id, transcript, run, role, body) SELECT hex(randomblob(16)), 0, 0, 'user', hex(randomblob(1850)) FROM n")
+			_, err := t.Exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4096) INSERT INTO messages (id, transcript, run, role, body) SELECT hex(randomblob(16)), 0, 0, 'user', hex(randomblob(1850)) FROM n")
 			return err
 		}); err != nil {
 			b.Fatal(err)
@@ -281,7 +282,7 @@ func BenchmarkGigabyte(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	info, err := os.Stat(s.file)
+	info, err := os.Stat(filepath.Join(dir, DatabaseFile))
 	if err != nil {
 		b.Fatal(err)
 	}

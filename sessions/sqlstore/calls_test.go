@@ -15,6 +15,14 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/sendlog"
+)
+
+// How long a line is, where its step is, and how many there are.
+const (
+	callSize  = 128
+	callStep  = 28
+	callLines = 4096
 )
 
 const aBoot = "3f0c1a52-6a5e-4ff0-9d6e-0d6d1f6b9a11"
@@ -24,6 +32,8 @@ type caller struct {
 	*Store
 	t *testing.T
 	d sessions.Delivery
+
+	file *badFile // of calls
 }
 
 func newCaller(t *testing.T, conf Config) *caller {
@@ -32,7 +42,9 @@ func newCaller(t *testing.T, conf Config) *caller {
 		conf.Dir = t.TempDir()
 	}
 	conf.boot = aBoot
-	c := &caller{Store: open(t, conf), t: t}
+	c := &caller{t: t, file: &badFile{}}
+	conf.callsFile = func(f sendlog.File) sendlog.File { c.file.File = f; return c.file }
+	c.Store = open(t, conf)
 	c.post()
 	return c
 }
@@ -158,7 +170,7 @@ func TestFaultCallsOfEachTry(t *testing.T) {
 
 	c.post()
 	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
-	c.calls.f = nil // an older program notes nothing
+	c.file.none = true // an older program notes nothing
 	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "429", sessions.NotArrived))
 	c.begin()
 	c.want(c.killed(Config{}), "unknown")
@@ -234,7 +246,7 @@ func TestFaultCallsThatSayNothing(t *testing.T) {
 		}},
 		{"written over by newer ones", func(c *caller, dir string) Config {
 			for range callLines {
-				c.ok(c.calls.note(&sessions.Delivery{ID: "another"}, call{step: callMade}))
+				c.ok(c.calls.Started(&sessions.Delivery{ID: "another"}))
 			}
 			return Config{Dir: copied(c.t, c.conf.Dir)}
 		}},
@@ -265,38 +277,34 @@ func TestFaultCallsOverTwoKills(t *testing.T) {
 
 // badFile is a file that cannot be written, cut off or read any more, as it is told.
 type badFile struct {
-	plainFile
-	write, cut, read bool
+	sendlog.File
+	write, cut, read, none bool
 }
 
 var errBad = errors.New("input/output error")
 
 func (f *badFile) WriteAt(b []byte, at int64) (int, error) {
-	if f.write {
+	switch {
+	case f.write:
 		return 0, errBad
+	case f.none:
+		return len(b), nil
 	}
-	return f.plainFile.WriteAt(b, at)
+	return f.File.WriteAt(b, at)
 }
 
 func (f *badFile) Truncate(size int64) error {
 	if f.cut {
 		return errBad
 	}
-	return f.plainFile.Truncate(size)
+	return f.File.Truncate(size)
 }
 
 func (f *badFile) ReadAt(b []byte, at int64) (int, error) {
 	if f.read && at > 0 {
 		return 0, errBad
 	}
-	return f.plainFile.ReadAt(b, at)
-}
-
-// bad has the file of calls be one that fails.
-func (c *caller) bad() *badFile {
-	f := &badFile{plainFile: c.calls.f}
-	c.calls.f = f
-	return f
+	return f.File.ReadAt(b, at)
 }
 
 // When a line cannot be written, none that is there counts, of whichever try it is: they say that a platform was not called which is called now. Where they cannot
@@ -308,7 +316,7 @@ func TestFaultCallsThatCannotBeNoted(t *testing.T) {
 	c := newCaller(t, Config{})
 	first := c.d
 	c.post()
-	f := c.bad()
+	f := c.file
 	f.write, f.cut = true, true
 	for _, d := range []sessions.Delivery{first, c.d} {
 		if err := c.Calling(d); !errors.Is(err, errBad) || !strings.Contains(err.Error(), CallsFile) {
@@ -334,9 +342,9 @@ func TestFaultCallsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, Config{})
 	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")
-	c.bad().read = true
-	if said, err := c.calls.newest(); len(said) > 0 || !errors.Is(err, errBad) {
-		t.Errorf("%d tries, %v", len(said), err)
+	c.file.read = true
+	if said, err := c.calls.Newest(); said.Len() > 0 || !errors.Is(err, errBad) {
+		t.Errorf("%d tries, %v", said.Len(), err)
 	}
 }
 

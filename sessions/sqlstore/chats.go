@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // whole gives the address of a chat without a thread in it.
@@ -22,22 +23,22 @@ func (t *tx) reached(in channels.Inbound) error {
 	if in.Event != channels.Message || in.ID == "" {
 		return nil
 	}
-	at := ms(t.now)
-	if sent := ms(in.Time); sent > 0 {
+	at := engine.Ms(t.Now)
+	if sent := engine.Ms(in.Time); sent > 0 {
 		at = min(at, sent)
 	}
-	_, err := t.exec("UPDATE heard SET msg = ?, at = ? WHERE address = ? AND at <= ?", string(in.ID), at, in.Address.String(), at)
+	_, err := t.Exec("UPDATE heard SET msg = ?, at = ? WHERE address = ? AND at <= ?", string(in.ID), at, in.Address.String(), at)
 	return err
 }
 
 // Positions gives the newest message of every chat of an account that has a live session.
 func (s *Store) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
 	p := accountPrefix(kind, id)
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
-			[]any{p + "/", p + "0"}, func(r row) error {
-				x := channels.Position{Address: address(r.str(0)), ID: channels.MessageID(r.str(1)), Time: r.time(2)}
+		return c.Each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
+			[]any{p + "/", p + "0"}, func(r engine.Row) error {
+				x := channels.Position{Address: address(r.Str(0)), ID: channels.MessageID(r.Str(1)), Time: r.Time(2)}
 				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have written to several sessions
 					out = append(out, x)
 				}
@@ -58,7 +59,7 @@ func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
 		return nil
 	}
 	t.n.receipt++
-	_, err := t.exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, fitKey(whole(d.To).String()), fitKey(string(id)), d.Seq, ms(t.now))
+	_, err := t.Exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, fitKey(whole(d.To).String()), fitKey(string(id)), d.Seq, engine.Ms(t.Now))
 	return err
 }
 
@@ -67,20 +68,20 @@ func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	if id == "" {
 		return m, false, nil
 	}
-	err = s.read(ctx, func(c *conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.one(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), beforeOf(chat), fitKey(string(id))}, func(r row) error {
+		own, err = c.One(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), beforeOf(chat), fitKey(string(id))}, func(r engine.Row) error {
 			var sent content
-			err := decode(r.str(0), &sent)
-			m = sessions.OwnMessage{Session: sessions.Key(r.str(1)), Text: sent.Text}
+			err := decode(r.Str(0), &sent)
+			m = sessions.OwnMessage{Session: sessions.Key(r.Str(1)), Text: sent.Text}
 			return err
 		})
 		if err != nil || own {
 			return err
 		}
-		return c.each(ctx, "SELECT address, session FROM previews WHERE msg = ?", []any{string(id)}, func(r row) error {
-			if whole(address(r.str(0))) == whole(chat) {
-				m.Session, own = sessions.Key(r.str(1)), true
+		return c.Each(ctx, "SELECT address, session FROM previews WHERE msg = ?", []any{string(id)}, func(r engine.Row) error {
+			if whole(address(r.Str(0))) == whole(chat) {
+				m.Session, own = sessions.Key(r.Str(1)), true
 			}
 			return nil
 		})
@@ -93,10 +94,10 @@ func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	if id == "" {
 		return run, false, nil
 	}
-	err = s.read(ctx, func(c *conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		run = sessions.Run{}
-		found, err = c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
-			[]any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r row) (err error) {
+		found, err = c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+			[]any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
 				run, _, err = scanRun(r)
 				return err
 			})
@@ -138,15 +139,15 @@ func (t *tx) open(to channels.Address, kind sessions.DeliveryKind, now time.Time
 	if kind.Asked() {
 		mine = ""
 	} else if o.Most > 0 {
-		n, err := t.conn.number(t.ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ? AND at < ?", mine, ms(o.Since), ms(o.Until))
+		n, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ? AND at < ?", mine, engine.Ms(o.Since), engine.Ms(o.Until))
 		if err != nil || n >= int64(o.Most) {
 			return false, err
 		}
 	}
-	_, err = t.exec("INSERT INTO openings (chat, account, at) VALUES (?, ?, ?)", whole(to).String(), mine, ms(now))
+	_, err = t.Exec("INSERT INTO openings (chat, account, at) VALUES (?, ?, ?)", whole(to).String(), mine, engine.Ms(now))
 	return true, err
 }
 
 func (t *tx) opened(to channels.Address) (bool, error) {
-	return t.one("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(row) error { return nil })
+	return t.One("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(engine.Row) error { return nil })
 }

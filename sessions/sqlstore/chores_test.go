@@ -18,7 +18,7 @@ import (
 // frames gives how many frames the log has, and whether it is long.
 func frames(t *testing.T, s *Store) (n int64, long bool) {
 	t.Helper()
-	if err := s.write(t.Context(), "Look", func(*tx) error { n, long = s.sums.log.frames, s.longLog(); return nil }); err != nil {
+	if err := s.write(t.Context(), "Look", func(*tx) error { n, long = s.guard.LogFrames(), s.guard.Due(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return n, long

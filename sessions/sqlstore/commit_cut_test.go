@@ -13,6 +13,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
 )
 
 // cutProxy stands before PostgreSQL and breaks the connection at a COMMIT when it is armed.
@@ -237,8 +238,8 @@ func TestFaultCommitSync(t *testing.T) {
 		wg.Wait()
 	}
 	disk.Fail(nil)
-	if err := s.read(t.Context(), func(c *conn) error {
-		n, err := c.number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
+	if err := s.read(t.Context(), func(c *engine.Conn) error {
+		n, err := c.Number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
 		if n != done.Load() {
 			t.Errorf("%d were done, and %d are in the database", done.Load(), n)
 		}
@@ -250,12 +251,12 @@ func TestFaultCommitSync(t *testing.T) {
 
 func probed(t *testing.T, dsn string) int64 {
 	t.Helper()
-	c, err := postgresDialect.connect(t.Context(), dsn)
+	c, err := engine.Postgres.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	n, err := c.number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
+	n, err := c.Number(t.Context(), "SELECT value FROM meta WHERE name = 'probed'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestCommitUncertainPostgres(t *testing.T) {
 	if err != nil || !acc.Duplicate || acc.Run.ID != "r" {
 		t.Errorf("%+v %v", acc, err)
 	}
-	if s.uncertain != nil {
+	if s.db.Uncertain() {
 		t.Error("it is uncertain still")
 	}
 }
@@ -299,15 +300,15 @@ func TestCommitUncertainPostgres(t *testing.T) {
 func TestReadOnlyPostgres(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
-	was := s.writer
-	if _, err := was.number(t.Context(), "SELECT length(set_config('default_transaction_read_only', 'on', false))"); err != nil {
+	was := s.db.Writer()
+	if _, err := was.Number(t.Context(), "SELECT length(set_config('default_transaction_read_only', 'on', false))"); err != nil {
 		t.Fatal(err)
 	}
 	err := s.Probe(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "25006") {
 		t.Fatal(err)
 	}
-	if err := s.Probe(t.Context()); err != nil || s.writer == was {
+	if err := s.Probe(t.Context()); err != nil || s.db.Writer() == was {
 		t.Fatal("the connection is in use still:", err)
 	}
 }
@@ -317,12 +318,12 @@ func TestFencedPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
-	c, err := postgresDialect.connect(t.Context(), dsn)
+	c, err := engine.Postgres.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
+	if _, err := c.Exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Probe(t.Context()); !errors.Is(err, sessions.ErrOwned) {
@@ -334,12 +335,12 @@ func TestFencedPostgres(t *testing.T) {
 	if err := s.Probe(t.Context()); err != nil { // it has the lock, and takes a term of its own
 		t.Fatal(err)
 	}
-	if _, err := c.exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
+	if _, err := c.Exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.write(t.Context(), "heedless", func(x *tx) error {
 		for range 2 {
-			_, _ = x.exec("UPDATE meta SET value = 100 WHERE name = 'probed'") // an operation that does not look at its errors
+			_, _ = x.Exec("UPDATE meta SET value = 100 WHERE name = 'probed'") // an operation that does not look at its errors
 		}
 		return nil
 	}); err == nil {
@@ -386,7 +387,7 @@ func TestDuplicateWaitsPostgres(t *testing.T) {
 	seq := func() int64 {
 		t.Helper()
 		var n int64
-		if err := s.read(context.WithoutCancel(t.Context()), func(c *conn) (err error) { n, err = c.number(t.Context(), "SELECT seq FROM owners"); return err }); err != nil {
+		if err := s.read(context.WithoutCancel(t.Context()), func(c *engine.Conn) (err error) { n, err = c.Number(t.Context(), "SELECT seq FROM owners"); return err }); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // gate stops the writer in its first commit, so that what follows waits and is committed together.
@@ -42,7 +43,7 @@ func (g *gate) trace(op, phase string) {
 
 // bad is an operation that writes and then fails.
 func bad(t *tx) error {
-	if _, err := t.exec("INSERT INTO cursors (account, position) VALUES ('bad', 'x')"); err != nil {
+	if _, err := t.Exec("INSERT INTO cursors (account, position) VALUES ('bad', 'x')"); err != nil {
 		return err
 	}
 	return errors.New("bad on purpose")
@@ -57,7 +58,7 @@ func TestGroupCommit(t *testing.T) {
 	put := func(name string) {
 		wg.Go(func() {
 			if err := s.write(ctx, name, func(t *tx) error {
-				_, err := t.exec("INSERT INTO cursors (account, position) VALUES (?, 'x')", name)
+				_, err := t.Exec("INSERT INTO cursors (account, position) VALUES (?, 'x')", name)
 				return err
 			}); err != nil {
 				t.Error(name, err)
@@ -90,9 +91,9 @@ func TestGroupCommit(t *testing.T) {
 	if !errors.Is(softErr, sessions.ErrConflict) {
 		t.Errorf("%v", softErr)
 	}
-	if err := s.read(ctx, func(c *conn) error {
-		n, err := c.number(ctx, "SELECT count(*) FROM cursors")
-		b, _ := c.number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
+	if err := s.read(ctx, func(c *engine.Conn) error {
+		n, err := c.Number(ctx, "SELECT count(*) FROM cursors")
+		b, _ := c.Number(ctx, "SELECT count(*) FROM cursors WHERE account = 'bad'")
 		if n != 11 || b != 0 {
 			t.Errorf("%d rows, %d bad ones", n, b)
 		}
@@ -126,7 +127,7 @@ func TestFailedRead(t *testing.T) {
 			waitFor(t, s, 1)
 			wg.Go(func() {
 				if err := s.write(ctx, "read", func(t *tx) error {
-					_, err := t.conn.number(t.ctx, "SELECT nonsense FROM nowhere")
+					_, err := t.Conn.Number(t.Ctx, "SELECT nonsense FROM nowhere")
 					return err
 				}); err == nil {
 					t.Error("read nonsense")
@@ -149,7 +150,7 @@ func TestFailedRead(t *testing.T) {
 // waitFor waits until n operations are in the writer's queue.
 func waitFor(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for len(s.queue) < n {
+	for s.db.Waiting() < n {
 		select {
 		case <-t.Context().Done():
 			t.Fatal("the queue does not fill")
@@ -208,24 +209,6 @@ func TestTraceFails(t *testing.T) {
 		}
 		if r, ok, err := s.Claim(t.Context(), "k"); err != nil || !ok || r.ID != "r" {
 			t.Fatal(r, ok, err)
-		}
-	}
-}
-
-// The only write that waits is one whose caller has gone away: nothing is committed, and the writer goes on.
-func TestNobodyWaits(t *testing.T) {
-	t.Parallel()
-	s := open(t, Config{Dir: t.TempDir()})
-	for i := range 3 {
-		o := &op{name: "Gone", done: make(chan struct{}), fn: func(*tx) error {
-			t.Error("it was run")
-			return nil
-		}}
-		o.taken.Store(true)
-		s.queue <- o
-		<-o.done
-		if err := life(t.Context(), s, 1, i, someQuestion, someAnswer); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

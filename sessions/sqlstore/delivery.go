@@ -10,6 +10,8 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // content is what is to be sent: it never changes.
@@ -53,21 +55,21 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 
 var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
-func scanDelivery(r row) (d sessions.Delivery, transcript int64, err error) {
+func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err error) {
 	var c content
-	if err = decode(r.str(12), &c); err != nil {
-		return d, 0, fmt.Errorf("delivery %s: %w", r.str(1), err)
+	if err = decode(r.Str(12), &c); err != nil {
+		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	var res result
-	if err = decode(r.str(13), &res); err != nil {
-		return d, 0, fmt.Errorf("delivery %s: %w", r.str(1), err)
+	if err = decode(r.Str(13), &res); err != nil {
+		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	return sessions.Delivery{
-		ID: sessions.DeliveryID(r.str(1)), Seq: r.int(0), Kind: c.Kind, Session: sessions.Key(r.str(2)), Run: c.Run, Message: c.Message, To: address(r.str(3)),
-		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.str(4)), Part: int(r.int(5)), Attempt: int(r.int(6)), Repeat: r.bool(7),
-		NotBefore: r.time(8), Expires: r.time(9), Created: r.time(10), Updated: r.time(11), Granted: c.Granted,
+		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: address(r.Str(3)),
+		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
+		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), Granted: c.Granted,
 		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
-	}, r.int(14), nil
+	}, r.Int(14), nil
 }
 
 // post makes a pending delivery. One with the same id that is there already is given back as it stands.
@@ -75,7 +77,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	d := p.Delivery
 	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
 	if d.Run != "" && runSeq == 0 {
-		if _, err := t.one("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r row) error { runSeq = r.int(0); return nil }); err != nil {
+		if _, err := t.One("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r engine.Row) error { runSeq = r.Int(0); return nil }); err != nil {
 			return d, err
 		}
 	}
@@ -85,7 +87,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
-		found, err := t.one("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r row) error { messageSeq, transcript = r.int(0), r.int(1); return nil })
+		found, err := t.One("SELECT seq, transcript FROM messages WHERE id = ?", []any{d.Message}, func(r engine.Row) error { messageSeq, transcript = r.Int(0), r.Int(1); return nil })
 		if err != nil {
 			return d, err
 		}
@@ -95,35 +97,35 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 	}
 	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = t.n.delivery + 1
-	d.Created = fromMs(ms(t.now))
-	d.Updated, d.NotBefore, d.Expires = d.Created, fromMs(ms(d.NotBefore)), fromMs(ms(d.Expires))
-	n, err := t.exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), ms(d.NotBefore), ms(d.Expires), ms(d.Created), ms(d.Updated), p.body)
+	d.Created = engine.FromMs(engine.Ms(t.Now))
+	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
+	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), p.body)
 	if err != nil {
 		return d, err
 	}
 	if n == 0 {
-		d, _, err = getDelivery(t.ctx, t.conn, d.ID)
+		d, _, err = getDelivery(t.Ctx, t.Conn, d.ID)
 		return d, err
 	}
 	t.n.delivery = d.Seq
 	return d, nil
 }
 
-func getDelivery(ctx context.Context, c *conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
-	found, err := c.one(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r row) (err error) {
+func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
+	found, err := c.One(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
 		d, transcript, err = scanDelivery(r)
 		return err
 	})
 	if err == nil && !found {
-		err = missing("delivery", id)
+		err = engine.NotFound("delivery", id)
 	}
 	return d, transcript, err
 }
 
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
-	d.Updated = fromMs(max(ms(t.now), ms(d.Updated)))
+	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
 	body, err := marshal(res)
 	if err != nil {
@@ -135,10 +137,10 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 		}
 	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
-		t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(*d)})
+		t.mirror = append(t.mirror, transcriptfile.DeliveryLine(transcript, *d))
 	}
-	_, err = t.exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
-		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, ms(d.NotBefore), ms(d.Expires), ms(d.Updated), body, d.Seq)
+	_, err = t.Exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
+		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Updated), body, d.Seq)
 	return err
 }
 
@@ -155,7 +157,7 @@ func (t *tx) forgetCode(d *sessions.Delivery) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE deliveries SET body = ? WHERE seq = ?", p.body, d.Seq)
+	_, err = t.Exec("UPDATE deliveries SET body = ? WHERE seq = ?", p.body, d.Seq)
 	return err
 }
 
@@ -163,7 +165,7 @@ func (t *tx) forgetCode(d *sessions.Delivery) error {
 func (s *Store) onDelivery(ctx context.Context, name string, id sessions.DeliveryID, change func(*tx, *sessions.Delivery) (bool, error)) (d sessions.Delivery, err error) {
 	err = s.write(ctx, name, func(t *tx) error {
 		var transcript int64
-		if d, transcript, err = getDelivery(t.ctx, t.conn, id); err != nil {
+		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
 		write, err := change(t, &d)
@@ -181,15 +183,15 @@ func (s *Store) Due(ctx context.Context, limit int, afterSeq int64) (out []sessi
 }
 
 func (s *Store) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out, err = someDeliveries(ctx, c, where, args...)
 		return err
 	})
 	return out, err
 }
 
-func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = c.each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r row) error {
+func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...any) (out []sessions.Delivery, err error) {
+	err = c.Each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r engine.Row) error {
 		d, _, err := scanDelivery(r)
 		out = append(out, d)
 		return err
@@ -201,10 +203,10 @@ func someDeliveries(ctx context.Context, c *conn, where string, args ...any) (ou
 func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		write, err := t.sent(d, r, last)
-		t.also(write, string(d.To.Channel))
+		t.Label(write, string(d.To.Channel))
 		return write, err
 	})
-	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, errPanic) {
+	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, engine.ErrPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}
 	return err
@@ -225,14 +227,14 @@ func (s *Store) sentWithout(ctx context.Context, id sessions.DeliveryID, at time
 
 // sent adds the receipt of a part to its delivery; false when it is there already.
 func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, error) {
-	r.At = fromMs(ms(r.At))
+	r.At = engine.FromMs(engine.Ms(r.At))
 	for _, old := range d.Receipts {
 		if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
 			return false, nil
 		}
 	}
 	if d.State != sessions.Sending {
-		return false, wrong("delivery %s is %s, not being sent", d.ID, d.State)
+		return false, engine.Conflict("delivery %s is %s, not being sent", d.ID, d.State)
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
@@ -247,16 +249,16 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 
 // Retry puts a sending delivery back.
 func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
-	at = fromMs(ms(at))
+	at = engine.FromMs(engine.Ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
 		if d.State != sessions.Sending {
-			return false, wrong("delivery %s is %s, not being sent", id, d.State)
+			return false, engine.Conflict("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
-		d.Failed(fromMs(ms(t.now)), reason, end == sessions.Absent)
+		d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, end == sessions.Absent)
 		d.Tried(end)
 		return true, nil
 	})
@@ -275,10 +277,10 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 		case !d.State.Final(), d.State == sessions.Held:
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
 		default:
-			return false, wrong("delivery %s is %s already", id, d.State)
+			return false, engine.Conflict("delivery %s is %s already", id, d.State)
 		}
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
-			d.Failed(fromMs(ms(t.now)), reason, false)
+			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
 		}
 		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
@@ -291,7 +293,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
 		if d.Kind == sessions.Invite && d.State.Final() {
-			return false, &sentence{fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), sessions.ErrConflict}
+			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), Is: sessions.ErrConflict}
 		}
 		switch d.State {
 		case sessions.Pending:
@@ -300,17 +302,17 @@ func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires tim
 			return waits, nil
 		case sessions.DeliveryFail, sessions.Expired, sessions.Held, sessions.Dropped:
 		default:
-			return false, &sentence{fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), sessions.ErrConflict}
+			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), Is: sessions.ErrConflict}
 		}
 		d.Repeat = d.Repeat || d.State == sessions.Held
-		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, fromMs(ms(expires)), "", nil
+		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, engine.FromMs(engine.Ms(expires)), "", nil
 		return true, nil
 	})
 }
 
 // GetDelivery finds a delivery.
 func (s *Store) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		d, _, err = getDelivery(ctx, c, id)
 		return err
 	})
@@ -340,7 +342,7 @@ func ofRuns(runs []sessions.Run, where []string, args []any) ([]string, []any) {
 	if len(runs) == 0 {
 		return where, args
 	}
-	in := marks(len(runs))
+	in := engine.Marks(len(runs))
 	where = append(where, "(run > 0 AND run IN (SELECT seq FROM runs WHERE id IN ("+in+")) OR message_seq > 0 AND message_seq IN (SELECT seq FROM messages WHERE id IN ("+in+
 		")) OR awaits <> '' AND awaits IN ("+in+"))")
 	for _, r := range runs {
@@ -369,21 +371,21 @@ func belonging(q sessions.DeliveryQuery, where []string, args []any) ([]string, 
 func (s *Store) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
 	out := map[sessions.DeliveryState]int{}
 	where, args := belonging(q, nil, nil)
-	err := s.read(ctx, func(c *conn) error {
+	err := s.read(ctx, func(c *engine.Conn) error {
 		clear(out)
 		if len(where) > 0 {
-			return c.each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r row) error {
-				out[sessions.DeliveryState(r.str(0))] = int(r.int(1))
+			return c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r engine.Row) error {
+				out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
 				return nil
 			})
 		}
-		all, err := c.number(ctx, "SELECT count(*) FROM deliveries")
+		all, err := c.Number(ctx, "SELECT count(*) FROM deliveries")
 		if err != nil {
 			return err
 		}
-		err = c.each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r row) error {
-			out[sessions.DeliveryState(r.str(0))] = int(r.int(1))
-			all -= r.int(1)
+		err = c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r engine.Row) error {
+			out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
+			all -= r.Int(1)
 			return nil
 		})
 		if err == nil && all > 0 {

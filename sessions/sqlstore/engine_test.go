@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // newStore gives a store with some content, closed.
@@ -103,11 +104,11 @@ func TestDamageFoundLater(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 1)
-	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	c, err := engine.SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)"); err != nil {
+	if _, err := c.Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {
@@ -198,7 +199,7 @@ func TestFaultSecondIsRefusedSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		first, err := own(dir)
+		first, err := engine.Own(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +210,7 @@ func TestFaultSecondIsRefusedSoon(t *testing.T) {
 		} else {
 			t.Logf("a second process waits %s of its own and is refused", took)
 		}
-		if err := first.release(); err != nil {
+		if err := first.Release(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -234,7 +235,7 @@ func TestOwnerPostgresIsGone(t *testing.T) {
 	t.Parallel()
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
-	time.AfterFunc(lockPatience/4, func() { _ = s.Close() }) // the second one cannot be opened otherwise
+	time.AfterFunc(100*time.Millisecond, func() { _ = s.Close() }) // the second one cannot be opened otherwise
 	next, err := Open(t.Context(), Config{Dir: t.TempDir(), DSN: dsn})
 	if err != nil {
 		t.Fatal(err)
@@ -253,16 +254,16 @@ func TestPostgresReconnect(t *testing.T) {
 	if err := life(ctx, s, 1, 1, "q", "a"); err != nil {
 		t.Fatal(err)
 	}
-	pid, err := s.writer.number(ctx, "SELECT pg_backend_pid()")
+	pid, err := s.db.Writer().Number(ctx, "SELECT pg_backend_pid()")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := postgresDialect.connect(ctx, dsn)
+	c, err := engine.Postgres.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.number(ctx, "SELECT CASE WHEN pg_terminate_backend(?::int) THEN 1 ELSE 0 END", fmt.Sprint(pid)); err != nil {
+	if _, err := c.Number(ctx, "SELECT CASE WHEN pg_terminate_backend(?::int) THEN 1 ELSE 0 END", fmt.Sprint(pid)); err != nil {
 		t.Fatal(err)
 	}
 	for try := 0; ; try++ {
@@ -294,7 +295,7 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	attempt := func(n int) {
-		if err := s.write(ctx, "test", func(t *tx) error { _, err := t.exec("UPDATE runs SET attempt = ? WHERE id = 'two'", n); return err }); err != nil {
+		if err := s.write(ctx, "test", func(t *tx) error { _, err := t.Exec("UPDATE runs SET attempt = ? WHERE id = 'two'", n); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -312,12 +313,12 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 func TestIndexCatchesUp(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 3)
-	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
+	c, err := engine.SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, "parley.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range []string{"DELETE FROM words WHERE rowid > 2", "UPDATE meta SET value = 2 WHERE name = 'indexed'"} {
-		if _, err := c.exec(t.Context(), q); err != nil {
+		if _, err := c.Exec(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -354,8 +355,8 @@ func TestSweep(t *testing.T) {
 		<-swept
 	}
 	for _, q := range []string{"SELECT count(*) FROM messages", "SELECT count(*) FROM transcripts", "SELECT count(*) FROM words WHERE words MATCH 'secret'"} {
-		if err := s.read(t.Context(), func(c *conn) error {
-			n, err := c.number(t.Context(), q)
+		if err := s.read(t.Context(), func(c *engine.Conn) error {
+			n, err := c.Number(t.Context(), q)
 			if n != 0 {
 				t.Errorf("%s: %d", q, n)
 			}

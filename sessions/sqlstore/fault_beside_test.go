@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // An operation that wrote and failed is the last one before a soft stop: the sums stay.
@@ -26,10 +28,10 @@ func TestFaultLastIsRolledBack(t *testing.T) {
 	}
 	settled(t, s)
 	if err := s.write(t.Context(), "Fails", func(t *tx) error {
-		if _, err := t.exec("UPDATE meta SET value = value"); err != nil {
+		if _, err := t.Exec("UPDATE meta SET value = value"); err != nil {
 			return err
 		}
-		return wrong("it does not fit")
+		return engine.Conflict("it does not fit")
 	}); !errors.Is(err, sessions.ErrConflict) {
 		t.Fatal(err)
 	}
@@ -49,12 +51,14 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: filled(t, 10), CheckBudget: time.Minute})
 	settled(t, s)
-	if err := s.aside(t.Context(), "INSERT INTO meta (name, value) VALUES (?, ?)", upgrading, 1); err != nil {
-		t.Fatal(err)
+	for _, q := range []string{"BEGIN", "INSERT INTO meta (name, value) VALUES ('upgrading', 1)", engine.CountOne, "COMMIT"} {
+		if _, err := s.db.Writer().Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
 	}
 	killed := copied(t, s.conf.Dir)
 	c := other(t, killed, "")
-	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+	if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {
@@ -84,11 +88,14 @@ func (b badSums) WriteAt(p []byte, at int64) (int, error) {
 func TestFaultNoRoomForASum(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 400) // more pages than are read at a time
-	change(t, filepath.Join(dir, SumsFile), func(b []byte) []byte { clear(b[sumsHeader : sumsHeader+sumSize]); return b })
+	change(t, filepath.Join(dir, SumsFile), func(b []byte) []byte {
+		clear(b[sumsHeader : sumsHeader+sumSize])
+		return b
+	})
 	flipAnswer(t, dir)
 	var good atomic.Int64
 	good.Store(sumsHeader)
-	s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: time.Minute, plain: func(f *os.File) plainFile { return badSums{f, &good} }})
+	s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: time.Minute, plain: func(f *os.File) sqlitefile.File { return badSums{f, &good} }})
 	if err == nil {
 		_ = s.Close()
 	}
@@ -105,7 +112,7 @@ func TestFaultSumsGivenUp(t *testing.T) {
 	var good atomic.Int64
 	good.Store(1 << 40)
 	const pages = 20
-	s := open(t, Config{Dir: filled(t, 20), logPages: pages, CheckBudget: time.Minute, plain: func(f *os.File) plainFile { return badSums{f, &good} }})
+	s := open(t, Config{Dir: filled(t, 20), logPages: pages, CheckBudget: time.Minute, plain: func(f *os.File) sqlitefile.File { return badSums{f, &good} }})
 	settled(t, s)
 	good.Store(0)
 	for i := range 150 {
@@ -114,7 +121,7 @@ func TestFaultSumsGivenUp(t *testing.T) {
 		}
 	}
 	settled(t, s)
-	if n, most := s.sums.log.frames, int64(2*mostLog*pages); n > most {
+	if n, most := s.guard.LogFrames(), int64(2*16*pages); n > most {
 		t.Errorf("the log has %d pages, at most %d are wanted", n, most)
 	}
 	dir := copied(t, s.conf.Dir)

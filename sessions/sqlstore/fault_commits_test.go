@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // One bit of the number of commits flips, any of them: a whole database starts, and one that has lost its newest commits is refused still.
@@ -33,15 +34,21 @@ func TestFaultCommitsBit(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, CommitsFile), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := checkCommits(t.Context(), dir, filepath.Join(dir, DatabaseFile))
-		l.close()
-		if err != nil || !l.trusted || l.unknown {
-			t.Errorf("bit %d: a whole database: %+v, %v", bit, l, err)
+		if g, err := inspected(t, dir); err != nil || !g.Trusted() {
+			t.Errorf("bit %d: a whole database: %v", bit, err)
 		}
 		if got := forgottenIn(t, cut, b); got != lost {
 			t.Errorf("bit %d: one that has lost its log: %s", bit, got)
 		}
 	}
+}
+
+// inspected looks at a database as a start does.
+func inspected(t *testing.T, dir string) (*sqlitefile.Guard, error) {
+	t.Helper()
+	g := sqlitefile.New(sqlitefile.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	err := g.Inspect(t.Context())
+	return g, errors.Join(err, g.Close(nil))
 }
 
 // forgottenIn gives the words about the commits that a database has lost.
@@ -50,8 +57,7 @@ func forgottenIn(t *testing.T, dir string, said []byte) string {
 	if err := os.WriteFile(filepath.Join(dir, CommitsFile), said, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := checkCommits(t.Context(), dir, filepath.Join(dir, DatabaseFile))
-	l.close()
+	_, err := inspected(t, dir)
 	if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "commits are missing") {
 		t.Errorf("%v", err)
 	}
@@ -70,6 +76,7 @@ func TestFaultCommitsDamaged(t *testing.T) {
 			return b
 		}
 	}
+	const secondAt, thirdAt = 28, 54 // where the second and the third line begin
 	again := thirdAt + len("again ")
 	for _, c := range []struct {
 		name    string

@@ -26,7 +26,7 @@ func crashed(t *testing.T) (dir string, look string) {
 		}
 		look = signature(t, s)
 		err := s.write(t.Context(), "Copy", func(*tx) error { // by the writer, so that it does not move the log meanwhile
-			if done = i >= 39 && s.sums.log.frames >= 30; done {
+			if done = i >= 39 && s.guard.LogFrames() >= 30; done {
 				return os.CopyFS(left, os.DirFS(s.conf.Dir))
 			}
 			return nil

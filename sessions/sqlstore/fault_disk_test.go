@@ -15,6 +15,8 @@ import (
 	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // times gives the count of a plain run, or the one of a full run.
@@ -100,7 +102,7 @@ func scenario(n int) []step {
 func signature(t *testing.T, s *Store) string {
 	t.Helper()
 	var b strings.Builder
-	err := s.read(context.Background(), func(c *conn) error {
+	err := s.read(context.Background(), func(c *engine.Conn) error {
 		b.Reset()
 		for _, q := range []string{
 			"SELECT 'session', key, settings, last, turns FROM sessions ORDER BY key",
@@ -113,7 +115,7 @@ func signature(t *testing.T, s *Store) string {
 			"SELECT 'pairing', hash FROM pairings ORDER BY num",
 			"SELECT 'transcript', count(*) FROM transcripts WHERE gone = 0",
 		} {
-			if err := c.each(context.Background(), q, nil, func(r row) error {
+			if err := c.Each(context.Background(), q, nil, func(r engine.Row) error {
 				for i := range r {
 					fmt.Fprintf(&b, "%v|", r[i])
 				}
@@ -163,7 +165,7 @@ func template(t *testing.T) (dir string, looks []string, ops int) {
 // eager has the log moved into the database every few pages, so that a short scenario has checkpoints in it, and the layer stand before all
 // of the store's files whose content counts.
 func eager(dir string, d *disktest.Disk) Config {
-	return Config{Dir: dir, logPages: 12, plain: func(f *os.File) plainFile { return d.Plain(f) }}
+	return Config{Dir: dir, logPages: 12, plain: func(f *os.File) sqlitefile.File { return d.Plain(f) }}
 }
 
 // copied copies a state folder as it is at this moment, as a crash would leave it.

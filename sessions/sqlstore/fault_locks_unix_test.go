@@ -36,7 +36,7 @@ func TestFaultSomebodyLooks(t *testing.T) {
 			t.Error("the host holds no lock on its database")
 		}
 		c := other(t, dir, "")
-		if n, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil || n == 0 {
+		if n, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil || n == 0 {
 			t.Fatal(n, err)
 		}
 		if err := c.Close(); err != nil {
@@ -55,7 +55,7 @@ func TestFaultSomebodyLooks(t *testing.T) {
 		settled(t, s)
 	}
 	work(1000)
-	before, err := os.Stat(s.file + "-wal")
+	before, err := os.Stat(filepath.Join(s.conf.Dir, DatabaseFile) + "-wal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestFaultSomebodyLooks(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if after, err := os.Stat(s.file + "-wal"); err != nil || !os.SameFile(before, after) {
+	if after, err := os.Stat(filepath.Join(s.conf.Dir, DatabaseFile) + "-wal"); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the log is another file: %v", err)
 	}
 	work(2000)

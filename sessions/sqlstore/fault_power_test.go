@@ -13,6 +13,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
 )
 
 // done are the steps that a chat's writer was told are done.
@@ -75,9 +76,9 @@ func (d done) holds(ctx context.Context, s *Store) error {
 		delete(want, m.ID)
 	}
 	if err == nil {
-		err = s.read(ctx, func(c *conn) error {
+		err = s.read(ctx, func(c *engine.Conn) error {
 			for id := range want {
-				n, err := c.number(ctx, "SELECT count(*) FROM messages WHERE id = ?", id)
+				n, err := c.Number(ctx, "SELECT count(*) FROM messages WHERE id = ?", id)
 				if err != nil {
 					return err
 				}
@@ -229,12 +230,12 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 		settled(t, s)
 	}
 	fill(0, 10)
-	for i := 50; s.sums.whole; i++ { // so that the reader needs the log
+	for i := 50; s.guard.Moved(); i++ { // so that the reader needs the log
 		fill(i, 1)
 	}
 	c := other(t, dir, "")
 	statements(t, c, "BEGIN")
-	if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+	if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 		t.Fatal(err)
 	}
 	part := d.Count()
@@ -323,7 +324,7 @@ func TestFaultSumsNotWritten(t *testing.T) {
 		t.Error(err)
 	}
 	settled(t, s)
-	if !s.sums.whole {
+	if !s.guard.Moved() {
 		t.Error("the log is not moved")
 	}
 }

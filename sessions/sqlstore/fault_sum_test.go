@@ -15,6 +15,14 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
+)
+
+// How long the first line of SumsFile is, and the sum of a page.
+const (
+	sumsHeader = 512
+	sumSize    = 8
 )
 
 // settled waits until the writer has moved the log, if it was long enough.
@@ -27,13 +35,13 @@ func settled(t *testing.T, s *Store) {
 }
 
 // inLog gives the log of a killed host.
-func inLog(t *testing.T, dir string) *walLog {
+func inLog(t *testing.T, dir string) *sqlitefile.WAL {
 	t.Helper()
-	l := &walLog{}
-	if _, err := l.follow(filepath.Join(dir, DatabaseFile) + "-wal"); err != nil || l.size == 0 {
+	l := &sqlitefile.WAL{}
+	if _, err := l.Follow(filepath.Join(dir, DatabaseFile) + "-wal"); err != nil || l.Pages() == 0 {
 		t.Fatal("no log: ", err)
 	}
-	l.close()
+	l.Close()
 	return l
 }
 
@@ -50,15 +58,15 @@ func TestFaultBitFlipAfterKill(t *testing.T) {
 		at, page := copied(t, dir), uint32(0)
 		change(t, filepath.Join(at, DatabaseFile), func(b []byte) []byte {
 			i := r.IntN(len(b))
-			page = uint32(i/log.page) + 1
+			page = uint32(i/log.PageSize()) + 1
 			b[i] ^= 1 << r.IntN(8)
 			return b
 		})
 		err := refused(t, at)
 		switch {
-		case !log.holds(page) && err == nil:
+		case !log.Holds(page) && err == nil:
 			t.Fatalf("page %d: not found", page)
-		case !log.holds(page):
+		case !log.Holds(page):
 			found++
 		default:
 			if err == nil {
@@ -78,7 +86,7 @@ func TestFaultBitFlipAfterKill(t *testing.T) {
 func TestFaultPagesAfterKill(t *testing.T) {
 	t.Parallel()
 	dir, _ := crashed(t)
-	page := inLog(t, dir).page
+	page := inLog(t, dir).PageSize()
 	for name, harm := range map[string]func([]byte) []byte{
 		"cut":    func(b []byte) []byte { return b[:len(b)/2/page*page] },
 		"zeroed": func(b []byte) []byte { clear(b[len(b)/2:]); return b },
@@ -167,17 +175,17 @@ func TestSumsThatAreGone(t *testing.T) {
 // flipAnswer changes a letter in a text of the database, in a page that the log does not replace.
 func flipAnswer(t *testing.T, dir string) {
 	t.Helper()
-	l := &walLog{}
-	if _, err := l.follow(filepath.Join(dir, DatabaseFile) + "-wal"); err != nil {
+	l := &sqlitefile.WAL{}
+	if _, err := l.Follow(filepath.Join(dir, DatabaseFile) + "-wal"); err != nil {
 		t.Fatal(err)
 	}
-	l.close()
+	l.Close()
 	change(t, filepath.Join(dir, DatabaseFile), func(b []byte) []byte {
 		for at := len(b); ; {
 			if at = bytes.LastIndex(b[:at], []byte("Uelzen")); at < 0 {
 				t.Fatal("the answer is not there")
 			}
-			if !l.holds(uint32(at/4096) + 1) {
+			if !l.Holds(uint32(at/4096) + 1) {
 				b[at] ^= 1
 				return b
 			}
@@ -186,9 +194,9 @@ func flipAnswer(t *testing.T, dir string) {
 }
 
 // other opens a database as another program does, which knows of nothing beside it.
-func other(t *testing.T, dir string, pragmas string) *conn {
+func other(t *testing.T, dir string, pragmas string) *engine.Conn {
 	t.Helper()
-	c, err := sqliteDialect.connect(t.Context(), "file:"+filepath.Join(dir, DatabaseFile)+"?_pragma=busy_timeout(5000)"+pragmas)
+	c, err := engine.SQLite.Connect(t.Context(), "file:"+filepath.Join(dir, DatabaseFile)+"?_pragma=busy_timeout(5000)"+pragmas)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,10 +204,10 @@ func other(t *testing.T, dir string, pragmas string) *conn {
 }
 
 // each runs statements.
-func statements(t *testing.T, c *conn, all ...string) {
+func statements(t *testing.T, c *engine.Conn, all ...string) {
 	t.Helper()
 	for _, q := range all {
-		if _, err := c.exec(t.Context(), q); err != nil {
+		if _, err := c.Exec(t.Context(), q); err != nil {
 			t.Fatal(q, err)
 		}
 	}
@@ -214,7 +222,7 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 	}{
 		{"somebody looks into it", func(t *testing.T, dir string) {
 			c := other(t, dir, "")
-			if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+			if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Close(); err != nil {
@@ -244,7 +252,7 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 			for range 30 {
 				statements(t, c, "UPDATE meta SET value = value + 1 WHERE name = 'commits'", "UPDATE messages SET body = body || ' '")
 			}
-			n, err := c.number(t.Context(), getCommits)
+			n, err := c.Number(t.Context(), "SELECT value FROM meta WHERE name = 'commits'")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -332,8 +340,8 @@ func (c countedSums) WriteAt(p []byte, at int64) (int, error) {
 func TestFaultReaderHoldsLog(t *testing.T) {
 	t.Parallel()
 	var written atomic.Int64
-	s := open(t, Config{Dir: t.TempDir(), logPages: 40, plain: func(f *os.File) plainFile { return countedSums{f, &written} }})
-	var c *conn
+	s := open(t, Config{Dir: t.TempDir(), logPages: 40, plain: func(f *os.File) sqlitefile.File { return countedSums{f, &written} }})
+	var c *engine.Conn
 	before := int64(0)
 	for i := range 60 {
 		if err := life(t.Context(), s, i%3, i, someQuestion, someAnswer); err != nil {
@@ -345,15 +353,15 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 			before = written.Load()
 			c = other(t, s.conf.Dir, "")
 			statements(t, c, "BEGIN")
-			if _, err := c.number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
+			if _, err := c.Number(t.Context(), "SELECT count(*) FROM messages"); err != nil {
 				t.Fatal(err)
 			}
 		case 40:
-			if s.sums.log.frames < 200 {
-				t.Fatalf("the log has %d frames: it was moved", s.sums.log.frames)
+			if s.guard.LogFrames() < 200 {
+				t.Fatalf("the log has %d frames: it was moved", s.guard.LogFrames())
 			}
-			if n := written.Load() - before; n > s.sums.log.frames {
-				t.Errorf("%d sums were written for %d frames", n, s.sums.log.frames)
+			if n := written.Load() - before; n > s.guard.LogFrames() {
+				t.Errorf("%d sums were written for %d frames", n, s.guard.LogFrames())
 			}
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
@@ -370,8 +378,8 @@ func TestFaultReaderHoldsLog(t *testing.T) {
 			}
 		}
 	}
-	if s.sums.log.frames > 200 {
-		t.Errorf("the log has %d frames: it is not moved", s.sums.log.frames)
+	if s.guard.LogFrames() > 200 {
+		t.Errorf("the log has %d frames: it is not moved", s.guard.LogFrames())
 	}
 }
 
@@ -385,10 +393,13 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 		}
 	}
 	settled(t, s)
-	if _, err := s.writer.exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", s.schema); err != nil {
+	_, schema, err := latest(engine.SQLite)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.schema--
+	if _, err := s.db.Writer().Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", schema); err != nil {
+		t.Fatal(err)
+	}
 	if err := life(t.Context(), s, 1, 100, someQuestion, someAnswer); err != nil {
 		t.Fatal(err)
 	}
@@ -396,9 +407,12 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := s.conf.Dir
+	change(t, filepath.Join(dir, CommitsFile), func(b []byte) []byte { // as the program of that schema has counted
+		return bytes.ReplaceAll(b, fmt.Appendf(nil, " %06d\n", schema), fmt.Appendf(nil, " %06d\n", schema-1))
+	})
 	flipAnswer(t, dir)
 	before := lying(t, dir)
-	_, err := Open(context.Background(), Config{Dir: dir, CheckBudget: 1})
+	_, err = Open(context.Background(), Config{Dir: dir, CheckBudget: 1})
 	if !errors.Is(err, sessions.ErrDamaged) || !strings.Contains(err.Error(), "not as it was written") {
 		t.Fatal(err)
 	}

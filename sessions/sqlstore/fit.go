@@ -6,31 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"parley/sessions"
 )
 
 // What platforms, models and tools hand over is made to fit a row here, or is refused with ErrUnfit: the second wall behind the adapters.
-
-// The times that JSON can say, in any zone (years 0 to 9999, RFC 3339). A platform that counts in another unit says others.
-var (
-	minTime = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
-	maxTime = time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC)
-)
-
-// clampTime gives the nearest time that can be stored; the zero time stays.
-func clampTime(t time.Time) time.Time {
-	switch {
-	case t.IsZero():
-		return t
-	case t.Before(minTime):
-		return minTime
-	case t.After(maxTime):
-		return maxTime
-	}
-	return t
-}
 
 // maxKey bounds a text from outside in an index, in bytes: PostgreSQL refuses index rows of more than 2,704.
 const maxKey = 1000

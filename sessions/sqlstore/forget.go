@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // Delete removes the session, all its transcripts and its runs. Deleting what is not there succeeds: it may have been done before.
@@ -21,9 +23,9 @@ func (t *tx) putAway(key sessions.Key, forGood bool) error {
 	if !forGood {
 		return t.archive(&k)
 	}
-	open, err := t.conn.number(t.ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(k.Key))
+	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(k.Key))
 	if err == nil && open > 0 {
-		err = wrong("session %s has %d runs that are queued or at work", k.Key, open)
+		err = engine.Conflict("session %s has %d runs that are queued or at work", k.Key, open)
 	}
 	if err != nil {
 		return err
@@ -34,26 +36,26 @@ func (t *tx) putAway(key sessions.Key, forGood bool) error {
 // remove takes the session and its runs away at once. Its transcripts are only marked: nobody sees them any more, and their
 // messages are swept in small steps, so that a long transcript does not hold up the writer.
 func (t *tx) remove(key sessions.Key) error {
-	if _, err := t.exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
+	if _, err := t.Exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
 		return err
 	}
-	if _, err := t.exec("DELETE FROM aliases WHERE target = ?", string(key)); err != nil {
+	if _, err := t.Exec("DELETE FROM aliases WHERE target = ?", string(key)); err != nil {
 		return err
 	}
 	for _, table := range []string{"runs", "heard", "overheard"} {
-		if _, err := t.exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
+		if _, err := t.Exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
 			return err
 		}
 	}
-	err := t.each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r row) error {
-		t.mirror = append(t.mirror, line{transcript: r.int(0), path: t.s.TranscriptPath(sessions.AgentID(r.str(2)), sessions.ID(r.str(1))), remove: true})
+	err := t.Each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r engine.Row) error {
+		t.mirror = append(t.mirror, t.s.mirror.Remove(r.Int(0), sessions.AgentID(r.Str(2)), sessions.ID(r.Str(1))))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	t.swept = true
-	_, err = t.exec("UPDATE transcripts SET gone = 1 WHERE key = ?", string(key))
+	_, err = t.Exec("UPDATE transcripts SET gone = 1 WHERE key = ?", string(key))
 	return err
 }
 
@@ -62,14 +64,14 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	err = s.write(ctx, "Expire", func(t *tx) error {
 		keys = nil
 		const due = "archive_at > 0 AND archived = 0 AND archive_at <= ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = sessions.key AND runs.status IN ('queued', 'running'))"
-		err := t.each("SELECT key FROM sessions WHERE "+due+" ORDER BY archive_at, num", []any{ms(now)}, func(r row) error {
-			keys = append(keys, sessions.Key(r.str(0)))
+		err := t.Each("SELECT key FROM sessions WHERE "+due+" ORDER BY archive_at, num", []any{engine.Ms(now)}, func(r engine.Row) error {
+			keys = append(keys, sessions.Key(r.Str(0)))
 			return nil
 		})
-		if t.also(len(keys) > 0, "archive"); err != nil || len(keys) == 0 {
+		if t.Label(len(keys) > 0, "archive"); err != nil || len(keys) == 0 {
 			return err
 		}
-		_, err = t.exec("UPDATE sessions SET archived = 1 WHERE "+due, ms(now))
+		_, err = t.Exec("UPDATE sessions SET archived = 1 WHERE "+due, engine.Ms(now))
 		return err
 	})
 	if err != nil {
@@ -101,9 +103,9 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 		where string
 		at    time.Time
 	}{{"pairings WHERE expires <= ?", now}, {"previews WHERE at <= ?", limit}} {
-		old, err := t.conn.number(t.ctx, "SELECT count(*) FROM "+x.where, ms(x.at))
+		old, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM "+x.where, engine.Ms(x.at))
 		if err == nil && old > 0 {
-			_, err = t.exec("DELETE FROM "+x.where, ms(x.at))
+			_, err = t.Exec("DELETE FROM "+x.where, engine.Ms(x.at))
 		}
 		if err != nil {
 			return false, err
@@ -116,16 +118,16 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 func (t *tx) forgetOld(table string, limit time.Time) (more bool, err error) {
 	const step = 300
 	last, n, young := int64(0), 0, false
-	err = t.each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r row) error {
-		if young = young || r.int(1) >= ms(limit); !young {
-			last, n = r.int(0), n+1
+	err = t.Each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r engine.Row) error {
+		if young = young || r.Int(1) >= engine.Ms(limit); !young {
+			last, n = r.Int(0), n+1
 		}
 		return nil
 	})
 	if err != nil || n == 0 {
 		return false, err
 	}
-	_, err = t.exec("DELETE FROM "+table+" WHERE num <= ?", last)
+	_, err = t.Exec("DELETE FROM "+table+" WHERE num <= ?", last)
 	return n == step, err
 }
 
@@ -135,40 +137,40 @@ func (t *tx) purge() (more bool, err error) {
 	if err := t.flushIndex(); err != nil {
 		return false, err
 	}
-	num, err := t.conn.number(t.ctx, "SELECT num FROM transcripts WHERE gone = 1 ORDER BY num LIMIT 1")
+	num, err := t.Conn.Number(t.Ctx, "SELECT num FROM transcripts WHERE gone = 1 ORDER BY num LIMIT 1")
 	if err != nil || num == 0 {
 		return false, err
 	}
 	var seqs []int64
-	if err := t.each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r row) error {
-		seqs = append(seqs, r.int(0))
+	if err := t.Each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r engine.Row) error {
+		seqs = append(seqs, r.Int(0))
 		return nil
 	}); err != nil {
 		return false, err
 	}
 	for _, seq := range seqs {
-		if !t.d.postgres {
-			if _, err := t.exec("DELETE FROM words WHERE rowid = ?", seq); err != nil {
+		if !t.Dialect.Postgres {
+			if _, err := t.Exec("DELETE FROM words WHERE rowid = ?", seq); err != nil {
 				return false, err
 			}
 		}
-		if _, err := t.exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
+		if _, err := t.Exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
 			return false, err
 		}
 	}
 	if len(seqs) < step {
-		var where string
-		if _, err := t.one("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r row) error {
-			where = t.s.TranscriptPath(sessions.AgentID(r.str(1)), sessions.ID(r.str(0)))
+		var file transcriptfile.Line
+		if _, err := t.One("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r engine.Row) error {
+			file = t.s.mirror.Remove(num, sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
 			return nil
 		}); err != nil {
 			return false, err
 		}
-		t.mirror = append(t.mirror, line{transcript: num, path: where, remove: true})
-		if _, err := t.exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
+		t.mirror = append(t.mirror, file)
+		if _, err := t.Exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
 			return false, err
 		}
-		_, err = t.exec("DELETE FROM transcripts WHERE num = ?", num)
+		_, err = t.Exec("DELETE FROM transcripts WHERE num = ?", num)
 	}
 	return true, err
 }

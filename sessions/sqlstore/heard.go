@@ -5,6 +5,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // heard remembers that the session's chat has written to it.
@@ -16,7 +17,7 @@ func (t *tx) heard(k known) error {
 }
 
 func (t *tx) hear(from, key string) error {
-	_, err := t.exec("INSERT INTO heard (address, key) VALUES (?, ?) ON CONFLICT (address, key) DO NOTHING", from, key)
+	_, err := t.Exec("INSERT INTO heard (address, key) VALUES (?, ?) ON CONFLICT (address, key) DO NOTHING", from, key)
 	return err
 }
 
@@ -25,15 +26,15 @@ func (t *tx) hear(from, key string) error {
 func (t *tx) rehear(x relocation) error {
 	if !x.account {
 		const some = " WHERE address = ? OR address >= ? AND address < ?"
-		if _, err := t.exec("UPDATE heard SET msg = '', at = 0"+some, x.below()...); err != nil {
+		if _, err := t.Exec("UPDATE heard SET msg = '', at = 0"+some, x.below()...); err != nil {
 			return err
 		}
 	}
 	type sighting struct{ was, now, key string }
 	var moved []sighting
-	err := t.each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r row) error {
-		if a, ok := x.move(address(r.str(0))); ok {
-			moved = append(moved, sighting{was: r.str(0), now: a.String(), key: r.str(1)})
+	err := t.Each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r engine.Row) error {
+		if a, ok := x.move(address(r.Str(0))); ok {
+			moved = append(moved, sighting{was: r.Str(0), now: a.String(), key: r.Str(1)})
 		}
 		return nil
 	})
@@ -50,20 +51,20 @@ func (t *tx) rehear(x relocation) error {
 
 // hearElsewhere lets what came from a chat for a session have come from another one, or for another one. The newer position stays.
 func (t *tx) hearElsewhere(was, wasKey, now, nowKey string) error {
-	if _, err := t.exec(`INSERT INTO heard (address, key, msg, at) SELECT ?, ?, msg, at FROM heard WHERE address = ? AND key = ?
+	if _, err := t.Exec(`INSERT INTO heard (address, key, msg, at) SELECT ?, ?, msg, at FROM heard WHERE address = ? AND key = ?
 		ON CONFLICT (address, key) DO UPDATE SET msg = excluded.msg, at = excluded.at WHERE excluded.at > heard.at`, now, nowKey, was, wasKey); err != nil {
 		return err
 	}
-	_, err := t.exec("DELETE FROM heard WHERE address = ? AND key = ?", was, wasKey)
+	_, err := t.Exec("DELETE FROM heard WHERE address = ? AND key = ?", was, wasKey)
 	return err
 }
 
 // Writers gives the chats that have written to a session.
 func (s *Store) Writers(ctx context.Context, key sessions.Key) (chats []channels.Address, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		chats = nil
-		return c.each(ctx, "SELECT h.address FROM heard h JOIN sessions s ON s.key = h.key WHERE h.key = ? ORDER BY CASE WHEN h.address = s.last THEN 0 ELSE 1 END, h.at DESC, h.address", []any{string(key)}, func(r row) error {
-			chats = append(chats, address(r.str(0)))
+		return c.Each(ctx, "SELECT h.address FROM heard h JOIN sessions s ON s.key = h.key WHERE h.key = ? ORDER BY CASE WHEN h.address = s.last THEN 0 ELSE 1 END, h.at DESC, h.address", []any{string(key)}, func(r engine.Row) error {
+			chats = append(chats, address(r.Str(0)))
 			return nil
 		})
 	})
@@ -72,10 +73,10 @@ func (s *Store) Writers(ctx context.Context, key sessions.Key) (chats []channels
 
 // Known gives the sessions that a chat has written to, archived or not.
 func (s *Store) Known(ctx context.Context, from channels.Address) (keys []sessions.Key, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		keys = nil
-		return c.each(ctx, "SELECT h.key FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? ORDER BY s.updated DESC, s.num DESC", []any{from.String()}, func(r row) error {
-			keys = append(keys, sessions.Key(r.str(0)))
+		return c.Each(ctx, "SELECT h.key FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? ORDER BY s.updated DESC, s.num DESC", []any{from.String()}, func(r engine.Row) error {
+			keys = append(keys, sessions.Key(r.Str(0)))
 			return nil
 		})
 	})

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"strings"
+
+	"parley/sessions/sqlstore/engine"
 )
 
 // IDs names what has ids that people shorten.
@@ -22,11 +24,11 @@ func (s *Store) Beginning(ctx context.Context, of IDs, text string, limit int) (
 	if text == "" || strings.Trim(text, "0123456789abcdef-") != "" {
 		return nil, nil
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		ids = nil
 		// The character after f ends the range in every store: ids are compared by their bytes.
-		return c.each(ctx, "SELECT id FROM "+string(of)+" WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", []any{text, text + "g", limit}, func(r row) error {
-			ids = append(ids, r.str(0))
+		return c.Each(ctx, "SELECT id FROM "+string(of)+" WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", []any{text, text + "g", limit}, func(r engine.Row) error {
+			ids = append(ids, r.Str(0))
 			return nil
 		})
 	})

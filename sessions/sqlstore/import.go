@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Import commits a session of another program with its transcript, all at once: no work comes with it, nothing is sent, and what its
@@ -17,13 +18,13 @@ func (s *Store) Import(ctx context.Context, x sessions.Session, msgs []sessions.
 		bodies[i].usage = nil
 	}
 	return s.write(ctx, "Import", func(t *tx) error {
-		taken, err := t.one("SELECT 1 FROM sessions WHERE key = ? UNION SELECT 1 FROM aliases WHERE key = ? UNION SELECT 1 FROM transcripts WHERE id = ?",
-			[]any{string(x.Key), string(x.Key), string(x.ID)}, func(row) error { return nil })
+		taken, err := t.One("SELECT 1 FROM sessions WHERE key = ? UNION SELECT 1 FROM aliases WHERE key = ? UNION SELECT 1 FROM transcripts WHERE id = ?",
+			[]any{string(x.Key), string(x.Key), string(x.ID)}, func(engine.Row) error { return nil })
 		if err != nil {
 			return err
 		}
 		if taken {
-			return wrong("there is a session %s already", x.Key)
+			return engine.Conflict("there is a session %s already", x.Key)
 		}
 		k, err := t.create(x)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // The events of seen rows that stand for no event of a platform: for a Source, and for what a stranger wrote who was told a code.
@@ -61,7 +62,7 @@ func (s *Store) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Ac
 		if err := t.reached(a.In); err != nil || a.In.Cursor == "" {
 			return err
 		}
-		_, err = t.exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",
+		_, err = t.Exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",
 			account(at.Channel, at.Account), a.In.Cursor)
 		return err
 	})
@@ -112,7 +113,7 @@ func (t *tx) says(a sessions.Arrival) error {
 	if a.In.Event != channels.Edited || a.Digest == "" {
 		return nil
 	}
-	_, err := t.exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message))
+	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message))
 	return err
 }
 
@@ -133,8 +134,8 @@ func (s *Store) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Ac
 func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 	if at.msg != "" {
 		var run string
-		found, err := t.one("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
-			func(r row) error { run = r.str(0); return nil })
+		found, err := t.One("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
+			func(r engine.Row) error { run = r.Str(0); return nil })
 		if err != nil {
 			return acc, err
 		}
@@ -143,7 +144,7 @@ func (t *tx) once(at sight, e *effects) (acc sessions.Accepted, err error) {
 		}
 	}
 	if e.Run != nil {
-		found, err := t.one("SELECT 1 FROM runs WHERE id = ?", []any{string(e.Run.ID)}, func(row) error { return nil })
+		found, err := t.One("SELECT 1 FROM runs WHERE id = ?", []any{string(e.Run.ID)}, func(engine.Row) error { return nil })
 		if err != nil {
 			return acc, err
 		}
@@ -172,8 +173,8 @@ func (t *tx) saw(at sight, run sessions.RunID, made []sessions.Delivery) error {
 		first = made[0].Seq
 	}
 	t.n.seen++
-	_, err := t.exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.seen, at.msg, at.address, at.event, at.thread, ms(t.now), at.skip, string(run), first, len(made), at.digest)
+	_, err := t.Exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.seen, at.msg, at.address, at.event, at.thread, engine.Ms(t.Now), at.skip, string(run), first, len(made), at.digest)
 	return err
 }
 
@@ -183,7 +184,7 @@ func (t *tx) duplicate(e *effects, run sessions.RunID) (acc sessions.Accepted, e
 	// A commit is visible before a standby has it when its connection broke while it waited for that one. An answer that was only read may
 	// therefore be undone by a failover, and a platform takes this one for an acknowledgement: it waits behind a commit that writes.
 	// source: PostgreSQL documentation, 27.2.8 Synchronous Replication
-	t.wrote = t.wrote || t.d.postgres
+	t.WaitDurable()
 	if run != "" {
 		if acc.Run, _, err = t.run(run); err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
@@ -208,12 +209,12 @@ func (t *tx) list(a sessions.Arrival) error {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
 	}
 	t.n.skipped++
-	if _, err := t.exec("INSERT INTO skipped (num, at, address, msg, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
-		t.n.skipped, ms(t.now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
+	if _, err := t.Exec("INSERT INTO skipped (num, at, address, msg, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
+		t.n.skipped, engine.Ms(t.Now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
 		return err
 	}
 	kind := sessions.SetAside + "%"
-	_, err := t.exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= (SELECT num FROM skipped WHERE reason "+like+" ? ORDER BY num DESC LIMIT 1 OFFSET ?)", kind, kind, maxListed)
+	_, err := t.Exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= (SELECT num FROM skipped WHERE reason "+like+" ? ORDER BY num DESC LIMIT 1 OFFSET ?)", kind, kind, maxListed)
 	return err
 }
 
@@ -224,9 +225,9 @@ func account(kind channels.Kind, id channels.AccountID) string {
 
 // Said gives the digest of what a message says.
 func (s *Store) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)},
-			func(r row) error { digest = r.str(0); return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)},
+			func(r engine.Row) error { digest = r.Str(0); return nil })
 		return err
 	})
 	return digest, err
@@ -234,8 +235,8 @@ func (s *Store) Said(ctx context.Context, chat channels.Address, id channels.Mes
 
 // Cursor gives the cursor that was committed last for an account.
 func (s *Store) Cursor(ctx context.Context, kind channels.Kind, id channels.AccountID) (cursor string, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r row) error { cursor = r.str(0); return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(ctx, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
 		return err
 	})
 	return cursor, err
@@ -243,9 +244,9 @@ func (s *Store) Cursor(ctx context.Context, kind channels.Kind, id channels.Acco
 
 // Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were set aside, for 30 days.
 func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedEvent, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		return c.each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{orDefault(limit, 50)}, func(r row) error {
-			out = append(out, sessions.SkippedEvent{Time: r.time(0), Address: address(r.str(1)), ID: channels.MessageID(r.str(2)), Reason: r.str(3), Raw: r.str(4)})
+	err = s.read(ctx, func(c *engine.Conn) error {
+		return c.Each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{orDefault(limit, 50)}, func(r engine.Row) error {
+			out = append(out, sessions.SkippedEvent{Time: r.Time(0), Address: address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)})
 			return nil
 		})
 	})
@@ -254,8 +255,8 @@ func (s *Store) Skipped(ctx context.Context, limit int) (out []sessions.SkippedE
 
 // SetAside counts the events that were set aside since a time.
 func (s *Store) SetAside(ctx context.Context, since time.Time) (n int, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", []any{sessions.SetAside + "%", ms(since)}, func(r row) error { n = int(r.int(0)); return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(ctx, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", []any{sessions.SetAside + "%", engine.Ms(since)}, func(r engine.Row) error { n = int(r.Int(0)); return nil })
 		return err
 	})
 	return n, err
@@ -302,7 +303,7 @@ func prepare(e sessions.Effects) (*effects, error) {
 		if r.Agent == "" && e.Session != nil {
 			r.Agent = e.Session.Agent
 		}
-		r.Input.Time = clampTime(r.Input.Time)
+		r.Input.Time = engine.ClampTime(r.Input.Time)
 		body, err := marshal(requestOf(r))
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
@@ -396,7 +397,7 @@ func (t *tx) meant(e *effects) (at known, err error) {
 	}
 	s := *e.Session
 	if e.Run != nil && e.Run.Kind == sessions.TurnRun {
-		s.Heard = t.now
+		s.Heard = t.Now
 	}
 	return t.upsert(s)
 }

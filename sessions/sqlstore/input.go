@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // begin puts the input of a run into the transcript, where its turn has come. That of a summary is no part of it.
@@ -30,10 +32,10 @@ func (t *tx) begin(run sessions.Run, at runRow) error {
 // delivered before it is in the transcript, so nothing else asks.
 func (t *tx) link(message string, seq, transcript int64) error {
 	found := false
-	err := t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r row) error {
+	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r engine.Row) error {
 		d, _, err := scanDelivery(r)
 		if d.State.Final() {
-			t.mirror = append(t.mirror, line{transcript: transcript, delivery: ended(string(d.ID), d.State), text: deliveryLine(d)})
+			t.mirror = append(t.mirror, transcriptfile.DeliveryLine(transcript, d))
 		}
 		found = true
 		return err
@@ -41,14 +43,14 @@ func (t *tx) link(message string, seq, transcript int64) error {
 	if err != nil || !found {
 		return err
 	}
-	_, err = t.exec("UPDATE deliveries SET transcript = ?, message_seq = ?, awaits = '' WHERE awaits = ? AND awaits <> ''", transcript, seq, message)
+	_, err = t.Exec("UPDATE deliveries SET transcript = ?, message_seq = ?, awaits = '' WHERE awaits = ? AND awaits <> ''", transcript, seq, message)
 	return err
 }
 
 // Absorb ends the queued runs of a kind and gives their inputs to the run at work.
 func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
 	some := false
-	err = s.read(ctx, func(c *conn) error { // mostly there is nothing: no commit for that
+	err = s.read(ctx, func(c *engine.Conn) error { // mostly there is nothing: no commit for that
 		run, at, queued, err := absorbable(ctx, c, id, q)
 		if some = len(queued) > 0; err != nil || some {
 			return err
@@ -60,7 +62,7 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 		return taken, err
 	}
 	err = s.write(ctx, "Absorb", func(t *tx) error {
-		run, at, queued, err := absorbable(t.ctx, t.conn, id, q)
+		run, at, queued, err := absorbable(t.Ctx, t.Conn, id, q)
 		if err != nil {
 			return err
 		}
@@ -80,11 +82,11 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
 				return err
 			}
-			if _, err := t.exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", ms(t.now), ms(t.now), o, string(id), string(x.ID)); err != nil {
+			if _, err := t.Exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", engine.Ms(t.Now), engine.Ms(t.Now), o, string(id), string(x.ID)); err != nil {
 				return err
 			}
 		}
-		taken, err = unanswered(t.ctx, t.conn, run, at)
+		taken, err = unanswered(t.Ctx, t.Conn, run, at)
 		return err
 	})
 	return taken, err
@@ -92,17 +94,17 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 
 // absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
 // that was stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.AbsorbQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
+func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.AbsorbQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
 	if run, at, err = getRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}
 	if run.Status != sessions.Running {
-		return run, at, nil, wrong("run %s is %s, not running", id, run.Status)
+		return run, at, nil, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
 	if at.stop {
 		return run, at, nil, nil
 	}
-	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r row) error {
+	err = c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r engine.Row) error {
 		q, _, err := scanRun(r)
 		if err != nil || want.Only != nil && !slices.Contains(want.Only, q.ID) || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
 			return err
@@ -112,7 +114,7 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.A
 	})
 	if err == nil && len(queued) > 0 && want.Kind == sessions.TurnRun { // what it took up would be answered before what another turn at work answers
 		var beside int64
-		if beside, err = c.number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'running'", string(run.Key)); beside > 1 {
+		if beside, err = c.Number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'running'", string(run.Key)); beside > 1 {
 			queued = nil
 		}
 	}
@@ -120,7 +122,7 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.A
 }
 
 // unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated Absorb gives the same.
-func unanswered(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
+func unanswered(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
 	all, err := steps(ctx, c, run, at)
 	for i := len(all) - 1; i >= 0 && all[i].Role == sessions.User; i-- {
 		out = all[i:]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // keepOccurrences is how long the history of jobs stays.
@@ -13,13 +14,13 @@ const keepOccurrences = 90 * 24 * time.Hour
 
 // putJob adds or replaces a scheduled job. Last never goes back: whoever replaces a job may have read it before its newest time came.
 func (t *tx) putJob(j sessions.Job, body string) error {
-	_, err := t.exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = CASE WHEN excluded.last > jobs.last THEN excluded.last ELSE jobs.last END, body = excluded.body",
-		j.ID, string(j.Agent), ms(j.Next), ms(j.Last), body)
+	_, err := t.Exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = CASE WHEN excluded.last > jobs.last THEN excluded.last ELSE jobs.last END, body = excluded.body",
+		j.ID, string(j.Agent), engine.Ms(j.Next), engine.Ms(j.Last), body)
 	return err
 }
 
 func (t *tx) dropJob(id string) error {
-	_, err := t.exec("DELETE FROM jobs WHERE id = ?", id)
+	_, err := t.Exec("DELETE FROM jobs WHERE id = ?", id)
 	return err
 }
 
@@ -28,7 +29,7 @@ func encodeJob(j sessions.Job) (string, error) {
 		return "", fmt.Errorf("a scheduled job needs its id")
 	}
 	for _, t := range []*time.Time{&j.At, &j.Next, &j.Last, &j.Created} {
-		*t = clampTime(*t)
+		*t = engine.ClampTime(*t)
 	}
 	b, err := marshal(j)
 	if err != nil {
@@ -40,12 +41,12 @@ func encodeJob(j sessions.Job) (string, error) {
 // jobColumns are what scanJob reads.
 const jobColumns = "SELECT body, next, last FROM jobs"
 
-func scanJob(r row, j *sessions.Job) error {
+func scanJob(r engine.Row, j *sessions.Job) error {
 	*j = sessions.Job{}
-	if err := decode(r.str(0), j); err != nil {
+	if err := decode(r.Str(0), j); err != nil {
 		return fmt.Errorf("a scheduled job: %w", err)
 	}
-	j.Next, j.Last = r.time(1), r.time(2)
+	j.Next, j.Last = r.Time(1), r.Time(2)
 	return nil
 }
 
@@ -55,9 +56,9 @@ func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []ses
 	if agent != "" {
 		query, args = query+" WHERE agent = ?", append(args, string(agent))
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, query+" ORDER BY next, id", args, func(r row) error {
+		return c.Each(ctx, query+" ORDER BY next, id", args, func(r engine.Row) error {
 			var j sessions.Job
 			err := scanJob(r, &j)
 			out = append(out, j)
@@ -69,10 +70,10 @@ func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []ses
 
 // GetJob finds a job.
 func (s *Store) GetJob(ctx context.Context, id string) (j sessions.Job, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, jobColumns+" WHERE id = ?", []any{id}, func(r row) error { return scanJob(r, &j) })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		found, err := c.One(ctx, jobColumns+" WHERE id = ?", []any{id}, func(r engine.Row) error { return scanJob(r, &j) })
 		if err == nil && !found {
-			err = missing("job", id)
+			err = engine.NotFound("job", id)
 		}
 		return err
 	})
@@ -88,20 +89,20 @@ func (s *Store) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Accep
 	err = s.write(ctx, "Fire", func(t *tx) (err error) {
 		acc = sessions.Accepted{}
 		var j sessions.Job
-		found, err := t.one(jobColumns+" WHERE id = ?", []any{f.Job}, func(r row) error { return scanJob(r, &j) })
+		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) error { return scanJob(r, &j) })
 		switch {
 		case err != nil:
 			return err
 		case !found && f.Due.IsZero():
-			return missing("job", f.Job)
-		case !found || !f.Due.IsZero() && ms(j.Next) != ms(f.Due):
-			return wrong("job %s is not due at that time any more", f.Job)
+			return engine.NotFound("job", f.Job)
+		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
+			return engine.Conflict("job %s is not due at that time any more", f.Job)
 		}
 		if acc, err = t.once(sight{msg: f.Effects.Source, event: submitEvent}, p); err != nil {
 			return err
 		}
 		if f.At.IsZero() {
-			f.At = t.now
+			f.At = t.Now
 		}
 		if !acc.Duplicate {
 			if err := t.remember(j, f.At, f.Times); err != nil {
@@ -128,7 +129,7 @@ func (t *tx) fired(j sessions.Job, f sessions.Firing) error {
 	case f.Next.IsZero():
 		return t.dropJob(j.ID)
 	}
-	_, err := t.exec("UPDATE jobs SET next = ?, last = ? WHERE id = ?", ms(f.Next), ms(f.At), j.ID)
+	_, err := t.Exec("UPDATE jobs SET next = ?, last = ? WHERE id = ?", engine.Ms(f.Next), engine.Ms(f.At), j.ID)
 	return err
 }
 
@@ -140,8 +141,8 @@ func (t *tx) remember(j sessions.Job, at time.Time, times []sessions.Occurrence)
 		if o.Forced {
 			forced = 1
 		}
-		if _, err := t.exec("INSERT INTO occurrences (num, job, name, agent, due, at, forced, skipped, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.occurrence, j.ID, j.Name, string(j.Agent), ms(o.Due), ms(at), forced, o.Skipped, string(o.Run)); err != nil {
+		if _, err := t.Exec("INSERT INTO occurrences (num, job, name, agent, due, at, forced, skipped, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.n.occurrence, j.ID, j.Name, string(j.Agent), engine.Ms(o.Due), engine.Ms(at), forced, o.Skipped, string(o.Run)); err != nil {
 			return err
 		}
 	}
@@ -154,11 +155,11 @@ func (s *Store) Occurrences(ctx context.Context, job string, limit int) (out []s
 	if job != "" {
 		query, args = query+" WHERE job = ?", append(args, job)
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, query+" ORDER BY num DESC LIMIT ?", append(args, orDefault(limit, 50)), func(r row) error {
-			out = append(out, sessions.Occurrence{Job: r.str(0), Name: r.str(1), Agent: sessions.AgentID(r.str(2)), Due: r.time(3), At: r.time(4),
-				Forced: r.bool(5), Skipped: r.str(6), Run: sessions.RunID(r.str(7))})
+		return c.Each(ctx, query+" ORDER BY num DESC LIMIT ?", append(args, orDefault(limit, 50)), func(r engine.Row) error {
+			out = append(out, sessions.Occurrence{Job: r.Str(0), Name: r.Str(1), Agent: sessions.AgentID(r.Str(2)), Due: r.Time(3), At: r.Time(4),
+				Forced: r.Bool(5), Skipped: r.Str(6), Run: sessions.RunID(r.Str(7))})
 			return nil
 		})
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // keepLedger is how long rows of the ledger stay.
@@ -18,10 +19,10 @@ const keepLedger = 400 * 24 * time.Hour
 func (t *tx) charge(m written, to shelf) error {
 	at := m.at
 	if at.IsZero() {
-		at = t.now
+		at = t.Now
 	}
 	payer := to.key
-	if _, err := t.one("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r row) error { payer = sessions.Key(r.str(0)); return nil }); err != nil {
+	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r engine.Row) error { payer = sessions.Key(r.Str(0)); return nil }); err != nil {
 		return err
 	}
 	return t.spend(sessions.Spend{ID: m.id, Time: at, Run: to.by, Key: to.key, Payer: payer, Agent: to.agent, Model: m.model, Usage: *m.usage})
@@ -29,8 +30,8 @@ func (t *tx) charge(m written, to shelf) error {
 
 func (t *tx) spend(x sessions.Spend) error {
 	u := x.Usage
-	n, err := t.exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		t.n.spend+1, x.ID, ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+	n, err := t.Exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+		t.n.spend+1, x.ID, engine.Ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
 	t.n.spend += n
 	return err
 }
@@ -60,9 +61,9 @@ func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
 
 // spentWhere is the condition of a query on the ledger.
 func spentWhere(q sessions.SpentQuery) (string, []any) {
-	where, args := []string{"at >= ?"}, []any{ms(q.Since)}
+	where, args := []string{"at >= ?"}, []any{engine.Ms(q.Since)}
 	if !q.Until.IsZero() {
-		where, args = append(where, "at < ?"), append(args, ms(q.Until))
+		where, args = append(where, "at < ?"), append(args, engine.Ms(q.Until))
 	}
 	if q.Payer != "" {
 		where, args = append(where, "payer = ?"), append(args, string(q.Payer))
@@ -76,15 +77,15 @@ func spentWhere(q sessions.SpentQuery) (string, []any) {
 // sums are columns that scanSpent reads. PostgreSQL adds whole numbers up to numerics, which no row has.
 const sums = "count(*), CAST(coalesce(sum(input), 0) AS bigint), CAST(coalesce(sum(output), 0) AS bigint), CAST(coalesce(sum(cache_read), 0) AS bigint), CAST(coalesce(sum(cache_write), 0) AS bigint), CAST(coalesce(sum(cost), 0) AS bigint)"
 
-func scanSpent(r row, i int) sessions.Spent {
-	return sessions.Spent{Calls: int(r.int(i)), Usage: sessions.Usage{Input: int(r.int(i + 1)), Output: int(r.int(i + 2)), CacheRead: int(r.int(i + 3)), CacheWrite: int(r.int(i + 4)), Cost: r.int(i + 5)}}
+func scanSpent(r engine.Row, i int) sessions.Spent {
+	return sessions.Spent{Calls: int(r.Int(i)), Usage: sessions.Usage{Input: int(r.Int(i + 1)), Output: int(r.Int(i + 2)), CacheRead: int(r.Int(i + 3)), CacheWrite: int(r.Int(i + 4)), Cost: r.Int(i + 5)}}
 }
 
 // Spent sums up.
 func (s *Store) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.Spent, err error) {
 	where, args := spentWhere(q)
-	err = s.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r row) error { sum = scanSpent(r, 0); return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		_, err := c.One(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r engine.Row) error { sum = scanSpent(r, 0); return nil })
 		return err
 	})
 	return sum, err
@@ -100,10 +101,10 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 		agent      sessions.AgentID
 	}
 	var days map[group]sessions.Spent
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		days = map[group]sessions.Spent{}
-		return c.each(ctx, "SELECT at / ?, agent, model, "+sums+" FROM spends WHERE "+where+" GROUP BY 1, 2, 3", append([]any{quarter}, args...), func(r row) error {
-			g := group{day: time.UnixMilli(r.int(0) * quarter).In(zone).Format(time.DateOnly), agent: sessions.AgentID(r.str(1)), model: r.str(2)}
+		return c.Each(ctx, "SELECT at / ?, agent, model, "+sums+" FROM spends WHERE "+where+" GROUP BY 1, 2, 3", append([]any{quarter}, args...), func(r engine.Row) error {
+			g := group{day: time.UnixMilli(r.Int(0) * quarter).In(zone).Format(time.DateOnly), agent: sessions.AgentID(r.Str(1)), model: r.Str(2)}
 			x, was := scanSpent(r, 3), days[g]
 			days[g] = sessions.Spent{Calls: was.Calls + x.Calls, Usage: was.Usage.Add(x.Usage)}
 			return nil
@@ -120,16 +121,16 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 
 // lift takes a budget out of force until a time, or puts it into force again when that has passed.
 func (t *tx) lift(x sessions.Lift) error {
-	_, err := t.exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, ms(x.Until))
+	_, err := t.Exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, engine.Ms(x.Until))
 	return err
 }
 
 // Lifts gives the budgets that do not count now.
 func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{ms(now)}, func(r row) error {
-			out = append(out, sessions.Lift{Scope: r.str(0), Until: r.time(1)})
+		return c.Each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{engine.Ms(now)}, func(r engine.Row) error {
+			out = append(out, sessions.Lift{Scope: r.Str(0), Until: r.Time(1)})
 			return nil
 		})
 	})
@@ -140,17 +141,17 @@ func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, 
 func (t *tx) forgetSpending(now time.Time) (more bool, err error) {
 	const step = 300
 	var old []int64
-	if err := t.each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{ms(now.Add(-keepLedger)), step}, func(r row) error {
-		old = append(old, r.int(0))
+	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{engine.Ms(now.Add(-keepLedger)), step}, func(r engine.Row) error {
+		old = append(old, r.Int(0))
 		return nil
 	}); err != nil {
 		return false, err
 	}
 	for _, num := range old {
-		if _, err := t.exec("DELETE FROM spends WHERE num = ?", num); err != nil {
+		if _, err := t.Exec("DELETE FROM spends WHERE num = ?", num); err != nil {
 			return false, err
 		}
 	}
-	_, err = t.exec("DELETE FROM lifts WHERE until <= ?", ms(now))
+	_, err = t.Exec("DELETE FROM lifts WHERE until <= ?", engine.Ms(now))
 	return len(old) == step, err
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // The bounds of a lesson in bytes: of its key, which an index of PostgreSQL must hold, and of each other text, which is cut.
@@ -22,11 +23,11 @@ const lessonKey = "provider = ? AND address = ? AND model = ? AND kind = ? AND n
 
 // Lessons lists what is known of endpoints, oldest first.
 func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r row) error {
-			out = append(out, sessions.Lesson{Provider: r.str(0), Address: r.str(1), Model: r.str(2), Kind: r.str(3), Name: r.str(4), Value: r.str(5),
-				Use: r.str(6), Evidence: r.str(7), Config: r.str(8), At: r.time(9)})
+		return c.Each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r engine.Row) error {
+			out = append(out, sessions.Lesson{Provider: r.Str(0), Address: r.Str(1), Model: r.Str(2), Kind: r.Str(3), Name: r.Str(4), Value: r.Str(5),
+				Use: r.Str(6), Evidence: r.Str(7), Config: r.Str(8), At: r.Time(9)})
 			return nil
 		})
 	})
@@ -62,29 +63,29 @@ func (s *Store) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
 func (t *tx) learn(l sessions.Lesson) error {
 	at := l.At
 	if at.IsZero() {
-		at = t.now
+		at = t.Now
 	}
-	_, err := t.exec("INSERT INTO lessons ("+lessonColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, address, model, kind, name, value)"+
+	_, err := t.Exec("INSERT INTO lessons ("+lessonColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, address, model, kind, name, value)"+
 		" DO UPDATE SET instead = excluded.instead, evidence = excluded.evidence, config = excluded.config, at = excluded.at",
-		l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, l.Use, l.Evidence, l.Config, ms(at))
+		l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, l.Use, l.Evidence, l.Config, engine.Ms(at))
 	return err
 }
 
 // forgetLessons deletes the oldest of more than MaxLessons.
 func (t *tx) forgetLessons() error {
-	n, err := t.conn.number(t.ctx, "SELECT count(*) FROM lessons")
+	n, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM lessons")
 	if err != nil || n <= sessions.MaxLessons {
 		return err
 	}
 	var old [][]any
-	if err := t.each("SELECT provider, address, model, kind, name, value FROM lessons ORDER BY at, provider, address, model, kind, name, value LIMIT ?", []any{n - sessions.MaxLessons}, func(r row) error {
-		old = append(old, []any{r.str(0), r.str(1), r.str(2), r.str(3), r.str(4), r.str(5)})
+	if err := t.Each("SELECT provider, address, model, kind, name, value FROM lessons ORDER BY at, provider, address, model, kind, name, value LIMIT ?", []any{n - sessions.MaxLessons}, func(r engine.Row) error {
+		old = append(old, []any{r.Str(0), r.Str(1), r.Str(2), r.Str(3), r.Str(4), r.Str(5)})
 		return nil
 	}); err != nil {
 		return err
 	}
 	for _, k := range old {
-		if _, err := t.exec("DELETE FROM lessons WHERE "+lessonKey, k...); err != nil {
+		if _, err := t.Exec("DELETE FROM lessons WHERE "+lessonKey, k...); err != nil {
 			return err
 		}
 	}
@@ -98,7 +99,7 @@ func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
 	}
 	return s.write(ctx, "Unlearn", func(t *tx) error {
 		for _, l := range lessons {
-			if _, err := t.exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, ms(l.At)); err != nil {
+			if _, err := t.Exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, engine.Ms(l.At)); err != nil {
 				return err
 			}
 		}
@@ -116,7 +117,7 @@ func (s *Store) Forget(ctx context.Context, provider, model string) (n int, err 
 		where, args = append(where, "model = ?"), append(args, model)
 	}
 	err = s.write(ctx, "Forget", func(t *tx) error {
-		gone, err := t.exec("DELETE FROM lessons WHERE "+strings.Join(where, " AND "), args...)
+		gone, err := t.Exec("DELETE FROM lessons WHERE "+strings.Join(where, " AND "), args...)
 		n = int(gone)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // List gives sessions, newest first.
@@ -18,7 +19,7 @@ func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Sess
 		if len(q.Agents) == 0 {
 			return nil, nil
 		}
-		add("agent IN ("+marks(len(q.Agents))+")", anys(q.Agents)...)
+		add("agent IN ("+engine.Marks(len(q.Agents))+")", anys(q.Agents)...)
 	}
 	if q.SpawnedBy != "" {
 		add("spawned_by = ? AND spawned_by <> ''", string(q.SpawnedBy))
@@ -27,21 +28,21 @@ func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Sess
 		if len(q.Keys) == 0 {
 			return nil, nil
 		}
-		add("key IN ("+marks(len(q.Keys))+")", anys(q.Keys)...)
+		add("key IN ("+engine.Marks(len(q.Keys))+")", anys(q.Keys)...)
 	}
 	if q.Label != "" {
 		add("label = ?", q.Label)
 	}
 	if !q.Since.IsZero() {
-		add("updated >= ?", ms(q.Since))
+		add("updated >= ?", engine.Ms(q.Since))
 	}
 	if q.Search != "" {
 		add("find LIKE ? ESCAPE '!'", "%"+likeEscape.Replace(strings.ToLower(q.Search))+"%")
 	}
 	args = append(args, orDefault(q.Limit, 50), max(q.Offset, 0))
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE "+strings.Join(where, " AND ")+" ORDER BY updated DESC, num DESC LIMIT ? OFFSET ?", args, func(r row) error {
+		return c.Each(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE "+strings.Join(where, " AND ")+" ORDER BY updated DESC, num DESC LIMIT ? OFFSET ?", args, func(r engine.Row) error {
 			k, err := scanSession(r)
 			out = append(out, k.Session)
 			return err

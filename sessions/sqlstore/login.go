@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
@@ -14,8 +15,8 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 	err = s.write(ctx, "Identify", func(t *tx) error {
 		found = sessions.Identified{}
 		var moves []channels.AccountID // those of which nothing has moved yet
-		err := t.each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r row) error {
-			was, moved, configured := channels.AccountID(r.str(0)), r.str(1) != "", slices.Contains(l.Configured, channels.AccountID(r.str(0)))
+		err := t.Each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r engine.Row) error {
+			was, moved, configured := channels.AccountID(r.Str(0)), r.Str(1) != "", slices.Contains(l.Configured, channels.AccountID(r.Str(0)))
 			switch {
 			case moved:
 				found.Moved = append(found.Moved, was)
@@ -30,7 +31,7 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 			return err
 		}
 		// A name that is in use again is no former one, so there is no circle.
-		if _, err := t.exec("INSERT INTO logins (channel, account, identity) VALUES (?, ?, ?) ON CONFLICT (channel, account) DO UPDATE SET identity = excluded.identity, became = ''",
+		if _, err := t.Exec("INSERT INTO logins (channel, account, identity) VALUES (?, ?, ?) ON CONFLICT (channel, account) DO UPDATE SET identity = excluded.identity, became = ''",
 			string(l.Channel), string(l.Account), string(l.User)); err != nil {
 			return err
 		}
@@ -46,10 +47,10 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 
 // Renames gives the accounts of which another one took the place.
 func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r row) error {
-			out = append(out, sessions.Rename{Channel: channels.Kind(r.str(0)), Was: channels.AccountID(r.str(1)), Now: channels.AccountID(r.str(2))})
+		return c.Each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) error {
+			out = append(out, sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))})
 			return nil
 		})
 	})
@@ -58,7 +59,7 @@ func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) 
 
 // renameAccount gives all that an account had to the one that took its place.
 func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) error {
-	if _, err := t.exec("UPDATE logins SET became = ? WHERE channel = ? AND account = ?", string(now), string(kind), string(was)); err != nil {
+	if _, err := t.Exec("UPDATE logins SET became = ? WHERE channel = ? AND account = ?", string(now), string(kind), string(was)); err != nil {
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
@@ -83,26 +84,26 @@ func (t *tx) moveAddresses(x relocation) error {
 	} {
 		here := c.column + " >= ? AND " + c.column + " < ?"
 		if c.same != "" {
-			if _, err := t.exec("DELETE FROM "+c.table+" WHERE "+here+" AND EXISTS (SELECT 1 FROM "+c.table+" AS other WHERE "+c.same+"other."+c.column+" = ? || substr("+c.table+"."+c.column+", ?))",
+			if _, err := t.Exec("DELETE FROM "+c.table+" WHERE "+here+" AND EXISTS (SELECT 1 FROM "+c.table+" AS other WHERE "+c.same+"other."+c.column+" = ? || substr("+c.table+"."+c.column+", ?))",
 				was+"/", was+"0", now, tail); err != nil {
 				return err
 			}
 		}
-		if _, err := t.exec("UPDATE "+c.table+" SET "+c.column+" = ? || substr("+c.column+", ?) WHERE "+here, now, tail, was+"/", was+"0"); err != nil {
+		if _, err := t.Exec("UPDATE "+c.table+" SET "+c.column+" = ? || substr("+c.column+", ?) WHERE "+here, now, tail, was+"/", was+"0"); err != nil {
 			return err
 		}
 	}
-	_, err := t.exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
+	_, err := t.Exec("UPDATE openings SET account = ? WHERE account = ?", account(x.to.Channel, x.to.Account), account(x.from.Channel, x.from.Account))
 	return err
 }
 
 // moveCursor lets the new account go on where the old one stood, unless it has come to somewhere itself.
 func (t *tx) moveCursor(x relocation) error {
 	was, now := account(x.from.Channel, x.from.Account), account(x.to.Channel, x.to.Account)
-	if _, err := t.exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
+	if _, err := t.Exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
 		return err
 	}
-	_, err := t.exec("DELETE FROM cursors WHERE account = ?", was) // another login may have the name next
+	_, err := t.Exec("DELETE FROM cursors WHERE account = ?", was) // another login may have the name next
 	return err
 }
 
@@ -118,11 +119,11 @@ func (t *tx) movePeople(x relocation) error {
 			AND channel = ? AND account = ?`,
 		"UPDATE pairings SET account = ? WHERE channel = ? AND account = ?",
 	} {
-		if _, err := t.exec(q, append([]any{now}, was...)...); err != nil {
+		if _, err := t.Exec(q, append([]any{now}, was...)...); err != nil {
 			return err
 		}
 	}
-	if _, err := t.exec("DELETE FROM paired WHERE channel = ? AND account = ?", was...); err != nil {
+	if _, err := t.Exec("DELETE FROM paired WHERE channel = ? AND account = ?", was...); err != nil {
 		return err
 	}
 	return t.movePairingChats(x)
@@ -131,9 +132,9 @@ func (t *tx) movePeople(x relocation) error {
 // movePairingChats lets the answers to people who asked to be let in go to the new account.
 func (t *tx) movePairingChats(x relocation) error {
 	moved := map[int64]string{}
-	err := t.each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r row) error {
-		if a, ok := x.move(address(r.str(1))); ok {
-			moved[r.int(0)] = a.String()
+	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r engine.Row) error {
+		if a, ok := x.move(address(r.Str(1))); ok {
+			moved[r.Int(0)] = a.String()
 		}
 		return nil
 	})
@@ -141,7 +142,7 @@ func (t *tx) movePairingChats(x relocation) error {
 		return err
 	}
 	for num, at := range moved {
-		if _, err := t.exec("UPDATE pairings SET address = ? WHERE num = ?", at, num); err != nil {
+		if _, err := t.Exec("UPDATE pairings SET address = ? WHERE num = ?", at, num); err != nil {
 			return err
 		}
 	}

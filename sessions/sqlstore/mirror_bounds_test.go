@@ -33,11 +33,7 @@ func TestMirrorForgetsEnds(t *testing.T) {
 	if err := s.Close(); err != nil { // nobody writes any more
 		t.Fatal(err)
 	}
-	have := 0
-	for _, f := range s.mirror.files {
-		have += len(f.have)
-	}
-	if have != 0 || len(s.mirror.fresh) != 0 || len(s.mirror.files) != people {
-		t.Errorf("%d deliveries of %d files are known, %d files are fresh", have, len(s.mirror.files), len(s.mirror.fresh))
+	if files, fresh, have := s.mirror.Remembered(); have != 0 || fresh != 0 || files != people {
+		t.Errorf("%d deliveries of %d files are known, %d files are fresh", have, files, fresh)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 type mirrorLine struct {
@@ -253,7 +256,13 @@ func TestMirrorGap(t *testing.T) {
 func TestMirrorBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := open(t, Config{Dir: dir})
+	var s *Store
+	var full atomic.Bool
+	s = open(t, Config{Dir: dir, Trace: func(_, phase string) {
+		if full.Load() && phase == BeforeCommit {
+			s.mirror.Append(make([]transcriptfile.Line, 8192)) // full of lines of a transcript that does not exist
+		}
+	}})
 	if err := life(t.Context(), s, 1, 1, "q", "a"); err != nil {
 		t.Fatal(err)
 	}
@@ -263,10 +272,7 @@ func TestMirrorBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := s.mirror
-	m.mu.Lock()
-	m.waiting = make([]line, maxLines) // full of lines of a transcript that does not exist
-	m.mu.Unlock()
+	full.Store(true)
 	if err := life(t.Context(), s, 1, 2, "q2", "a2"); err != nil {
 		t.Fatal(err)
 	}
@@ -279,12 +285,12 @@ func TestMirrorBehind(t *testing.T) {
 // No id can point outside the folder, and two ids never share a file.
 func TestTranscriptPath(t *testing.T) {
 	t.Parallel()
-	s := &Store{conf: Config{Dir: "/state"}}
+	s := transcriptfile.New(slog.New(slog.DiscardHandler), nil, "/state")
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", ".", "..", "../..", "/etc/passwd", "a/b", `a\b`, "a\x00b", "..\u2215", "%2e%2e", strings.Repeat("x", 500), strings.Repeat("x", 501), "CON", "a.jsonl"}))
 	rapid.Check(t, func(t *rapid.T) {
 		a, i := hostile.Draw(t, "agent"), hostile.Draw(t, "id")
 		b, j := hostile.Draw(t, "agent2"), hostile.Draw(t, "id2")
-		p, q := s.TranscriptPath(sessions.AgentID(a), sessions.ID(i)), s.TranscriptPath(sessions.AgentID(b), sessions.ID(j))
+		p, q := s.Path(sessions.AgentID(a), sessions.ID(i)), s.Path(sessions.AgentID(b), sessions.ID(j))
 		part := strings.Split(p, "/")
 		if filepath.Clean(p) != p || len(part) != 6 || !strings.HasPrefix(p, "/state/agents/") || part[4] != "sessions" || len(part[3]) > 255 || len(part[5]) > 255 || strings.ContainsAny(p, "\x00\\") {
 			t.Fatalf("%q %q: %q", a, i, p)

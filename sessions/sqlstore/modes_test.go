@@ -16,7 +16,7 @@ func TestModes(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"parley.db", "parley.db-wal", "parley.db-shm", CommitsFile, SumsFile, ownerFile}
+	names := []string{"parley.db", "parley.db-wal", "parley.db-shm", CommitsFile, SumsFile, "owner.lock"}
 	check := func() {
 		t.Helper()
 		for _, name := range names {

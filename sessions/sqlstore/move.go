@@ -9,6 +9,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // relocation is one move of a chat, or of all chats of an account.
@@ -51,27 +52,27 @@ func (t *tx) readdress(x relocation) error {
 // noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle, and one that
 // moved before has one successor, the newest.
 func (t *tx) noteMove(x relocation) error {
-	if _, err := t.exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
+	if _, err := t.Exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
 		return err
 	}
-	_, err := t.exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", x.to.String(), x.from.String())
+	_, err := t.Exec("INSERT INTO moves (chat, was) VALUES (?, ?) ON CONFLICT (chat) DO UPDATE SET was = excluded.was", x.to.String(), x.from.String())
 	if err != nil || x.to.Type != channels.Direct || x.was == x.now {
 		return err
 	}
 	// A number that somebody else has got is not the person any more who had it: their own id gives no rights to the new one.
-	if _, err := t.exec("DELETE FROM identities WHERE channel = ? AND (was = ? OR now = ?)", string(x.to.Channel), x.now, x.now); err != nil {
+	if _, err := t.Exec("DELETE FROM identities WHERE channel = ? AND (was = ? OR now = ?)", string(x.to.Channel), x.now, x.now); err != nil {
 		return err
 	}
-	_, err = t.exec("INSERT INTO identities (channel, was, now) VALUES (?, ?, ?) ON CONFLICT (channel, was) DO UPDATE SET now = excluded.now", string(x.to.Channel), x.was, x.now)
+	_, err = t.Exec("INSERT INTO identities (channel, was, now) VALUES (?, ?, ?) ON CONFLICT (channel, was) DO UPDATE SET now = excluded.now", string(x.to.Channel), x.was, x.now)
 	return err
 }
 
 // Moves gives what chats were before.
 func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		was = map[channels.Address]channels.Address{}
-		return c.each(ctx, "SELECT chat, was FROM moves", nil, func(r row) error {
-			was[address(r.str(0))] = address(r.str(1))
+		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r engine.Row) error {
+			was[address(r.Str(0))] = address(r.Str(1))
 			return nil
 		})
 	})
@@ -80,10 +81,10 @@ func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 
 // Identities gives the ids that people had before.
 func (s *Store) Identities(ctx context.Context) (out []sessions.Identity, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r row) error {
-			out = append(out, sessions.Identity{Channel: channels.Kind(r.str(0)), Was: channels.UserID(r.str(1)), Now: channels.UserID(r.str(2))})
+		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) error {
+			out = append(out, sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))})
 			return nil
 		})
 	})
@@ -106,10 +107,10 @@ func beforeOf(at channels.Address) string {
 func (t *tx) current(at channels.Address) (channels.Address, error) {
 	for range maxMoves {
 		next := at
-		moved, err := t.one("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
-			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r row) error {
-				if next.Account = channels.AccountID(r.str(1)); next.Account == "" {
-					next = address(r.str(0))
+		moved, err := t.One("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
+			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r engine.Row) error {
+				if next.Account = channels.AccountID(r.Str(1)); next.Account == "" {
+					next = address(r.Str(0))
 				}
 				return nil
 			})
@@ -128,9 +129,9 @@ const maxMoves = 16
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
 func (t *tx) moveDeliveries(x relocation) error {
 	open := map[int64]string{}
-	err := t.each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r row) error {
-		if moved, ok := x.move(address(r.str(1))); ok {
-			open[r.int(0)] = moved.String()
+	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r engine.Row) error {
+		if moved, ok := x.move(address(r.Str(1))); ok {
+			open[r.Int(0)] = moved.String()
 		}
 		return nil
 	})
@@ -138,16 +139,16 @@ func (t *tx) moveDeliveries(x relocation) error {
 		return err
 	}
 	for seq, to := range open {
-		if _, err := t.exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
+		if _, err := t.Exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
 			return err
 		}
 	}
 	if x.to.Type == channels.Direct { // its messages keep their ids
-		if _, err := t.exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
+		if _, err := t.Exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
 			return err
 		}
 	}
-	_, err = t.exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
+	_, err = t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
 	return err
 }
 
@@ -159,18 +160,18 @@ func (t *tx) movePerson(x relocation) error {
 	at := []any{string(x.from.Channel), string(x.from.Account)}
 	by := func(id string) []any { return append(slices.Clone(at), id) }
 	const person = "channel = ? AND account = ? AND person = ?"
-	if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, ?, name, at FROM paired WHERE "+person+" ON CONFLICT (channel, account, person) DO NOTHING",
+	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, ?, name, at FROM paired WHERE "+person+" ON CONFLICT (channel, account, person) DO NOTHING",
 		append([]any{string(x.to.Account), x.now}, by(x.was)...)...); err != nil {
 		return err
 	}
-	if _, err := t.exec("DELETE FROM paired WHERE "+person, by(x.was)...); err != nil {
+	if _, err := t.Exec("DELETE FROM paired WHERE "+person, by(x.was)...); err != nil {
 		return err
 	}
-	rejected, err := t.one("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(row) error { return nil })
+	rejected, err := t.One("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(engine.Row) error { return nil })
 	if err != nil {
 		return err
 	}
-	there, err := t.one("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(row) error { return nil })
+	there, err := t.One("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(engine.Row) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -179,11 +180,11 @@ func (t *tx) movePerson(x relocation) error {
 		gone = x.now
 	}
 	if there {
-		if _, err := t.exec("DELETE FROM pairings WHERE "+person, by(gone)...); err != nil {
+		if _, err := t.Exec("DELETE FROM pairings WHERE "+person, by(gone)...); err != nil {
 			return err
 		}
 	}
-	_, err = t.exec("UPDATE pairings SET person = ?, address = ? WHERE "+person, append([]any{x.now, x.to.String()}, by(x.was)...)...)
+	_, err = t.Exec("UPDATE pairings SET person = ?, address = ? WHERE "+person, append([]any{x.now, x.to.String()}, by(x.was)...)...)
 	return err
 }
 
@@ -198,7 +199,7 @@ func (t *tx) moveJobs(x relocation) error {
 // changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
 func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
-	err := t.each(jobColumns, nil, func(r row) error {
+	err := t.Each(jobColumns, nil, func(r engine.Row) error {
 		var j sessions.Job
 		if scanJob(r, &j) == nil && change(&j) {
 			changed = append(changed, j)
@@ -223,9 +224,9 @@ func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 // relocate gives the sessions whose last message came from a chat its new place.
 func (t *tx) relocate(x relocation) error {
 	moved := map[int64]string{}
-	err := t.each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r row) error {
-		if a, ok := x.move(address(r.str(1))); ok {
-			moved[r.int(0)] = a.String()
+	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r engine.Row) error {
+		if a, ok := x.move(address(r.Str(1))); ok {
+			moved[r.Int(0)] = a.String()
 		}
 		return nil
 	})
@@ -233,7 +234,7 @@ func (t *tx) relocate(x relocation) error {
 		return err
 	}
 	for num, last := range moved {
-		if _, err := t.exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
+		if _, err := t.Exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
 			return err
 		}
 	}
@@ -279,8 +280,8 @@ func (t *tx) moveSessions(x relocation) error {
 	if x.account { // also sessions to which nothing came yet
 		query, args = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil
 	}
-	err := t.each(query, args, func(r row) error {
-		names[sessions.Key(r.str(0))] = sessions.Key(r.str(1))
+	err := t.Each(query, args, func(r engine.Row) error {
+		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
 		return nil
 	})
 	if err != nil {
@@ -366,7 +367,7 @@ func (t *tx) succession(x relocation, old, key sessions.Key) error {
 			return err
 		}
 	}
-	_, err = t.exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(old))
+	_, err = t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(old))
 	return err
 }
 
@@ -383,7 +384,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 		return err
 	}
 	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
-		if _, err := t.exec(q, string(at.Key), string(old)); err != nil {
+		if _, err := t.Exec(q, string(at.Key), string(old)); err != nil {
 			return err
 		}
 	}
@@ -397,7 +398,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 		return err
 	}
 	var places []string
-	if err := t.each("SELECT address FROM heard WHERE key = ?", []any{string(old)}, func(r row) error { places = append(places, r.str(0)); return nil }); err != nil {
+	if err := t.Each("SELECT address FROM heard WHERE key = ?", []any{string(old)}, func(r engine.Row) error { places = append(places, r.Str(0)); return nil }); err != nil {
 		return err
 	}
 	for _, p := range places {
@@ -419,7 +420,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 // requeue lets another session answer the messages that wait in one for their first turn.
 func (t *tx) requeue(old sessions.Key, at known) error {
 	var waiting []int64
-	err := t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r row) error {
+	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r) // one that cannot be read stays where it is
 		if err == nil && run.Kind == sessions.TurnRun && run.Attempt == 0 && run.Chain == nil && run.Agent == at.Agent {
 			waiting = append(waiting, row.seq)
@@ -430,7 +431,7 @@ func (t *tx) requeue(old sessions.Key, at known) error {
 		return err
 	}
 	for _, seq := range waiting {
-		if _, err := t.exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
+		if _, err := t.Exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
 			return err
 		}
 	}
@@ -440,7 +441,7 @@ func (t *tx) requeue(old sessions.Key, at known) error {
 // takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
 func (t *tx) takeOver(old sessions.Key, at known) error {
 	begun := map[int64]string{}
-	err := t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r row) error {
+	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r)
 		if err != nil || run.Kind != sessions.TurnRun || run.Agent != at.Agent { // one that cannot be read stays where it is
 			return nil
@@ -453,7 +454,7 @@ func (t *tx) takeOver(old sessions.Key, at known) error {
 		return err
 	}
 	for seq, body := range begun {
-		if _, err := t.exec("UPDATE runs SET key = ?, body = ? WHERE seq = ?", string(at.Key), body, seq); err != nil {
+		if _, err := t.Exec("UPDATE runs SET key = ?, body = ? WHERE seq = ?", string(at.Key), body, seq); err != nil {
 			return err
 		}
 	}

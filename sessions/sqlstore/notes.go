@@ -6,20 +6,21 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // keepNote adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
 func (t *tx) keepNote(n sessions.NewNote) error {
 	t.n.note++
-	if _, err := t.exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, ms(t.now)); err != nil {
+	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
 		return err
 	}
-	return t.s.indexNote(t.exec, t.n.note, string(n.Agent), n.Text)
+	return t.s.indexNote(t.Exec, t.n.note, string(n.Agent), n.Text)
 }
 
 func (s *Store) indexNote(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
 	w := append(words(text), scope('\uE001', agent))
-	if s.d.postgres {
+	if s.db.Dialect().Postgres {
 		_, err := exec("UPDATE notes SET indexed = 1, words = array_to_tsvector(?) WHERE num = ?", w, num)
 		return err
 	}
@@ -31,20 +32,20 @@ func (s *Store) indexNote(exec func(q string, args ...any) (int64, error), num i
 }
 
 // indexNotes indexes the notes that an older parley made, before anything else is written.
-func (s *Store) indexNotes(ctx context.Context) error {
+func (s *Store) indexNotes(ctx context.Context, c *engine.Conn) error {
 	type note struct {
 		num         int64
 		agent, text string
 	}
 	var old []note
-	err := s.writer.each(ctx, "SELECT num, agent, body FROM notes WHERE indexed = 0 ORDER BY num", nil, func(r row) error {
-		old = append(old, note{r.int(0), r.str(1), r.str(2)})
+	err := c.Each(ctx, "SELECT num, agent, body FROM notes WHERE indexed = 0 ORDER BY num", nil, func(r engine.Row) error {
+		old = append(old, note{r.Int(0), r.Str(1), r.Str(2)})
 		return nil
 	})
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	exec := func(q string, args ...any) (int64, error) { return s.writer.exec(ctx, q, args...) }
+	exec := func(q string, args ...any) (int64, error) { return c.Exec(ctx, q, args...) }
 	if _, err := exec("BEGIN"); err != nil {
 		return err
 	}
@@ -53,8 +54,8 @@ func (s *Store) indexNotes(ctx context.Context) error {
 			return fmt.Errorf("indexing the notes: %w", err) // the connection is closed, and nothing of it stays
 		}
 	}
-	if !s.d.postgres {
-		if _, err := exec(countOne); err != nil {
+	if !s.db.Dialect().Postgres {
+		if _, err := exec(engine.CountOne); err != nil {
 			return fmt.Errorf("indexing the notes: %w", err)
 		}
 	}
@@ -73,10 +74,10 @@ func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions
 	find, args := "SELECT n.num, n.key, n.body, n.at FROM notes n WHERE n.agent = ?", []any{string(q.Agent)}
 	if len(terms) > 0 {
 		find, by = findNotesSQLite, "w.rowid"
-		if s.d.postgres {
+		if s.db.Dialect().Postgres {
 			find, by = findNotesPostgres, "n.num"
 		}
-		args = append([]any{s.d.noteMatch(terms[:min(len(terms), maxTerms)], q.Agent)}, args...)
+		args = append([]any{noteMatch(s.db.Dialect(), terms[:min(len(terms), maxTerms)], q.Agent)}, args...)
 	}
 	switch {
 	case q.Of != "" && q.Children:
@@ -87,10 +88,10 @@ func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions
 		args = append(args, string(q.Of))
 	}
 	args = append(args, orDefault(q.Limit, 50))
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, find+" ORDER BY "+by+" DESC LIMIT ?", args, func(r row) error {
-			out = append(out, sessions.Note{ID: r.int(0), Key: sessions.Key(r.str(1)), Text: r.str(2), Time: r.time(3)})
+		return c.Each(ctx, find+" ORDER BY "+by+" DESC LIMIT ?", args, func(r engine.Row) error {
+			out = append(out, sessions.Note{ID: r.Int(0), Key: sessions.Key(r.Str(1)), Text: r.Str(2), Time: r.Time(3)})
 			return nil
 		})
 	})
@@ -103,9 +104,9 @@ const (
 )
 
 // noteMatch writes a query of the index. A word has only letters, digits and marks.
-func (d dialect) noteMatch(terms []string, agent sessions.AgentID) string {
+func noteMatch(d engine.Dialect, terms []string, agent sessions.AgentID) string {
 	before, after, and := `"`, `"*`, " AND "
-	if d.postgres {
+	if d.Postgres {
 		before, after, and = "'", "':*", " & "
 	}
 	match := before + scope('\uE001', string(agent)) + strings.TrimRight(after, ":*")

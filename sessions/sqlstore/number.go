@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Message.Number is the place of a message in its transcript: it counts no message of another session, as seq does (contract V4). It is
@@ -40,9 +41,9 @@ func (p *places) remember(transcript int64, at place) {
 }
 
 // number counts the messages of a transcript up to seq, that one included.
-func (p *places) number(ctx context.Context, c *conn, transcript, seq int64) (int64, error) {
+func (p *places) number(ctx context.Context, c *engine.Conn, transcript, seq int64) (int64, error) {
 	at := p.near(transcript)
-	n, err := c.number(ctx, "SELECT count(*) FROM messages WHERE transcript = ? AND seq > ? AND seq <= ?", transcript, min(at.seq, seq), max(at.seq, seq))
+	n, err := c.Number(ctx, "SELECT count(*) FROM messages WHERE transcript = ? AND seq > ? AND seq <= ?", transcript, min(at.seq, seq), max(at.seq, seq))
 	if err != nil {
 		return 0, err
 	}
@@ -55,19 +56,19 @@ func (p *places) number(ctx context.Context, c *conn, transcript, seq int64) (in
 }
 
 // seq finds the message with a number; math.MaxInt64 when there is none so high.
-func (p *places) seq(ctx context.Context, c *conn, transcript, number int64) (int64, error) {
+func (p *places) seq(ctx context.Context, c *engine.Conn, transcript, number int64) (int64, error) {
 	at := p.near(transcript)
 	if number <= at.number {
 		at = place{}
 	}
 	seq := int64(math.MaxInt64)
-	_, err := c.one(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT 1 OFFSET ?", []any{transcript, at.seq, number - at.number - 1},
-		func(r row) error { seq = r.int(0); return nil })
+	_, err := c.One(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT 1 OFFSET ?", []any{transcript, at.seq, number - at.number - 1},
+		func(r engine.Row) error { seq = r.Int(0); return nil })
 	return seq, err
 }
 
 // fill numbers messages of a transcript, oldest first. whole says that none between them was left out.
-func (p *places) fill(ctx context.Context, c *conn, transcript int64, msgs []sessions.Message, whole bool) error {
+func (p *places) fill(ctx context.Context, c *engine.Conn, transcript int64, msgs []sessions.Message, whole bool) error {
 	if len(msgs) == 0 {
 		return nil
 	}
@@ -83,8 +84,8 @@ func (p *places) fill(ctx context.Context, c *conn, transcript int64, msgs []ses
 		return nil
 	}
 	i := 0
-	return c.each(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq BETWEEN ? AND ? ORDER BY seq", []any{transcript, first, last}, func(r row) error {
-		if i < len(msgs) && r.int(0) == msgs[i].Seq {
+	return c.Each(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq BETWEEN ? AND ? ORDER BY seq", []any{transcript, first, last}, func(r engine.Row) error {
+		if i < len(msgs) && r.Int(0) == msgs[i].Seq {
 			msgs[i].Number = n
 			i++
 		}

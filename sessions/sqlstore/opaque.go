@@ -52,19 +52,6 @@ func decodeOpaque(text string, m *sessions.Message) {
 	}
 }
 
-// readableBody is the body of a message as a transcript's file has it: see sessions.Message.Readable. Most have nothing to leave out.
-func readableBody(body string) (string, error) {
-	if !strings.Contains(body, `"type":"`+sessions.ThinkingBlock+`"`) && !strings.Contains(body, `"signature":`) {
-		return body, nil
-	}
-	var m sessions.Message
-	if err := decode(body, &m); err != nil {
-		return "", err
-	}
-	b, err := json.Marshal(m.Readable())
-	return string(b), err
-}
-
 // maxDropLog bounds the runs that are remembered as named in the log.
 const maxDropLog = 256
 

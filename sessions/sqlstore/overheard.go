@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // overhear keeps a line for the session's next turn, and lets the oldest of its session go.
@@ -16,22 +17,22 @@ func (t *tx) overhear(x sessions.Overheard) error {
 	if err := t.keepHeard(x); err != nil {
 		return err
 	}
-	_, err := t.exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
+	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
 	return err
 }
 
 func (t *tx) keepHeard(x sessions.Overheard) error {
 	at := x.Time
 	if at.IsZero() {
-		at = t.now
+		at = t.Now
 	}
 	event := x.Event
 	if event == channels.Message {
 		event = ""
 	}
 	t.n.overheard++
-	_, err := t.exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), ms(at), x.Text, x.About)
+	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
 	return err
 }
 
@@ -47,11 +48,11 @@ func (t *tx) unheard(run sessions.Run) error {
 	if at, err := t.session(run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
 		return err
 	}
-	since, err := overheardOf(t.ctx, t.conn, run.Key)
+	since, err := overheardOf(t.Ctx, t.Conn, run.Key)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec("DELETE FROM overheard WHERE key = ?", string(run.Key)); err != nil {
+	if _, err := t.Exec("DELETE FROM overheard WHERE key = ?", string(run.Key)); err != nil {
 		return err
 	}
 	for _, l := range append(lines, since...) {
@@ -71,14 +72,14 @@ func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
 	n := int64(0)
 	switch x.Event {
 	case channels.Edited: // what was said, and an edit before
-		n, err = t.exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
+		n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
 	case channels.Deleted: // by whoever said it, or nobody knows who: what was said; of an edit it is still told that the message is gone
 		by := []any{string(x.Key), string(x.Message), x.Sender}
-		if n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
-			_, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted') AND ? IN (sender, '')", by...)
+		if n, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
+			_, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted') AND ? IN (sender, '')", by...)
 		}
 	case channels.Reacted: // taken away before anybody was told: nothing happened
-		n, err = t.exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event = 'reacted' AND sender = ?", string(x.Key), string(x.Message), x.Sender)
+		n, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event = 'reacted' AND sender = ?", string(x.Key), string(x.Message), x.Sender)
 		if x.Text != "" {
 			n = 0
 		}
@@ -88,22 +89,22 @@ func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
 
 // told removes the lines that a turn is shown now; last is the newest of them.
 func (t *tx) told(key sessions.Key, last int64) error {
-	_, err := t.exec("DELETE FROM overheard WHERE key = ? AND seq <= ?", string(key), last)
+	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= ?", string(key), last)
 	return err
 }
 
 // Overheard gives the group talk that the session's next turn is to be shown, oldest first.
 func (s *Store) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		out, err = overheardOf(ctx, c, key)
 		return err
 	})
 	return out, err
 }
 
-func overheardOf(ctx context.Context, c *conn, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = c.each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r row) error {
-		out = append(out, sessions.Overheard{Seq: r.int(0), Key: key, Sender: r.str(1), Name: r.str(2), Message: channels.MessageID(r.str(3)), Time: r.time(4), Text: r.str(5), Event: channels.Event(r.str(6)), About: r.str(7)})
+func overheardOf(ctx context.Context, c *engine.Conn, key sessions.Key) (out []sessions.Overheard, err error) {
+	err = c.Each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
+		out = append(out, sessions.Overheard{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)})
 		return nil
 	})
 	return out, err

@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // A pairing that was rejected has no hash: no code is its.
@@ -24,30 +25,30 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		created = false
 		now := p.Created
 		if now.IsZero() {
-			now = t.now
+			now = t.Now
 		}
 		if p.Source != "" {
-			if seen, err := t.one("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(row) error { return nil }); err != nil || seen {
+			if seen, err := t.One("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
+				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
 		waiting, mine := 0, false
-		if err := t.each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), ms(now)}, func(r row) error {
-			if r.str(1) != "" {
+		if err := t.Each("SELECT person, hash FROM pairings WHERE channel = ? AND account = ? AND expires > ?", []any{string(p.Channel), string(p.Account), engine.Ms(now)}, func(r engine.Row) error {
+			if r.Str(1) != "" {
 				waiting++
 			}
-			mine = mine || r.str(0) == string(p.User)
+			mine = mine || r.Str(0) == string(p.User)
 			return nil
 		}); err != nil || mine || waiting >= limit {
 			return err
 		}
-		if _, err := t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), ms(now)); err != nil {
+		if _, err := t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), engine.Ms(now)); err != nil {
 			return err
 		}
 		t.n.pairing++
-		if _, err := t.exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, ms(now), ms(p.Expires), p.Address.String()); err != nil {
+		if _, err := t.Exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
 		created = true
@@ -65,15 +66,15 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 
 const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
-func scanPairing(r row) sessions.Pairing {
-	return sessions.Pairing{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Hash: r.str(4), Created: r.time(5), Expires: r.time(6), Rejected: r.str(4) == "", Address: address(r.str(7))}
+func scanPairing(r engine.Row) sessions.Pairing {
+	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: address(r.Str(7))}
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.
 func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{ms(now)}, func(r row) error {
+		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) error {
 			out = append(out, scanPairing(r))
 			return nil
 		})
@@ -84,7 +85,7 @@ func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pai
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
 func (t *tx) endPairing(a sessions.Answer) error {
 	var p sessions.Pairing
-	found, err := t.one("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, ms(a.Time)}, func(r row) error {
+	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
 		return nil
 	})
@@ -92,17 +93,17 @@ func (t *tx) endPairing(a sessions.Answer) error {
 		return err
 	}
 	if !found {
-		return &sentence{fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("no pairing on %s is waiting for this code (it may have expired or been used)", a.Channel), Is: sessions.ErrNotFound}
 	}
 	if !a.Approve {
-		_, err := t.exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
+		_, err := t.Exec("UPDATE pairings SET hash = '', expires = ? WHERE channel = ? AND account = ? AND person = ?", engine.Ms(a.Time.Add(sessions.RejectedFor)), string(p.Channel), string(p.Account), string(p.User))
 		return err
 	}
-	if _, err := t.exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
-		string(p.Channel), string(p.Account), string(p.User), p.Name, ms(a.Time)); err != nil {
+	if _, err := t.Exec("INSERT INTO paired (channel, account, person, name, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (channel, account, person) DO NOTHING",
+		string(p.Channel), string(p.Account), string(p.User), p.Name, engine.Ms(a.Time)); err != nil {
 		return err
 	}
-	_, err = t.exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
+	_, err = t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND person = ?", string(p.Channel), string(p.Account), string(p.User))
 	return err
 }
 
@@ -111,24 +112,24 @@ func (t *tx) unpair(u sessions.Unpair) error {
 	who := []any{string(u.Channel), string(u.Account), string(u.User)}
 	found := int64(0)
 	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {
-		n, err := t.exec("DELETE FROM "+from+" channel = ? AND account = ? AND person = ?", who...)
+		n, err := t.Exec("DELETE FROM "+from+" channel = ? AND account = ? AND person = ?", who...)
 		if err != nil {
 			return err
 		}
 		found += n
 	}
 	if found == 0 {
-		return &sentence{fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), sessions.ErrNotFound}
+		return &engine.UserError{Words: fmt.Sprintf("%s:%s was neither let in by a code nor turned down on account %s (parley pairing list shows who was)", u.Channel, u.User, u.Account), Is: sessions.ErrNotFound}
 	}
 	return nil
 }
 
 // Admitted gives everybody who was let in, who came first first.
 func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r row) error {
-			out = append(out, sessions.Admitted{Channel: channels.Kind(r.str(0)), Account: channels.AccountID(r.str(1)), User: channels.UserID(r.str(2)), Name: r.str(3), Since: r.time(4)})
+		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) error {
+			out = append(out, sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)})
 			return nil
 		})
 	})
@@ -137,8 +138,8 @@ func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err erro
 
 // Paired reports whether a person was let in.
 func (s *Store) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		ok, err = c.one(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(row) error { return nil })
+	err = s.read(ctx, func(c *engine.Conn) error {
+		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(engine.Row) error { return nil })
 		return err
 	})
 	return ok, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"parley/sessions/sqlstore/engine"
 )
 
 // Tables that stay small, and the names of what a statement has selected before.
@@ -46,19 +48,18 @@ type prepared struct {
 func (x *prepared) take(s *Store) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	add := func(c *conn) {
-		for q := range c.stmts {
+	add := func(c *engine.Conn) {
+		all, full := c.Prepared()
+		for _, q := range all {
 			x.all[q] = true
 		}
-		x.full = x.full || len(c.stmts) >= maxStmts
+		x.full = x.full || full
 	}
-	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.conn); return nil }) != nil {
+	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.Conn); return nil }) != nil {
 		return // closed by its test
 	}
-	s.readers.mu.Lock()
-	defer s.readers.mu.Unlock()
-	for _, x := range s.readers.idle {
-		add(x.c)
+	for _, c := range s.db.IdleReaders() {
+		add(c)
 	}
 }
 
@@ -73,7 +74,7 @@ func (x *prepared) plans(t *testing.T) map[string][]string {
 				continue
 			}
 			args := slices.Repeat([]any{1}, strings.Count(q, "?"))
-			if err := tx.conn.each(tx.ctx, "EXPLAIN QUERY PLAN "+q, args, func(r row) error { plans[q] = append(plans[q], r.str(3)); return nil }); err != nil {
+			if err := tx.Conn.Each(tx.Ctx, "EXPLAIN QUERY PLAN "+q, args, func(r engine.Row) error { plans[q] = append(plans[q], r.Str(3)); return nil }); err != nil {
 				return err
 			}
 		}

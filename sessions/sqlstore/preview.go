@@ -5,6 +5,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // BeginPreview notes a preview before it is sent.
@@ -14,15 +15,15 @@ func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
 			if known, err := t.opened(p.To); err != nil {
 				return err
 			} else if !known {
-				return wrong("the account has never written in %s", p.To)
+				return engine.Conflict("the account has never written in %s", p.To)
 			}
 		}
-		n, err := t.exec("INSERT INTO previews (run, session, address, key, state, msg, text, quoted, at) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT (run) DO NOTHING",
-			string(p.Run), string(p.Session), p.To.String(), p.Key, string(sessions.PreviewSending), p.Text, string(p.ReplyTo), ms(t.now))
+		n, err := t.Exec("INSERT INTO previews (run, session, address, key, state, msg, text, quoted, at) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT (run) DO NOTHING",
+			string(p.Run), string(p.Session), p.To.String(), p.Key, string(sessions.PreviewSending), p.Text, string(p.ReplyTo), engine.Ms(t.Now))
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = t.open(p.To, sessions.Reply, t.now, sessions.Opening{})
+		_, err = t.open(p.To, sessions.Reply, t.Now, sessions.Opening{})
 		return err
 	})
 }
@@ -30,9 +31,9 @@ func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
 // ShowPreview notes the platform's id of a preview.
 func (s *Store) ShowPreview(ctx context.Context, run sessions.RunID, id channels.MessageID) error {
 	return s.write(ctx, "ShowPreview", func(t *tx) error {
-		n, err := t.exec("UPDATE previews SET state = ?, msg = ? WHERE run = ?", string(sessions.PreviewShown), string(id), string(run))
+		n, err := t.Exec("UPDATE previews SET state = ?, msg = ? WHERE run = ?", string(sessions.PreviewShown), string(id), string(run))
 		if err == nil && n == 0 {
-			err = missing("the preview of run", run)
+			err = engine.NotFound("the preview of run", run)
 		}
 		return err
 	})
@@ -40,16 +41,16 @@ func (s *Store) ShowPreview(ctx context.Context, run sessions.RunID, id channels
 
 const previewColumns = "run, session, address, key, state, msg, text, quoted"
 
-func readPreview(r row) sessions.Preview {
-	return sessions.Preview{Run: sessions.RunID(r.str(0)), Session: sessions.Key(r.str(1)), To: address(r.str(2)), Key: r.str(3), State: sessions.PreviewState(r.str(4)),
-		ID: channels.MessageID(r.str(5)), Text: r.str(6), ReplyTo: channels.MessageID(r.str(7))}
+func readPreview(r engine.Row) sessions.Preview {
+	return sessions.Preview{Run: sessions.RunID(r.Str(0)), Session: sessions.Key(r.Str(1)), To: address(r.Str(2)), Key: r.Str(3), State: sessions.PreviewState(r.Str(4)),
+		ID: channels.MessageID(r.Str(5)), Text: r.Str(6), ReplyTo: channels.MessageID(r.Str(7))}
 }
 
 // Previews gives the previews that were begun and not ended.
 func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		list = nil
-		return c.each(ctx, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, func(r row) error {
+		return c.Each(ctx, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, func(r engine.Row) error {
 			list = append(list, readPreview(r))
 			return nil
 		})
@@ -60,7 +61,7 @@ func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err erro
 // EndPreview forgets a preview.
 func (s *Store) EndPreview(ctx context.Context, run sessions.RunID) error {
 	return s.write(ctx, "EndPreview", func(t *tx) error {
-		_, err := t.exec("DELETE FROM previews WHERE run = ?", string(run))
+		_, err := t.Exec("DELETE FROM previews WHERE run = ?", string(run))
 		return err
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"parley/sessions/sqlstore/engine"
 )
 
 // TestReaders: reads that come one after the other are made on one connection, those that come together each on its own, as many as there
@@ -14,14 +16,12 @@ func TestReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
 		defer func() { _ = s.Close() }()
-		var last *conn
+		var last *engine.Conn
 		idle := func() int {
-			s.readers.mu.Lock()
-			defer s.readers.mu.Unlock()
-			return len(s.readers.idle)
+			return len(s.db.IdleReaders())
 		}
 		one := func(ctx context.Context) error {
-			return s.read(ctx, func(c *conn) error { last = c; return nil })
+			return s.read(ctx, func(c *engine.Conn) error { last = c; return nil })
 		}
 		for range 5 {
 			was := last
@@ -31,7 +31,7 @@ func TestReaders(t *testing.T) {
 		}
 		hold := make(chan struct{})
 		for range 2 {
-			go func() { _ = s.read(t.Context(), func(*conn) error { <-hold; return nil }) }()
+			go func() { _ = s.read(t.Context(), func(*engine.Conn) error { <-hold; return nil }) }()
 		}
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func TestReaders(t *testing.T) {
 		if idle() != 2 {
 			t.Errorf("%d open", idle())
 		}
-		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, errClosed) {
+		if err := errors.Join(s.Close(), one(t.Context())); !errors.Is(err, engine.ErrClosed) {
 			t.Error(err)
 		}
 	})
@@ -59,13 +59,12 @@ func TestReaders(t *testing.T) {
 // TestReadersOfAServer: a connection that was idle for minutes may have been ended by the server: it is not used again. Whoever reads notices nothing.
 func TestReadersOfAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, Config{Dir: t.TempDir(), Readers: 2})
+		s := open(t, Config{Dir: t.TempDir(), Readers: 2, readerIdle: time.Minute})
 		defer func() { _ = s.Close() }()
-		s.readers.lasts = time.Minute
-		var last *conn
+		var last *engine.Conn
 		one := func() {
 			t.Helper()
-			if err := s.read(t.Context(), func(c *conn) error { last = c; return nil }); err != nil {
+			if err := s.read(t.Context(), func(c *engine.Conn) error { last = c; return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -76,8 +75,8 @@ func TestReadersOfAServer(t *testing.T) {
 			t.Error("another one before its time")
 		}
 		<-time.After(61 * time.Second)
-		if one(); last == first || len(s.readers.idle) != 1 {
-			t.Errorf("the same one again, or %d open", len(s.readers.idle))
+		if one(); last == first || len(s.db.IdleReaders()) != 1 {
+			t.Errorf("the same one again, or %d open", len(s.db.IdleReaders()))
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // What is in memory of the index follows the commit: an edit whose commit fails changes nothing that a search finds, and one in the same
@@ -30,8 +31,8 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 					return err
 				}
 				at, id := shelf{}, ""
-				if _, err := t.one("SELECT m.transcript, m.id, t.key, t.agent, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.role = 'user' ORDER BY m.seq DESC LIMIT 1", nil, func(r row) error {
-					at, id = shelf{transcript: r.int(0), key: sessions.Key(r.str(2)), agent: sessions.AgentID(r.str(3)), session: sessions.ID(r.str(4))}, r.str(1)
+				if _, err := t.One("SELECT m.transcript, m.id, t.key, t.agent, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.role = 'user' ORDER BY m.seq DESC LIMIT 1", nil, func(r engine.Row) error {
+					at, id = shelf{transcript: r.Int(0), key: sessions.Key(r.Str(2)), agent: sessions.AgentID(r.Str(3)), session: sessions.ID(r.Str(4))}, r.Str(1)
 					return nil
 				}); err != nil {
 					return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
@@ -22,7 +23,7 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	if err != nil || asked.ID != by.ID && asked.Batch != by.ID {
 		return false, err
 	}
-	open, err := t.conn.number(t.ctx, "SELECT (SELECT count(*) FROM messages WHERE transcript = ? AND seq >= ? AND run = ? AND role <> 'user') + (SELECT count(*) FROM previews WHERE run = ?)",
+	open, err := t.Conn.Number(t.Ctx, "SELECT (SELECT count(*) FROM messages WHERE transcript = ? AND seq >= ? AND run = ? AND role <> 'user') + (SELECT count(*) FROM previews WHERE run = ?)",
 		at.transcript, at.first, at.seq, string(by.ID))
 	if err != nil || open > 0 {
 		return false, err
@@ -62,14 +63,14 @@ func (t *tx) keepRequest(run sessions.Run, at runRow) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
+	_, err = t.Exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
 	return err
 }
 
 // rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
 func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err error) {
 	var m sessions.Message
-	done, err = t.one("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r row) (err error) {
+	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r engine.Row) (err error) {
 		m, err = scanBody(r)
 		return err
 	})
@@ -82,12 +83,12 @@ func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if t.d.postgres {
-		_, err = t.exec("UPDATE messages SET body = ?, words = array_to_tsvector(?) WHERE seq = ?", w.body, indexed(w.words, at), seq)
-	} else if _, err = t.exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
+	if t.Dialect.Postgres {
+		_, err = t.Exec("UPDATE messages SET body = ?, words = array_to_tsvector(?) WHERE seq = ?", w.body, indexed(w.words, at), seq)
+	} else if _, err = t.Exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
 		err = t.reindex(entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
 	}
-	t.mirror = append(t.mirror, line{transcript: at.transcript, path: t.s.TranscriptPath(at.agent, at.session), remove: true}) // written again with the next line
+	t.mirror = append(t.mirror, t.s.mirror.Remove(at.transcript, at.agent, at.session)) // written again with the next line
 	return true, err
 }
 
@@ -101,9 +102,9 @@ func (t *tx) reindex(e entry) error {
 	if err := t.flushIndex(); err != nil {
 		return err
 	}
-	if _, err := t.exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {
+	if _, err := t.Exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {
 		return err
 	}
-	_, err := t.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text)
+	_, err := t.Exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // request is what a run was asked for. Once queued it changes only with the message that caused it.
@@ -36,7 +37,7 @@ type request struct {
 
 func requestOf(r sessions.Run) request {
 	in := r.Input
-	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, clampTime(in.Time)
+	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
@@ -59,42 +60,42 @@ type runRow struct {
 
 var runColumns = nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
-func scanRun(r row) (run sessions.Run, at runRow, err error) {
-	at = runRow{seq: r.int(0), transcript: r.int(3), stop: r.bool(6), first: r.int(8)}
+func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
+	at = runRow{seq: r.Int(0), transcript: r.Int(3), stop: r.Bool(6), first: r.Int(8)}
 	var q request
-	if err = decode(r.str(13), &q); err != nil {
-		return run, at, fmt.Errorf("run %s: %w", r.str(1), err)
+	if err = decode(r.Str(13), &q); err != nil {
+		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
 	}
 	var o outcome
-	if err = decode(r.str(14), &o); err != nil {
-		return run, at, fmt.Errorf("run %s: %w", r.str(1), err)
+	if err = decode(r.Str(14), &o); err != nil {
+		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
 	}
 	run = sessions.Run{
-		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
-		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
-		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
+		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
+		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.Str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
 	return run, at, nil
 }
 
-func (t *tx) run(id sessions.RunID) (sessions.Run, runRow, error) { return getRun(t.ctx, t.conn, id) }
+func (t *tx) run(id sessions.RunID) (sessions.Run, runRow, error) { return getRun(t.Ctx, t.Conn, id) }
 
-func getRun(ctx context.Context, c *conn, id sessions.RunID) (run sessions.Run, at runRow, err error) {
-	found, err := c.one(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r row) (err error) {
+func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run sessions.Run, at runRow, err error) {
+	found, err := c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
 		run, at, err = scanRun(r)
 		return err
 	})
 	if err == nil && !found {
-		err = missing("run", id)
+		err = engine.NotFound("run", id)
 	}
 	return run, at, err
 }
 
 // enqueue puts a run at the end of its session's queue.
 func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, error) {
-	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, fromMs(ms(t.now))
+	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
 		run.Input.Run = run.ID
@@ -115,8 +116,8 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 		parent = string(run.Chain.Requester)
 	}
 	t.n.run++
-	_, err := t.exec("INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), ms(run.Created), body)
+	_, err := t.Exec("INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), engine.Ms(run.Created), body)
 	return run, err
 }
 
@@ -133,8 +134,8 @@ func (s *Store) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, 
 func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at runRow
 	busy := false
-	ok, err = t.one("SELECT "+runColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r row) (err error) {
-		if busy = r.bool(16); !busy { // the run at work may have been queued later: see takeOver
+	ok, err = t.One("SELECT "+runColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r engine.Row) (err error) {
+		if busy = r.Bool(16); !busy { // the run at work may have been queued later: see takeOver
 			run, at, err = scanRun(r)
 		}
 		return err
@@ -148,13 +149,13 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 		}
 		at.first = t.n.message
 	}
-	run.Status, run.Started = sessions.Running, fromMs(ms(t.now))
+	run.Status, run.Started = sessions.Running, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt++
 	if run.Deadline.IsZero() && run.Timeout > 0 {
-		run.Deadline = fromMs(ms(t.now.Add(run.Timeout)))
+		run.Deadline = engine.FromMs(engine.Ms(t.Now.Add(run.Timeout)))
 	}
-	_, err = t.exec("UPDATE runs SET status = 'running', attempt = ?, first = ?, started = ?, deadline = ? WHERE seq = ?",
-		run.Attempt, at.first, ms(run.Started), ms(run.Deadline), at.seq)
+	_, err = t.Exec("UPDATE runs SET status = 'running', attempt = ?, first = ?, started = ?, deadline = ? WHERE seq = ?",
+		run.Attempt, at.first, engine.Ms(run.Started), engine.Ms(run.Deadline), at.seq)
 	return run, err == nil, err
 }
 
@@ -178,7 +179,7 @@ func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.
 			return err
 		}
 		if run.Status != sessions.Running && t.n.message > before {
-			return wrong("run %s is %s: it records nothing more", id, run.Status)
+			return engine.Conflict("run %s is %s: it records nothing more", id, run.Status)
 		}
 		return nil
 	})
@@ -186,7 +187,7 @@ func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.
 
 // Steps gives what a run has recorded, its input left out.
 func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Message, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		run, at, err := getRun(ctx, c, id)
 		if err != nil {
 			return err
@@ -197,8 +198,8 @@ func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Me
 	return out, err
 }
 
-func steps(ctx context.Context, c *conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	err = c.each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r row) error {
+func steps(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
+	err = c.Each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r engine.Row) error {
 		m, err := scanForPrompt(r)
 		if m.ID != run.Input.ID {
 			out = append(out, m)
@@ -267,7 +268,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		return acc, err
 	}
 	if run.Status != sessions.Running {
-		return acc, wrong("run %s is %s, not running", id, run.Status)
+		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
 	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
 		if f, err = f.stopped(); err != nil {
@@ -279,7 +280,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		return acc, err
 	}
 	// One that was interrupted too late, with its answer ready, has answered by itself.
-	if _, err = t.exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), ms(t.now), f.body, f.Status == sessions.Done, at.seq); err != nil {
+	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
 		return acc, err
 	}
 	if f.Summary != nil {
@@ -317,7 +318,7 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 			return acc, t.clear(f)
 		}
 	}
-	if t.also(f.next != nil, "next"); f.next != nil {
+	if t.Label(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
 		if acc, err = t.once(sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
 			return acc, err
@@ -345,7 +346,7 @@ func (t *tx) clear(f *ending) error {
 		k, err := t.session(*f.Archive)
 		if err == nil {
 			err = t.archive(&k)
-			t.also(err == nil, "archive")
+			t.Label(err == nil, "archive")
 		}
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return err
@@ -354,11 +355,11 @@ func (t *tx) clear(f *ending) error {
 	if f.Delete == nil {
 		return nil
 	}
-	open, err := t.conn.number(t.ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
+	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
 	if err != nil || open > 0 { // a follow-up has the same chain: its end asks again
 		return err
 	}
-	t.also(true, "delete")
+	t.Label(true, "delete")
 	return t.remove(*f.Delete)
 }
 
@@ -387,11 +388,11 @@ func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
 			k.ByAgents++
 		}
 	}
-	k.touch(time.Time{}, t.now)
+	k.touch(time.Time{}, t.Now)
 	usage, err := encode(k.Usage)
 	if err != nil {
 		return k.Session, err
 	}
-	_, err = t.exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, ms(k.Updated), k.num)
+	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.num)
 	return k.Session, err
 }

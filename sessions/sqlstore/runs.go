@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sendlog"
 )
 
 // Recover puts running runs back in the queue, those that a person stopped excepted, and finds the deliveries that were being sent.
@@ -21,11 +23,11 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, sending []ses
 				return err
 			}
 		}
-		if _, err := t.exec("UPDATE runs SET status = 'queued' WHERE status IN ('queued', 'running') AND status = 'running'"); err != nil {
+		if _, err := t.Exec("UPDATE runs SET status = 'queued' WHERE status IN ('queued', 'running') AND status = 'running'"); err != nil {
 			return err
 		}
-		err := t.each("SELECT key FROM runs WHERE status IN ('queued', 'running') GROUP BY key ORDER BY min(seq)", nil, func(r row) error {
-			keys = append(keys, sessions.Key(r.str(0)))
+		err := t.Each("SELECT key FROM runs WHERE status IN ('queued', 'running') GROUP BY key ORDER BY min(seq)", nil, func(r engine.Row) error {
+			keys = append(keys, sessions.Key(r.Str(0)))
 			return nil
 		})
 		if err != nil {
@@ -40,7 +42,7 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, sending []ses
 // interrupted gives the deliveries that were being sent, oldest first, as they are with what the killed host knew of them (CallsFile).
 func (t *tx) interrupted() (out []sessions.Delivery, err error) {
 	var transcripts []int64
-	err = t.each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r row) error {
+	err = t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r engine.Row) error {
 		d, transcript, err := scanDelivery(r)
 		out, transcripts = append(out, d), append(transcripts, transcript)
 		return err
@@ -48,9 +50,9 @@ func (t *tx) interrupted() (out []sessions.Delivery, err error) {
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	said, err := t.s.calls.newest()
+	said, err := t.s.calls.Newest()
 	if err != nil {
-		t.s.conf.Logger.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", CallsFile, "err", err)
+		t.s.conf.Logger.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", sendlog.FileName, "err", err)
 	}
 	for i := range out {
 		if err := t.goOn(&out[i], transcripts[i], said); err != nil {
@@ -67,7 +69,7 @@ func (t *tx) noteStopped() error {
 		at  runRow
 	}
 	var all []stopped
-	err := t.each("SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = ''", nil, func(r row) error {
+	err := t.Each("SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = ''", nil, func(r engine.Row) error {
 		run, at, err := scanRun(r)
 		if run.Kind != sessions.CompactRun { // whose input is no message
 			all = append(all, stopped{run, at})
@@ -78,7 +80,7 @@ func (t *tx) noteStopped() error {
 		return err
 	}
 	for _, x := range all {
-		note, err := t.s.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.now)})
+		note, err := t.s.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.Now)})
 		if err == nil {
 			err = t.append(t.shelf(x.run, x.at), note, map[string]int64{})
 		}
@@ -91,8 +93,8 @@ func (t *tx) noteStopped() error {
 
 // CountByAgents counts the runs of a session that other agents caused.
 func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		found, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), ms(since), most)
+	err = s.read(ctx, func(c *engine.Conn) error {
+		found, err := c.Number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), engine.Ms(since), most)
 		n = int(found)
 		return err
 	})
@@ -101,7 +103,7 @@ func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.
 
 // GetRun finds a run.
 func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		run, _, err = getRun(ctx, c, id)
 		return err
 	})
@@ -111,15 +113,15 @@ func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run
 // Totals counts sessions that live, and says how long the oldest run has waited.
 func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
 	x.Sessions = make(map[sessions.AgentID]int)
-	err = s.read(ctx, func(c *conn) error {
-		if err := c.each(ctx, "SELECT agent, count(*) FROM sessions WHERE archived = ? GROUP BY agent", []any{false}, func(r row) error {
-			x.Sessions[sessions.AgentID(r.str(0))] = int(r.int(1))
+	err = s.read(ctx, func(c *engine.Conn) error {
+		if err := c.Each(ctx, "SELECT agent, count(*) FROM sessions WHERE archived = ? GROUP BY agent", []any{false}, func(r engine.Row) error {
+			x.Sessions[sessions.AgentID(r.Str(0))] = int(r.Int(1))
 			return nil
 		}); err != nil {
 			return err
 		}
-		_, err := c.one(ctx, "SELECT created FROM runs WHERE status = 'queued' AND status IN ('queued', 'running') ORDER BY created LIMIT 1", nil, func(r row) error {
-			x.Oldest = r.time(0)
+		_, err := c.One(ctx, "SELECT created FROM runs WHERE status = 'queued' AND status IN ('queued', 'running') ORDER BY created LIMIT 1", nil, func(r engine.Row) error {
+			x.Oldest = r.Time(0)
 			return nil
 		})
 		return err
@@ -129,8 +131,8 @@ func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
 
 // CountOpen counts the runs of a session that wait or are at work: an index alone has the answer.
 func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err error) {
-	err = s.read(ctx, func(c *conn) error {
-		found, err := c.number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
+	err = s.read(ctx, func(c *engine.Conn) error {
+		found, err := c.Number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
 		n = int(found)
 		return err
 	})
@@ -148,11 +150,11 @@ func (s *Store) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sess
 			args = append(args, string(k))
 		}
 	}
-	q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (" + marks(len(keys)) + ")) AND key NOT IN (" +
-		marks(len(keys)) + ") ORDER BY seq"
-	err = s.read(ctx, func(c *conn) error {
+	q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (" + engine.Marks(len(keys)) + ")) AND key NOT IN (" +
+		engine.Marks(len(keys)) + ") ORDER BY seq"
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, q, args, func(r row) error {
+		return c.Each(ctx, q, args, func(r engine.Row) error {
 			run, _, err := scanRun(r)
 			out = append(out, run)
 			return err
@@ -187,7 +189,7 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 		where, args = append(where, "body LIKE ? ESCAPE '!'"), append(args, `{"kind":"`+likeEscape.Replace(string(q.Kind))+`",%`)
 	}
 	if !q.Since.IsZero() {
-		where, args = append(where, "created >= ?"), append(args, ms(q.Since))
+		where, args = append(where, "created >= ?"), append(args, engine.Ms(q.Since))
 	}
 	order := "seq"
 	if q.Key == "" && q.Status != "" && !q.Status.Final() { // with a key, the index of open runs has them in order
@@ -197,9 +199,9 @@ func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessio
 		order += " DESC"
 	}
 	args = append(args, orDefault(q.Limit, 50))
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
-		return c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+" LIMIT ?", args, func(r row) error {
+		return c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+" LIMIT ?", args, func(r engine.Row) error {
 			run, _, err := scanRun(r)
 			out = append(out, run)
 			return err

@@ -8,6 +8,9 @@ import (
 	"os"
 	"strings"
 
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
+
 	"github.com/pressly/goose/v3"
 )
 
@@ -21,16 +24,16 @@ const schemaQuery = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_
 // CheckSchema compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its version make. The error
 // wraps ErrSchema when they differ. A version that no migration has is for Inspect to refuse.
 func CheckSchema(ctx context.Context, path string) error {
-	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	c, err := engine.SQLite.Connect(ctx, sqlitefile.ReadOnly(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	if err := c.none(ctx, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
+	if err := none(ctx, c, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
 		return err // before any other query: it would be carried out
 	}
-	version, err := c.version(ctx)
-	_, newest, err2 := sqliteDialect.latest()
+	version, err := c.Version(ctx)
+	_, newest, err2 := latest(engine.SQLite)
 	if err = errors.Join(err, err2); err != nil || version == 0 || version > newest {
 		return err
 	}
@@ -39,8 +42,8 @@ func CheckSchema(ctx context.Context, path string) error {
 		return err
 	}
 	var strange []string
-	err = c.each(ctx, schemaQuery, nil, func(r row) error {
-		o := object{r.str(0), r.str(1), r.str(2), r.str(3)}
+	err = c.Each(ctx, schemaQuery, nil, func(r engine.Row) error {
+		o := object{r.Str(0), r.Str(1), r.Str(2), r.Str(3)}
 		if known := want[o.name]; known != o && !o.statistics() {
 			strange = append(strange, o.kind+" "+o.name)
 		}
@@ -74,7 +77,7 @@ func (o object) statistics() bool {
 
 // schemaAt makes a schema of a version in memory.
 func schemaAt(ctx context.Context, version int64) (map[string]object, error) {
-	dir, _, err := sqliteDialect.latest()
+	dir, _, err := latest(engine.SQLite)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +116,14 @@ func CheckPlain(ctx context.Context, path string) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err
 	}
-	c, err := sqliteDialect.connect(ctx, readOnly(path))
+	c, err := engine.SQLite.Connect(ctx, sqlitefile.ReadOnly(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
 	var indexes, tables, strange []string
-	err = c.each(ctx, schemaQuery, nil, func(r row) error {
-		o := object{r.str(0), r.str(1), r.str(2), r.str(3)}
+	err = c.Each(ctx, schemaQuery, nil, func(r engine.Row) error {
+		o := object{r.Str(0), r.Str(1), r.Str(2), r.Str(3)}
 		switch words := strings.Fields(strings.ToUpper(o.sql)); {
 		case o.kind == "index":
 			indexes = append(indexes, o.name)
@@ -136,20 +139,20 @@ func CheckPlain(ctx context.Context, path string) error {
 	}
 	for _, name := range indexes { // -2: an expression
 		if err == nil {
-			err = c.none(ctx, "index of an expression: "+name, "SELECT count(*) FROM pragma_index_xinfo(?) WHERE cid = -2", name)
+			err = none(ctx, c, "index of an expression: "+name, "SELECT count(*) FROM pragma_index_xinfo(?) WHERE cid = -2", name)
 		}
 	}
 	for _, name := range tables { // 2 and 3: generated
 		if err == nil {
-			err = c.none(ctx, "table with generated columns: "+name, "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", name)
+			err = none(ctx, c, "table with generated columns: "+name, "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", name)
 		}
 	}
 	return err
 }
 
 // none refuses what a query counts any of.
-func (c *conn) none(ctx context.Context, what, query string, args ...any) error {
-	n, err := c.number(ctx, query, args...)
+func none(ctx context.Context, c *engine.Conn, what, query string, args ...any) error {
+	n, err := c.Number(ctx, query, args...)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%w: %.100q", ErrSchema, what)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // Words are cut out of a text here and not by the database: so both engines find the same, no query syntax can leak through, and a
@@ -124,33 +125,33 @@ func (t *tx) flushIndex() error {
 		return nil
 	}
 	for _, e := range todo {
-		if _, err := t.exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text); err != nil {
+		if _, err := t.Exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text); err != nil {
 			return err
 		}
 	}
 	t.flushed += len(todo)
-	_, err := t.exec("UPDATE meta SET value = ? WHERE name = 'indexed'", todo[len(todo)-1].seq)
+	_, err := t.Exec("UPDATE meta SET value = ? WHERE name = 'indexed'", todo[len(todo)-1].seq)
 	return err
 }
 
 // catchUp finds the messages that were committed and not indexed when the process died.
-func (s *Store) catchUp(ctx context.Context) error {
-	if s.d.postgres {
+func (s *Store) catchUp(ctx context.Context, c *engine.Conn) error {
+	if s.db.Dialect().Postgres {
 		return nil
 	}
-	from, err := s.writer.number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
+	from, err := c.Number(ctx, "SELECT value FROM meta WHERE name = 'indexed'")
 	if err != nil {
 		return err
 	}
-	return s.writer.each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r row) error {
+	return c.Each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r engine.Row) error {
 		m, err := scanMessage(r)
 		if err != nil {
 			return err
 		}
 		w := words(m.Text())
 		if len(w) > 0 {
-			to := shelf{key: sessions.Key(r.str(2)), agent: sessions.AgentID(r.str(3))}
-			s.unindexed = append(s.unindexed, entry{seq: r.int(0), text: strings.Join(indexed(w, to), " ")})
+			to := shelf{key: sessions.Key(r.Str(2)), agent: sessions.AgentID(r.Str(3))}
+			s.unindexed = append(s.unindexed, entry{seq: r.Int(0), text: strings.Join(indexed(w, to), " ")})
 		}
 		return nil
 	})
@@ -172,7 +173,7 @@ func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.
 		f.scopes = [][]string{scoped('\uE001', q.Agents)}
 	}
 	var found []hit
-	err := s.read(ctx, func(c *conn) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) (err error) {
 		if len(q.Keys) <= maxScopes {
 			if q.Keys != nil {
 				f.scopes = append(f.scopes, scoped('\uE000', q.Keys))
@@ -218,9 +219,9 @@ type finding struct {
 // maxScopes bounds the sessions that are looked for at once: PostgreSQL compares what it finds with each of them.
 const maxScopes = 64
 
-func (f finding) search(ctx context.Context, c *conn) (out []hit, err error) {
+func (f finding) search(ctx context.Context, c *engine.Conn) (out []hit, err error) {
 	queries, and, or, quote := []string{searchSQLite}, " AND ", " OR ", `"`
-	if c.d.postgres {
+	if c.Dialect.Postgres {
 		queries, and, or, quote = []string{searchNewest, searchIndex}, " & ", " | ", "'"
 		if len(f.scopes) > 0 {
 			queries = queries[1:]
@@ -239,9 +240,9 @@ func (f finding) search(ctx context.Context, c *conn) (out []hit, err error) {
 	}
 	for i := 0; i < len(queries) && len(out) < f.limit; i++ {
 		out = nil
-		if err := c.each(ctx, queries[i], []any{match, f.limit, f.offset}, func(r row) error {
+		if err := c.Each(ctx, queries[i], []any{match, f.limit, f.offset}, func(r engine.Row) error {
 			m, err := scanMessage(r)
-			out = append(out, hit{r.int(0), sessions.Hit{Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), look)}})
+			out = append(out, hit{r.Int(0), sessions.Hit{Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(3)), Message: m.ID, Role: m.Role, Time: m.Time, Snippet: snippet(m.Text(), look)}})
 			return err
 		}); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // known is a session with its numbers in the store.
@@ -29,18 +30,18 @@ var sessionColumns = nameless(sessionFields)
 // whenever a statement runs: those of one letter cost nothing.
 func nameless(columns string) string { return strings.ReplaceAll(columns, ",", " AS a,") + " AS a" }
 
-func scanSession(r row) (k known, err error) {
-	k.num, k.transcript = r.int(0), r.int(3)
+func scanSession(r engine.Row) (k known, err error) {
+	k.num, k.transcript = r.Int(0), r.Int(3)
 	k.Session = sessions.Session{
-		Key: sessions.Key(r.str(1)), ID: sessions.ID(r.str(2)), Agent: sessions.AgentID(r.str(4)), Title: r.str(5), Label: r.str(6), Last: address(r.str(7)),
-		SpawnedBy: sessions.Key(r.str(8)), Context: int(r.int(11)), Aborted: r.bool(12), Archived: r.bool(13), ArchiveAt: r.time(14), Created: r.time(15), Updated: r.time(16),
-		Turns: int(r.int(18)), ByAgents: int(r.int(19)), Top: sessions.Key(r.str(20)), Heard: r.time(21),
+		Key: sessions.Key(r.Str(1)), ID: sessions.ID(r.Str(2)), Agent: sessions.AgentID(r.Str(4)), Title: r.Str(5), Label: r.Str(6), Last: address(r.Str(7)),
+		SpawnedBy: sessions.Key(r.Str(8)), Context: int(r.Int(11)), Aborted: r.Bool(12), Archived: r.Bool(13), ArchiveAt: r.Time(14), Created: r.Time(15), Updated: r.Time(16),
+		Turns: int(r.Int(18)), ByAgents: int(r.Int(19)), Top: sessions.Key(r.Str(20)), Heard: r.Time(21),
 	}
-	if err = decode(r.str(9), &k.Settings); err == nil {
-		err = decode(r.str(10), &k.Usage)
+	if err = decode(r.Str(9), &k.Settings); err == nil {
+		err = decode(r.Str(10), &k.Usage)
 	}
 	if err == nil {
-		err = decode(r.str(17), &k.Above)
+		err = decode(r.Str(17), &k.Above)
 	}
 	return k, err
 }
@@ -95,21 +96,21 @@ func find(s sessions.Session) string {
 }
 
 // session reads a session, archived or not.
-func (t *tx) session(key sessions.Key) (known, error) { return getSession(t.ctx, t.conn, key) }
+func (t *tx) session(key sessions.Key) (known, error) { return getSession(t.Ctx, t.Conn, key) }
 
-func getSession(ctx context.Context, c *conn, key sessions.Key) (k known, err error) {
-	found, err := c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r row) (err error) {
+func getSession(ctx context.Context, c *engine.Conn, key sessions.Key) (k known, err error) {
+	found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) (err error) {
 		k, err = scanSession(r)
 		return err
 	})
 	if err == nil && !found {
-		found, err = c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = (SELECT target FROM aliases WHERE key = ?)", []any{string(key)}, func(r row) (err error) {
+		found, err = c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = (SELECT target FROM aliases WHERE key = ?)", []any{string(key)}, func(r engine.Row) (err error) {
 			k, err = scanSession(r)
 			return err
 		})
 	}
 	if err == nil && !found {
-		err = missing("session", key)
+		err = engine.NotFound("session", key)
 	}
 	return k, err
 }
@@ -130,7 +131,7 @@ func (t *tx) rename(s sessions.Session) error {
 // upsert makes a session or refreshes it: a new message came. An archived session lives again. The key of a chat that another one
 // became is that one's session: Key says so.
 func (t *tx) upsert(s sessions.Session) (known, error) {
-	s.ArchiveAt = fromMs(ms(s.ArchiveAt))
+	s.ArchiveAt = engine.FromMs(engine.Ms(s.ArchiveAt))
 	k, err := t.session(s.Key)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return t.create(s)
@@ -161,7 +162,7 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 		k.ArchiveAt = s.ArchiveAt
 	}
 	if !s.Heard.IsZero() { // earlier than before where the clock was set back
-		k.Heard = fromMs(ms(s.Heard))
+		k.Heard = engine.FromMs(engine.Ms(s.Heard))
 	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
@@ -173,9 +174,9 @@ func (t *tx) upsert(s sessions.Session) (known, error) {
 			k.Label = "" // another session got it while this one was archived
 		}
 	}
-	k.touch(s.Updated, t.now)
+	k.touch(s.Updated, t.Now)
 	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
-		_, err = t.exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", ms(k.Updated), ms(k.Heard), k.num)
+		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", engine.Ms(k.Updated), engine.Ms(k.Heard), k.num)
 		return k, err
 	}
 	if k.Last != was.Last {
@@ -192,7 +193,7 @@ func (k *known) touch(given, now time.Time) {
 		given = now
 	}
 	if given.After(k.Updated) {
-		k.Updated = fromMs(ms(given))
+		k.Updated = engine.FromMs(engine.Ms(given))
 	}
 }
 
@@ -206,10 +207,10 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if s.ID == "" {
 		s.ID = newID()
 	}
-	s.Created, s.Heard, s.Archived = fromMs(ms(t.now)), fromMs(ms(s.Heard)), false
+	s.Created, s.Heard, s.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(s.Heard)), false
 	k := known{Session: s}
 	k.Updated = time.Time{}
-	k.touch(s.Updated, t.now)
+	k.touch(s.Updated, t.Now)
 	t.n.session++
 	k.num = t.n.session
 	if err := t.transcript(&k); err != nil {
@@ -223,9 +224,9 @@ func (t *tx) create(s sessions.Session) (known, error) {
 	if err != nil {
 		return k, err
 	}
-	_, err = t.exec("INSERT INTO sessions ("+sessionFields+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
+	_, err = t.Exec("INSERT INTO sessions ("+sessionFields+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		ms(k.ArchiveAt), ms(k.Created), ms(k.Updated), above, string(k.Top), ms(k.Heard), find(k.Session))
+		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.Heard), find(k.Session))
 	if err == nil {
 		err = t.heard(k)
 	}
@@ -238,7 +239,7 @@ func newID() sessions.ID { return sessions.ID(uuid.Must(uuid.NewV7()).String()) 
 func (t *tx) transcript(k *known) error {
 	t.n.transcript++
 	k.transcript = t.n.transcript
-	_, err := t.exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), ms(t.now))
+	_, err := t.Exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), engine.Ms(t.Now))
 	return err
 }
 
@@ -256,8 +257,8 @@ func (t *tx) save(k known) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, heard = ?, find = ? WHERE num = ?",
-		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, ms(k.ArchiveAt), ms(k.Updated), ms(k.Heard), find(k.Session), k.num)
+	_, err = t.Exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, heard = ?, find = ? WHERE num = ?",
+		string(k.ID), k.transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, engine.Ms(k.ArchiveAt), engine.Ms(k.Updated), engine.Ms(k.Heard), find(k.Session), k.num)
 	return err
 }
 
@@ -268,11 +269,11 @@ func (t *tx) freeLabel(label string, s sessions.Session) error {
 		return nil
 	}
 	var other string
-	if _, err := t.one("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r row) error { other = r.str(0); return nil }); err != nil {
+	if _, err := t.One("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r engine.Row) error { other = r.Str(0); return nil }); err != nil {
 		return err
 	}
 	if other != "" && other != string(s.Key) {
-		return wrong("the label %q is in use", label)
+		return engine.Conflict("the label %q is in use", label)
 	}
 	return nil
 }
@@ -307,9 +308,9 @@ func (t *tx) reset(k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
 	if !k.Heard.IsZero() { // it is as new as a chat can be
-		k.Heard = fromMs(ms(t.now))
+		k.Heard = engine.FromMs(engine.Ms(t.Now))
 	}
-	if _, err := t.exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
+	if _, err := t.Exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
 		return err
 	}
 	if err := t.transcript(k); err != nil {
@@ -321,7 +322,7 @@ func (t *tx) reset(k *known) error {
 // Get finds a session by key, archived or not.
 func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
 	var k known
-	err := s.read(ctx, func(c *conn) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) (err error) {
 		k, err = getSession(ctx, c, key)
 		return err
 	})
@@ -331,13 +332,13 @@ func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, er
 // GetByID finds a session that is not archived by its current id.
 func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
 	var k known
-	err := s.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r row) (err error) {
+	err := s.read(ctx, func(c *engine.Conn) error {
+		found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r engine.Row) (err error) {
 			k, err = scanSession(r)
 			return err
 		})
 		if err == nil && !found {
-			err = missing("session", id)
+			err = engine.NotFound("session", id)
 		}
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
@@ -30,7 +31,7 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 		return stopped, err
 	}
 	if slices.Contains(spared, run.Kind) {
-		return stopped, wrong("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
+		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
 		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
@@ -54,13 +55,13 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		args[i] = string(k)
 	}
 	var seqs []int64
-	err = t.each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+marks(len(keys))+")) ORDER BY seq", args, func(r row) error {
+	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", args, func(r engine.Row) error {
 		var q request
-		if err := decode(r.str(3), &q); err != nil {
-			return fmt.Errorf("run %s: %w", r.str(1), err)
+		if err := decode(r.Str(3), &q); err != nil {
+			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
-		if s := (sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
-			seqs, stopped = append(seqs, r.int(0)), append(stopped, s)
+		if s := (sessions.StoppedRun{Key: sessions.Key(r.Str(2)), ID: sessions.RunID(r.Str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
+			seqs, stopped = append(seqs, r.Int(0)), append(stopped, s)
 		}
 		return nil
 	})
@@ -72,7 +73,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		if err := t.endStopped(why, "seq = ? AND status = 'queued'", seq); err != nil {
 			return nil, err
 		}
-		if _, err := t.exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
+		if _, err := t.Exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
 			return nil, err
 		}
 		if key := stopped[i].Key; !told[key] {
@@ -87,7 +88,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
 func (t *tx) goesOn(id sessions.RunID) error {
-	stopped, err := t.one("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(row) error { return nil })
+	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(engine.Row) error { return nil })
 	if err == nil && stopped {
 		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
 	}
@@ -105,7 +106,7 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 			most = len(path)
 		}
 		above := ""
-		if _, err := t.one("SELECT spawned_by FROM sessions WHERE key = ?", []any{string(key)}, func(r row) error { above = r.str(0); return nil }); err != nil {
+		if _, err := t.One("SELECT spawned_by FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) error { above = r.Str(0); return nil }); err != nil {
 			return err
 		}
 		key = sessions.Key(above)
@@ -116,7 +117,7 @@ func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
 		if i > 0 { // a chat's own last run was not stopped
 			q += " AND spawned_by <> ''"
 		}
-		if _, err := t.exec(q, string(k)); err != nil {
+		if _, err := t.Exec(q, string(k)); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun
 		return nil, err
 	}
 	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, math.MaxInt, same, func(x openTurn) error {
-		if _, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), x.seq); err != nil || x.Home == "" {
+		if _, err := t.Exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), x.seq); err != nil || x.Home == "" {
 			return err
 		}
 		return t.repeatInput(key, x)
@@ -157,7 +158,7 @@ func (t *tx) repeatInput(key sessions.Key, x openTurn) error {
 	if err != nil {
 		return err
 	}
-	taken, err := steps(t.ctx, t.conn, run, row)
+	taken, err := steps(t.Ctx, t.Conn, run, row)
 	if err != nil {
 		return err
 	}
@@ -210,10 +211,10 @@ type openTurn struct {
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
 func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
 	var open []openTurn
-	if err := t.each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r row) error {
-		x := openTurn{seq: r.int(0), id: sessions.RunID(r.str(1))}
-		if err := decode(r.str(2), &x.request); err != nil {
-			return fmt.Errorf("run %s: %w", r.str(1), err)
+	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
+		x := openTurn{seq: r.Int(0), id: sessions.RunID(r.Str(1))}
+		if err := decode(r.Str(2), &x.request); err != nil {
+			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
 		if x.Kind == sessions.TurnRun {
 			open = append(open, x)
@@ -240,6 +241,6 @@ func (t *tx) endStopped(why, where string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{ms(t.now), o}, args...)...)
+	_, err = t.Exec("UPDATE runs SET status = 'aborted', ended = ?, outcome = ? WHERE "+where, append([]any{engine.Ms(t.Now), o}, args...)...)
 	return err
 }

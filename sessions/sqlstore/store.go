@@ -14,11 +14,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sendlog"
+	"parley/sessions/sqlstore/sqlitefile"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // Config says where the store is.
@@ -37,55 +40,38 @@ type Config struct {
 	// TraceCall is the same for what is noted of calls to platforms (CallsFile), "Call+telegram" and "Answer+telegram". It is called by who sends.
 	TraceCall func(op, phase string)
 
-	logPages  int64                    // at so many pages the log is moved into the database in the next pause; 0 = 1,000
-	busyPages int64                    // at so many at once; 0 = as logPages, 4,000 where that is 0 too
-	pause     time.Duration            // when nothing came for so long, the writer does its chores; 0 = 20 ms
-	boot      string                   // in place of the system's own
-	plain     func(*os.File) plainFile // stands between the store and the files that SQLite does not write; nil = nothing
+	logPages   int64                                       // at so many pages the log is moved into the database in the next pause; 0 = 1,000
+	busyPages  int64                                       // at so many at once; 0 = as logPages, 4,000 where that is 0 too
+	pause      time.Duration                               // when nothing came for so long, the writer does its chores; 0 = 20 ms
+	readerIdle time.Duration                               // see engine.Config
+	pragmas    func() string                               // what the writer's next connection has besides; nil = nothing
+	boot       string                                      // in place of the system's own
+	plain      func(*os.File) sqlitefile.File              // stands between the store and the files that SQLite does not write; nil = nothing
+	log        func(sqlitefile.LogFile) sqlitefile.LogFile // the same for SQLite's log, which is only read
+	callsFile  func(sendlog.File) sendlog.File             // the same for CallsFile
 }
 
 // Store implements sessions.Store.
 type Store struct {
-	conf     Config
-	d        dialect
-	file     string // SQLite: the database file
-	writeDSN string
-	readDSN  string
-	folder   *folder
-
-	queue   chan *op
-	closing sync.RWMutex // held for reading while an operation enters the queue
-	closed  bool
-	written chan struct{} // closed when the writer has ended
+	conf   Config
+	folder *engine.Folder
+	db     *engine.DB
+	guard  *sqlitefile.Guard // nil on PostgreSQL
+	calls  *sendlog.Log      // what is noted of calls to platforms
+	mirror *transcriptfile.Writer
+	places places
+	cancel context.CancelFunc
+	rest   func() // moves the log into the database when nobody uses it any more
 
 	// The writer goroutine's own.
-	writer    *conn
-	tx        tx
-	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
-	unindexed []entry
-	sweeping  bool      // a deleted session may have left something behind
-	unswept   int       // batches since the last sweep, or since there is something to be swept
-	commits   *os.File  // SQLite: the number of the last commit
-	schema    int64     // SQLite: the version
-	sums      *pageSums // SQLite: the checksums of its pages
-	unsummed  bool      // SQLite: they were given up
+	tx               tx
+	unindexed        []entry
+	sweeping         bool // a deleted session may have left something behind
+	unswept          int  // batches since the last sweep, or since there is something to be swept
+	sweepOp, indexOp operation
 
-	calls      *calls      // what is noted of calls to platforms
-	guard      *conn       // SQLite: looks into the database before anything else, and can change nothing
-	plain      *os.File    // SQLite: the database, from when it is compared until it is closed; may be nil
-	comparing  atomic.Bool // SQLite: it is compared with its checksums
-	changed    atomic.Bool // SQLite: it was found to be damaged while it was at work
-	behind     atomic.Bool // unindexed is not empty
-	trouble    atomic.Pointer[error]
-	readers    readers
-	places     places
-	mirror     *mirror
-	damaged    chan error
-	dropped    dropLog
-	displaced  error // the writer's: its files are not where they were
-	background sync.WaitGroup
-	cancel     context.CancelFunc
-	rest       func() // moves the log into the database when nobody uses it any more
+	behind  atomic.Bool // unindexed is not empty
+	dropped dropLog
 }
 
 var _ sessions.Store = (*Store)(nil)
@@ -93,272 +79,200 @@ var _ sessions.Store = (*Store)(nil)
 // Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
 // database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
 func Open(ctx context.Context, conf Config) (*Store, error) {
-	s := &Store{conf: conf, d: sqliteDialect, queue: make(chan *op, 4*maxBatch), written: make(chan struct{}), damaged: make(chan error, 1)}
-	if conf.DSN != "" {
-		s.d = postgresDialect
-	}
+	s := &Store{conf: conf, sweepOp: sweep, indexOp: (*tx).flushIndex}
 	if conf.Logger == nil {
 		s.conf.Logger = slog.New(slog.DiscardHandler)
-	}
-	if conf.CheckBudget <= 0 {
-		s.conf.CheckBudget = checkBudget
 	}
 	if conf.pause <= 0 {
 		s.conf.pause = defaultPause
 	}
-	if conf.busyPages <= 0 {
-		s.conf.busyPages = conf.logPages
-	}
-	if conf.logPages <= 0 {
-		s.conf.logPages, s.conf.busyPages = logPages, busyLog*logPages
-	}
-	lasts := time.Duration(0)
-	if s.d.postgres {
-		lasts = serverIdle
-	}
-	s.readers.init(orDefault(conf.Readers, 4), lasts)
 	var err error
 	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
 		return nil, fmt.Errorf("state folder %q: %w", conf.Dir, err)
 	}
-	s.file = filepath.Join(s.conf.Dir, DatabaseFile)
-	s.writeDSN, s.readDSN = s.dsn()
-	if s.folder, err = own(s.conf.Dir); err != nil {
+	if s.folder, err = engine.Own(s.conf.Dir); err != nil {
 		return nil, err
 	}
+	s.assemble()
 	var life context.Context
 	life, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.open(ctx, life); err != nil {
 		s.cancel()
-		s.background.Wait()
+		if s.guard != nil {
+			s.guard.Wait()
+			err = s.guard.Diagnose(err)
+		}
 		_ = s.disconnect() // the first error counts
-		s.closeFiles()
-		_ = s.folder.release()
-		return nil, s.diagnose(err)
+		_ = s.folder.Release()
+		return nil, err
 	}
 	return s, nil
 }
 
+// assemble makes the parts of the store. Nothing is opened yet.
+func (s *Store) assemble() {
+	c := engine.Config{
+		Dialect: engine.SQLite, Name: filepath.Join(s.conf.Dir, DatabaseFile), Readers: orDefault(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger,
+		Trace: s.conf.Trace, Migrations: migrationFolders(), State: &s.tx, Maintenance: maintenance{s},
+	}
+	c.CheckSchema = func(ctx context.Context, w *engine.Conn, version int64) error {
+		return checkReleased(ctx, w, c.Name, version)
+	}
+	if s.conf.DSN == "" {
+		c.WriteDSN, c.ReadDSN = sqlitefile.DSN(c.Name)
+		s.guard = sqlitefile.New(sqlitefile.Config{
+			Dir: s.conf.Dir, Logger: s.conf.Logger, CheckBudget: s.conf.CheckBudget, HasContent: hasContent,
+			CheckpointPages: s.conf.logPages, BusyPages: s.conf.busyPages, Plain: s.conf.plain, Log: s.conf.log,
+		})
+		c.Guard = s.guard
+	} else {
+		c.Dialect, c.Name, c.WriteDSN, c.ReadDSN = engine.Postgres, nameOf(s.conf.DSN), s.conf.DSN, s.conf.DSN
+		c.ReaderIdle = engine.ServerIdle
+	}
+	if dsn := c.WriteDSN; s.conf.pragmas != nil {
+		c.ConnectWriter = func(ctx context.Context) (*engine.Conn, error) { return c.Dialect.Connect(ctx, dsn+s.conf.pragmas()) }
+	}
+	s.db = engine.New(c)
+	s.tx.Tx, s.tx.s = s.db.Tx(), s
+	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{s}, s.conf.Dir)
+}
+
 func (s *Store) open(ctx, life context.Context) (err error) {
-	var was left
-	same := func() error { return nil } // whether the database is as it was written
-	if err := checkUnfinished(s.conf.Dir); err != nil {
+	if err := sqlitefile.CheckUnfinished(s.conf.Dir); err != nil {
 		return err
 	}
-	if !s.d.postgres {
-		if err := checkLost(s.conf.Dir, s.file); err != nil {
-			return err
-		}
-		if err := checkHeader(s.file); err != nil {
-			return err
-		}
-		if err := s.forgetGone(); err != nil {
-			return err
-		}
-		private(s.file) // before SQLite has it open: closing any other file of the database ends its locks
-		if was, err = checkCommits(ctx, s.conf.Dir, s.file); err != nil {
-			return err
-		}
-		s.guard = was.c
-		if was.spoiled {
-			s.conf.Logger.Warn("the number of the database's commits was damaged in one of the places where it stands; the other places agree: nothing is missing, and nothing is to be done", "file", filepath.Join(s.conf.Dir, CommitsFile))
-		}
-		if was.missing > 0 {
-			s.conf.Logger.Warn("a copy from before an upgrade was put in the place of the database: what came after it is not in it", "schema", was.schema, "commits", was.missing)
-		}
-	}
-	if s.writer, err = s.connectWriter(life); err != nil {
-		return fmt.Errorf("opening the store in %s: %w", s.where(), err)
-	}
-	if !s.d.postgres {
-		if same, err = s.openSums(life, was); err != nil {
+	if s.guard != nil {
+		if err := s.guard.Inspect(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.migrate(ctx, same); err != nil {
+	if err := s.db.Connect(life); err != nil {
 		return err
 	}
-	if !s.d.postgres {
-		if err := s.watch(life, same); err != nil {
+	if s.guard != nil {
+		if err := s.guard.Attach(life, s.db.Writer()); err != nil {
 			return err
 		}
 	}
-	if err := s.takeTerm(life, s.writer); err != nil {
+	if err := s.db.Migrate(ctx); err != nil {
 		return err
 	}
-	if s.tx.n, err = readNumbers(life, s.writer); err != nil {
-		return err
-	}
-	if !s.d.postgres {
-		if err := s.count(life); err != nil {
+	if s.guard != nil {
+		if err := s.guard.Watch(life); err != nil {
 			return err
 		}
 	}
-	if s.calls, err = openCalls(s.conf.Dir, cmp.Or(s.conf.boot, boot())); err != nil {
+	if err := s.db.Load(life); err != nil {
+		return err
+	}
+	if s.calls, err = sendlog.Open(s.conf.Dir, cmp.Or(s.conf.boot, sendlog.Boot()), s.conf.callsFile); err != nil {
 		s.conf.Logger.Warn("it cannot be noted which messages leave: what is being sent when the host is killed counts as unknown", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
 	}
-	if err := s.catchUp(life); err != nil {
+	writer := s.db.Writer()
+	if err := s.catchUp(life, writer); err != nil {
 		return err
 	}
-	if err := s.indexNotes(life); err != nil {
+	if err := s.indexNotes(life, writer); err != nil {
 		return err
 	}
 	s.behind.Store(len(s.unindexed) > 0)
-	gone, err := s.writer.number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
+	gone, err := writer.Number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
 	if err != nil {
 		return err
 	}
 	s.sweeping = gone != 0
-	s.mirror = newMirror(s.conf.Logger, s.read, s.TranscriptPath)
 	work := context.WithoutCancel(life)
-	s.rest = func() { s.lastMove(work) }
-	go s.mirror.run(work)
-	go func() {
-		defer close(s.written)
-		s.run(work)
-	}()
+	s.rest = func() {
+		if s.guard != nil {
+			s.guard.LastCheckpoint(work, s.db.Writer())
+		}
+	}
+	go s.mirror.Run(work)
+	go s.db.Run(work)
 	return nil
 }
 
-// where names the database without its password.
-func (s *Store) where() string {
-	if !s.d.postgres {
-		return s.file
-	}
-	if u, err := url.Parse(s.conf.DSN); err == nil && u.Host != "" {
+// nameOf names a database of PostgreSQL's without its password.
+func nameOf(dsn string) string {
+	if u, err := url.Parse(dsn); err == nil && u.Host != "" {
 		return u.Host + u.Path
 	}
 	return "PostgreSQL"
 }
 
-// dsn gives the data sources of the writer and of the readers.
-func (s *Store) dsn() (write, read string) {
-	if s.d.postgres {
-		return s.conf.DSN, s.conf.DSN
-	}
-	base := (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.file)}).String() + "?_pragma=busy_timeout(5000)&_pragma=temp_store(2)&_pragma=wal_autocheckpoint(0)"
-	// secure_delete: what was removed or replaced, such as a pairing code, is written over in its page.
-	// FULL: a commit is on disk when it returns. The page caches add up to 7 MB.
-	// The writer itself moves the log into the database, at 4 to 16 MB (see tendLog): the log then stays one file of that size, which is
-	// written over and over. A second connection doing it behind the writer was measured to be slower: the log grows, and their syncs collide.
-	write = base + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=secure_delete(FAST)&_pragma=cache_size(-4000)&_pragma=journal_size_limit(16777216)"
-	read = base + "&_pragma=query_only(1)&_pragma=cache_size(-750)"
-	return write, read
-}
-
-// connectWriter opens the writer's connection. On PostgreSQL the same connection holds the lock that makes this process the owner
-// of the database: when it breaks, the lock is gone with it, and nothing can be written without having the lock again.
-func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
-	c, err := s.d.connect(ctx, s.writeDSN)
-	if err != nil || !s.d.postgres {
-		return c, err
-	}
-	if err := s.lockDatabase(ctx, c); err != nil {
-		_ = c.Close() // the first error counts
-		return nil, err
-	}
-	return c, nil
-}
-
-// applicationName is what PostgreSQL calls this process.
-func applicationName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("parley %.30s pid %d", host, os.Getpid())
-}
-
-func (s *Store) lockDatabase(ctx context.Context, c *conn) error {
-	if _, err := c.number(ctx, "SELECT length(set_config('application_name', ?, false))", applicationName()); err != nil {
-		return err
-	}
-	const key = "hashtextextended('parley:' || current_schema(), 0)"
-	if err := s.endOwn(ctx, c); err != nil {
-		return err
-	}
-	deadline := time.Now().Add(lockPatience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for got := false; ; { // the server notices a moment later that a connection has ended
-		if _, err := c.one(ctx, "SELECT CASE WHEN pg_try_advisory_lock("+key+") THEN 1 ELSE 0 END", nil, func(r row) error { got = r.int(0) == 1; return nil }); err != nil || got {
-			return err
-		}
-		if time.Now().After(deadline) {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	who := "another process"
-	if _, err := c.one(ctx, "SELECT a.application_name || ' since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS') FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (l.classid::bigint << 32 | l.objid::bigint) = "+key+" LIMIT 1",
-		nil, func(r row) error { who = r.str(0); return nil }); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, s.where(), who)
-}
-
 // Close waits for what was begun, writes the rest of the mirror and gives the folder back.
 func (s *Store) Close() error {
-	s.closing.Lock()
-	if s.closed {
-		s.closing.Unlock()
-		return errClosed
+	if !s.db.Stop() {
+		return engine.ErrClosed
 	}
-	s.closed = true
-	close(s.queue)
-	s.closing.Unlock()
 	s.cancel()
-	<-s.written
-	close(s.mirror.stop)
-	<-s.mirror.done
-	s.background.Wait()
-	err := s.readers.close()
+	s.db.Wait()
+	s.mirror.Close()
+	if s.guard != nil {
+		s.guard.Wait()
+	}
+	err := s.db.CloseReaders()
 	s.rest()
 	if e := s.disconnect(); err == nil {
 		err = e
 	}
-	s.closeFiles()
-	if e := s.folder.release(); err == nil {
+	if e := s.folder.Release(); err == nil {
 		err = e
 	}
 	return err
 }
 
-// closeFiles closes what is open beside SQLite's own files, after those.
-func (s *Store) closeFiles() {
-	for _, f := range []*os.File{s.commits, s.plain} {
-		if f != nil {
-			_ = f.Close() // nothing of it is in a buffer
-		}
-	}
-	if s.sums != nil {
-		_ = s.sums.f.Close() // as above
+// disconnect ends the connections that are left and closes the files beside the database.
+func (s *Store) disconnect() (err error) {
+	if s.guard != nil {
+		err = s.guard.Close(s.db.Writer())
+	} else if w := s.db.Writer(); w != nil {
+		err = w.Close()
 	}
 	if s.calls != nil {
-		s.calls.close()
+		s.calls.Close()
 	}
+	return err
 }
 
 // Describe writes the address on which this host's API listens, and the name of its socket, into the owner file, for the commands that
 // look for it.
-func (s *Store) Describe(address, socket string) error { return s.folder.describe(address, socket) }
+func (s *Store) Describe(address, socket string) error { return s.folder.Describe(address, socket) }
 
 // RebuildMirror writes the mirror file of a transcript anew from the store.
 func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
-	j := job{id: id, done: make(chan error, 1)}
-	select {
-	case s.mirror.jobs <- j:
-		return <-j.done
-	case <-s.mirror.done:
-		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, errClosed)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return s.mirror.Rebuild(ctx, id)
 }
 
 // SyncMirror returns when all that was committed before is in the mirror files.
-func (s *Store) SyncMirror() { s.mirror.settled() }
+func (s *Store) SyncMirror() { s.mirror.Flush() }
+
+// TranscriptPath is where the mirror of a session's transcript lies (contract T1).
+func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
+	return s.mirror.Path(agent, id)
+}
+
+// Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
+// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// still holds.
+func (s *Store) Trouble() error { return s.db.Trouble() }
+
+// Probe commits something tiny. When that works, Trouble is over; otherwise the error says why not. It returns when ctx ends, even
+// when a server hangs.
+func (s *Store) Probe(ctx context.Context) error { return s.db.Probe(ctx) }
+
+// Damaged tells about damage that was found after Open: by the check that goes on in the background, or by an operation. It is nil on PostgreSQL.
+func (s *Store) Damaged() <-chan error {
+	if s.guard == nil {
+		return nil
+	}
+	return s.guard.Damaged()
+}
+
+func (s *Store) read(ctx context.Context, fn func(*engine.Conn) error) error {
+	return s.db.Read(ctx, fn)
+}
+
+func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) error {
+	return s.db.Write(ctx, name, operation(fn))
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 	"parley/sessions/storetest"
 )
 
@@ -51,12 +52,12 @@ func postgresDSN(t testing.TB) string {
 	}
 	schema := fmt.Sprintf("parley_test_%d_%d", os.Getpid(), schemas.Add(1))
 	run := func(q string) {
-		c, err := postgresDialect.connect(context.Background(), dsn)
+		c, err := engine.Postgres.Connect(context.Background(), dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := c.exec(context.Background(), q); err != nil {
+		if _, err := c.Exec(context.Background(), q); err != nil {
 			t.Error(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // digest is what a summary's row holds in its body.
@@ -39,48 +40,48 @@ func encodeSummary(x sessions.Summary) (string, error) {
 }
 
 func (t *tx) compact(x sessions.Summary, body string) error {
-	known, err := t.one("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(row) error { return nil })
+	known, err := t.One("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(engine.Row) error { return nil })
 	if err != nil || known {
 		return err
 	}
-	num, err := t.conn.number(t.ctx, "SELECT num FROM transcripts WHERE id = ? AND gone = 0", string(x.Session))
+	num, err := t.Conn.Number(t.Ctx, "SELECT num FROM transcripts WHERE id = ? AND gone = 0", string(x.Session))
 	if err != nil {
 		return err
 	}
 	if num == 0 {
-		return missing("session", x.Session)
+		return engine.NotFound("session", x.Session)
 	}
 	number, upto := int64(0), int64(0)
-	if _, err := t.one("SELECT number, upto FROM summaries WHERE transcript = ? ORDER BY number DESC LIMIT 1", []any{num}, func(r row) error {
-		number, upto = r.int(0), r.int(1)
+	if _, err := t.One("SELECT number, upto FROM summaries WHERE transcript = ? ORDER BY number DESC LIMIT 1", []any{num}, func(r engine.Row) error {
+		number, upto = r.Int(0), r.Int(1)
 		return nil
 	}); err != nil {
 		return err
 	}
 	if x.Upto <= upto {
-		return wrong("session %s is summed up to message %d already", x.Session, upto)
+		return engine.Conflict("session %s is summed up to message %d already", x.Session, upto)
 	}
 	at := x.Time
 	if at.IsZero() {
-		at = t.now
+		at = t.Now
 	}
 	t.n.summary++
-	if _, err := t.exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", t.n.summary, x.ID, num, number+1, x.Upto, ms(at), body); err != nil {
+	if _, err := t.Exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", t.n.summary, x.ID, num, number+1, x.Upto, engine.Ms(at), body); err != nil {
 		return err
 	}
-	_, err = t.exec("UPDATE sessions SET context = ? WHERE id = ?", x.Context, string(x.Session))
+	_, err = t.Exec("UPDATE sessions SET context = ? WHERE id = ?", x.Context, string(x.Session))
 	return err
 }
 
 // Summary gives a transcript's newest summary.
 func (s *Store) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
-	err = s.read(ctx, func(c *conn) (err error) {
-		ok, err = c.one(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r row) error {
+	err = s.read(ctx, func(c *engine.Conn) (err error) {
+		ok, err = c.One(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r engine.Row) error {
 			var d digest
-			if err := decode(r.str(4), &d); err != nil {
-				return fmt.Errorf("summary %s: %w", r.str(0), err)
+			if err := decode(r.Str(4), &d); err != nil {
+				return fmt.Errorf("summary %s: %w", r.Str(0), err)
 			}
-			x = sessions.Summary{ID: r.str(0), Session: id, Number: int(r.int(1)), Upto: r.int(2), Time: r.time(3), Text: d.Text, Messages: d.Messages, Before: d.Before, Context: d.Context, Run: d.Run, Judged: d.Judged}
+			x = sessions.Summary{ID: r.Str(0), Session: id, Number: int(r.Int(1)), Upto: r.Int(2), Time: r.Time(3), Text: d.Text, Messages: d.Messages, Before: d.Before, Context: d.Context, Run: d.Run, Judged: d.Judged}
 			return nil
 		})
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // maxTraces bounds how many paths one id can stand for: a platform's message ids are unique only inside a chat.
@@ -26,14 +27,14 @@ const receiptDepth = 100_000
 // it. Platforms number messages by chat, so it may stand for one that came and for one that was sent: what came is first. Other ids
 // lead to their own chain. An unknown id gives none.
 func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out, err = findTraces(ctx, c, id)
 		return err
 	})
 	return out, err
 }
 
-func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, err error) {
+func findTraces(ctx context.Context, c *engine.Conn, id string) (out []sessions.Trace, err error) {
 	if out, err = seenTraces(ctx, c, "msg = ?", fitKey(id)); err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, 
 		return nil, err
 	}
 	run := sessions.RunID(id)
-	if _, err = c.one(ctx, "SELECT r.id FROM messages m JOIN runs r ON r.seq = m.run WHERE m.id = ?", []any{id}, func(r row) error { run = sessions.RunID(r.str(0)); return nil }); err != nil {
+	if _, err = c.One(ctx, "SELECT r.id FROM messages m JOIN runs r ON r.seq = m.run WHERE m.id = ?", []any{id}, func(r engine.Row) error { run = sessions.RunID(r.Str(0)); return nil }); err != nil {
 		return nil, err
 	}
 	if out, err = runTraces(ctx, c, run); err != nil || len(out) > 0 {
@@ -65,7 +66,7 @@ func findTraces(ctx context.Context, c *conn, id string) (out []sessions.Trace, 
 
 // widened adds to the paths of a message the runs that they lead to, and those that led to them: the turn that answered it with others,
 // what tools of its turn began, and the turn whose tool began it.
-func widened(ctx context.Context, c *conn, out []sessions.Trace) ([]sessions.Trace, error) {
+func widened(ctx context.Context, c *engine.Conn, out []sessions.Trace) ([]sessions.Trace, error) {
 	have := map[sessions.RunID]bool{}
 	for _, t := range out {
 		if t.Run != nil {
@@ -100,7 +101,7 @@ func widened(ctx context.Context, c *conn, out []sessions.Trace) ([]sessions.Tra
 }
 
 // neighbours are the runs that a run names, and those that its tools began.
-func neighbours(ctx context.Context, c *conn, run sessions.Run, steps []sessions.Message) (near []sessions.RunID, err error) {
+func neighbours(ctx context.Context, c *engine.Conn, run sessions.Run, steps []sessions.Message) (near []sessions.RunID, err error) {
 	if run.Batch != "" {
 		near = append(near, run.Batch)
 	}
@@ -110,9 +111,9 @@ func neighbours(ctx context.Context, c *conn, run sessions.Run, steps []sessions
 	}
 	for _, m := range steps {
 		for _, call := range m.ToolCalls() {
-			if err := c.each(ctx, "SELECT run FROM seen WHERE msg = ? AND address = '' AND event = ? AND run <> ''",
-				[]any{toolSource + string(run.ID) + ":" + call.ID, submitEvent}, func(r row) error {
-					near = append(near, sessions.RunID(r.str(0)))
+			if err := c.Each(ctx, "SELECT run FROM seen WHERE msg = ? AND address = '' AND event = ? AND run <> ''",
+				[]any{toolSource + string(run.ID) + ":" + call.ID, submitEvent}, func(r engine.Row) error {
+					near = append(near, sessions.RunID(r.Str(0)))
 					return nil
 				}); err != nil {
 				return nil, err
@@ -127,7 +128,7 @@ const toolSource = "tool:"
 
 // sentTraces finds what this host sent under a message's id, newest first, besides what is known of it. The index is by chat, so it goes
 // from chat to chat.
-func sentTraces(ctx context.Context, c *conn, id channels.MessageID, known []sessions.Trace) (out []sessions.Trace, err error) {
+func sentTraces(ctx context.Context, c *engine.Conn, id channels.MessageID, known []sessions.Trace) (out []sessions.Trace, err error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -143,7 +144,7 @@ func sentTraces(ctx context.Context, c *conn, id channels.MessageID, known []ses
 }
 
 // deliveryTraces follows a delivery back to what made it.
-func deliveryTraces(ctx context.Context, c *conn, d sessions.Delivery) (out []sessions.Trace, err error) {
+func deliveryTraces(ctx context.Context, c *engine.Conn, d sessions.Delivery) (out []sessions.Trace, err error) {
 	if d.Run == "" { // a command's answer: its event made it
 		out, err = seenTraces(ctx, c, "delivered > 0 AND delivery <= ? AND delivery + delivered > ? ", d.Seq, d.Seq)
 	} else {
@@ -157,7 +158,7 @@ func deliveryTraces(ctx context.Context, c *conn, d sessions.Delivery) (out []se
 
 // receiptTraces finds the deliveries that a platform gave this message id for, newest first. No index helps, so it looks at the
 // newest deliveries only.
-func receiptTraces(ctx context.Context, c *conn, id channels.MessageID) (out []sessions.Trace, err error) {
+func receiptTraces(ctx context.Context, c *engine.Conn, id channels.MessageID) (out []sessions.Trace, err error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -168,7 +169,7 @@ func receiptTraces(ctx context.Context, c *conn, id channels.MessageID) (out []s
 		return nil, err
 	}
 	within := "instr(result, ?) > 0"
-	if c.d.postgres {
+	if c.Dialect.Postgres {
 		within = "strpos(result, ?) > 0"
 	}
 	found, err := someDeliveries(ctx, c, "seq > (SELECT max(seq) FROM deliveries) - ? AND "+within+" ORDER BY seq DESC LIMIT ?", receiptDepth, string(part[:len(part)-1]), maxTraces)
@@ -179,7 +180,7 @@ func receiptTraces(ctx context.Context, c *conn, id channels.MessageID) (out []s
 }
 
 // pathsTo gives the paths of deliveries that are not among the known ones.
-func pathsTo(ctx context.Context, c *conn, found []sessions.Delivery, known []sessions.Trace) (out []sessions.Trace, err error) {
+func pathsTo(ctx context.Context, c *engine.Conn, found []sessions.Delivery, known []sessions.Trace) (out []sessions.Trace, err error) {
 	shown := map[sessions.DeliveryID]bool{}
 	note := func(list []sessions.Trace) {
 		for _, t := range list {
@@ -204,17 +205,17 @@ func pathsTo(ctx context.Context, c *conn, found []sessions.Delivery, known []se
 }
 
 // seenTraces follows events and sources.
-func seenTraces(ctx context.Context, c *conn, where string, args ...any) (out []sessions.Trace, err error) {
+func seenTraces(ctx context.Context, c *engine.Conn, where string, args ...any) (out []sessions.Trace, err error) {
 	type sighting struct {
 		sessions.Trace
 		run             sessions.RunID
 		first, delivery int64
 	}
 	var rows []sighting
-	err = c.each(ctx, "SELECT msg, address, thread, at, skip, run, delivery, delivered FROM seen WHERE "+where+" ORDER BY num DESC LIMIT ?", append(args, maxTraces), func(r row) error {
-		a := address(r.str(1))
-		a.Thread = channels.ThreadID(r.str(2))
-		rows = append(rows, sighting{Trace: sessions.Trace{Accepted: r.time(3), Source: r.str(0), Address: a, Skip: r.str(4)}, run: sessions.RunID(r.str(5)), first: r.int(6), delivery: r.int(7)})
+	err = c.Each(ctx, "SELECT msg, address, thread, at, skip, run, delivery, delivered FROM seen WHERE "+where+" ORDER BY num DESC LIMIT ?", append(args, maxTraces), func(r engine.Row) error {
+		a := address(r.Str(1))
+		a.Thread = channels.ThreadID(r.Str(2))
+		rows = append(rows, sighting{Trace: sessions.Trace{Accepted: r.Time(3), Source: r.Str(0), Address: a, Skip: r.Str(4)}, run: sessions.RunID(r.Str(5)), first: r.Int(6), delivery: r.Int(7)})
 		return nil
 	})
 	if err != nil {
@@ -250,9 +251,9 @@ func seenTraces(ctx context.Context, c *conn, where string, args ...any) (out []
 
 // runTraces follows a run; one of a chain leads to all runs of its chain, oldest first. The first run of a chain still stands for it
 // when it was deleted with its session.
-func runTraces(ctx context.Context, c *conn, id sessions.RunID) (out []sessions.Trace, err error) {
+func runTraces(ctx context.Context, c *engine.Conn, id sessions.RunID) (out []sessions.Trace, err error) {
 	root := string(id)
-	if _, err = c.one(ctx, "SELECT root FROM runs WHERE id = ?", []any{string(id)}, func(r row) error { root = r.str(0); return nil }); err != nil {
+	if _, err = c.One(ctx, "SELECT root FROM runs WHERE id = ?", []any{string(id)}, func(r engine.Row) error { root = r.Str(0); return nil }); err != nil {
 		return nil, err
 	}
 	type found struct {
@@ -260,7 +261,7 @@ func runTraces(ctx context.Context, c *conn, id sessions.RunID) (out []sessions.
 		runRow
 	}
 	var runs []found
-	err = c.each(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ? OR root = ? AND root <> '' ORDER BY id = ? DESC, seq DESC LIMIT ?", []any{string(id), root, string(id), maxChain}, func(r row) error {
+	err = c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ? OR root = ? AND root <> '' ORDER BY id = ? DESC, seq DESC LIMIT ?", []any{string(id), root, string(id), maxChain}, func(r engine.Row) error {
 		run, at, err := scanRun(r)
 		runs = append(runs, found{run, at})
 		return err
@@ -279,7 +280,7 @@ func runTraces(ctx context.Context, c *conn, id sessions.RunID) (out []sessions.
 	return out, nil
 }
 
-func runTrace(ctx context.Context, c *conn, run sessions.Run, at runRow) (t sessions.Trace, err error) {
+func runTrace(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (t sessions.Trace, err error) {
 	t = sessions.Trace{Accepted: run.Created, Source: run.Source, Address: run.Reply, Run: &run}
 	if t.Steps, err = steps(ctx, c, run, at); err != nil {
 		return t, err

@@ -9,6 +9,8 @@ import (
 
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // written is a message that is encoded for the store.
@@ -34,7 +36,7 @@ func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, 
 	}
 	m = s.bounded(m, m.Run)
 	m.Seq, m.Number, m.Deliveries = 0, 0, nil
-	m.Time = clampTime(m.Time)
+	m.Time = engine.ClampTime(m.Time)
 	body, err := marshal(m)
 	if err != nil {
 		return written{}, fmt.Errorf("message %s: %w", m.ID, err)
@@ -79,11 +81,11 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 		var n int64
 		var err error
 		seq := t.n.message + 1
-		if t.d.postgres {
-			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque, words) VALUES (?, ?, ?, ?, ?, ?, ?, array_to_tsvector(?)) ON CONFLICT (id) DO NOTHING",
+		if t.Dialect.Postgres {
+			n, err = t.Exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque, words) VALUES (?, ?, ?, ?, ?, ?, ?, array_to_tsvector(?)) ON CONFLICT (id) DO NOTHING",
 				seq, m.id, to.transcript, to.run, m.role, m.body, m.opaque, indexed(m.words, to))
 		} else {
-			n, err = t.exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+			n, err = t.Exec("INSERT INTO messages (seq, id, transcript, run, role, body, opaque) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
 				seq, m.id, to.transcript, to.run, m.role, m.body, m.opaque)
 		}
 		if err != nil {
@@ -101,25 +103,16 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 				return err
 			}
 		}
-		if !t.d.postgres && len(m.words) > 0 {
+		if !t.Dialect.Postgres && len(m.words) > 0 {
 			t.index = append(t.index, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
 		}
-		text, err := messageLine(seq, m.body)
+		line, err := transcriptfile.MessageLine(to.transcript, seq, m.body)
 		if err != nil {
 			return fmt.Errorf("message %s: %w", m.id, err)
 		}
-		t.mirror = append(t.mirror, line{transcript: to.transcript, path: t.s.TranscriptPath(to.agent, to.session), seq: seq, text: text})
+		t.mirror = append(t.mirror, line)
 	}
 	return nil
-}
-
-// messageLine is the line of a message in the mirror: its raw transcript format with its type and number in front.
-func messageLine(seq int64, body string) (string, error) {
-	body, err := readableBody(body)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:]), nil
 }
 
 // The columns of scanMessage, and of scanForPrompt.
@@ -129,25 +122,25 @@ const (
 )
 
 // scanMessage reads a message as everybody but its provider does.
-func scanMessage(r row) (sessions.Message, error) {
+func scanMessage(r engine.Row) (sessions.Message, error) {
 	m, err := scanBody(r)
 	return m.Readable(), err
 }
 
 // scanForPrompt reads a message with what its provider wants back.
-func scanForPrompt(r row) (sessions.Message, error) {
+func scanForPrompt(r engine.Row) (sessions.Message, error) {
 	m, err := scanBody(r)
 	if err == nil {
-		decodeOpaque(r.str(2), &m)
+		decodeOpaque(r.Str(2), &m)
 	}
 	return m, err
 }
 
-func scanBody(r row) (m sessions.Message, err error) {
-	if err = decode(r.str(1), &m); err != nil {
-		return m, fmt.Errorf("message %d: %w", r.int(0), err)
+func scanBody(r engine.Row) (m sessions.Message, err error) {
+	if err = decode(r.Str(1), &m); err != nil {
+		return m, fmt.Errorf("message %d: %w", r.Int(0), err)
 	}
-	m.Seq = r.int(0)
+	m.Seq = r.Int(0)
 	return m, nil
 }
 
@@ -167,16 +160,16 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	err = s.read(ctx, func(c *conn) error {
+	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		var num int64
 		of := ""
-		found, err := c.one(ctx, "SELECT num, key FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error { num, of = r.int(0), r.str(1); return nil })
+		found, err := c.One(ctx, "SELECT num, key FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r engine.Row) error { num, of = r.Int(0), r.Str(1); return nil })
 		if err != nil {
 			return err
 		}
 		if !found || q.Of != "" && of != string(q.Of) {
-			return missing("session", id)
+			return engine.NotFound("session", id)
 		}
 		before := before
 		if q.BeforeNumber > 0 {
@@ -186,7 +179,7 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 			}
 			before = min(before, seq)
 		}
-		err = c.each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r row) error {
+		err = c.Each(ctx, query, []any{num, q.After, before, orDefault(q.Limit, 200), max(q.Offset, 0)}, func(r engine.Row) error {
 			m, err := scan(r)
 			out = append(out, m)
 			return err
@@ -208,7 +201,7 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 }
 
 // fillMarks says for each assistant message what became of its deliveries (contract T2).
-func fillMarks(ctx context.Context, c *conn, msgs []sessions.Message) error {
+func fillMarks(ctx context.Context, c *engine.Conn, msgs []sessions.Message) error {
 	at := map[int64]int{}
 	for i, m := range msgs {
 		if m.Role == sessions.Assistant {
@@ -231,19 +224,19 @@ func fillMarks(ctx context.Context, c *conn, msgs []sessions.Message) error {
 	return fillRange(ctx, c, msgs, at, lo, hi)
 }
 
-func fillRange(ctx context.Context, c *conn, msgs []sessions.Message, at map[int64]int, lo, hi int64) error {
-	return c.each(ctx, `SELECT d.message_seq, d.id, d.state, d.address, d.result, CASE WHEN t.key = d.session THEN 1 ELSE 0 END
-		FROM deliveries d LEFT JOIN transcripts t ON t.num = d.transcript WHERE d.message_seq BETWEEN ? AND ? AND d.message_seq > 0 ORDER BY d.message_seq, d.seq`, []any{lo, hi}, func(r row) error {
-		i, ok := at[r.int(0)]
+func fillRange(ctx context.Context, c *engine.Conn, msgs []sessions.Message, at map[int64]int, lo, hi int64) error {
+	return c.Each(ctx, `SELECT d.message_seq, d.id, d.state, d.address, d.result, CASE WHEN t.key = d.session THEN 1 ELSE 0 END
+		FROM deliveries d LEFT JOIN transcripts t ON t.num = d.transcript WHERE d.message_seq BETWEEN ? AND ? AND d.message_seq > 0 ORDER BY d.message_seq, d.seq`, []any{lo, hi}, func(r engine.Row) error {
+		i, ok := at[r.Int(0)]
 		if !ok {
 			return nil
 		}
 		var res result
-		if err := decode(r.str(4), &res); err != nil {
+		if err := decode(r.Str(4), &res); err != nil {
 			return err
 		}
-		m := sessions.Mark{Delivery: sessions.DeliveryID(r.str(1)), State: sessions.DeliveryState(r.str(2)), To: r.str(3)}
-		if r.int(5) == 1 { // another session's rule is not told to those who read this one (contract V4)
+		m := sessions.Mark{Delivery: sessions.DeliveryID(r.Str(1)), State: sessions.DeliveryState(r.Str(2)), To: r.Str(3)}
+		if r.Int(5) == 1 { // another session's rule is not told to those who read this one (contract V4)
 			m.Rule = rule(res.Verdict)
 		}
 		msgs[i].Deliveries = append(msgs[i].Deliveries, m)

@@ -3,23 +3,32 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // pragma sets something on the connection of a writer that has nothing to do.
 func pragma(t *testing.T, s *Store, q string) {
 	t.Helper()
-	if _, err := s.writer.exec(t.Context(), "PRAGMA "+q); err != nil {
+	if _, err := s.db.Writer().Exec(t.Context(), "PRAGMA "+q); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestTrouble(t *testing.T) {
 	t.Parallel()
-	s := open(t, Config{Dir: t.TempDir()})
+	var readOnly atomic.Bool
+	s := open(t, Config{Dir: t.TempDir(), pragmas: func() string {
+		if readOnly.Load() {
+			return "&_pragma=query_only(1)"
+		}
+		return ""
+	}})
 	ctx := t.Context()
 	if err := s.write(ctx, "bad", bad); err == nil {
 		t.Fatal("bad is good")
@@ -28,13 +37,12 @@ func TestTrouble(t *testing.T) {
 		t.Fatal("an operation's own error is no trouble of the store:", err)
 	}
 	// As on a read-only file system: nothing can be written, all can be read. A new connection finds the same.
-	writable := s.writeDSN
-	s.writeDSN += "&_pragma=query_only(1)"
+	readOnly.Store(true)
 	pragma(t, s, "query_only(1)")
 	if err := life(ctx, s, 1, 1, "q", "a"); err == nil {
 		t.Fatal("written")
 	}
-	if err := s.Trouble(); err == nil || !strings.Contains(err.Error(), s.file) || !strings.Contains(err.Error(), "readonly") {
+	if err := s.Trouble(); err == nil || !strings.Contains(err.Error(), filepath.Join(s.conf.Dir, DatabaseFile)) || !strings.Contains(err.Error(), "readonly") {
 		t.Fatal(err)
 	}
 	// Reads prove nothing.
@@ -44,7 +52,7 @@ func TestTrouble(t *testing.T) {
 	if err := s.Probe(ctx); err == nil || s.Trouble() == nil {
 		t.Fatal(err, s.Trouble())
 	}
-	s.writeDSN = writable
+	readOnly.Store(false)
 	if s.Trouble() == nil {
 		t.Fatal("over before anything was written")
 	}
@@ -55,8 +63,8 @@ func TestTrouble(t *testing.T) {
 	if err := s.Probe(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.read(ctx, func(c *conn) error {
-		n, err := c.number(ctx, "SELECT value FROM meta WHERE name = 'probed'")
+	if err := s.read(ctx, func(c *engine.Conn) error {
+		n, err := c.Number(ctx, "SELECT value FROM meta WHERE name = 'probed'")
 		if n != 3 { // the one that failed left nothing
 			t.Errorf("probed %d times", n)
 		}
@@ -109,7 +117,7 @@ func TestTroublePostgres(t *testing.T) {
 	}
 	set := func(q string) {
 		t.Helper()
-		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.exec(q); x.wrote = true; return err }); err != nil {
+		if err := s.write(ctx, "set", func(x *tx) error { _, err := x.Exec(q); x.WaitDurable(); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +130,7 @@ func TestTroublePostgres(t *testing.T) {
 		t.Fatal(err, s.Trouble())
 	}
 	if err := s.write(ctx, "die", func(x *tx) error {
-		_, err := x.number(x.ctx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 ELSE 0 END")
+		_, err := x.Number(x.Ctx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 ELSE 0 END")
 		return err
 	}); err == nil || s.Trouble() == nil {
 		t.Fatal(err, s.Trouble())

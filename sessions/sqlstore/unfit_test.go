@@ -21,12 +21,12 @@ func TestFaultUnfit(t *testing.T) {
 		want bool
 	}{
 		"a constraint": {func(t *tx) error {
-			_, err := t.exec("INSERT INTO meta (name, value) VALUES ('same', 1), ('same', 2)")
+			_, err := t.Exec("INSERT INTO meta (name, value) VALUES ('same', 1), ('same', 2)")
 			return err
 		}, true},
 		"a panic":         {func(*tx) error { panic("a fault of the code") }, true},
 		"another error":   {func(*tx) error { return errors.New("the place is not there") }, false},
-		"no such table":   {func(t *tx) error { _, err := t.exec("INSERT INTO nowhere (name) VALUES (1)"); return err }, false},
+		"no such table":   {func(t *tx) error { _, err := t.Exec("INSERT INTO nowhere (name) VALUES (1)"); return err }, false},
 		"a damaged store": {func(*tx) error { return sessions.ErrDamaged }, false},
 	} {
 		if err := s.write(t.Context(), "Accept", c.fn); err == nil || errors.Is(err, sessions.ErrUnfit) != c.want {
@@ -45,7 +45,7 @@ func TestFaultRowUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.write(t.Context(), "break", func(t *tx) error {
-		_, err := t.exec("UPDATE sessions SET settings = '{' WHERE key = ?", string(key))
+		_, err := t.Exec("UPDATE sessions SET settings = '{' WHERE key = ?", string(key))
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestFaultReceiptUnfit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.write(ctx, "refuse", func(t *tx) error {
-		_, err := t.exec("CREATE TRIGGER refuse BEFORE INSERT ON receipts BEGIN SELECT RAISE(ABORT, 'refused'); END")
+		_, err := t.Exec("CREATE TRIGGER refuse BEFORE INSERT ON receipts BEGIN SELECT RAISE(ABORT, 'refused'); END")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestUnfitPostgres(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
 	if err := s.write(t.Context(), "too long", func(t *tx) error {
-		_, err := t.exec("INSERT INTO meta (name, value) SELECT string_agg(md5(CAST(i AS text)), ''), 1 FROM generate_series(1, 400) i")
+		_, err := t.Exec("INSERT INTO meta (name, value) SELECT string_agg(md5(CAST(i AS text)), ''), 1 FROM generate_series(1, 400) i")
 		return err
 	}); !errors.Is(err, sessions.ErrUnfit) || s.Trouble() != nil {
 		t.Error(err, s.Trouble())

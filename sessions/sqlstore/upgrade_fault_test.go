@@ -14,6 +14,8 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // steps upgrades a database once and counts what SQLite does to its files meanwhile.
@@ -47,7 +49,7 @@ func from(n int, fault disktest.Fault) func(disktest.Op) disktest.Fault {
 // older gives the fixtures that an upgrade changes.
 func older(t *testing.T) []fixture {
 	t.Helper()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func exists(path string) bool {
 func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 	t.Helper()
 	path := filepath.Join(dir, DatabaseFile)
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 		t.Fatalf("%s: version %d", when, was)
 	}
 	f.same(t, path)
-	if before := beforeFile(path, f.version); exists(before) { // half a copy never has its name
+	if before := sqlitefile.BeforeFile(path, f.version); exists(before) { // half a copy never has its name
 		f.same(t, before)
 	}
 	s, err := Open(t.Context(), Config{Dir: dir, CheckBudget: time.Minute})
@@ -143,7 +145,7 @@ func TestUpgradePowerCut(t *testing.T) {
 					}
 					to := t.TempDir()
 					cut.Restore(t, d, to)
-					copied := beforeFile(filepath.Join(to, DatabaseFile), f.version)
+					copied := sqlitefile.BeforeFile(filepath.Join(to, DatabaseFile), f.version)
 					if _, err := os.Stat(copied); err == nil {
 						_ = os.Remove(copied + ".part") // that is its name now, which the layer has not seen
 					}
@@ -208,7 +210,7 @@ func (f fixture) says(t *testing.T, path string, err error, copying *atomic.Int6
 	if e != nil || !slices.Equal(schema, f.schema) || versionOf(t, path) != f.version {
 		t.Errorf("the database has another schema: %v", e)
 	}
-	if _, e := os.Stat(beforeFile(path, f.version) + ".part"); !errors.Is(e, os.ErrNotExist) {
+	if _, e := os.Stat(sqlitefile.BeforeFile(path, f.version) + ".part"); !errors.Is(e, os.ErrNotExist) {
 		t.Errorf("half a copy is left: %v", e)
 	}
 }

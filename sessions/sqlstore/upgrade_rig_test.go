@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // A fixture is the database of an earlier schema version, as the program of that time left it while it was at work.
@@ -103,7 +106,7 @@ func (f fixture) folder(t testing.TB) (dir string) {
 
 // look reads the rows and the schema of a database past the store: the columns of as, or all.
 func look(path string, as contents) (contents, []string, error) {
-	db, err := sql.Open("sqlite", readOnly(path))
+	db, err := sql.Open("sqlite", sqlitefile.ReadOnly(path))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -211,12 +214,12 @@ func isNewest(t *testing.T, path string) {
 // versionOf reads the schema version of a database that no store has open.
 func versionOf(t *testing.T, path string) int64 {
 	t.Helper()
-	c, err := sqliteDialect.connect(t.Context(), readOnly(path))
+	c, err := engine.SQLite.Connect(t.Context(), sqlitefile.ReadOnly(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	v, err := c.version(t.Context())
+	v, err := c.Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,15 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sqlitefile"
 )
 
 // Every schema version has a database of its time, whose schema is that of the migrations: one that has landed is never changed.
 func TestUpgradeFixtures(t *testing.T) {
 	t.Parallel()
 	all := allFixtures(t)
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestUpgradeFixtures(t *testing.T) {
 // proves: D9
 func TestUpgradeKeepsEverything(t *testing.T) {
 	t.Parallel()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func (f fixture) kept(t *testing.T, path string, newest int64) {
 		}
 		return
 	}
-	before := beforeFile(path, f.version)
+	before := sqlitefile.BeforeFile(path, f.version)
 	if !slices.Equal(copies, []string{before}) {
 		t.Fatalf("the copies: %v", copies)
 	}
@@ -117,7 +119,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 	ctx := t.Context()
 	for _, r := range f.table(t, "runs") {
 		got, err := s.GetRun(ctx, sessions.RunID(r["id"]))
-		if err != nil || string(got.Status) != r["status"] || string(got.Key) != r["key"] || fmt.Sprint(ms(got.Created)) != r["created"] {
+		if err != nil || string(got.Status) != r["status"] || string(got.Key) != r["key"] || fmt.Sprint(engine.Ms(got.Created)) != r["created"] {
 			t.Errorf("run %s: %+v, %v", r["id"], got, err)
 		}
 	}
@@ -127,7 +129,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 		got, err := s.GetDelivery(ctx, sessions.DeliveryID(r["id"]))
-		if err != nil || string(got.State) != r["state"] || got.To.String() != r["address"] || got.Text != body.Text || fmt.Sprint(ms(got.Expires)) != r["expires"] {
+		if err != nil || string(got.State) != r["state"] || got.To.String() != r["address"] || got.Text != body.Text || fmt.Sprint(engine.Ms(got.Expires)) != r["expires"] {
 			t.Errorf("delivery %s: %+v, %v", r["id"], got, err)
 		}
 	}
@@ -153,7 +155,7 @@ func (f fixture) readable(t *testing.T, s *Store) {
 	}
 	for _, r := range f.table(t, "sessions") {
 		got, err := s.Get(ctx, sessions.Key(r["key"]))
-		if err != nil || string(got.ID) != r["id"] || got.Label != r["label"] || string(got.SpawnedBy) != r["spawned_by"] || fmt.Sprint(ms(got.Updated)) != r["updated"] {
+		if err != nil || string(got.ID) != r["id"] || got.Label != r["label"] || string(got.SpawnedBy) != r["spawned_by"] || fmt.Sprint(engine.Ms(got.Updated)) != r["updated"] {
 			t.Errorf("session %s: %+v, %v", r["key"], got, err)
 		}
 	}
@@ -196,16 +198,16 @@ func (f fixture) found(t *testing.T, s *Store) {
 func (f fixture) table(t *testing.T, name string) (out []map[string]string) {
 	t.Helper()
 	path := filepath.Join(f.folder(t), DatabaseFile)
-	c, err := sqliteDialect.connect(t.Context(), readOnly(path))
+	c, err := engine.SQLite.Connect(t.Context(), sqlitefile.ReadOnly(path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
 	columns := f.raw[name].columns
-	if err := c.each(t.Context(), "SELECT CAST("+strings.Join(columns, " AS TEXT), CAST(")+" AS TEXT) FROM "+name, nil, func(r row) error {
+	if err := c.Each(t.Context(), "SELECT CAST("+strings.Join(columns, " AS TEXT), CAST(")+" AS TEXT) FROM "+name, nil, func(r engine.Row) error {
 		m := map[string]string{}
 		for i, n := range columns {
-			m[n] = r.str(i)
+			m[n] = r.Str(i)
 		}
 		out = append(out, m)
 		return nil
@@ -221,7 +223,7 @@ func (f fixture) table(t *testing.T, name string) (out []map[string]string) {
 // The way back: the copy in the place of the database is what the older program had, and can be upgraded again.
 func TestUpgradeAndBack(t *testing.T) {
 	t.Parallel()
-	_, newest, err := sqliteDialect.latest()
+	_, newest, err := latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +240,7 @@ func TestUpgradeAndBack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Rename(beforeFile(path, f.version), path); err != nil {
+			if err := os.Rename(sqlitefile.BeforeFile(path, f.version), path); err != nil {
 				t.Fatal(err)
 			}
 			if v := versionOf(t, path); v != f.version {

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -18,12 +18,12 @@ type readers struct {
 
 // idle is a connection that is open and not in use.
 type idle struct {
-	c     *conn
+	c     *Conn
 	since time.Time
 }
 
-// serverIdle is how long a connection to a server is used again after: servers, and what stands before them, end those that are idle for minutes.
-const serverIdle = time.Minute
+// ServerIdle is how long a connection to a server is used again after: servers, and what stands before them, end those that are idle for minutes.
+const ServerIdle = time.Minute
 
 func (r *readers) init(n int, lasts time.Duration) {
 	r.lasts = lasts
@@ -34,11 +34,11 @@ func (r *readers) init(n int, lasts time.Duration) {
 }
 
 // take waits for room and gives a connection; nil when one is to be opened. give has to be called with it.
-func (r *readers) take(ctx context.Context) (c *conn, err error) {
+func (r *readers) take(ctx context.Context) (c *Conn, err error) {
 	select {
 	case _, open := <-r.room:
 		if !open {
-			return nil, errClosed
+			return nil, ErrClosed
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -51,7 +51,7 @@ func (r *readers) take(ctx context.Context) (c *conn, err error) {
 }
 
 // newest takes the connection that was used last; when that is too long ago, all that are idle are to be closed.
-func (r *readers) newest() (c *conn, old []idle) {
+func (r *readers) newest() (c *Conn, old []idle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := len(r.idle)
@@ -66,7 +66,7 @@ func (r *readers) newest() (c *conn, old []idle) {
 }
 
 // give takes a connection back; nil when there is none.
-func (r *readers) give(c *conn) {
+func (r *readers) give(c *Conn) {
 	if c != nil {
 		r.mu.Lock()
 		r.idle = append(r.idle, idle{c, time.Now()})
@@ -89,12 +89,12 @@ func (r *readers) close() (err error) {
 	return err
 }
 
-// read runs fn on a connection that only reads. What it sees is at least what was committed before.
-func (s *Store) read(ctx context.Context, fn func(*conn) error) error {
+// Read runs fn on a connection that only reads. What it sees is at least what was committed before.
+func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := s.readers.take(ctx)
+	c, err := db.readers.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,16 +103,26 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) error {
 			_ = c.Close() // it is broken
 			c = nil
 		}
-		s.readers.give(c)
+		db.readers.give(c)
 	}()
 	if c == nil {
-		if c, err = s.d.connect(ctx, s.readDSN); err != nil {
+		if c, err = db.conf.Dialect.Connect(ctx, db.conf.ReadDSN); err != nil {
 			c = nil
 			return fmt.Errorf("connecting to the database: %w", err)
 		}
 	}
 	if err := fn(c); err != nil {
-		return s.damage(err)
+		return db.conf.Guard.Failed(err)
 	}
 	return nil
+}
+
+// IdleReaders returns the connections for reading that are open and not in use. Whoever uses one must know that nobody reads.
+func (db *DB) IdleReaders() (all []*Conn) {
+	db.readers.mu.Lock()
+	defer db.readers.mu.Unlock()
+	for _, x := range db.readers.idle {
+		all = append(all, x.c)
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // checkBudget is how long Open waits for the check of the database. What takes longer goes on behind the work.
@@ -104,33 +105,33 @@ func checkHeader(path string) error {
 
 // check runs SQLite's quick_check table by table on a connection of its own, so that it never keeps a snapshot open for long. It
 // returns nil, what is wrong, or the error that ended it early.
-func (s *Store) check(ctx context.Context) error {
-	c, err := s.d.connect(ctx, s.readDSN)
+func check(ctx context.Context, path, dsn string) error {
+	c, err := engine.SQLite.Connect(ctx, dsn)
 	if err != nil {
-		return s.diagnose(err)
+		return diagnose(path, err)
 	}
 	defer func() { _ = c.Close() }()
-	c.interruptible = true
+	c.Interruptible = true
 	var tables []string
-	if err := c.each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(r row) error {
-		tables = append(tables, r.str(0))
+	if err := c.Each(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name", nil, func(r engine.Row) error {
+		tables = append(tables, r.Str(0))
 		return nil
 	}); err != nil {
-		return s.diagnose(err)
+		return diagnose(path, err)
 	}
 	for _, t := range tables {
 		var found []string
-		err := c.each(ctx, "PRAGMA quick_check('"+t+"')", nil, func(r row) error {
-			if v := r.str(0); v != "ok" && len(found) < 3 {
+		err := c.Each(ctx, "PRAGMA quick_check('"+t+"')", nil, func(r engine.Row) error {
+			if v := r.Str(0); v != "ok" && len(found) < 3 {
 				found = append(found, v)
 			}
 			return nil
 		})
 		if err != nil {
-			return s.diagnose(err)
+			return diagnose(path, err)
 		}
 		if len(found) > 0 {
-			return broken(s.file, "table "+t+": "+strings.Join(found, "; "))
+			return broken(path, "table "+t+": "+strings.Join(found, "; "))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -139,64 +140,67 @@ func (s *Store) check(ctx context.Context) error {
 	return nil
 }
 
-// watch checks the database and returns what was found within the budget; later findings go to Damaged. same waits for the comparison with
-// its checksums.
-func (s *Store) watch(ctx context.Context, same func() error) error {
+// Watch checks the database and returns what was found within the budget; later findings go to Damaged. The check ends with ctx.
+func (g *Guard) Watch(ctx context.Context) error {
 	result := make(chan error, 1)
-	s.background.Go(func() {
-		err := s.check(ctx)
-		if e := same(); e != nil && !errors.Is(e, errNotCompared) {
+	g.background.Go(func() {
+		_, read := DSN(g.file)
+		err := check(ctx, g.file, read)
+		if e := g.same(); e != nil && !errors.Is(e, errNotCompared) {
 			err = e // it says more
 		}
 		result <- err
 	})
-	budget := time.NewTimer(s.conf.CheckBudget)
+	budget := time.NewTimer(g.conf.CheckBudget)
 	defer budget.Stop()
 	select {
 	case err := <-result:
 		return err
 	case <-budget.C:
 	}
-	s.background.Go(func() {
+	g.background.Go(func() {
 		if err := <-result; err != nil && ctx.Err() == nil {
-			if e := same(); e != nil && !errors.Is(e, errNotCompared) { // it is being written to
-				err = errors.Join(err, s.mark())
+			if e := g.same(); e != nil && !errors.Is(e, errNotCompared) { // it is being written to
+				err = errors.Join(err, g.mark())
 			}
-			s.report(err)
+			g.report(err)
 		}
 	})
 	return nil
 }
 
 // report tells that the store is damaged. Only the first finding is kept until somebody reads it.
-func (s *Store) report(err error) {
+func (g *Guard) report(err error) {
 	select {
-	case s.damaged <- err:
+	case g.damaged <- err:
 	default:
 	}
 }
 
-// Damaged tells about damage that was found after Open: by the check that goes on in the background, or by an operation.
-func (s *Store) Damaged() <-chan error { return s.damaged }
+// Damaged tells about damage that was found after Watch: by the check that goes on in the background, or by an operation.
+func (g *Guard) Damaged() <-chan error { return g.damaged }
 
 // diagnose turns an engine's word for damage into ErrDamaged.
-func (s *Store) diagnose(err error) error {
+func diagnose(path string, err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok || errors.Is(err, sessions.ErrDamaged) {
 		return err
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return broken(s.file, err.Error())
+		return broken(path, err.Error())
 	}
 	return err
 }
 
-// damage does the same for an operation, and reports it.
-func (s *Store) damage(err error) error {
-	d := s.diagnose(err)
+// Diagnose turns an error of the start into one that says what is damaged.
+func (g *Guard) Diagnose(err error) error { return diagnose(g.file, err) }
+
+// Failed does the same for an operation, and reports it. It implements engine.Guard.
+func (g *Guard) Failed(err error) error {
+	d := diagnose(g.file, err)
 	if errors.Is(d, sessions.ErrDamaged) {
-		s.report(d)
+		g.report(d)
 	}
 	return d
 }

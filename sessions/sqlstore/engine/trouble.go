@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
 // lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
 // still holds.
-func (s *Store) Trouble() error {
-	if e := s.trouble.Load(); e != nil {
+func (db *DB) Trouble() error {
+	if e := db.trouble.Load(); e != nil {
 		return *e
 	}
 	return nil
@@ -28,37 +28,37 @@ func (s *Store) Trouble() error {
 
 // Probe commits something tiny. When that works, Trouble is over; otherwise the error says why not. It returns when ctx ends, even
 // when a server hangs.
-func (s *Store) Probe(ctx context.Context) error {
+func (db *DB) Probe(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- s.write(ctx, "Probe", func(t *tx) error {
+		done <- db.Write(ctx, "Probe", operation(func(t *Tx) error {
 			// Another value each time: SQLite writes nothing for a row that stays as it is.
-			_, err := t.exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
+			_, err := t.Exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
 			return err
-		})
+		}))
 	}()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		if before := s.Trouble(); before != nil {
+		if before := db.Trouble(); before != nil {
 			return fmt.Errorf("%w; it is tried again: %w", before, ctx.Err())
 		}
-		return fmt.Errorf("probing the store in %s: %w", s.where(), ctx.Err())
+		return fmt.Errorf("probing the store in %s: %w", db.conf.Name, ctx.Err())
 	}
 }
 
 // note remembers how a transaction went. One that wrote nothing proves nothing: it works on a full disk, too.
-func (s *Store) note(wrote bool, err error) {
+func (db *DB) note(wrote bool, err error) {
 	switch {
 	case err == nil && wrote:
-		s.trouble.Store(nil)
-	case err != nil && s.fault(err):
+		db.trouble.Store(nil)
+	case err != nil && db.fault(err):
 		if Locked(err) {
 			err = fmt.Errorf("another program has locked it: %w", err)
 		}
-		e := fmt.Errorf("cannot write to %s: %w", s.where(), err)
-		s.trouble.Store(&e)
+		e := fmt.Errorf("cannot write to %s: %w", db.conf.Name, err)
+		db.trouble.Store(&e)
 	}
 }
 
@@ -95,7 +95,7 @@ func stale(err error) bool {
 }
 
 // fault reports whether an operation failed for a reason of the store, not one of its own.
-func (s *Store) fault(err error) bool {
+func (db *DB) fault(err error) bool {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
@@ -115,7 +115,7 @@ func (s *Store) fault(err error) bool {
 	}
 	_, network := errors.AsType[net.Error](err)
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
-	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || s.d.postgres && s.writer.gone
+	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || db.conf.Dialect.Postgres && db.writer.gone
 }
 
 // unfit reports whether an operation failed for what it was to write, or by a fault of the code, so that it fails whenever it is tried. What is not
@@ -132,5 +132,5 @@ func unfit(err error) bool {
 		// Data exceptions, constraints, and limits such as the size of an index row: PostgreSQL documentation, appendix A.
 		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") || strings.HasPrefix(e.Code, "54")
 	}
-	return errors.Is(err, errPanic)
+	return errors.Is(err, ErrPanic)
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -16,12 +16,25 @@ import (
 // a row of the database: SQLite's is meta.commits, PostgreSQL's owners.seq. Nothing of a batch is run again, and nothing else is written,
 // before a connection has read that row after the end of the old transaction.
 
-// uncertain is a commit whose answer was lost. What follows it if it was made is in Store.tx.
+// The row that counts SQLite's commits.
+const (
+	setCommits = "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+	getCommits = "SELECT value FROM meta WHERE name = 'commits'"
+	// CountOne counts a commit of SQLite's that is made beside the writer.
+	CountOne = "INSERT INTO meta (name, value) VALUES ('commits', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
+)
+
+// Commits returns the number of the last commit of a SQLite database.
+func (c *Conn) Commits(ctx context.Context) (int64, error) { return c.Number(ctx, getCommits) }
+
+// uncertain is a commit whose answer was lost. What follows it if it was made is in Config.State.
 type uncertain struct {
-	number int64   // of the commit
-	before numbers // the last numbers given before it
+	number int64 // of the commit
 	err    error
 }
+
+// Uncertain reports whether a commit's answer was lost and is not known yet.
+func (db *DB) Uncertain() bool { return db.uncertain != nil }
 
 // errNotCommitted is wrapped when PostgreSQL says that a commit was not made whose answer was lost.
 var errNotCommitted = errors.New("the connection was lost before the commit was made")
@@ -33,41 +46,41 @@ const uncertainTimeout = 10 * time.Second
 // beginTransaction begins a transaction. PostgreSQL hears of it with the first statement. The same round trip counts the transaction and locks
 // the row until it ends: a connection that was replaced meanwhile has an old term and is refused, and one that takes a new term waits for this
 // transaction.
-func (t *tx) beginTransaction(ctx context.Context) error {
-	if t.d.postgres {
-		t.conn.start.pending = true
+func (t *Tx) beginTransaction(ctx context.Context) error {
+	if t.Dialect.Postgres {
+		t.Conn.start.pending = true
 		return nil
 	}
-	_, err := t.conn.exec(ctx, "BEGIN IMMEDIATE")
+	_, err := t.Conn.Exec(ctx, "BEGIN IMMEDIATE")
 	return err
 }
 
 // rollback drops a transaction. One of PostgreSQL's may not have begun.
-func (t *tx) rollback(ctx context.Context) error {
-	if t.conn.start.pending {
-		t.conn.start.pending = false
+func (t *Tx) rollback(ctx context.Context) error {
+	if t.Conn.start.pending {
+		t.Conn.start.pending = false
 		return nil
 	}
-	_, err := t.conn.exec(ctx, "ROLLBACK")
+	_, err := t.Conn.Exec(ctx, "ROLLBACK")
 	return err
 }
 
 // endTransaction commits a transaction, or drops one of PostgreSQL's that wrote nothing but its number. possible says that the commit may have been
 // made although there is an error.
-func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
-	if !t.d.postgres {
-		_, err := t.conn.exec(ctx, "COMMIT")
+func (t *Tx) endTransaction(ctx context.Context) (possible bool, err error) {
+	if !t.Dialect.Postgres {
+		_, err := t.Conn.Exec(ctx, "COMMIT")
 		return err != nil && t.wrote, err
 	}
-	if t.conn.gone {
+	if t.Conn.gone {
 		return false, errors.New("COMMIT: the transaction did not begin")
 	}
-	t.wrote = t.wrote && !t.conn.start.pending // without a statement nothing was counted
+	t.wrote = t.wrote && !t.Conn.start.pending // without a statement nothing was counted
 	if !t.wrote {
 		return false, t.rollback(ctx)
 	}
-	t.conn.notice = nil
-	r, err := t.conn.script(ctx, "COMMIT")
+	t.Conn.notice = nil
+	r, err := t.Conn.script(ctx, "COMMIT")
 	if err != nil {
 		// The word of a server that goes on is certain. One that ends the connection may have committed before.
 		said, ok := errors.AsType[*pgconn.PgError](err)
@@ -77,7 +90,7 @@ func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
 		return false, errors.New("COMMIT: a statement of the transaction had failed")
 	}
 	// A server that gives up waiting for its standby commits with a warning: others see what a failover would lose.
-	if n := t.conn.notice; n != nil {
+	if n := t.Conn.notice; n != nil {
 		return true, fmt.Errorf("COMMIT: %s (SQLSTATE %s)", n.Message, n.Code)
 	}
 	return false, nil
@@ -85,14 +98,14 @@ func (t *tx) endTransaction(ctx context.Context) (possible bool, err error) {
 
 // takeTerm makes this connection the only one that can commit, behind the end of every transaction that the one before it has begun, and
 // gives the number of the last commit. Its own commit is acknowledged behind those that it saw.
-func (s *Store) takeTerm(ctx context.Context, c *conn) error {
-	if !s.d.postgres {
+func (db *DB) takeTerm(ctx context.Context, c *Conn) error {
+	if !db.conf.Dialect.Postgres {
 		return nil
 	}
-	_, err := c.one(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
-		[]any{applicationName()}, func(r row) error { s.tx.term, s.tx.commits = r.int(0), r.int(1); return nil })
+	_, err := c.One(ctx, "INSERT INTO owners (name, host, term, seq) VALUES ('writer', ?, 1, 0) ON CONFLICT (name) DO UPDATE SET host = excluded.host, term = owners.term + 1 RETURNING term, seq",
+		[]any{applicationName()}, func(r Row) error { db.tx.term, db.tx.commits = r.Int(0), r.Int(1); return nil })
 	if err == nil {
-		err = c.prepareStart(ctx, s.tx.term)
+		err = c.prepareStart(ctx, db.tx.term)
 	}
 	if err != nil {
 		c.gone = true
@@ -101,52 +114,52 @@ func (s *Store) takeTerm(ctx context.Context, c *conn) error {
 }
 
 // learn finds out whether the uncertain commit was made. The connection is one that can know: it was opened behind it, or is SQLite's.
-func (s *Store) learn(ctx context.Context) error {
-	u := s.uncertain
-	if !s.d.postgres {
-		n, err := s.writer.number(ctx, getCommits)
+func (db *DB) learn(ctx context.Context) error {
+	u := db.uncertain
+	if !db.conf.Dialect.Postgres {
+		n, err := db.writer.Number(ctx, getCommits)
 		if err != nil {
 			return err
 		}
-		s.tx.commits = n
+		db.tx.commits = n
 	}
-	s.uncertain = nil
-	if s.tx.commits != u.number {
-		if !s.d.postgres { // otherwise they were read again
-			s.tx.n = u.before
+	db.uncertain = nil
+	if db.tx.commits != u.number {
+		if !db.conf.Dialect.Postgres { // otherwise they were read again
+			db.conf.State.Rollback()
 		}
-		s.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
+		db.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
 		return nil
 	}
-	s.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
-	s.committed(&s.tx, !s.d.postgres)
+	db.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
+	db.committed(!db.conf.Dialect.Postgres)
 	return nil
 }
 
 // settleUncertain waits until the database says whether the commit was made that has just failed. nil = it was; the commit's own error =
 // it was not; ErrUncertain = the database does not say, and nothing is written until it does.
-func (s *Store) settleUncertain(ctx context.Context) error {
+func (db *DB) settleUncertain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, uncertainTimeout)
 	defer cancel()
-	u := s.uncertain
+	u := db.uncertain
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		err := s.ready(ctx)
-		if s.uncertain == nil {
-			if err == nil && s.tx.commits == u.number {
+		err := db.ready(ctx)
+		if db.uncertain == nil {
+			if err == nil && db.tx.commits == u.number {
 				return nil
 			}
-			if s.d.postgres {
+			if db.conf.Dialect.Postgres {
 				return fmt.Errorf("%w: %w", errNotCommitted, u.err)
 			}
 			return u.err
 		}
 		again := time.NewTimer(wait)
-		if !s.d.postgres {
+		if !db.conf.Dialect.Postgres {
 			again.Reset(0) // a disk that fails has failed
 		}
 		select {
 		case <-again.C:
-			if s.d.postgres {
+			if db.conf.Dialect.Postgres {
 				continue
 			}
 		case <-ctx.Done():
@@ -158,15 +171,15 @@ func (s *Store) settleUncertain(ctx context.Context) error {
 
 // endOwn ends the connection that the writer had before, where the server still holds it: nobody is at its other end. PostgreSQL first ends
 // the transaction that it is in.
-func (s *Store) endOwn(ctx context.Context, c *conn) error {
-	if s.writer == nil {
+func (db *DB) endOwn(ctx context.Context, c *Conn) error {
+	if db.writer == nil {
 		return nil
 	}
-	old, ok := s.writer.dc.(*stdlib.Conn)
+	old, ok := db.writer.dc.(*stdlib.Conn)
 	if !ok {
 		return nil
 	}
-	_, err := c.number(ctx, "SELECT count(CASE WHEN pg_terminate_backend(pid) THEN 1 END) FROM pg_stat_activity WHERE pid = ? AND application_name = ?",
+	_, err := c.Number(ctx, "SELECT count(CASE WHEN pg_terminate_backend(pid) THEN 1 END) FROM pg_stat_activity WHERE pid = ? AND application_name = ?",
 		int64(old.Conn().PgConn().PID()), applicationName())
 	return err
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"context"
@@ -9,21 +9,22 @@ import (
 	"path/filepath"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // RescuedFile is where what a store had goes when its files were removed or replaced under it. A second one has a number behind its name.
 const RescuedFile = DatabaseFile + "-rescued"
 
-// inPlace reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
-// files without a name, and gone when the process ends. What was written before is copied out of them, once. Only the writer calls it.
-func (s *Store) inPlace(ctx context.Context) error {
-	if s.displaced != nil || s.plain == nil {
-		return s.displaced
+// Check reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
+// files without a name, and gone when the process ends. What was written before is copied out of them, once. It implements engine.Guard.
+func (g *Guard) Check(ctx context.Context, c *engine.Conn) error {
+	if g.displaced != nil || g.plain == nil {
+		return g.displaced
 	}
 	for _, x := range []struct {
 		path string
 		f    *os.File
-	}{{s.file, s.plain}, {s.file + "-wal", s.logFile()}} {
+	}{{g.file, g.plain}, {g.file + "-wal", g.logFile()}} {
 		if x.f == nil { // there was none yet
 			continue
 		}
@@ -35,25 +36,25 @@ func (s *Store) inPlace(ctx context.Context) error {
 		if failed != nil || err == nil && os.SameFile(now, mine) {
 			continue
 		}
-		s.displaced = s.rescue(ctx, x.path)
-		s.report(s.displaced)
-		return s.displaced
+		g.displaced = g.rescue(ctx, c, x.path)
+		g.report(g.displaced)
+		return g.displaced
 	}
 	return nil
 }
 
-// logFile is the log that the store follows; nil when there was none yet.
-func (s *Store) logFile() *os.File {
-	if s.sums == nil {
+// LogFile is the log that the store follows; nil when there was none yet.
+func (g *Guard) logFile() *os.File {
+	if g.sums == nil {
 		return nil
 	}
-	f, _ := s.sums.log.f.(*os.File)
+	f, _ := g.sums.log.f.(*os.File)
 	return f
 }
 
 // copyPages writes the database as it was at the last commit, out of the files that are open, page by page. It needs no connection.
-func (s *Store) copyPages(ctx context.Context, to string) (err error) {
-	if s.sums == nil || !s.sums.settled || s.sums.failing {
+func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
+	if g.sums == nil || !g.sums.settled || g.sums.failing {
 		return errors.New("the log was not read up to the last commit")
 	}
 	_ = os.Remove(to) // what the first try left
@@ -61,16 +62,16 @@ func (s *Store) copyPages(ctx context.Context, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	l, b := &s.sums.log, make([]byte, s.sums.page)
+	l, b := &g.sums.log, make([]byte, g.sums.page)
 	pages := int64(l.size)
-	if info, e := s.plain.Stat(); pages == 0 && e == nil { // the log has no commit
+	if info, e := g.plain.Stat(); pages == 0 && e == nil { // the log has no commit
 		pages = info.Size() / int64(len(b))
 	}
 	for at := int64(0); at < pages && err == nil; at++ {
 		if p, ok := l.pages[uint32(at+1)]; ok { //nolint:gosec // as the sizes of databases
 			err = l.content(b, p)
 		} else {
-			_, err = s.plain.ReadAt(b, at*int64(len(b)))
+			_, err = g.plain.ReadAt(b, at*int64(len(b)))
 		}
 		if err == nil {
 			_, err = f.Write(b)
@@ -83,15 +84,15 @@ func (s *Store) copyPages(ctx context.Context, to string) (err error) {
 }
 
 // rescue copies what the connection still sees, and says what a person can do.
-func (s *Store) rescue(ctx context.Context, path string) error {
-	first := filepath.Join(s.conf.Dir, RescuedFile)
+func (g *Guard) rescue(ctx context.Context, c *engine.Conn, path string) error {
+	first := filepath.Join(g.conf.Dir, RescuedFile)
 	to := first
 	for n := 2; !gone(to); n++ { // an earlier one may be all that there is of something
 		to = fmt.Sprintf("%s-%d", first, n)
 	}
-	_, err := s.writer.exec(ctx, "VACUUM INTO ?", to)
+	_, err := c.Exec(ctx, "VACUUM INTO ?", to)
 	if err != nil { // who opens what is in its place now may spoil the memory that SQLite's connections share
-		if e := s.copyPages(ctx, to); e == nil {
+		if e := g.copyPages(ctx, to); e == nil {
 			err = nil
 		} else {
 			err = errors.Join(err, e)
@@ -101,6 +102,6 @@ func (s *Store) rescue(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("%w. What it had could not be copied (%w). Put a backup in its place with: parley restore FILE", what, err)
 	}
-	tighten(to)
-	return fmt.Errorf("%w. All that it had is in %s. To go on with that: move %s, and those with -wal, -shm, -commits and -sums behind their names, away, and rename %s to %s", what, to, s.file, to, s.file)
+	engine.Tighten(to)
+	return fmt.Errorf("%w. All that it had is in %s. To go on with that: move %s, and those with -wal, -shm, -commits and -sums behind their names, away, and rename %s to %s", what, to, g.file, to, g.file)
 }

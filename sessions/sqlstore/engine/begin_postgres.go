@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type transactionStart struct {
 const countCommit = "UPDATE owners SET seq = seq + 1 WHERE name = 'writer' AND term = $1"
 
 // prepareStart prepares what begins a transaction under a term.
-func (c *conn) prepareStart(ctx context.Context, term int64) (err error) {
+func (c *Conn) prepareStart(ctx context.Context, term int64) (err error) {
 	if c.start.begin, err = c.pgx().Prepare(ctx, "begin", "BEGIN"); err != nil {
 		return err
 	}
@@ -37,13 +37,13 @@ func (c *conn) prepareStart(ctx context.Context, term int64) (err error) {
 	return err
 }
 
-func (c *conn) pgx() *pgx.Conn { return c.dc.(*stdlib.Conn).Conn() }
+func (c *Conn) pgx() *pgx.Conn { return c.dc.(*stdlib.Conn).Conn() }
 
 // beginWith begins a transaction and runs its first statement in one round trip. It gives the number of rows that the statement
 // changed, and calls f for every row of its result.
-func (c *conn) beginWith(ctx context.Context, q string, args []driver.NamedValue, f func(row) error) (n int64, err error) {
+func (c *Conn) beginWith(ctx context.Context, q string, args []driver.NamedValue, f func(Row) error) (n int64, err error) {
 	s := &c.start
-	text := c.d.text(q)
+	text := c.Dialect.text(q)
 	first, err := c.pgx().Prepare(ctx, text, text) // no round trip: conn.stmt has prepared it
 	if err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (c *conn) beginWith(ctx context.Context, q string, args []driver.NamedValue
 }
 
 // begun reads the answers to what beginWith has sent.
-func (c *conn) begun(p *pgconn.Pipeline, f func(row) error) (int64, error) {
+func (c *Conn) begun(p *pgconn.Pipeline, f func(Row) error) (int64, error) {
 	if _, err := readResult(p, nil); err != nil {
 		return 0, err
 	}
@@ -121,7 +121,7 @@ func readResult(p *pgconn.Pipeline, f func(*pgconn.ResultReader) error) (int64, 
 }
 
 // decode makes a row of the values that the server sent: integers in binary, all else as text.
-func (c *conn) decode(fields []pgconn.FieldDescription, values [][]byte) row {
+func (c *Conn) decode(fields []pgconn.FieldDescription, values [][]byte) Row {
 	c.vals = c.vals[:0]
 	for i, v := range values {
 		var d driver.Value
@@ -136,5 +136,5 @@ func (c *conn) decode(fields []pgconn.FieldDescription, values [][]byte) row {
 		}
 		c.vals = append(c.vals, d)
 	}
-	return row(c.vals)
+	return Row(c.vals)
 }

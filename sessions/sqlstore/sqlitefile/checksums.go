@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"bytes"
@@ -31,8 +31,8 @@ const (
 	sumChunk   = 256 // pages that are read at a time
 )
 
-// plainFile is a file that is written without SQLite.
-type plainFile interface {
+// File is a file that is written without SQLite.
+type File interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
@@ -42,8 +42,8 @@ type plainFile interface {
 
 // pageSums are the checksums of a database's pages, and the log that they are made from.
 type pageSums struct {
-	f    plainFile
-	log  walLog
+	f    File
+	log  WAL
 	page int // bytes
 
 	// The writer's own.
@@ -62,13 +62,13 @@ type pageSums struct {
 }
 
 // begin reads the log that lies beside a database.
-func (x *pageSums) begin(ctx context.Context, l left, path string) (err error) {
-	n, err := l.c.number(ctx, "PRAGMA page_size")
+func (x *pageSums) begin(ctx context.Context, l diskState, path string) (err error) {
+	n, err := l.c.Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
 	x.page = int(n)
-	_, err = x.log.follow(path + "-wal")
+	_, err = x.log.Follow(path + "-wal")
 	return err
 }
 
@@ -90,9 +90,9 @@ func unseal(b []byte, number uint32) (sum uint32, ok bool) {
 // fits says whether the sums are of a database as it is now. Where the log has commits, they may be any after those that
 // were summed. Where it has none, all that it had was moved into the file: by the writer, which wrote down the commit before, or by something else, such as the
 // sqlite3 program.
-func (x *pageSums) fits(l left) bool {
+func (x *pageSums) fits(l diskState) bool {
 	var page int
-	var at left
+	var at diskState
 	b := make([]byte, sumsHeader)
 	if _, err := x.f.ReadAt(b, 0); err != nil || !l.trusted || binary.BigEndian.Uint32(b[sumsHeader-4:]) != crc32.Checksum(b[:sumsHeader-4], castagnoli) {
 		return false
@@ -105,7 +105,7 @@ func (x *pageSums) fits(l left) bool {
 
 // keep has the sums of the pages in the log on disk, for a database that has come to a commit. Those that it kept before are there: a log that a reader holds
 // gets long.
-func (x *pageSums) keep(l left) error {
+func (x *pageSums) keep(l diskState) error {
 	numbers := slices.DeleteFunc(slices.Sorted(maps.Keys(x.log.pages)), func(n uint32) bool { return n <= x.upTo && x.log.pages[n].frame <= x.kept })
 	for len(numbers) > 0 {
 		n := 1
@@ -129,7 +129,7 @@ func (x *pageSums) keep(l left) error {
 }
 
 // forget takes every sum away: pages are taken as they are until they are written or the next start reads them.
-func (x *pageSums) forget(l left) error {
+func (x *pageSums) forget(l diskState) error {
 	x.kept = 0
 	if err := x.f.Truncate(0); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (x *pageSums) forget(l left) error {
 	return x.head(l, sumsHeader)
 }
 
-func (x *pageSums) head(l left, size int64) error {
+func (x *pageSums) head(l diskState, size int64) error {
 	b := make([]byte, sumsHeader)
 	copy(b, fmt.Appendf(nil, sumsLine, x.page, l.commits, l.schema))
 	binary.BigEndian.PutUint32(b[sumsHeader-4:], crc32.Checksum(b[:sumsHeader-4], castagnoli))
@@ -171,7 +171,7 @@ func (x *pageSums) compare(db io.ReaderAt, fill bool, enough func() error) (bad 
 		end := 0
 		for i := range sumChunk {
 			number, here := first+uint32(i), sums[i*sumSize:(i+1)*sumSize]
-			if x.log.holds(number) {
+			if x.log.Holds(number) {
 				continue
 			}
 			there := (i+1)*x.page <= n
@@ -238,7 +238,7 @@ func checkClosed(ctx context.Context, path string) error {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	x := &pageSums{f: f}
-	defer x.log.close()
+	defer x.log.Close()
 	if err = x.begin(ctx, l, path); err != nil || !x.fits(l) {
 		return err
 	}

@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,19 +19,20 @@ import (
 	"modernc.org/sqlite"
 )
 
-// dialect is what differs between the engines.
-type dialect struct{ postgres bool }
+// Dialect is what differs between the engines.
+type Dialect struct{ Postgres bool }
 
+// The two dialects.
 var (
-	sqliteDialect   = dialect{}
-	postgresDialect = dialect{postgres: true}
+	SQLite   = Dialect{}
+	Postgres = Dialect{Postgres: true}
 )
 
-// connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
-func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
-	c := &conn{d: d, stmts: map[string]driver.Stmt{}}
+// Connect opens one connection. SQLite: dsn is a file: URI with its pragmas.
+func (d Dialect) Connect(ctx context.Context, dsn string) (*Conn, error) {
+	c := &Conn{Dialect: d, stmts: map[string]driver.Stmt{}}
 	var err error
-	if d.postgres {
+	if d.Postgres {
 		var conf *pgx.ConnConfig
 		if conf, err = pgx.ParseConfig(dsn); err == nil {
 			conf.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { c.notice = n }
@@ -41,10 +44,10 @@ func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.postgres {
+	if d.Postgres {
 		// Every statement has its index. The planner sees no difference between a word that all messages have and one that none has,
 		// and would now and then read a whole table instead, or compile a statement for longer than it runs.
-		if _, err := c.exec(ctx, "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"); err != nil {
+		if _, err := c.Exec(ctx, "SELECT set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"); err != nil {
 			_ = c.Close() // the first error counts
 			return nil, err
 		}
@@ -55,33 +58,45 @@ func (d dialect) connect(ctx context.Context, dsn string) (*conn, error) {
 // maxStmts bounds the statements that a connection keeps prepared. The fixed ones are fewer; lists with many keys vary.
 const maxStmts = 160
 
-// conn is one connection with its prepared statements, used by one goroutine at a time. It sits on the drivers directly: the
+// Conn is one connection with its prepared statements, used by one goroutine at a time. It sits on the drivers directly: the
 // pool, the locks and the reflection of database/sql would cost more than many of the statements do.
-type conn struct {
-	dc    driver.Conn
-	d     dialect
-	stmts map[string]driver.Stmt
-	args  []driver.NamedValue
-	vals  []driver.Value
-	gone  bool             // the connection is of no use any more
-	start transactionStart // PostgreSQL's writer only
+type Conn struct {
+	dc      driver.Conn
+	Dialect Dialect
+	stmts   map[string]driver.Stmt
+	args    []driver.NamedValue
+	vals    []driver.Value
+	gone    bool             // the connection is of no use any more
+	start   transactionStart // PostgreSQL's writer only
 	// notice is the last one that the server sent. PostgreSQL only.
 	notice *pgconn.Notice
 	// failing: a statement failed. PostgreSQL then takes back the whole transaction, whatever COMMIT answers.
 	failing bool
-	// interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
+	// Interruptible lets the end of ctx interrupt a statement on SQLite. That costs a goroutine for each statement, so only long
 	// ones have it.
-	interruptible bool
+	Interruptible bool
 }
 
-func (c *conn) scope(ctx context.Context) context.Context {
-	if c.d.postgres || c.interruptible {
+// Prepared returns the statements that the connection keeps prepared; full = it has as many as it may.
+func (c *Conn) Prepared() (statements []string, full bool) {
+	return slices.Collect(maps.Keys(c.stmts)), len(c.stmts) >= maxStmts
+}
+
+// Gone reports whether the connection is of no use any more.
+func (c *Conn) Gone() bool { return c.gone }
+
+// Driver returns the driver's connection.
+func (c *Conn) Driver() driver.Conn { return c.dc }
+
+func (c *Conn) scope(ctx context.Context) context.Context {
+	if c.Dialect.Postgres || c.Interruptible {
 		return ctx
 	}
 	return context.WithoutCancel(ctx)
 }
 
-func (c *conn) Close() error {
+// Close closes the connection and its statements.
+func (c *Conn) Close() error {
 	for _, s := range c.stmts {
 		_ = s.Close() // the connection goes with it
 	}
@@ -89,11 +104,11 @@ func (c *conn) Close() error {
 	return c.dc.Close()
 }
 
-func (c *conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary bool, err error) {
+func (c *Conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary bool, err error) {
 	if s = c.stmts[q]; s != nil {
 		return s, false, nil
 	}
-	if s, err = c.dc.(driver.ConnPrepareContext).PrepareContext(ctx, c.d.text(q)); err != nil {
+	if s, err = c.dc.(driver.ConnPrepareContext).PrepareContext(ctx, c.Dialect.text(q)); err != nil {
 		return nil, false, err
 	}
 	if len(c.stmts) >= maxStmts {
@@ -105,8 +120,8 @@ func (c *conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary boo
 
 // text is a statement as the engine wants it. SQLite plans by the value of a bare LIMIT ?, and so compiles the statement anew each
 // time that it is used (sqlite3ExprIsInteger); by a sum it does not. This took half of the store's time.
-func (d dialect) text(q string) string {
-	if d.postgres {
+func (d Dialect) text(q string) string {
+	if d.Postgres {
 		return numbered(q)
 	}
 	return strings.ReplaceAll(q, "LIMIT ?", "LIMIT 0 + ?")
@@ -130,7 +145,7 @@ func numbered(q string) string {
 	}
 }
 
-func (c *conn) bind(args []any) []driver.NamedValue {
+func (c *Conn) bind(args []any) []driver.NamedValue {
 	c.args = c.args[:0]
 	for i, a := range args {
 		switch v := a.(type) {
@@ -139,11 +154,11 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 		case bool:
 			a = flag(v)
 		case string:
-			if c.d.postgres {
+			if c.Dialect.Postgres {
 				a = clean(v)
 			}
 		case []string:
-			if c.d.postgres {
+			if c.Dialect.Postgres {
 				a = cleanAll(v)
 			}
 		}
@@ -175,8 +190,8 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// exec runs a statement and gives the number of rows that it changed.
-func (c *conn) exec(ctx context.Context, q string, args ...any) (n int64, err error) {
+// Exec runs a statement and gives the number of rows that it changed.
+func (c *Conn) Exec(ctx context.Context, q string, args ...any) (n int64, err error) {
 	s, temporary, err := c.stmt(ctx, q)
 	if err != nil {
 		return 0, c.failed(q, err)
@@ -197,7 +212,7 @@ func (c *conn) exec(ctx context.Context, q string, args ...any) (n int64, err er
 }
 
 // script runs statements without arguments in one round trip. PostgreSQL only.
-func (c *conn) script(ctx context.Context, q string) ([]*pgconn.Result, error) {
+func (c *Conn) script(ctx context.Context, q string) ([]*pgconn.Result, error) {
 	r, err := c.dc.(*stdlib.Conn).Conn().PgConn().Exec(ctx, q).ReadAll()
 	if err != nil {
 		return nil, c.failed(q, err)
@@ -205,8 +220,8 @@ func (c *conn) script(ctx context.Context, q string) ([]*pgconn.Result, error) {
 	return r, nil
 }
 
-// each runs a query and calls f for every row. f must not use the connection and not keep the row.
-func (c *conn) each(ctx context.Context, q string, args []any, f func(row) error) (err error) {
+// Each runs a query and calls f for every row. f must not use the connection and not keep the row.
+func (c *Conn) Each(ctx context.Context, q string, args []any, f func(Row) error) (err error) {
 	s, temporary, err := c.stmt(ctx, q)
 	if err != nil {
 		return c.failed(q, err)
@@ -233,7 +248,7 @@ func (c *conn) each(ctx context.Context, q string, args []any, f func(row) error
 		if err = rows.Next(vals); err != nil {
 			break
 		}
-		if err = f(row(vals)); err != nil {
+		if err = f(Row(vals)); err != nil {
 			break
 		}
 	}
@@ -249,9 +264,9 @@ func (c *conn) each(ctx context.Context, q string, args []any, f func(row) error
 	return nil
 }
 
-// one runs a query that gives at most one row of interest.
-func (c *conn) one(ctx context.Context, q string, args []any, f func(row) error) (found bool, err error) {
-	err = c.each(ctx, q, args, func(r row) error {
+// One runs a query that gives at most one row of interest.
+func (c *Conn) One(ctx context.Context, q string, args []any, f func(Row) error) (found bool, err error) {
+	err = c.Each(ctx, q, args, func(r Row) error {
 		if found {
 			return nil
 		}
@@ -261,15 +276,15 @@ func (c *conn) one(ctx context.Context, q string, args []any, f func(row) error)
 	return found, err
 }
 
-// number runs a query that gives one number; 0 when there is no row or it is NULL.
-func (c *conn) number(ctx context.Context, q string, args ...any) (n int64, err error) {
-	_, err = c.one(ctx, q, args, func(r row) error { n = r.int(0); return nil })
+// Number runs a query that gives one number; 0 when there is no row or it is NULL.
+func (c *Conn) Number(ctx context.Context, q string, args ...any) (n int64, err error) {
+	_, err = c.One(ctx, q, args, func(r Row) error { n = r.Int(0); return nil })
 	return n, err
 }
 
-func (c *conn) failed(q string, err error) error {
+func (c *Conn) failed(q string, err error) error {
 	c.failing = true
-	if errors.Is(err, driver.ErrBadConn) || c.d.postgres && (lost(c.dc) || takesNoWrites(err)) {
+	if errors.Is(err, driver.ErrBadConn) || c.Dialect.Postgres && (lost(c.dc) || takesNoWrites(err)) {
 		c.gone = true
 	}
 	if i := strings.IndexAny(q, "(\n"); i > 0 {
@@ -294,10 +309,11 @@ func lost(dc driver.Conn) bool {
 	return ok && p.Conn().IsClosed()
 }
 
-// row is one row of a result: integers and texts only.
-type row []driver.Value
+// Row is one row of a result: integers and texts only.
+type Row []driver.Value
 
-func (r row) str(i int) string {
+// Str returns a text.
+func (r Row) Str(i int) string {
 	switch v := r[i].(type) {
 	case string:
 		return v
@@ -307,28 +323,17 @@ func (r row) str(i int) string {
 	return ""
 }
 
-func (r row) int(i int) int64 {
+// Int returns an integer; 0 = NULL.
+func (r Row) Int(i int) int64 {
 	n, _ := r[i].(int64)
 	return n
 }
 
-func (r row) bool(i int) bool { return r.int(i) != 0 }
+// Bool returns an integer as a truth value.
+func (r Row) Bool(i int) bool { return r.Int(i) != 0 }
 
-func (r row) time(i int) time.Time { return fromMs(r.int(i)) }
+// Time returns a time that is stored in milliseconds.
+func (r Row) Time(i int) time.Time { return FromMs(r.Int(i)) }
 
-func ms(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return clampTime(t).UnixMilli()
-}
-
-func fromMs(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return clampTime(time.UnixMilli(n))
-}
-
-// marks gives n question marks for a list.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+// Marks gives n question marks for a list.
+func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }

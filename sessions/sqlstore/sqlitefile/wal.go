@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"bytes"
@@ -28,15 +28,16 @@ type logged struct {
 	frame int64  // from 1
 }
 
-// logFile is a log that is only read.
-type logFile interface {
+// LogFile is a log that is only read.
+type LogFile interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// walLog reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
-type walLog struct {
-	f      logFile // nil = there was none yet
+// WAL reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
+type WAL struct {
+	wrap   func(LogFile) LogFile // stands before f; nil = nothing
+	f      LogFile               // nil = there was none yet
 	buf    []byte
 	order  binary.ByteOrder
 	page   int     // bytes
@@ -48,14 +49,15 @@ type walLog struct {
 	size   uint32            // of the database after the last commit, in pages; 0 = there is no commit
 }
 
-func (l *walLog) close() {
+// Close closes the file.
+func (l *WAL) Close() {
 	if l.f != nil {
 		_ = l.f.Close() // it was only read
 	}
 }
 
-// follow takes up the commits that came since the last time. anew says that the log that there was then is gone.
-func (l *walLog) follow(path string) (anew bool, err error) {
+// Follow takes up the commits that came since the last time. anew says that the log that there was then is gone.
+func (l *WAL) Follow(path string) (anew bool, err error) {
 	if l.f == nil {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -64,6 +66,9 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 			return false, err
 		}
 		l.f = f
+		if l.wrap != nil {
+			l.f = l.wrap(f)
+		}
 	}
 	var h [logHeader]byte
 	if _, err := l.f.ReadAt(h[:], 0); err != nil && !errors.Is(err, io.EOF) {
@@ -111,8 +116,8 @@ func (l *walLog) follow(path string) (anew bool, err error) {
 }
 
 // begin takes a log up from its header. A header that is not whole is none.
-func (l *walLog) begin(h []byte) bool {
-	*l = walLog{f: l.f, buf: l.buf, order: binary.LittleEndian, pages: map[uint32]logged{}}
+func (l *WAL) begin(h []byte) bool {
+	*l = WAL{wrap: l.wrap, f: l.f, buf: l.buf, order: binary.LittleEndian, pages: map[uint32]logged{}}
 	magic := binary.BigEndian.Uint32(h)
 	if magic == logMagic|1 {
 		l.order = binary.BigEndian
@@ -129,7 +134,7 @@ func (l *walLog) begin(h []byte) bool {
 }
 
 // add is the log's checksum: each word goes into one of two sums, and each of those into the other.
-func (l *walLog) add(check [2]uint32, b []byte) [2]uint32 {
+func (l *WAL) add(check [2]uint32, b []byte) [2]uint32 {
 	x, y := check[0], check[1]
 	if l.order == binary.ByteOrder(binary.LittleEndian) {
 		for ; len(b) >= 8; b = b[8:] {
@@ -146,13 +151,19 @@ func (l *walLog) add(check [2]uint32, b []byte) [2]uint32 {
 }
 
 // content reads a page.
-func (l *walLog) content(b []byte, p logged) error {
+func (l *WAL) content(b []byte, p logged) error {
 	_, err := l.f.ReadAt(b[:l.page], logHeader+p.frame*int64(frameHeader+l.page)-int64(l.page))
 	return err
 }
 
-// holds reports whether the log replaces a page of the file, or cuts it off.
-func (l *walLog) holds(number uint32) bool {
+// PageSize returns the bytes of a page; 0 = there is no log.
+func (l *WAL) PageSize() int { return l.page }
+
+// Pages returns how many pages the database has after the last commit; 0 = there is no commit.
+func (l *WAL) Pages() uint32 { return l.size }
+
+// Holds reports whether the log replaces a page of the file, or cuts it off.
+func (l *WAL) Holds(number uint32) bool {
 	_, ok := l.pages[number]
 	return ok || l.size > 0 && number > l.size
 }

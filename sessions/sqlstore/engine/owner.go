@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"encoding/json"
@@ -27,15 +27,15 @@ const ownerFile = "owner.lock"
 // lockPatience is how long a second process waits before it gives up: somebody who only looks holds the lock for a moment.
 const lockPatience = 400 * time.Millisecond
 
-// folder is a state folder that this process owns.
-type folder struct {
+// Folder is a state folder that this process owns.
+type Folder struct {
 	f     *os.File
 	dir   *os.File // the folder itself, locked; may be nil
 	owner Owner
 }
 
-// own takes a state folder, or says who has it.
-func own(dir string) (*folder, error) {
+// Own takes a state folder, or says who has it.
+func Own(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the state folder: %w", err)
 	}
@@ -62,18 +62,18 @@ func own(dir string) (*folder, error) {
 		}
 		<-tick.C
 	}
-	tighten(f.Name())
+	Tighten(f.Name())
 	whole, err := lockFolder(dir)
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%w: %s is in use by a process whose %s was removed: find it (lsof %s), stop it, and start again", sessions.ErrOwned, dir, ownerFile, dir)
 	}
-	d := &folder{f: f, dir: whole, owner: Owner{PID: os.Getpid(), Started: time.Now().Truncate(time.Second)}}
+	d := &Folder{f: f, dir: whole, owner: Owner{PID: os.Getpid(), Started: time.Now().Truncate(time.Second)}}
 	if d.owner.Host, err = os.Hostname(); err != nil {
 		d.owner.Host = "unknown"
 	}
-	if err := d.describe("", ""); err != nil {
-		return nil, errors.Join(err, d.release())
+	if err := d.Describe("", ""); err != nil {
+		return nil, errors.Join(err, d.Release())
 	}
 	return d, nil
 }
@@ -89,8 +89,8 @@ func owned(dir string, o Owner, err error) error {
 	return fmt.Errorf("%w: %s is in use by process %d on %s since %s%s; stop it or use another state folder", sessions.ErrOwned, dir, o.PID, o.Host, o.Started.Format(time.DateTime), at)
 }
 
-// describe writes who owns the folder. The file keeps its identity: it carries the lock.
-func (d *folder) describe(address, socket string) error {
+// Describe writes who owns the folder. The file keeps its identity: it carries the lock.
+func (d *Folder) Describe(address, socket string) error {
 	d.owner.Address, d.owner.Socket = address, socket
 	b, err := json.Marshal(d.owner)
 	if err != nil {
@@ -106,26 +106,26 @@ func (d *folder) describe(address, socket string) error {
 	return nil
 }
 
-// private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
+// Private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
 // the mode of the database.
-func private(path string) {
+func Private(path string) {
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // otherwise it is there, or opening it says why
 		_ = f.Close()
 	}
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
-		tighten(path + end)
+		Tighten(path + end)
 	}
 }
 
-// tighten takes the rights of group and others away. A system without modes has none to take.
-func tighten(path string) {
+// Tighten takes the rights of group and others away. A system without modes has none to take.
+func Tighten(path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		_ = os.Chmod(path, info.Mode().Perm()&^0o077) // a file system without modes refuses
 	}
 }
 
-// release gives the folder back.
-func (d *folder) release() error {
+// Release gives the folder back.
+func (d *Folder) Release() error {
 	if d.dir != nil {
 		_ = d.dir.Close() // it was only locked
 	}

@@ -1,4 +1,4 @@
-package sqlstore
+package sqlitefile
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
 )
 
 // CommitsFile is beside the SQLite database. It holds the number of the last commit that was acknowledged, which is in the database as
@@ -22,44 +23,36 @@ import (
 // written behind each commit and never synced: the number may be too low after a power cut, never too high.
 const CommitsFile = DatabaseFile + "-commits"
 
-// setCommits puts the number of a commit into its transaction.
-const setCommits = "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-
-const getCommits = "SELECT value FROM meta WHERE name = 'commits'"
-
-// countOne counts a commit that is made before the writer begins.
-const countOne = "INSERT INTO meta (name, value) VALUES ('commits', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
-
 // aside makes a change in a commit of its own before the writer begins. It counts like any other, or the sums of pages would be taken for those of what it left.
-func (s *Store) aside(ctx context.Context, query string, args ...any) error {
-	_, err := s.writer.exec(ctx, "BEGIN")
+func aside(ctx context.Context, c *engine.Conn, query string, args ...any) error {
+	_, err := c.Exec(ctx, "BEGIN")
 	if err == nil {
-		_, err = s.writer.exec(ctx, query, args...)
+		_, err = c.Exec(ctx, query, args...)
 	}
 	if err == nil {
-		_, err = s.writer.exec(ctx, countOne)
+		_, err = c.Exec(ctx, engine.CountOne)
 	}
 	if err == nil {
-		_, err = s.writer.exec(ctx, "COMMIT")
+		_, err = c.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error counts
+		_, _ = c.Exec(ctx, "ROLLBACK") // the first error counts
 	}
 	return err
 }
 
-// left is what a database and the number beside it say before anything is changed.
-type left struct {
-	c       *conn // looks into it and cannot change anything, nor move its log; nil = there is none
-	commits int64 // in it
-	schema  int64 // its version
-	trusted bool  // nothing but a program that keeps SumsFile has counted
-	unknown bool  // the number beside it is gone
-	spoiled bool  // the number beside it is damaged in one of its places
-	missing int64 // commits of a newer schema that the copy in its place does not have
+// diskState is what a database and the number beside it say before anything is changed.
+type diskState struct {
+	c       *engine.Conn // looks into it and cannot change anything, nor move its log; nil = there is none
+	commits int64        // in it
+	schema  int64        // its version
+	trusted bool         // nothing but a program that keeps SumsFile has counted
+	unknown bool         // the number beside it is gone
+	spoiled bool         // the number beside it is damaged in one of its places
+	missing int64        // commits of a newer schema that the copy in its place does not have
 }
 
-func (l *left) close() {
+func (l *diskState) close() {
 	if l.c != nil {
 		_ = l.c.Close() // it only reads
 	}
@@ -67,16 +60,16 @@ func (l *left) close() {
 }
 
 // read asks the database.
-func (l *left) read(ctx context.Context, c *conn) (err error) {
-	if l.schema, err = c.version(ctx); err == nil && l.schema > 0 {
-		l.commits, err = c.number(ctx, getCommits)
+func (l *diskState) read(ctx context.Context, c *engine.Conn) (err error) {
+	if l.schema, err = c.Version(ctx); err == nil && l.schema > 0 {
+		l.commits, err = c.Commits(ctx)
 	}
 	return err
 }
 
 // checkCommits refuses a database that has forgotten commits, or that was found to be damaged. It changes nothing. A database that is not there, or empty, has been
 // spoken of by checkLost.
-func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
+func checkCommits(ctx context.Context, dir, path string) (l diskState, err error) {
 	beside := filepath.Join(dir, CommitsFile)
 	if gone(path) {
 		return l, nil // SQLite would remove the log beside it, even when it only looks
@@ -94,7 +87,7 @@ func checkCommits(ctx context.Context, dir, path string) (l left, err error) {
 		l.unknown = true // a power cut tore it: it says nothing
 		return l, nil
 	}
-	c, err := sqliteDialect.connect(ctx, onlyLook(path))
+	c, err := engine.SQLite.Connect(ctx, onlyLook(path))
 	if err != nil {
 		return l, err
 	}
@@ -132,11 +125,11 @@ func gone(path string) bool {
 }
 
 // forgetGone removes what is noted beside a database that is gone: a new one is made.
-func (s *Store) forgetGone() error {
-	if !gone(s.file) {
+func (g *Guard) forgetGone() error {
+	if !gone(g.file) {
 		return nil
 	}
-	if err := os.Remove(filepath.Join(s.conf.Dir, CommitsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(g.conf.Dir, CommitsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing what is left of a database that is gone: %w", err)
 	}
 	return nil
@@ -156,42 +149,52 @@ func forgotten(path string, missing int64) error {
 		sessions.ErrDamaged, path, missing, at, path, path)
 }
 
-// count opens the file of the number and goes on from the one in the database.
-func (s *Store) count(ctx context.Context) (err error) {
-	var l left
-	if err = l.read(ctx, s.writer); err != nil {
-		return err
+// Count opens the file of the number and goes on from the one in the database. It implements engine.Guard.
+func (g *Guard) Count(ctx context.Context, c *engine.Conn) (_ int64, err error) {
+	var l diskState
+	if err = l.read(ctx, c); err != nil {
+		return 0, err
 	}
-	s.tx.commits, s.schema = l.commits, l.schema
-	s.commits, err = os.OpenFile(filepath.Join(s.conf.Dir, CommitsFile), os.O_WRONLY|os.O_CREATE, 0o600)
+	g.number, g.schema = l.commits, l.schema
+	g.commits, err = os.OpenFile(filepath.Join(g.conf.Dir, CommitsFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("opening the file of the last commit's number: %w", err)
+		return 0, fmt.Errorf("opening the file of the last commit's number: %w", err)
 	}
-	tighten(s.commits.Name())
-	s.acknowledge()
-	return nil
+	engine.Tighten(g.commits.Name())
+	g.acknowledge()
+	return g.number, nil
 }
 
 // acknowledge notes the number of the last commit. What cannot be written is noted with the next one: a number that is too low hides a
 // loss, it makes none.
-func (s *Store) acknowledge() {
-	b := fmt.Appendf(nil, firstLine, s.tx.commits, s.schema)
+func (g *Guard) acknowledge() {
+	b := fmt.Appendf(nil, firstLine, g.number, g.schema)
 	switch {
-	case s.changed.Load():
+	case g.changed.Load():
 		b = append(b, damagedLine...)
-	case !s.unsummed:
-		b = fmt.Appendf(b, secondLine+thirdLine, s.tx.commits, s.tx.commits, s.schema)
+	case !g.unsummed:
+		b = fmt.Appendf(b, secondLine+thirdLine, g.number, g.number, g.schema)
 	}
-	_, _ = s.commits.WriteAt(b, 0) // see above
+	_, _ = g.commits.WriteAt(b, 0) // see above
 }
 
 // mark has the next start refuse what this one found too late.
-func (s *Store) mark() error {
-	s.changed.Store(true)
-	f, err := os.OpenFile(filepath.Join(s.conf.Dir, CommitsFile), os.O_WRONLY, 0o600)
+func (g *Guard) mark() error {
+	g.changed.Store(true)
+	f, err := os.OpenFile(filepath.Join(g.conf.Dir, CommitsFile), os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteAt([]byte(damagedLine), secondAt)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// MissingCommits returns how many commits a copy from before an upgrade, put in the place of the newer database, does not have.
+func MissingCommits(ctx context.Context, path string) int64 {
+	l, err := checkCommits(ctx, filepath.Dir(path), path)
+	l.close()
+	if err != nil {
+		return 0
+	}
+	return l.missing
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package transcriptfile
 
 import (
 	"context"
@@ -21,26 +21,26 @@ const (
 	mirrorWait = 20 * time.Millisecond
 )
 
-// line is something to be written to the mirror file of a transcript after a commit.
-type line struct {
+// Line is something to be written to the mirror file of a transcript after a commit.
+type Line struct {
 	transcript int64
-	path       string // empty = to be looked up
+	path       string // of one that goes
 	seq        int64  // of a message, otherwise 0
 	delivery   string // id and state of a delivery that ended
 	text       string // without line end
 	remove     bool   // the file goes
 }
 
-// mirror appends to the JSONL files that people read (contract T1, T2). It runs behind the commits and never holds one up. The
+// Writer appends to the JSONL files that people read (contract T1, T2). It runs behind the commits and never holds one up. The
 // store is the truth: a file is compared with it before the first append after a start or after lines had to be dropped, and what
 // is missing is written first.
-type mirror struct {
+type Writer struct {
 	log  *slog.Logger
-	read func(context.Context, func(*conn) error) error
-	path func(sessions.AgentID, sessions.ID) string
+	from Source
+	dir  string // the state folder
 
 	mu      sync.Mutex
-	waiting []line
+	waiting []Line
 	behind  map[int64]bool // transcripts whose lines were dropped
 	lost    bool           // more of them than can be remembered: no file is known any more
 	busy    bool
@@ -69,15 +69,16 @@ type job struct {
 	done chan error
 }
 
-func newMirror(log *slog.Logger, read func(context.Context, func(*conn) error) error, path func(sessions.AgentID, sessions.ID) string) *mirror {
-	m := &mirror{log: log, read: read, path: path, behind: map[int64]bool{}, files: map[int64]*file{},
+// New returns a writer of the files in a state folder. Run starts it.
+func New(log *slog.Logger, from Source, dir string) *Writer {
+	m := &Writer{log: log, from: from, dir: dir, behind: map[int64]bool{}, files: map[int64]*file{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: make(chan struct{}), jobs: make(chan job)}
 	m.idle = sync.NewCond(&m.mu)
 	return m
 }
 
-// add takes lines over. It copies them and never blocks.
-func (m *mirror) add(lines []line) {
+// Append takes lines over. It copies them and never blocks.
+func (m *Writer) Append(lines []Line) {
 	if len(lines) == 0 {
 		return
 	}
@@ -98,8 +99,8 @@ func (m *mirror) add(lines []line) {
 	}
 }
 
-// run writes until stop is closed, then what is left.
-func (m *mirror) run(ctx context.Context) {
+// Run writes until Close, then what is left.
+func (m *Writer) Run(ctx context.Context) {
 	defer close(m.done)
 	wait := time.NewTimer(0)
 	defer wait.Stop()
@@ -124,7 +125,7 @@ func (m *mirror) run(ctx context.Context) {
 }
 
 // drain writes what waits and reports whether there was something.
-func (m *mirror) drain(ctx context.Context) bool {
+func (m *Writer) drain(ctx context.Context) bool {
 	m.mu.Lock()
 	lines, behind := m.waiting, m.behind
 	if m.lost {
@@ -137,7 +138,7 @@ func (m *mirror) drain(ctx context.Context) bool {
 		delete(m.files, num)
 	}
 	order := make([]int64, 0, 64)
-	group := map[int64][]line{}
+	group := map[int64][]Line{}
 	for _, l := range lines {
 		if _, ok := group[l.transcript]; !ok {
 			order = append(order, l.transcript)
@@ -167,7 +168,7 @@ func (m *mirror) drain(ctx context.Context) bool {
 // forget lets go of what files have near their end, once none of it can come again: the lines of a commit that was read when a file was
 // completed come two drains later at the latest. The writer hands them over before those of any other commit, and by then one wake-up
 // may have been left from before.
-func (m *mirror) forget() {
+func (m *Writer) forget() {
 	m.drains++
 	m.fresh = slices.DeleteFunc(m.fresh, func(f *file) bool {
 		if m.drains-f.since <= 2 {
@@ -178,8 +179,16 @@ func (m *mirror) forget() {
 	})
 }
 
-// settled waits until everything that was committed so far is written.
-func (m *mirror) settled() {
+// Remembered returns how many files are known, how many of them with their ends, and how many deliveries are known of those. Run has ended.
+func (m *Writer) Remembered() (files, fresh, deliveries int) {
+	for _, f := range m.files {
+		deliveries += len(f.have)
+	}
+	return len(m.files), len(m.fresh), deliveries
+}
+
+// Flush waits until everything that was appended so far is written.
+func (m *Writer) Flush() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for len(m.waiting) > 0 || m.busy {
@@ -188,7 +197,7 @@ func (m *mirror) settled() {
 }
 
 // write appends lines to one file.
-func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
+func (m *Writer) write(ctx context.Context, num int64, lines []Line) error {
 	for i, l := range lines {
 		if l.remove {
 			delete(m.files, num)
@@ -238,19 +247,12 @@ func (m *mirror) write(ctx context.Context, num int64, lines []line) error {
 }
 
 // complete compares a file with the store and writes what is missing. nil: the transcript is gone.
-func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
-	f := &file{have: map[string]bool{}}
-	var header string
-	err := m.read(ctx, func(c *conn) error {
-		_, err := c.one(ctx, "SELECT id, key, agent, created FROM transcripts WHERE num = ? AND gone = 0", []any{num}, func(r row) error {
-			f.path, header = m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0))), headerLine(r)
-			return nil
-		})
-		return err
-	})
-	if err != nil || header == "" {
+func (m *Writer) complete(ctx context.Context, num int64) (*file, error) {
+	t, found, err := m.from.Transcript(ctx, num)
+	if err != nil || !found {
 		return nil, err
 	}
+	f := &file{path: m.Path(t.Agent, t.ID), have: map[string]bool{}}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return nil, err
 	}
@@ -269,7 +271,7 @@ func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 		}
 	}
 	if err == nil && end.keep == 0 {
-		_, err = w.WriteString(header + "\n")
+		_, err = w.WriteString(t.header() + "\n")
 	}
 	if err == nil {
 		f.seq, err = m.fill(ctx, w, num, end)
@@ -282,37 +284,26 @@ func (m *mirror) complete(ctx context.Context, num int64) (*file, error) {
 
 // known is the end of a file whose last message the store has under the same number. A file that is ahead of the store, because an older
 // database was put in place, is written anew.
-func (m *mirror) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
-	err := m.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT id FROM messages WHERE seq = ? AND transcript = ?", []any{end.seq, num}, func(r row) error {
-			if end.id != "" && r.str(0) != end.id {
-				end = fileEnd{have: map[string]bool{}}
-			}
-			return nil
-		})
-		if err == nil && !found {
-			end = fileEnd{have: map[string]bool{}}
-		}
-		return err
-	})
+func (m *Writer) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
+	id, found, err := m.from.MessageID(ctx, num, end.seq)
+	if err == nil && (!found || end.id != "" && id != end.id) {
+		end = fileEnd{have: map[string]bool{}}
+	}
 	return end, err
 }
 
 // fill writes the messages behind the end of a file and the deliveries that are missing, a page at a time. It gives the number
 // of the last message.
-func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (int64, error) {
+func (m *Writer) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (int64, error) {
 	last := end.seq
 	if end.first > 0 { // what ended meanwhile of messages that are in the file
-		var b strings.Builder
-		err := m.read(ctx, func(c *conn) error {
-			lines, err := endedLines(ctx, c, num, end.first, last, end.have)
-			for _, seq := range slices.Sorted(maps.Keys(lines)) {
-				b.WriteString(strings.Join(lines[seq], "\n") + "\n")
-			}
-			return err
-		})
+		lines, err := m.endedLines(ctx, num, end.first, last, end.have)
 		if err != nil {
 			return last, err
+		}
+		var b strings.Builder
+		for _, seq := range slices.Sorted(maps.Keys(lines)) {
+			b.WriteString(strings.Join(lines[seq], "\n") + "\n")
 		}
 		if _, err := w.WriteString(b.String()); err != nil {
 			return last, err
@@ -320,46 +311,39 @@ func (m *mirror) fill(ctx context.Context, w *os.File, num int64, end fileEnd) (
 	}
 	for {
 		const page = 500
-		var b strings.Builder
-		n := 0
-		err := m.read(ctx, func(c *conn) error {
-			type message struct {
-				seq  int64
-				text string
-			}
-			var msgs []message
-			n = 0
-			b.Reset()
-			err := c.each(ctx, "SELECT seq, body FROM messages WHERE transcript = ? AND seq > ? ORDER BY seq LIMIT ?", []any{num, last, page}, func(r row) error {
-				text, err := messageLine(r.int(0), r.str(1))
-				msgs = append(msgs, message{r.int(0), text})
-				return err
-			})
-			if err != nil || len(msgs) == 0 {
-				return err
-			}
-			n = len(msgs)
-			ended, err := endedLines(ctx, c, num, msgs[0].seq, msgs[n-1].seq, end.have)
-			if err != nil {
-				return err
-			}
-			for _, x := range msgs {
-				b.WriteString(x.text + "\n")
-				for _, l := range ended[x.seq] {
-					b.WriteString(l + "\n")
-				}
-			}
-			last = msgs[n-1].seq
-			return nil
-		})
+		msgs, err := m.from.Messages(ctx, num, last, page)
 		if err != nil {
 			return last, err
 		}
-		if _, err := w.WriteString(b.String()); err != nil {
-			return last, err
+		if len(msgs) > 0 {
+			if err := m.fillPage(ctx, w, num, msgs, end.have); err != nil {
+				return last, err
+			}
+			last = msgs[len(msgs)-1].Seq
 		}
-		if n < page {
+		if len(msgs) < page {
 			return last, nil
 		}
 	}
+}
+
+// fillPage writes some messages, and behind each one the deliveries of it that ended.
+func (m *Writer) fillPage(ctx context.Context, w *os.File, num int64, msgs []Message, have map[string]bool) error {
+	ended, err := m.endedLines(ctx, num, msgs[0].Seq, msgs[len(msgs)-1].Seq, have)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, x := range msgs {
+		text, err := messageLine(x.Seq, x.Body)
+		if err != nil {
+			return err
+		}
+		b.WriteString(text + "\n")
+		for _, l := range ended[x.Seq] {
+			b.WriteString(l + "\n")
+		}
+	}
+	_, err = w.WriteString(b.String())
+	return err
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package transcriptfile
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func (e *fileEnd) read(b []byte) bool {
 			}
 			e.seq, e.id = l.Seq, l.ID
 		case "delivery":
-			e.have[ended(l.Delivery, l.State)] = true
+			e.have[endName(l.Delivery, l.State)] = true
 		default:
 			return false
 		}
@@ -84,23 +84,27 @@ func (e *fileEnd) read(b []byte) bool {
 	return true
 }
 
-// ended names the end of a delivery: one that is sent again may end twice.
-func ended(id string, state sessions.DeliveryState) string { return id + " " + string(state) }
+// endName names the end of a delivery: one that is sent again may end twice.
+func endName(id string, state sessions.DeliveryState) string { return id + " " + string(state) }
 
-// headerLine describes the session, from a row of id, key, agent, created.
-func headerLine(r row) string {
+// header is the first line of a file, which describes the session.
+func (t Transcript) header() string {
 	b, _ := json.Marshal(struct { // cannot fail: texts
 		Type    string `json:"type"`
 		ID      string `json:"id"`
 		Key     string `json:"key"`
 		Agent   string `json:"agentId"`
 		Created string `json:"timestamp"`
-	}{"session", r.str(0), r.str(1), r.str(2), r.time(3).UTC().Format(time.RFC3339Nano)})
+	}{"session", string(t.ID), string(t.Key), string(t.Agent), t.Created.UTC().Format(time.RFC3339Nano)})
 	return string(b)
 }
 
 // deliveryLine says what became of a message that was to leave.
 func deliveryLine(d sessions.Delivery) string {
+	rule := ""
+	if d.Verdict != nil {
+		rule = d.Verdict.Rule
+	}
 	b, _ := json.Marshal(struct { // cannot fail: texts
 		Type     string                 `json:"type"`
 		Delivery string                 `json:"delivery"`
@@ -110,42 +114,33 @@ func deliveryLine(d sessions.Delivery) string {
 		Rule     string                 `json:"rule,omitempty"`
 		Error    string                 `json:"error,omitempty"`
 		Time     string                 `json:"timestamp"`
-	}{"delivery", string(d.ID), d.Message, d.State, d.To.String(), rule(d.Verdict), d.Error, d.Updated.UTC().Format(time.RFC3339Nano)})
+	}{"delivery", string(d.ID), d.Message, d.State, d.To.String(), rule, d.Error, d.Updated.UTC().Format(time.RFC3339Nano)})
 	return string(b)
 }
 
 // endedLines collects the lines of deliveries that ended, by the number of the message that they carry.
-func endedLines(ctx context.Context, c *conn, transcript, lo, hi int64, have map[string]bool) (map[int64][]string, error) {
+func (m *Writer) endedLines(ctx context.Context, transcript, lo, hi int64, have map[string]bool) (map[int64][]string, error) {
+	list, err := m.from.Deliveries(ctx, transcript, lo, hi)
+	if err != nil {
+		return nil, err
+	}
 	out := map[int64][]string{}
-	err := c.each(ctx, "SELECT "+deliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
-		[]any{lo, hi, transcript}, func(r row) error {
-			d, _, err := scanDelivery(r)
-			if name := ended(string(d.ID), d.State); err == nil && d.State.Final() && !have[name] {
-				have[name] = true
-				out[r.int(15)] = append(out[r.int(15)], deliveryLine(d))
-			}
-			return err
-		})
-	return out, err
+	for _, d := range list {
+		if name := endName(string(d.ID), d.State); d.State.Final() && !have[name] {
+			have[name] = true
+			out[d.MessageSeq] = append(out[d.MessageSeq], deliveryLine(d.Delivery))
+		}
+	}
+	return out, nil
 }
 
 // rebuild writes a transcript's file anew, beside the old one, and puts it in its place.
-func (m *mirror) rebuild(ctx context.Context, id sessions.ID) error {
-	var num int64
-	var header, path string
-	err := m.read(ctx, func(c *conn) error {
-		found, err := c.one(ctx, "SELECT id, key, agent, created, num FROM transcripts WHERE id = ? AND gone = 0", []any{string(id)}, func(r row) error {
-			num, header, path = r.int(4), headerLine(r), m.path(sessions.AgentID(r.str(2)), sessions.ID(r.str(0)))
-			return nil
-		})
-		if err == nil && !found {
-			err = missing("session", id)
-		}
-		return err
-	})
+func (m *Writer) rebuild(ctx context.Context, id sessions.ID) error {
+	t, err := m.from.TranscriptOf(ctx, id)
 	if err != nil {
 		return err
 	}
+	num, path := t.Num, m.Path(t.Agent, t.ID)
 	delete(m.files, num)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -154,7 +149,7 @@ func (m *mirror) rebuild(ctx context.Context, id sessions.ID) error {
 	if err != nil {
 		return err
 	}
-	if _, err = w.WriteString(header + "\n"); err == nil {
+	if _, err = w.WriteString(t.header() + "\n"); err == nil {
 		_, err = m.fill(ctx, w, num, fileEnd{have: map[string]bool{}})
 	}
 	if e := w.Close(); err == nil {
@@ -166,9 +161,9 @@ func (m *mirror) rebuild(ctx context.Context, id sessions.ID) error {
 	return os.Rename(path+".new", path)
 }
 
-// TranscriptPath is where the mirror of a session's transcript lies (contract T1).
-func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
-	return filepath.Join(s.conf.Dir, "agents", segment(string(agent)), "sessions", segment(string(id))+".jsonl")
+// Path is where the copy of a session's transcript lies (contract T1).
+func (m *Writer) Path(agent sessions.AgentID, id sessions.ID) string {
+	return filepath.Join(m.dir, "agents", segment(string(agent)), "sessions", segment(string(id))+".jsonl")
 }
 
 // segment makes one path segment of an id. What is not a plain character is escaped, so that no id can point elsewhere and two ids

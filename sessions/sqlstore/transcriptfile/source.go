@@ -1,0 +1,104 @@
+package transcriptfile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+)
+
+// Source reads what the store has of transcripts. The writer's goroutine calls it.
+type Source interface {
+	// Transcript returns a transcript by its number; false when it is gone.
+	Transcript(ctx context.Context, num int64) (Transcript, bool, error)
+	// TranscriptOf returns the transcript with a session's id. The error wraps ErrNotFound when there is none.
+	TranscriptOf(ctx context.Context, id sessions.ID) (Transcript, error)
+	// MessageID returns the id of the message with a number in a transcript; false when there is none.
+	MessageID(ctx context.Context, transcript, seq int64) (string, bool, error)
+	// Messages returns the first messages of a transcript behind a number, oldest first.
+	Messages(ctx context.Context, transcript, after int64, limit int) ([]Message, error)
+	// Deliveries returns the deliveries of the messages from lo to hi, in the order of those and then of their own.
+	Deliveries(ctx context.Context, transcript, lo, hi int64) ([]Delivery, error)
+}
+
+// Transcript is what the first line of a file says, and the transcript's number.
+type Transcript struct {
+	Num     int64
+	ID      sessions.ID
+	Key     sessions.Key
+	Agent   sessions.AgentID
+	Created time.Time
+}
+
+// Message is a message as the store keeps it.
+type Message struct {
+	Seq  int64
+	Body string // JSON
+}
+
+// Delivery is a delivery and the number of the message that it carries.
+type Delivery struct {
+	sessions.Delivery
+	MessageSeq int64
+}
+
+// MessageLine returns the line of a message, for Append.
+func MessageLine(transcript, seq int64, body string) (Line, error) {
+	text, err := messageLine(seq, body)
+	return Line{transcript: transcript, seq: seq, text: text}, err
+}
+
+// DeliveryLine returns the line of a delivery that ended, for Append.
+func DeliveryLine(transcript int64, d sessions.Delivery) Line {
+	return Line{transcript: transcript, delivery: endName(string(d.ID), d.State), text: deliveryLine(d)}
+}
+
+// Remove returns a line that has the file of a transcript removed. What follows writes it again from the store.
+func (m *Writer) Remove(transcript int64, agent sessions.AgentID, id sessions.ID) Line {
+	return Line{transcript: transcript, path: m.Path(agent, id), remove: true}
+}
+
+// messageLine is the raw transcript format of a message with its type and number in front.
+func messageLine(seq int64, body string) (string, error) {
+	body, err := readableBody(body)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:]), nil
+}
+
+// readableBody is the body of a message as a file has it: see sessions.Message.Readable. Most have nothing to leave out.
+func readableBody(body string) (string, error) {
+	if !strings.Contains(body, `"type":"`+sessions.ThinkingBlock+`"`) && !strings.Contains(body, `"signature":`) {
+		return body, nil
+	}
+	var m sessions.Message
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return "", fmt.Errorf("%w: %w", sessions.ErrUnread, err)
+	}
+	b, err := json.Marshal(m.Readable())
+	return string(b), err
+}
+
+// Close writes what is left and ends Run.
+func (m *Writer) Close() {
+	close(m.stop)
+	<-m.done
+}
+
+// Rebuild writes the file of a transcript again from the store.
+func (m *Writer) Rebuild(ctx context.Context, id sessions.ID) error {
+	j := job{id: id, done: make(chan error, 1)}
+	select {
+	case m.jobs <- j:
+		return <-j.done
+	case <-m.done:
+		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, engine.ErrClosed)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
