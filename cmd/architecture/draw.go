@@ -62,7 +62,7 @@ func draw(g graph) (string, error) {
 }
 
 // maxAbout is how many characters of a folder's sentence have room.
-const maxAbout = 150
+const maxAbout = 170
 
 // about is what a band says of its folder.
 func about(p *pkg) string {

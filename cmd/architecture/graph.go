@@ -76,6 +76,9 @@ func (g graph) add(folder, file string) error {
 	if err != nil {
 		return err
 	}
+	if f.Name.Name == "main" && !strings.HasPrefix(folder, "cmd/") {
+		return nil // a program that writes a file of the package
+	}
 	p := g[folder]
 	if p == nil {
 		p = &pkg{path: folder}
