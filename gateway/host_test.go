@@ -20,9 +20,11 @@ import (
 	"parley/channels"
 	"parley/channels/webchat"
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/gatewaytest"
+	"parley/gateway/models"
 )
 
 // buffer is a bytes.Buffer for several goroutines.
@@ -64,22 +66,22 @@ func newHost(t *testing.T) *host {
 func newHostOf(t *testing.T, model agent.Model, more ...func(*gateway.Deps)) *host {
 	t.Helper()
 	h := &host{t: t, fake: gatewaytest.NewLinked(), state: t.TempDir(), log: &buffer{}}
-	table := []gateway.Adapter{h.fake.Row(), {
+	table := []accounts.Adapter{h.fake.Row(), {
 		Adapter: config.Adapter{Kind: webchat.Kind, Always: true},
-		Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+		Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 			return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
 		},
 	}}
 	path := h.configure("")
 	noEnv := func(string) string { return "" }
-	c, _, err := config.Load(path, gateway.Table(table), noEnv)
+	c, _, err := config.Load(path, accounts.Table(table), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	deps := gateway.Deps{
-		Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(),
+		Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(),
 		Log:       slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return model, nil }}},
+		Providers: []models.Provider{{API: "offline", Open: func(string, agent.Provider, models.ProviderEnv) (agent.Model, error) { return model, nil }}},
 	}
 	for _, f := range more {
 		f(&deps)

@@ -22,7 +22,9 @@ import (
 	"parley/channels"
 	"parley/channels/webchat"
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/models"
 	"parley/sessions"
 )
 
@@ -160,16 +162,16 @@ tools: {sessions: {visibility: agent}}
 		t.Fatal(err)
 	}
 	o := &open{t: t, model: &script{}, ended: make(chan string, 1000)}
-	table := []gateway.Adapter{{Adapter: config.Adapter{Kind: webchat.Kind, Always: true}, Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+	table := []accounts.Adapter{{Adapter: config.Adapter{Kind: webchat.Kind, Always: true}, Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 		return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
 	}}}
 	noEnv := func(string) string { return "" }
-	c, _, err := config.Load(path, gateway.Table(table), noEnv)
+	c, _, err := config.Load(path, accounts.Table(table), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(requests{slog.DiscardHandler, o.ended}),
-		Providers: []gateway.Provider{{API: "offline", Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return o.model, nil }}}})
+	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(requests{slog.DiscardHandler, o.ended}),
+		Providers: []models.Provider{{API: "offline", Open: func(string, agent.Provider, models.ProviderEnv) (agent.Model, error) { return o.model, nil }}}})
 	if err != nil {
 		t.Fatal(err)
 	}
