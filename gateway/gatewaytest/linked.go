@@ -1,5 +1,5 @@
-// Package gatewaytest has a channel for tests of what stands around the adapters: one that a person links, and that takes updates by
-// HTTP.
+// Package gatewaytest has whole hosts for tests: Host with the account of a fake platform, which a person links and which takes updates by
+// HTTP (Linked), and Outside with open doors for programs of others, whose model is a Script.
 package gatewaytest
 
 import (

@@ -1,4 +1,4 @@
-package gateway_test
+package web_test
 
 import (
 	"context"
@@ -17,11 +17,11 @@ func TestSignOutPage(t *testing.T) {
 	h := newHost(t)
 	tab, elsewhere := webtest.Browser(t), webtest.Browser(t)
 	chat, view := webtest.Beside(t, tab), webtest.Beside(t, tab)
-	webtest.Do(t, tab, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/status"), chromedp.WaitVisible("#status"))
-	webtest.Do(t, chat, chromedp.Navigate(h.url+"/"), chromedp.WaitVisible("#text"), chromedp.SendKeys("#text", "half written"))
-	webtest.Do(t, view, chromedp.Navigate(h.url+"/channels"), chromedp.WaitVisible("[data-account]"))
-	webtest.Do(t, elsewhere, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/sessions"), chromedp.WaitVisible("#side"))
-	unopened := h.host.Link()
+	webtest.Do(t, tab, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.URL+"/status"), chromedp.WaitVisible("#status"))
+	webtest.Do(t, chat, chromedp.Navigate(h.URL+"/"), chromedp.WaitVisible("#text"), chromedp.SendKeys("#text", "half written"))
+	webtest.Do(t, view, chromedp.Navigate(h.URL+"/channels"), chromedp.WaitVisible("[data-account]"))
+	webtest.Do(t, elsewhere, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.URL+"/sessions"), chromedp.WaitVisible("#side"))
+	unopened := h.Gateway.Link()
 
 	const button, dialog = `document.getElementById('sign-out')`, `document.getElementById('ask')`
 	if name := webtest.Eval[string](t, tab, button+`.textContent.trim() + '/' + `+button+`.title + '/' + `+button+`.tabIndex + '/' + (`+button+`.offsetParent !== null)`); name != "Sign out everywhere/Sign out everywhere/0/true" {
@@ -55,5 +55,5 @@ func TestSignOutPage(t *testing.T) {
 	}
 	webtest.Do(t, tab, chromedp.Navigate(unopened), chromedp.WaitVisible(".door .why"))
 	webtest.Until(t, tab, `document.querySelector('.door .why')?.textContent.includes('used up or too old')`)
-	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"))
+	webtest.Do(t, tab, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"))
 }

@@ -1,17 +1,19 @@
-package gateway_test
+package mcpserver_test
 
 import (
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"parley/gateway/gatewaytest"
 )
 
 // What is wrong with a message or with the arguments of a tool is said in words that name the place, without those of the libraries.
 func TestMCPWords(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	s, err := o.mcp(bearer{annsToken, ""})
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	s, err := o.MCP(gatewaytest.AnnsToken, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +37,14 @@ func TestMCPWords(t *testing.T) {
 		`7`:     `"code":-32600`,
 		`words`: `"code":-32700,"message":"the body is no JSON"`,
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.url+"/mcp", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+"/mcp", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		req.Header.Set("Mcp-Session-Id", s.ID())
-		resp, err := (&http.Client{Transport: bearer{annsToken, ""}}).Do(req)
+		resp, err := (&http.Client{Transport: gatewaytest.WithToken(gatewaytest.AnnsToken)}).Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

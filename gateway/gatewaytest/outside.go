@@ -1,22 +1,19 @@
-package gateway_test
+package gatewaytest
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"parley/agent"
 	"parley/channels"
@@ -28,14 +25,14 @@ import (
 	"parley/sessions"
 )
 
-// script is a model that answers with what say yields, piece by piece; nil echoes.
-type script struct {
+// Script is a model that answers with what say yields, piece by piece; nil echoes.
+type Script struct {
 	say   atomic.Pointer[func(ctx context.Context, p agent.Prompt, yield func(string)) error]
 	mu    sync.Mutex
 	asked []agent.Prompt
 }
 
-func (s *script) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+func (s *Script) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		s.mu.Lock()
 		s.asked = append(s.asked, p)
@@ -51,32 +48,44 @@ func (s *script) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Del
 				return
 			}
 		} else {
-			out("echo: " + said(p))
+			out("echo: " + Said(p))
 		}
 		yield(agent.Delta{Final: &agent.Answer{Content: sessions.TextContent(all.String()), Stop: "stop", Usage: sessions.Usage{Input: 20, Output: 7, CacheRead: 4}}}, nil)
 	}
 }
 
-func (s *script) does(say func(ctx context.Context, p agent.Prompt, yield func(string)) error) {
+// Does sets what the model does from now on; nil = it echoes.
+func (s *Script) Does(say func(ctx context.Context, p agent.Prompt, yield func(string)) error) {
+	if say == nil {
+		s.say.Store(nil)
+		return
+	}
 	s.say.Store(&say)
 }
 
-// last is the newest prompt.
-func (s *script) last() agent.Prompt {
+// Last is the newest prompt.
+func (s *Script) Last() agent.Prompt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[len(s.asked)-1]
 }
 
-// count is how often it was asked.
-func (s *script) count() int {
+// Asked are the prompts so far.
+func (s *Script) Asked() []agent.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+// Count is how often it was asked.
+func (s *Script) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.asked)
 }
 
-// said is what the user said last in a prompt.
-func said(p agent.Prompt) string {
+// Said is what the user said last in a prompt.
+func Said(p agent.Prompt) string {
 	for i := len(p.Messages) - 1; i >= 0; i-- {
 		if p.Messages[i].Role == sessions.User {
 			return p.Messages[i].Text()
@@ -85,12 +94,12 @@ func said(p agent.Prompt) string {
 	return ""
 }
 
-// open is a host whose doors for programs of others are open.
-type open struct {
-	t     *testing.T
-	url   string
-	model *script
-	stop  func()
+// Outside is a host whose doors for programs of others are open.
+type Outside struct {
+	T     *testing.T
+	URL   string
+	Model *Script
+	Stop  func()      // ends the host
 	ended chan string // the method and path template of each request that is over, as far as it is read
 }
 
@@ -123,9 +132,9 @@ func (q requests) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// over waits for the end of a request, as the host sees it.
-func (o *open) over(method, below string) {
-	o.t.Helper()
+// Over waits for the end of a request, as the host sees it.
+func (o *Outside) Over(method, below string) {
+	o.T.Helper()
 	for {
 		select {
 		case what := <-o.ended:
@@ -133,26 +142,27 @@ func (o *open) over(method, below string) {
 				return
 			}
 		case <-time.After(20 * time.Second):
-			o.t.Fatalf("%s %s goes on", method, below)
+			o.T.Fatalf("%s %s goes on", method, below)
 		}
 	}
 }
 
+// The tokens of the owner, of two programs with the scope write, and of one that only reads.
 const (
-	ownersToken = "the-token-of-the-owner"
-	annsToken   = "the-token-of-ann-0001"
-	bobsToken   = "the-token-of-bob-0001"
-	readToken   = "the-token-of-a-reader"
+	OwnersToken = "the-token-of-the-owner"
+	AnnsToken   = "the-token-of-ann-0001"
+	BobsToken   = "the-token-of-bob-0001"
+	ReadToken   = "the-token-of-a-reader"
 )
 
-// openHost starts a host on a state folder; more is put into its gateway section.
-func openHost(t *testing.T, dir, more string) *open {
+// OpenOutside starts a host on a state folder; more is put into its gateway section.
+func OpenOutside(t *testing.T, dir, more string) *Outside {
 	t.Helper()
 	text := `state: .
 gateway:
   listen: "127.0.0.1:0"
-  token: ` + ownersToken + `
-  tokens: [{name: ann, token: ` + annsToken + `, scope: write}, {name: bob, token: ` + bobsToken + `, scope: write}, {name: eye, token: ` + readToken + `, scope: read}]
+  token: ` + OwnersToken + `
+  tokens: [{name: ann, token: ` + AnnsToken + `, scope: write}, {name: bob, token: ` + BobsToken + `, scope: write}, {name: eye, token: ` + ReadToken + `, scope: read}]
   ` + more + `
 agents: {defaults: {model: offline/offline}, list: [{id: main, default: true}, {id: cook}]}
 tools: {sessions: {visibility: agent}}
@@ -161,7 +171,7 @@ tools: {sessions: {visibility: agent}}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := &open{t: t, model: &script{}, ended: make(chan string, 1000)}
+	o := &Outside{T: t, Model: &Script{}, ended: make(chan string, 1000)}
 	table := []accounts.Adapter{{Adapter: config.Adapter{Kind: webchat.Kind, Always: true}, Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 		return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
 	}}}
@@ -171,78 +181,33 @@ tools: {sessions: {visibility: agent}}
 		t.Fatal(err)
 	}
 	g, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Getenv: noEnv, Began: time.Now(), Log: slog.New(requests{slog.DiscardHandler, o.ended}),
-		Providers: []models.Provider{{API: "offline", Open: func(string, agent.Provider, models.ProviderEnv) (agent.Model, error) { return o.model, nil }}}})
+		Providers: []models.Provider{{API: "offline", Open: func(string, agent.Provider, models.ProviderEnv) (agent.Model, error) { return o.Model, nil }}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.url = g.URL()
+	o.URL = g.URL()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()
-	o.stop = sync.OnceFunc(func() {
+	o.Stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the host ended with %v", err)
 		}
 	})
-	t.Cleanup(o.stop)
+	t.Cleanup(o.Stop)
 	return o
 }
 
-// outsideOn is the gateway section of a host with everything on.
-const outsideOn = "openai: {enabled: true}\n  mcp: {enabled: true}\n  hosts: [box.example]"
+// OutsideOn is the gateway section of a host with everything on.
+const OutsideOn = "openai: {enabled: true}\n  mcp: {enabled: true}\n  hosts: [box.example]"
 
-// client is the official client with a token, and with further headers.
-func (o *open) client(token string, header ...string) openai.Client {
-	opts := []option.RequestOption{option.WithBaseURL(o.url + "/v1/"), option.WithAPIKey(token), option.WithMaxRetries(0)}
-	for i := 0; i+1 < len(header); i += 2 {
-		opts = append(opts, option.WithHeader(header[i], header[i+1]))
-	}
-	return openai.NewClient(opts...)
-}
-
-func talk(model, user string, said ...string) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: model}
-	if user != "" {
-		p.User = openai.String(user)
-	}
-	for i, s := range said {
-		if i%2 == len(said)%2 {
-			p.Messages = append(p.Messages, openai.AssistantMessage(s))
-		} else {
-			p.Messages = append(p.Messages, openai.UserMessage(s))
-		}
-	}
-	return p
-}
-
-// chat has a chat completion and gives its text.
-func (o *open) chat(token string, p openai.ChatCompletionNewParams, opts ...option.RequestOption) string {
-	o.t.Helper()
-	c := o.client(token)
-	out, err := c.Chat.Completions.New(o.t.Context(), p, opts...)
+// Status is what a plain request is answered with.
+func (o *Outside) Status(method, path, token, body string, header ...string) int {
+	o.T.Helper()
+	req, err := http.NewRequestWithContext(o.T.Context(), method, o.URL+path, strings.NewReader(body))
 	if err != nil {
-		o.t.Fatal(err)
-	}
-	return out.Choices[0].Message.Content
-}
-
-// refused gives the error of a request that must fail.
-func refused(t *testing.T, err error) *openai.Error {
-	t.Helper()
-	var e *openai.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("want an error of the API, not %v", err)
-	}
-	return e
-}
-
-// status is what a plain request is answered with.
-func (o *open) status(method, path, token, body string, header ...string) int {
-	o.t.Helper()
-	req, err := http.NewRequestWithContext(o.t.Context(), method, o.url+path, strings.NewReader(body))
-	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
@@ -251,11 +216,11 @@ func (o *open) status(method, path, token, body string, header ...string) int {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	return resp.StatusCode
 }

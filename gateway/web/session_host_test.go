@@ -1,4 +1,4 @@
-package gateway_test
+package web_test
 
 import (
 	"context"
@@ -54,8 +54,8 @@ func (p pen) write(t *testing.T, pieces ...string) {
 }
 
 const (
-	newestLine = `[...document.querySelectorAll('#log .said')].at(-1)`
-	hostile    = `<script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"> {{.}} ${1} ` + "\u202eevil\u202c \u05e9\u05dc\u05d5\u05dd \U0001F469\u200d\U0001F467 "
+	newestLine  = `[...document.querySelectorAll('#log .said')].at(-1)`
+	hostileText = `<script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"> {{.}} ${1} ` + "\u202eevil\u202c \u05e9\u05dc\u05d5\u05dd \U0001F469\u200d\U0001F467 "
 )
 
 func typed(text string) chromedp.Action[chromedp.Void] { return chromedp.SendKeys("#text", text+"\r") }
@@ -69,13 +69,13 @@ func TestSessionPage(t *testing.T) {
 	tab := webtest.Browser(t)
 	webtest.Quiet(t, tab, nil)
 	wide := chromedp.EmulateViewport(1280, 800)
-	webtest.Do(t, tab, wide, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"))
+	webtest.Do(t, tab, wide, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"))
 	webtest.Until(t, tab, `document.getElementById('state').textContent === 'connected'`)
 	webtest.Do(t, tab, typed("Hello"))
 	model.write(t, "Hello yourself.", "")
 	webtest.Until(t, tab, `document.querySelectorAll('#log .msg').length === 2`)
 
-	webtest.Do(t, tab, chromedp.Navigate(h.url+"/sessions"), chromedp.WaitVisible("[data-row]"), chromedp.KeyEvent("j"))
+	webtest.Do(t, tab, chromedp.Navigate(h.URL+"/sessions"), chromedp.WaitVisible("[data-row]"), chromedp.KeyEvent("j"))
 	webtest.Until(t, tab, `document.activeElement.matches('[data-row] a') && document.activeElement.getAttribute('href') === '/sessions/agent:main:main'`)
 	webtest.Do(t, tab, chromedp.KeyEvent("\r"), chromedp.WaitVisible("#panel"))
 	webtest.Until(t, tab, `document.querySelectorAll('#log .said').length === 2 && `+newestLine+`.querySelector('.mark').textContent.includes('sent')`)
@@ -114,7 +114,7 @@ func switched(t *testing.T, tab context.Context, h *host, model pen) {
 	webtest.Do(t, tab, chromedp.Click("#deliver"))
 	webtest.Press(t, tab, `document.getElementById('policy-deny')`)
 	webtest.Until(t, tab, `document.getElementById('verdict').textContent.includes('withheld') && document.querySelector('#verdict code').textContent === 'session override'`)
-	res, err := h.ask(t.Context(), "GET", "/api/policy/explain?session=main&to=webchat/default/direct/main", "")
+	res, err := h.Ask(t.Context(), "GET", "/api/policy/explain?session=main&to=webchat/default/direct/main", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +137,9 @@ func switched(t *testing.T, tab context.Context, h *host, model pen) {
 // shownAsText says and answers what would do harm in a page that believes it; nothing moves out of the view of a small phone.
 func shownAsText(t *testing.T, tab context.Context, model pen) {
 	long := strings.Repeat("x", 10000)
-	say := fmt.Sprintf(`(() => { const b = document.getElementById('text'); b.value = %q; b.dispatchEvent(new Event('input')); document.getElementById('composer').requestSubmit(); })()`, hostile+long)
+	say := fmt.Sprintf(`(() => { const b = document.getElementById('text'); b.value = %q; b.dispatchEvent(new Event('input')); document.getElementById('composer').requestSubmit(); })()`, hostileText+long)
 	webtest.Do(t, tab, chromedp.EmulateViewport(360, 700), chromedp.Evaluate[chromedp.Void](say))
-	model.write(t, hostile, "[a](javascript:window.pwned=1) ", long, "")
+	model.write(t, hostileText, "[a](javascript:window.pwned=1) ", long, "")
 	webtest.Until(t, tab, newestLine+`.matches('.agent') && `+newestLine+`.textContent.includes('xxxx') && !document.querySelector('#draft *')`)
 	const lines = `[...document.querySelectorAll('#log .said')].slice(-2)`
 	for _, c := range []string{
@@ -186,7 +186,7 @@ func begunAnew(t *testing.T, tab context.Context) {
 
 // foundAgain searches for what was said before the reset, and goes there.
 func foundAgain(t *testing.T, tab context.Context, h *host) {
-	webtest.Do(t, tab, chromedp.Navigate(h.url+"/search"), chromedp.WaitVisible("#q"), chromedp.SendKeys("#q", "second half"))
+	webtest.Do(t, tab, chromedp.Navigate(h.URL+"/search"), chromedp.WaitVisible("#q"), chromedp.SendKeys("#q", "second half"))
 	webtest.Until(t, tab, `[...document.querySelectorAll('.hits mark')].map((m) => m.textContent).join() === 'half,second'`)
 	webtest.Do(t, tab, chromedp.Navigate(webtest.Eval[string](t, tab, `document.querySelector('.hits a').href`)))
 	webtest.Until(t, tab, `document.querySelector('.said.found')?.textContent.includes('The first half, and the second.')`)

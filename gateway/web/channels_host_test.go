@@ -1,4 +1,4 @@
-package gateway_test
+package web_test
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"parley/gateway/web/webtest"
 )
 
+const theCode = "a-code-for-the-phone"
+
 const card = `document.querySelector('[data-account="fake (default)"]')`
 
 // button is a visible button of the fake account's card.
@@ -26,14 +28,14 @@ func TestChannelsPage(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	tab := webtest.Browser(t)
-	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
+	webtest.Do(t, tab, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.URL+"/channels"))
 	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked' && `+card+`.querySelector('.todo').textContent === 'What to do: link it with the button below.'`)
 	webtest.Until(t, tab, `document.getElementById('sum').textContent === '1 of 2 connected'`)
 
 	webtest.Press(t, tab, button("Link…"))
 	show := func(s channels.PairStep) {
 		t.Helper()
-		if err := h.fake.Show(t.Context(), s); err != nil {
+		if err := h.Fake.Show(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +45,7 @@ func TestChannelsPage(t *testing.T) {
 	first := webtest.Eval[string](t, tab, `document.querySelector('#step path').getAttribute('d')`)
 	show(channels.PairStep{QR: theCode + "-2", Expires: time.Now().Add(30 * time.Second)})
 	webtest.Until(t, tab, `document.querySelectorAll('#step svg').length === 1 && document.querySelector('#step path').getAttribute('d') !== '`+first+`'`)
-	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
+	if err := h.Fake.Confirm(t.Context(), "Anna"); err != nil {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `document.getElementById('progress').textContent === 'Linked as Anna.' && !document.querySelector('#step svg')`)
@@ -52,7 +54,7 @@ func TestChannelsPage(t *testing.T) {
 	webtest.Until(t, tab, `!document.getElementById('login').open && document.getElementById('sum').textContent === 'all 2 connected'`)
 
 	// What happens to an account is seen without reloading.
-	h.fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
+	h.Fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
 	webtest.Until(t, tab, card+`.dataset.tone === 'bad' && `+card+`.textContent.includes('another client took this login over') && document.getElementById('news').textContent === 'fake (default): replaced'`)
 	webtest.Screenshots(t, tab, "channels")
 	webtest.Press(t, tab, button("Start again"))
@@ -73,10 +75,10 @@ func TestChannelsPageByPhone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	tab := webtest.Browser(t)
-	webtest.Do(t, tab, chromedp.Navigate(h.host.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.url+"/channels"))
+	webtest.Do(t, tab, chromedp.Navigate(h.Gateway.Link()), chromedp.WaitVisible("#text"), chromedp.Navigate(h.URL+"/channels"))
 	webtest.Until(t, tab, card+`?.querySelector('.state').textContent === 'not linked'`)
 	webtest.Press(t, tab, button("Link…"))
-	if err := h.fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
+	if err := h.Fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `!!document.querySelector('#step svg')`)
@@ -85,18 +87,18 @@ func TestChannelsPageByPhone(t *testing.T) {
 	webtest.Do(t, tab, chromedp.Evaluate[chromedp.Void](`document.getElementById('phone').value = ''`), chromedp.SendKeys("#phone", "+49 151 2345678\r"))
 	webtest.Until(t, tab, `document.querySelector('#step .code')?.textContent === 'CODE-5678'`)
 	webtest.Screenshots(t, tab, "channels-code")
-	if err := h.fake.Fail(t.Context(), errors.New("the code was not typed in")); err != nil {
+	if err := h.Fake.Fail(t.Context(), errors.New("the code was not typed in")); err != nil {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `document.getElementById('progress').textContent.endsWith('the code was not typed in') && !document.querySelector('#step .code')`)
 	webtest.Press(t, tab, `document.getElementById('again')`)
-	if err := h.fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
+	if err := h.Fake.Show(t.Context(), channels.PairStep{QR: theCode}); err != nil {
 		t.Fatal(err)
 	}
 	webtest.Until(t, tab, `!!document.querySelector('#step svg')`)
 	webtest.Press(t, tab, `document.getElementById('close')`)
 	webtest.Until(t, tab, `!document.getElementById('login').open && !document.querySelector('#step svg') && `+card+`.querySelector('.state').textContent === 'not linked'`)
-	h.until("the login is over", func(s api.Account) bool { return !s.Linking })
+	h.Until("the login is over", func(s api.Account) bool { return !s.Linking })
 	if html := webtest.Eval[string](t, tab, `document.documentElement.outerHTML`); strings.Contains(html, "CODE-5678") {
 		t.Error("the code is still in the page")
 	}

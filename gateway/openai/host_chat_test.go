@@ -1,4 +1,4 @@
-package gateway_test
+package openai_test
 
 import (
 	"context"
@@ -17,14 +17,15 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"parley/agent"
+	"parley/gateway/gatewaytest"
 )
 
 // TestOpenAIChat is a chat completion by the official client: text, role, finish, usage; as a stream the same, in order.
 func TestOpenAIChat(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
-	p := talk("parley", "", "earlier", "an answer", "and now")
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
+	p := gatewaytest.Talk("parley", "", "earlier", "an answer", "and now")
 	p.Messages = slices.Insert(p.Messages, 0, openai.SystemMessage("Speak like a pirate."))
 	p.Temperature, p.Seed = openai.Float(0.2), openai.Int(7) // accepted, and without effect
 	out, err := c.Chat.Completions.New(t.Context(), p)
@@ -38,13 +39,13 @@ func TestOpenAIChat(t *testing.T) {
 	if u := out.Usage; u.PromptTokens != 20 || u.CompletionTokens != 7 || u.TotalTokens != 27 || u.PromptTokensDetails.CachedTokens != 4 {
 		t.Errorf("the usage is %+v", u)
 	}
-	if sys := o.model.last().System; !strings.HasSuffix(strings.TrimSpace(sys), "Speak like a pirate.") {
+	if sys := o.Model.Last().System; !strings.HasSuffix(strings.TrimSpace(sys), "Speak like a pirate.") {
 		t.Errorf("the system prompt ends with %q", sys[max(0, len(sys)-100):])
 	}
 
 	half := make(chan bool)
 	goOn := sync.OnceFunc(func() { close(half) })
-	o.model.does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
+	o.Model.Does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
 		yield("The first half, ")
 		<-half
 		yield("and the second.")
@@ -73,11 +74,11 @@ func TestOpenAIChat(t *testing.T) {
 	if role[0] != "assistant" || finish[len(finish)-1] != "stop" || slices.Contains(finish[:len(finish)-1], "stop") {
 		t.Errorf("roles %q, finishes %q", role, finish)
 	}
-	o.model.does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
+	o.Model.Does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
 		yield("NO_REPLY")
 		return nil
 	})
-	if text := o.chat(annsToken, talk("parley", "", "psst")); text != "" {
+	if text := o.Chat(gatewaytest.AnnsToken, gatewaytest.Talk("parley", "", "psst")); text != "" {
 		t.Errorf("silence is %q", text)
 	}
 }
@@ -86,9 +87,9 @@ func TestOpenAIChat(t *testing.T) {
 func TestOpenAIUsers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := openHost(t, dir, outsideOn)
+	o := openHost(t, dir, gatewaytest.OutsideOn)
 	knows := func(token, user, header string) string {
-		o.model.does(func(_ context.Context, p agent.Prompt, yield func(string)) error {
+		o.Model.Does(func(_ context.Context, p agent.Prompt, yield func(string)) error {
 			var all []string
 			for _, m := range p.Messages {
 				all = append(all, m.Text())
@@ -100,33 +101,33 @@ func TestOpenAIUsers(t *testing.T) {
 		if header != "" {
 			opts = append(opts, option.WithHeader("X-Parley-Session", header))
 		}
-		return o.chat(token, talk("parley/main", user, "made up", "by the client", "what do you know?"), opts...)
+		return o.Chat(token, gatewaytest.Talk("parley/main", user, "made up", "by the client", "what do you know?"), opts...)
 	}
-	o.chat(annsToken, talk("parley", "u1", "I am Ann"))
-	if got := knows(annsToken, "u1", ""); !strings.Contains(got, "I am Ann") || strings.Contains(got, "made up") {
+	o.Chat(gatewaytest.AnnsToken, gatewaytest.Talk("parley", "u1", "I am Ann"))
+	if got := knows(gatewaytest.AnnsToken, "u1", ""); !strings.Contains(got, "I am Ann") || strings.Contains(got, "made up") {
 		t.Errorf("Ann's second call knows %q", got)
 	}
-	o.stop()
-	o = openHost(t, dir, outsideOn)
-	if got := knows(annsToken, "u1", ""); !strings.Contains(got, "I am Ann") {
+	o.Stop()
+	o = openHost(t, dir, gatewaytest.OutsideOn)
+	if got := knows(gatewaytest.AnnsToken, "u1", ""); !strings.Contains(got, "I am Ann") {
 		t.Errorf("after a restart it knows %q", got)
 	}
-	for name, got := range map[string]string{"another principal": knows(bobsToken, "u1", ""), "another user": knows(annsToken, "u2", ""), "no user": knows(annsToken, "", ""),
-		"a user like another's name": knows(bobsToken, "../ann/u1", ""), "another agent": o.chat(annsToken, talk("cook", "u1", "x"))} {
+	for name, got := range map[string]string{"another principal": knows(gatewaytest.BobsToken, "u1", ""), "another user": knows(gatewaytest.AnnsToken, "u2", ""), "no user": knows(gatewaytest.AnnsToken, "", ""),
+		"a user like another's name": knows(gatewaytest.BobsToken, "../ann/u1", ""), "another agent": o.Chat(gatewaytest.AnnsToken, gatewaytest.Talk("cook", "u1", "x"))} {
 		if strings.Contains(got, "I am Ann") {
 			t.Errorf("%s knows %q", name, got)
 		}
 	}
-	if got := knows(annsToken, "", "agent:main:openai:ann/u1"); !strings.Contains(got, "I am Ann") {
+	if got := knows(gatewaytest.AnnsToken, "", "agent:main:openai:ann/u1"); !strings.Contains(got, "I am Ann") {
 		t.Errorf("by its key the session knows %q", got)
 	}
-	if got := knows(ownersToken, "", "agent:main:openai:ann/u1"); !strings.Contains(got, "I am Ann") {
+	if got := knows(gatewaytest.OwnersToken, "", "agent:main:openai:ann/u1"); !strings.Contains(got, "I am Ann") {
 		t.Errorf("the owner by its key knows %q", got)
 	}
-	c := o.client(bobsToken)
+	c := o.Client(gatewaytest.BobsToken)
 	for _, key := range []string{"agent:main:openai:ann/u1", "agent:main:main", "agent:main:openai:bo", "nonsense"} {
-		_, err := c.Chat.Completions.New(t.Context(), talk("parley", "", "x"), option.WithHeader("X-Parley-Session", key))
-		if e := refused(t, err); e.StatusCode != http.StatusForbidden && key != "nonsense" || e.StatusCode/100 != 4 {
+		_, err := c.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "", "x"), option.WithHeader("X-Parley-Session", key))
+		if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusForbidden && key != "nonsense" || e.StatusCode/100 != 4 {
 			t.Errorf("the key %s is answered with %v", key, e)
 		}
 	}
@@ -135,13 +136,13 @@ func TestOpenAIUsers(t *testing.T) {
 // TestOpenAIConcurrent: calls of one user at the same time each get their own answer, and one with an idempotency key is made once.
 func TestOpenAIConcurrent(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
 	var all sync.WaitGroup
 	for i := range 6 {
 		all.Go(func() {
-			c := o.client(annsToken)
+			c := o.Client(gatewaytest.AnnsToken)
 			text := fmt.Sprint("number ", i)
-			out, err := c.Chat.Completions.New(t.Context(), talk("parley", "u1", text))
+			out, err := c.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "u1", text))
 			if err != nil {
 				t.Error(err)
 			} else if got := out.Choices[0].Message.Content; got != "echo: "+text {
@@ -151,12 +152,12 @@ func TestOpenAIConcurrent(t *testing.T) {
 	}
 	all.Wait()
 	once := option.WithHeader("Idempotency-Key", "k1")
-	before := o.model.count()
-	a, b := o.chat(annsToken, talk("parley", "", "once"), once), o.chat(annsToken, talk("parley", "", "once"), once)
-	if n := o.model.count() - before; a != b || n != 1 {
+	before := o.Model.Count()
+	a, b := o.Chat(gatewaytest.AnnsToken, gatewaytest.Talk("parley", "", "once"), once), o.Chat(gatewaytest.AnnsToken, gatewaytest.Talk("parley", "", "once"), once)
+	if n := o.Model.Count() - before; a != b || n != 1 {
 		t.Errorf("the same key: %q and %q, %d model calls", a, b, n)
 	}
-	if c := o.chat(bobsToken, talk("parley", "", "bob's"), once); c != "echo: bob's" {
+	if c := o.Chat(gatewaytest.BobsToken, gatewaytest.Talk("parley", "", "bob's"), once); c != "echo: bob's" {
 		t.Errorf("another principal's key gave %q", c)
 	}
 }
@@ -164,8 +165,8 @@ func TestOpenAIConcurrent(t *testing.T) {
 // TestOpenAIResponses is a response by the official client, one that goes on with it, and a stream of events in order.
 func TestOpenAIResponses(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	ask := func(text string) responses.ResponseNewParams {
 		return responses.ResponseNewParams{Model: "agent:main", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(text)}, Instructions: openai.String("Be brief."),
 			Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffortLow}}
@@ -177,7 +178,7 @@ func TestOpenAIResponses(t *testing.T) {
 	if one.OutputText() != "echo: my name is Ann" || one.Status != "completed" || one.Usage.TotalTokens != 27 || one.Usage.InputTokensDetails.CachedTokens != 4 {
 		t.Errorf("the response is %s %q %+v", one.Status, one.OutputText(), one.Usage)
 	}
-	if p := o.model.last(); p.Thinking != "low" || !strings.HasSuffix(strings.TrimSpace(p.System), "Be brief.") {
+	if p := o.Model.Last(); p.Thinking != "low" || !strings.HasSuffix(strings.TrimSpace(p.System), "Be brief.") {
 		t.Errorf("the turn thinks %q", p.Thinking)
 	}
 	next := ask("and now?")
@@ -205,14 +206,14 @@ func TestOpenAIResponses(t *testing.T) {
 	if s.Err() != nil || !slices.Equal(kinds, want) || text != "echo: and now?" || end.OutputText() != text || end.PreviousResponseID != one.ID {
 		t.Errorf("the stream has %q: %q, at the end %q, error %v", kinds, text, end.OutputText(), s.Err())
 	}
-	if n := len(o.model.last().Messages); n != 3 {
+	if n := len(o.Model.Last().Messages); n != 3 {
 		t.Errorf("the second turn was shown %d messages", n)
 	}
-	for _, who := range []string{bobsToken, annsToken} {
-		next.PreviousResponseID = openai.String(map[string]string{bobsToken: one.ID, annsToken: "resp_nothing"}[who])
-		d := o.client(who)
+	for _, who := range []string{gatewaytest.BobsToken, gatewaytest.AnnsToken} {
+		next.PreviousResponseID = openai.String(map[string]string{gatewaytest.BobsToken: one.ID, gatewaytest.AnnsToken: "resp_nothing"}[who])
+		d := o.Client(who)
 		_, err := d.Responses.New(t.Context(), next)
-		if e := refused(t, err); e.StatusCode != http.StatusNotFound || e.Param != "previous_response_id" {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusNotFound || e.Param != "previous_response_id" {
 			t.Errorf("another's response is answered with %v", e)
 		}
 	}
@@ -221,8 +222,8 @@ func TestOpenAIResponses(t *testing.T) {
 // TestOpenAIErrors: what is refused says why, in the shape that clients read.
 func TestOpenAIErrors(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	for name, x := range map[string]struct {
 		change func(*openai.ChatCompletionNewParams)
 		status int
@@ -245,26 +246,28 @@ func TestOpenAIErrors(t *testing.T) {
 		"unfinished answer": {func(p *openai.ChatCompletionNewParams) {
 			p.Messages = append(p.Messages, openai.AssistantMessage("Well,"))
 		}, 400, "messages"},
-		"too long": {func(p *openai.ChatCompletionNewParams) { *p = talk("parley", "", strings.Repeat("x", 20<<20)) }, 413, ""},
+		"too long": {func(p *openai.ChatCompletionNewParams) {
+			*p = gatewaytest.Talk("parley", "", strings.Repeat("x", 20<<20))
+		}, 413, ""},
 	} {
-		p := talk("parley", "", "hello")
+		p := gatewaytest.Talk("parley", "", "hello")
 		x.change(&p)
 		_, err := c.Chat.Completions.New(t.Context(), p)
-		if e := refused(t, err); e.StatusCode != x.status || e.Param != x.param || e.Message == "" || e.Type == "" {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != x.status || e.Param != x.param || e.Message == "" || e.Type == "" {
 			t.Errorf("%s is answered with %d %q %q %q", name, e.StatusCode, e.Param, e.Type, e.Message)
 		}
 	}
-	if n := o.model.count(); n != 0 {
+	if n := o.Model.Count(); n != 0 {
 		t.Errorf("%d turns were begun all the same", n)
 	}
-	for token, want := range map[string]int{"wrong": 401, readToken: 403} {
-		d := o.client(token)
-		_, err := d.Chat.Completions.New(t.Context(), talk("parley", "", "x"))
-		if e := refused(t, err); e.StatusCode != want || e.Message == "" {
+	for token, want := range map[string]int{"wrong": 401, gatewaytest.ReadToken: 403} {
+		d := o.Client(token)
+		_, err := d.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "", "x"))
+		if e := gatewaytest.Refused(t, err); e.StatusCode != want || e.Message == "" {
 			t.Errorf("the token %s is answered with %d %q", token, e.StatusCode, e.Message)
 		}
 	}
-	d := o.client(readToken)
+	d := o.Client(gatewaytest.ReadToken)
 	list, err := d.Models.List(t.Context())
 	if err != nil || len(list.Data) != 3 || list.Data[0].ID != "parley" {
 		t.Errorf("the models are %+v, %v", list, err)
@@ -276,16 +279,16 @@ func TestOpenAIErrors(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]int{"": 400, "[]": 400, "{": 400, `{"model":5}`: 400, `{"model":"parley","messages":[5]}`: 400, `{"model":"parley","messages":[{"role":"user","content":{}}]}`: 400, `{"model":"parley","messages":[{"role":"king","content":"x"}]}`: 400} {
-		if got := o.status("POST", "/v1/chat/completions", annsToken, body); got != want {
+		if got := o.Status("POST", "/v1/chat/completions", gatewaytest.AnnsToken, body); got != want {
 			t.Errorf("%q is answered with %d", body, got)
 		}
 	}
-	if got := o.status("GET", "/v1/chat/completions", annsToken, ""); got != http.StatusMethodNotAllowed {
+	if got := o.Status("GET", "/v1/chat/completions", gatewaytest.AnnsToken, ""); got != http.StatusMethodNotAllowed {
 		t.Errorf("GET is answered with %d", got)
 	}
 	off := openHost(t, t.TempDir(), "")
 	for _, path := range []string{"/v1/models", "/mcp"} {
-		if got := off.status("GET", path, ownersToken, ""); got != http.StatusNotFound {
+		if got := off.Status("GET", path, gatewaytest.OwnersToken, ""); got != http.StatusNotFound {
 			t.Errorf("%s of a host that has it off is answered with %d", path, got)
 		}
 	}
@@ -294,14 +297,14 @@ func TestOpenAIErrors(t *testing.T) {
 // TestOpenAIEnds: runs that fail or are stopped end as errors, and the run of a client that hangs up stops unless its session is kept.
 func TestOpenAIEnds(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
-	o.model.does(func(context.Context, agent.Prompt, func(string)) error { return errors.New("out of order") })
-	_, err := c.Chat.Completions.New(t.Context(), talk("parley", "", "x"))
-	if e := refused(t, err); e.StatusCode != http.StatusNotAcceptable || e.Code != "run_failed" || e.Response.Header.Get("X-Should-Retry") != "false" || strings.Contains(e.Message, "out of order") {
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
+	o.Model.Does(func(context.Context, agent.Prompt, func(string)) error { return errors.New("out of order") })
+	_, err := c.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "", "x"))
+	if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusNotAcceptable || e.Code != "run_failed" || e.Response.Header.Get("X-Should-Retry") != "false" || strings.Contains(e.Message, "out of order") {
 		t.Errorf("a failed run is answered with %d %s %q", e.StatusCode, e.Code, e.Message)
 	}
-	s := c.Chat.Completions.NewStreaming(t.Context(), talk("parley", "", "x"))
+	s := c.Chat.Completions.NewStreaming(t.Context(), gatewaytest.Talk("parley", "", "x"))
 	for s.Next() {
 		if len(s.Current().Choices) > 0 && s.Current().Choices[0].FinishReason != "" {
 			t.Error("a run that failed has a finish reason")
@@ -322,7 +325,7 @@ func TestOpenAIEnds(t *testing.T) {
 	for _, user := range []string{"", "kept"} {
 		begun, over := make(chan bool), make(chan error, 1)
 		go1 := make(chan bool)
-		o.model.does(func(ctx context.Context, _ agent.Prompt, yield func(string)) error {
+		o.Model.Does(func(ctx context.Context, _ agent.Prompt, yield func(string)) error {
 			close(begun)
 			select {
 			case <-ctx.Done():
@@ -337,7 +340,7 @@ func TestOpenAIEnds(t *testing.T) {
 		ctx, hangUp := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			_, err := c.Chat.Completions.New(ctx, talk("parley", user, "slowly"))
+			_, err := c.Chat.Completions.New(ctx, gatewaytest.Talk("parley", user, "slowly"))
 			ended <- err
 		}()
 		<-begun
@@ -368,10 +371,10 @@ func TestOpenAIEnds(t *testing.T) {
 // TestOpenAIStopped: a run that a person stops is an error for who waits for it.
 func TestOpenAIStopped(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	begun := make(chan bool)
-	o.model.does(func(ctx context.Context, _ agent.Prompt, yield func(string)) error {
+	o.Model.Does(func(ctx context.Context, _ agent.Prompt, yield func(string)) error {
 		yield("Half of ")
 		close(begun)
 		<-ctx.Done()
@@ -379,14 +382,14 @@ func TestOpenAIStopped(t *testing.T) {
 	})
 	ended := make(chan error, 1)
 	go func() {
-		_, err := c.Chat.Completions.New(t.Context(), talk("parley", "u1", "slowly"))
+		_, err := c.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "u1", "slowly"))
 		ended <- err
 	}()
 	<-begun
-	if got := o.status("POST", "/api/sessions/agent:main:openai:ann%2Fu1/abort", ownersToken, "{}"); got != http.StatusOK {
+	if got := o.Status("POST", "/api/sessions/agent:main:openai:ann%2Fu1/abort", gatewaytest.OwnersToken, "{}"); got != http.StatusOK {
 		t.Fatalf("chat.abort is answered with %d", got)
 	}
-	if e := refused(t, <-ended); e.Code != "run_stopped" || e.StatusCode != http.StatusNotAcceptable {
+	if e := gatewaytest.Refused(t, <-ended); e.Code != "run_stopped" || e.StatusCode != http.StatusNotAcceptable {
 		t.Errorf("a stopped run is answered with %d %s", e.StatusCode, e.Code)
 	}
 }

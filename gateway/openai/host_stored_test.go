@@ -1,4 +1,4 @@
-package gateway_test
+package openai_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"parley/agent"
+	"parley/gateway/gatewaytest"
 )
 
 // sayOnce is a request for a response.
@@ -24,8 +25,8 @@ func sayOnce(text string) responses.ResponseNewParams {
 func TestOpenAIStored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := openHost(t, dir, outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, dir, gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	first, err := c.Responses.New(t.Context(), sayOnce("first"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,12 +49,12 @@ func TestOpenAIStored(t *testing.T) {
 	if err != nil || s.Err() != nil {
 		t.Fatal(err, s.Err())
 	}
-	done, err := c.Chat.Completions.New(t.Context(), talk("parley", "", "a completion"))
+	done, err := c.Chat.Completions.New(t.Context(), gatewaytest.Talk("parley", "", "a completion"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		c = o.client(annsToken)
+		c = o.Client(gatewaytest.AnnsToken)
 		for _, want := range []responses.Response{*first, *one, streamed} {
 			got, err := c.Responses.Get(t.Context(), want.ID, responses.ResponseGetParams{})
 			if err != nil {
@@ -68,37 +69,37 @@ func TestOpenAIStored(t *testing.T) {
 			t.Errorf("its input is %+v, %v", items, err)
 		}
 		for name, x := range map[string]struct{ token, id string }{
-			"another's":       {bobsToken, one.ID},
-			"a reader's":      {readToken, one.ID},
-			"unknown":         {annsToken, "resp_00000000-0000-4000-8000-000000000000"},
-			"no id":           {annsToken, "nonsense"},
-			"not stored":      {annsToken, lost.ID},
-			"of a completion": {annsToken, strings.Replace(done.ID, "chatcmpl-", "resp_", 1)},
+			"another's":       {gatewaytest.BobsToken, one.ID},
+			"a reader's":      {gatewaytest.ReadToken, one.ID},
+			"unknown":         {gatewaytest.AnnsToken, "resp_00000000-0000-4000-8000-000000000000"},
+			"no id":           {gatewaytest.AnnsToken, "nonsense"},
+			"not stored":      {gatewaytest.AnnsToken, lost.ID},
+			"of a completion": {gatewaytest.AnnsToken, strings.Replace(done.ID, "chatcmpl-", "resp_", 1)},
 		} {
-			d := o.client(x.token)
+			d := o.Client(x.token)
 			_, err := d.Responses.Get(t.Context(), x.id, responses.ResponseGetParams{})
-			if e := refused(t, err); e.StatusCode != http.StatusNotFound || e.Code != "response_not_found" || e.Param != "response_id" || e.Type != "invalid_request_error" {
+			if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusNotFound || e.Code != "response_not_found" || e.Param != "response_id" || e.Type != "invalid_request_error" {
 				t.Errorf("%s response is answered with %d %s %s", name, e.StatusCode, e.Code, e.Param)
 			}
-			if got := o.status("GET", "/v1/responses/"+x.id+"/input_items", x.token, ""); got != http.StatusNotFound {
+			if got := o.Status("GET", "/v1/responses/"+x.id+"/input_items", x.token, ""); got != http.StatusNotFound {
 				t.Errorf("the input of %s response is answered with %d", name, got)
 			}
-			if got := o.status("POST", "/v1/responses/"+x.id+"/cancel", x.token, ""); got != http.StatusNotFound && x.token != readToken {
+			if got := o.Status("POST", "/v1/responses/"+x.id+"/cancel", x.token, ""); got != http.StatusNotFound && x.token != gatewaytest.ReadToken {
 				t.Errorf("cancelling %s response is answered with %d", name, got)
 			}
 		}
-		d := o.client(ownersToken)
+		d := o.Client(gatewaytest.OwnersToken)
 		if got, err := d.Responses.Get(t.Context(), one.ID, responses.ResponseGetParams{}); err != nil || got.OutputText() != one.OutputText() {
 			t.Errorf("the owner is given %v, %v", got, err)
 		}
-		if got := o.status("GET", "/v1/responses/"+one.ID+"?stream=true", annsToken, ""); got != http.StatusBadRequest {
+		if got := o.Status("GET", "/v1/responses/"+one.ID+"?stream=true", gatewaytest.AnnsToken, ""); got != http.StatusBadRequest {
 			t.Errorf("a stream of it is answered with %d", got)
 		}
-		if got := o.status("DELETE", "/v1/responses/"+one.ID, annsToken, ""); got != http.StatusMethodNotAllowed {
+		if got := o.Status("DELETE", "/v1/responses/"+one.ID, gatewaytest.AnnsToken, ""); got != http.StatusMethodNotAllowed {
 			t.Errorf("DELETE is answered with %d", got)
 		}
-		o.stop()
-		o = openHost(t, dir, outsideOn)
+		o.Stop()
+		o = openHost(t, dir, gatewaytest.OutsideOn)
 	}
 }
 
@@ -106,9 +107,9 @@ func TestOpenAIStored(t *testing.T) {
 func TestOpenAIStoredFailure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := openHost(t, dir, outsideOn)
-	c := o.client(annsToken)
-	o.model.does(func(context.Context, agent.Prompt, func(string)) error { return errors.New("out of order") })
+	o := openHost(t, dir, gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
+	o.Model.Does(func(context.Context, agent.Prompt, func(string)) error { return errors.New("out of order") })
 	s := c.Responses.NewStreaming(t.Context(), sayOnce("x"))
 	var end responses.Response
 	for s.Next() {
@@ -117,23 +118,23 @@ func TestOpenAIStoredFailure(t *testing.T) {
 		}
 	}
 	for range 2 {
-		c = o.client(annsToken)
+		c = o.Client(gatewaytest.AnnsToken)
 		got, err := c.Responses.Get(t.Context(), end.ID, responses.ResponseGetParams{})
 		if err != nil || got.Status != "failed" || got.Error.Code != "server_error" || got.Error.Message != end.Error.Message || strings.Contains(got.RawJSON(), "out of order") {
 			t.Errorf("the response is %s, %v", got.RawJSON(), err)
 		}
-		o.stop()
-		o = openHost(t, dir, outsideOn)
+		o.Stop()
+		o = openHost(t, dir, gatewaytest.OutsideOn)
 	}
 }
 
 // TestOpenAICancel: a response under way says so, and is cancelled; one that has ended stays as it is.
 func TestOpenAICancel(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	begun := make(chan bool)
-	o.model.does(func(ctx context.Context, _ agent.Prompt, _ func(string)) error {
+	o.Model.Does(func(ctx context.Context, _ agent.Prompt, _ func(string)) error {
 		close(begun)
 		<-ctx.Done()
 		return ctx.Err()
@@ -157,7 +158,7 @@ func TestOpenAICancel(t *testing.T) {
 	if s.Err() == nil || !strings.Contains(s.Err().Error(), "run_stopped") {
 		t.Errorf("its stream ends with %v", s.Err())
 	}
-	o.model.say.Store(nil)
+	o.Model.Does(nil)
 	done, err := c.Responses.New(t.Context(), sayOnce("x"))
 	if err != nil {
 		t.Fatal(err)
@@ -187,25 +188,25 @@ func TestOpenAIClientTools(t *testing.T) {
 		"response":           {"responses", response(`"tools": [{"type": "function", "name": "f"}, {"type": "web_search"}], "tool_choice": "required"`), "tools"},
 		"calls of before":    {"responses", `{"model": "parley", "input": [{"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}, {"type": "function_call_output", "call_id": "c", "output": "o"}, {"role": "user", "content": "hello"}]}`, "input"},
 	}
-	refuses, ignores := openHost(t, t.TempDir(), outsideOn), openHost(t, t.TempDir(), strings.Replace(outsideOn, "enabled: true", "enabled: true, tools: ignore", 1))
+	refuses, ignores := openHost(t, t.TempDir(), gatewaytest.OutsideOn), openHost(t, t.TempDir(), strings.Replace(gatewaytest.OutsideOn, "enabled: true", "enabled: true, tools: ignore", 1))
 	post := func(o *open, endpoint, body string) (text []byte, err error) {
-		c := o.client(annsToken)
+		c := o.Client(gatewaytest.AnnsToken)
 		err = c.Post(t.Context(), endpoint, json.RawMessage(body), &text)
 		return text, err
 	}
 	for name, x := range rows {
 		_, err := post(refuses, x.endpoint, x.body)
-		if e := refused(t, err); e.StatusCode != http.StatusBadRequest || e.Param != x.param || x.param != "input" && !strings.Contains(e.Message, "gateway.openai.tools to ignore") {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusBadRequest || e.Param != x.param || x.param != "input" && !strings.Contains(e.Message, "gateway.openai.tools to ignore") {
 			t.Errorf("%s is answered with %d %s %q", name, e.StatusCode, e.Param, e.Message)
 		}
 		if text, err := post(ignores, x.endpoint, x.body); err != nil || !strings.Contains(string(text), `hello"`) {
 			t.Errorf("%s, ignored, is answered with %s %v", name, text, err)
 		}
 	}
-	if n := refuses.model.count(); n != 0 {
+	if n := refuses.Model.Count(); n != 0 {
 		t.Errorf("%d turns were begun for what was refused", n)
 	}
-	for _, p := range ignores.model.asked {
+	for _, p := range ignores.Model.Asked() {
 		for _, s := range p.Tools {
 			if s.Name == "f" {
 				t.Error("the model is shown the client's tool")
@@ -227,7 +228,7 @@ func TestOpenAIClientTools(t *testing.T) {
 		"responses":        `{"model": "parley", "input": [{"role": "user", "content": "x"}, {"type": "function_call_output", "call_id": "c", "output": "o"}]}`,
 	} {
 		for _, o := range []*open{refuses, ignores} {
-			if _, err := post(o, endpoint, body); refused(t, err).StatusCode != http.StatusBadRequest {
+			if _, err := post(o, endpoint, body); gatewaytest.Refused(t, err).StatusCode != http.StatusBadRequest {
 				t.Errorf("the result of a tool is answered with %v", err)
 			}
 		}
@@ -238,8 +239,8 @@ func TestOpenAIClientTools(t *testing.T) {
 // source: vercel/ai packages/openai, convert-to-openai-responses-input: answers go back as item_reference unless store is false
 func TestOpenAIReferences(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	one, err := c.Responses.New(t.Context(), sayOnce("one"))
 	if err != nil {
 		t.Fatal(err)
@@ -254,13 +255,13 @@ func TestOpenAIReferences(t *testing.T) {
 			items = append(items, responses.ResponseInputItemParamOfItemReference(id))
 		}
 		q.Input.OfInputItemList = append(items, responses.ResponseInputItemParamOfMessage("two", "user"))
-		d := o.client(token)
+		d := o.Client(token)
 		return d.Responses.New(t.Context(), q)
 	}
-	if x, err := ask(annsToken, "", one.Output[0].ID); err != nil || x.OutputText() != "echo: The conversation so far:\n\n> user: one\n> assistant: echo: one\n\ntwo" {
+	if x, err := ask(gatewaytest.AnnsToken, "", one.Output[0].ID); err != nil || x.OutputText() != "echo: The conversation so far:\n\n> user: one\n> assistant: echo: one\n\ntwo" {
 		t.Errorf("it says %v, %v", x, err)
 	}
-	if x, err := ask(annsToken, "u1", "msg_of_another_model"); err != nil || x.OutputText() != "echo: two" {
+	if x, err := ask(gatewaytest.AnnsToken, "u1", "msg_of_another_model"); err != nil || x.OutputText() != "echo: two" {
 		t.Errorf("in a kept session it says %v, %v", x, err)
 	}
 	for name, x := range map[string]struct {
@@ -268,12 +269,12 @@ func TestOpenAIReferences(t *testing.T) {
 		refs   []string
 		status int
 	}{
-		"another's": {bobsToken, []string{one.Output[0].ID}, http.StatusNotFound},
-		"unknown":   {annsToken, []string{"msg_nothing"}, http.StatusNotFound},
-		"too many":  {annsToken, slices.Repeat([]string{one.Output[0].ID}, 501), http.StatusBadRequest},
+		"another's": {gatewaytest.BobsToken, []string{one.Output[0].ID}, http.StatusNotFound},
+		"unknown":   {gatewaytest.AnnsToken, []string{"msg_nothing"}, http.StatusNotFound},
+		"too many":  {gatewaytest.AnnsToken, slices.Repeat([]string{one.Output[0].ID}, 501), http.StatusBadRequest},
 	} {
 		_, err := ask(x.token, "", x.refs...)
-		if e := refused(t, err); e.StatusCode != x.status || e.Param != "input" {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != x.status || e.Param != "input" {
 			t.Errorf("%s: %d %s %s", name, e.StatusCode, e.Param, e.Message)
 		}
 	}

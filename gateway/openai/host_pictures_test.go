@@ -1,4 +1,4 @@
-package gateway_test
+package openai_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"parley/agent"
+	"parley/gateway/gatewaytest"
 	"parley/router"
 	"parley/sessions"
 )
@@ -60,35 +61,35 @@ func looks(text string, urls ...string) (chat openai.ChatCompletionMessageParamU
 func TestOpenAIPictures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := openHost(t, dir, outsideOn)
+	o := openHost(t, dir, gatewaytest.OutsideOn)
 	url1, one := drawn(t, 1)
 	url2, two := drawn(t, 2)
 	ask := func(user string, msgs ...openai.ChatCompletionMessageParamUnion) string {
 		t.Helper()
-		p := talk("parley", user)
+		p := gatewaytest.Talk("parley", user)
 		p.Messages = msgs
-		return o.chat(annsToken, p)
+		return o.Chat(gatewaytest.AnnsToken, p)
 	}
 	first, item := looks("what is this?", url1)
 	second, _ := looks("", url2)
 	if got := ask("", first, openai.AssistantMessage("A dot."), second); !strings.Contains(got, "> user: what is this?\n> [picture]\n> assistant: A dot.") {
 		t.Errorf("the conversation is %q", got)
 	}
-	if got := seen(o.model.last()); !slices.Equal(got, []string{one, two}) {
+	if got := seen(o.Model.Last()); !slices.Equal(got, []string{one, two}) {
 		t.Errorf("the model sees %q", got)
 	}
 	ask("u1", first)
-	o.stop()
-	o = openHost(t, dir, outsideOn)
+	o.Stop()
+	o = openHost(t, dir, gatewaytest.OutsideOn)
 	ask("u1", openai.UserMessage("and its colour?"))
-	if got := seen(o.model.last()); !slices.Equal(got, []string{one}) {
+	if got := seen(o.Model.Last()); !slices.Equal(got, []string{one}) {
 		t.Errorf("after a restart the model sees %q", got)
 	}
-	c := o.client(annsToken)
+	c := o.Client(gatewaytest.AnnsToken)
 	if _, err := c.Responses.New(t.Context(), responses.ResponseNewParams{Model: "parley", Input: responses.ResponseNewParamsInputUnion{OfInputItemList: []responses.ResponseInputItemUnionParam{item}}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := seen(o.model.last()); !slices.Equal(got, []string{one}) {
+	if got := seen(o.Model.Last()); !slices.Equal(got, []string{one}) {
 		t.Errorf("a response sees %q", got)
 	}
 	var many []openai.ChatCompletionMessageParamUnion
@@ -96,7 +97,7 @@ func TestOpenAIPictures(t *testing.T) {
 		many = append(many, first)
 	}
 	ask("", append(many, second)...)
-	if got := seen(o.model.last()); len(got) != router.PicturesMost || got[0] != one || got[len(got)-1] != two {
+	if got := seen(o.Model.Last()); len(got) != router.PicturesMost || got[0] != one || got[len(got)-1] != two {
 		t.Errorf("of %d pictures the model sees %d", len(many)+1, len(got))
 	}
 }
@@ -104,15 +105,15 @@ func TestOpenAIPictures(t *testing.T) {
 // TestOpenAIPicturesRefused: what is no picture in the request itself is refused in words, before a turn is begun; nothing is fetched.
 func TestOpenAIPicturesRefused(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), outsideOn)
-	c := o.client(annsToken)
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
 	url, _ := drawn(t, 1)
 	large := "data:image/gif;base64," + base64.StdEncoding.EncodeToString(append([]byte("GIF89a"), make([]byte, router.PictureMost)...))
 	for name, x := range map[string]struct {
 		urls []string
 		why  string
 	}{
-		"an address":   {[]string{o.url + "/picture.png"}, "addresses are not fetched"},
+		"an address":   {[]string{o.URL + "/picture.png"}, "addresses are not fetched"},
 		"a file":       {[]string{"file:///etc/passwd"}, "addresses are not fetched"},
 		"none":         {[]string{""}, "image_url is missing"},
 		"no base64":    {[]string{"data:image/png;base64,!!"}, "is no base64"},
@@ -124,14 +125,14 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "addresses are not fetched"},
 	} {
 		chat, item := looks("see", x.urls...)
-		p := talk("parley", "")
+		p := gatewaytest.Talk("parley", "")
 		p.Messages = append(p.Messages, chat)
 		_, err := c.Chat.Completions.New(t.Context(), p)
-		if e := refused(t, err); e.StatusCode != http.StatusBadRequest || !strings.Contains(e.Message, x.why) {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusBadRequest || !strings.Contains(e.Message, x.why) {
 			t.Errorf("%s is answered with %d %q", name, e.StatusCode, e.Message)
 		}
 		_, err = c.Responses.New(t.Context(), responses.ResponseNewParams{Model: "parley", Input: responses.ResponseNewParamsInputUnion{OfInputItemList: []responses.ResponseInputItemUnionParam{item}}})
-		if e := refused(t, err); e.StatusCode != http.StatusBadRequest || !strings.Contains(e.Message, x.why) {
+		if e := gatewaytest.Refused(t, err); e.StatusCode != http.StatusBadRequest || !strings.Contains(e.Message, x.why) {
 			t.Errorf("%s in a response is answered with %d %q", name, e.StatusCode, e.Message)
 		}
 	}
@@ -140,11 +141,11 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"a file's id":                `{"model":"parley","messages":[{"role":"user","content":[{"type":"input_image","file_id":"f1"}]}]}`,
 		"an address that is a list":  `{"model":"parley","messages":[{"role":"user","content":[{"type":"image_url","image_url":[]}]}]}`,
 	} {
-		if got := o.status("POST", "/v1/chat/completions", annsToken, body); got != http.StatusBadRequest {
+		if got := o.Status("POST", "/v1/chat/completions", gatewaytest.AnnsToken, body); got != http.StatusBadRequest {
 			t.Errorf("%s is answered with %d", name, got)
 		}
 	}
-	if n := o.model.count(); n != 0 {
+	if n := o.Model.Count(); n != 0 {
 		t.Errorf("%d turns were begun all the same", n)
 	}
 }

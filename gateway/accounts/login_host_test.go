@@ -1,4 +1,4 @@
-package gateway_test
+package accounts_test
 
 import (
 	"bytes"
@@ -23,56 +23,56 @@ const theCode = "https://example.org/link#the-secret-of-the-code"
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	s := h.until("not linked", func(s api.Account) bool { return s.State == channels.LoggedOut })
+	s := h.Until("not linked", func(s api.Account) bool { return s.State == channels.LoggedOut })
 	if !strings.Contains(s.Todo, "parley login fake") || !s.Pairs || s.Live {
 		t.Errorf("before: %+v", s)
 	}
-	if code, body := h.get("GET", "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "fake (default): not linked") || !strings.Contains(body, "parley login fake") {
+	if code, body := h.Get("GET", "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "fake (default): not linked") || !strings.Contains(body, "parley login fake") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	next, _ := h.login(`{"channel": "fake"}`)
+	next, _ := h.Login(`{"channel": "fake"}`)
 	for _, code := range []string{theCode, theCode + "-2"} {
-		if err := h.fake.Show(t.Context(), channels.PairStep{QR: code, Expires: time.Now().Add(time.Minute)}); err != nil {
+		if err := h.Fake.Show(t.Context(), channels.PairStep{QR: code, Expires: time.Now().Add(time.Minute)}); err != nil {
 			t.Fatal(err)
 		}
 		if s := next(); s.QR != code || s.Image == nil || s.Image.Size < 29 || !strings.HasPrefix(s.Image.Path, "M4 4h7v1h-7z") || s.Expires.IsZero() {
 			t.Errorf("step %+v", s)
 		}
 	}
-	if s := h.until("being linked", func(s api.Account) bool { return s.Linking }); s.State != channels.LoggedOut || s.Todo != "" {
+	if s := h.Until("being linked", func(s api.Account) bool { return s.Linking }); s.State != channels.LoggedOut || s.Todo != "" {
 		t.Errorf("while it is linked: %+v", s)
 	}
 	for path, want := range map[string]string{"login": "somebody is linking fake (default) already", "logout": "is being linked", "restart": "is being linked"} {
-		if code, body := h.get("POST", "/api/channels/"+path, `{"channel": "fake", "account": "default"}`); code != http.StatusConflict || !strings.Contains(body, want) {
+		if code, body := h.Get("POST", "/api/channels/"+path, `{"channel": "fake", "account": "default"}`); code != http.StatusConflict || !strings.Contains(body, want) {
 			t.Errorf("%s meanwhile: %d %s", path, code, body)
 		}
 	}
-	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
+	if err := h.Fake.Confirm(t.Context(), "Anna"); err != nil {
 		t.Fatal(err)
 	}
 	if s := next(); !s.Done || s.Name != "Anna" || s.Account != "fake (default)" {
 		t.Errorf("the end: %+v", s)
 	}
-	h.until("connected", func(s api.Account) bool { return s.Live && s.Name == "Anna" && !s.Linking && s.Detail == "" })
-	if code, body := h.get("GET", "/readyz", ""); code != http.StatusOK || strings.Contains(body, "Anna") {
+	h.Until("connected", func(s api.Account) bool { return s.Live && s.Name == "Anna" && !s.Linking && s.Detail == "" })
+	if code, body := h.Get("GET", "/readyz", ""); code != http.StatusOK || strings.Contains(body, "Anna") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	if code, body := h.get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "linked already as Anna") {
+	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "linked already as Anna") {
 		t.Errorf("a login of what is connected: %d %s", code, body)
 	}
-	if _, body := h.get("GET", "/metrics", ""); !strings.Contains(body, `parley_account_up{account="default",channel="fake"} 1`) || !strings.Contains(body, `parley_account_last_seen_timestamp_seconds{account="default",channel="fake"}`) {
+	if _, body := h.Get("GET", "/metrics", ""); !strings.Contains(body, `parley_account_up{account="default",channel="fake"} 1`) || !strings.Contains(body, `parley_account_last_seen_timestamp_seconds{account="default",channel="fake"}`) {
 		t.Errorf("metrics: %s", body)
 	}
 
-	if code, body := h.get("POST", "/api/channels/logout", `{"channel": "fake"}`); code != http.StatusOK {
+	if code, body := h.Get("POST", "/api/channels/logout", `{"channel": "fake"}`); code != http.StatusOK {
 		t.Errorf("logout: %d %s", code, body)
 	}
-	h.until("logged out", func(s api.Account) bool { return s.State == channels.LoggedOut && s.Name == "" && !s.Live })
-	h.stop()
-	if strings.Contains(h.log.String(), "the-secret") {
+	h.Until("logged out", func(s api.Account) bool { return s.State == channels.LoggedOut && s.Name == "" && !s.Live })
+	h.Stop()
+	if strings.Contains(h.Log.String(), "the-secret") {
 		t.Error("the log has the code")
 	}
-	err := filepath.WalkDir(h.state, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(h.State, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -91,27 +91,27 @@ func TestLogin(t *testing.T) {
 func TestLoginEnds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	next, hangUp := h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, hangUp := h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	if s := next(); s.Code != "CODE-5678" || s.QR != "" {
 		t.Errorf("step %+v", s)
 	}
 	hangUp()
-	h.until("the login is over", func(s api.Account) bool { return !s.Linking && s.State == channels.LoggedOut })
+	h.Until("the login is over", func(s api.Account) bool { return !s.Linking && s.State == channels.LoggedOut })
 
-	next, _ = h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, _ = h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	next()
-	if err := h.fake.Fail(t.Context(), errors.New("the code was not typed in")); err != nil {
+	if err := h.Fake.Fail(t.Context(), errors.New("the code was not typed in")); err != nil {
 		t.Fatal(err)
 	}
 	if s := next(); s.Error != "fake (default) is not linked: the code was not typed in" {
 		t.Errorf("%+v", s)
 	}
-	if code, body := h.get("POST", "/api/channels/login", `{"channel": "fake", "phone": "0151"}`); code != http.StatusBadRequest || !strings.Contains(body, "country code") {
+	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake", "phone": "0151"}`); code != http.StatusBadRequest || !strings.Contains(body, "country code") {
 		t.Errorf("a bad number: %d %s", code, body)
 	}
-	next, _ = h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, _ = h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	next()
-	h.stop()
+	h.Stop()
 	if s := next(); !strings.Contains(s.Error, "the host is stopping") {
 		t.Errorf("%+v", s)
 	}
@@ -128,7 +128,7 @@ func TestLoginErrors(t *testing.T) {
 		`{}`:                                      "channel is missing",
 		`{"channel": "fake", "more": 1}`:          `unknown field \"more\"`,
 	} {
-		if code, answer := h.get("POST", "/api/channels/login", body); code/100 != 4 || !strings.Contains(answer, want) {
+		if code, answer := h.Get("POST", "/api/channels/login", body); code/100 != 4 || !strings.Contains(answer, want) {
 			t.Errorf("%s: %d %s", body, code, answer)
 		}
 	}
@@ -138,28 +138,28 @@ func TestLoginErrors(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	next, _ := h.login(`{"channel": "fake"}`)
-	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
+	next, _ := h.Login(`{"channel": "fake"}`)
+	if err := h.Fake.Confirm(t.Context(), "Anna"); err != nil {
 		t.Fatal(err)
 	}
 	if s := next(); !s.Done {
 		t.Fatalf("%+v", s)
 	}
-	h.fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
-	s := h.until("replaced", func(s api.Account) bool { return s.State == channels.Replaced })
+	h.Fake.End(channels.Replaced, "another client took this login over", &channels.Error{Class: channels.Unauthorized, Err: errors.New("replaced")})
+	s := h.Until("replaced", func(s api.Account) bool { return s.State == channels.Replaced })
 	if s.Live || s.Detail != "another client took this login over" || !strings.Contains(s.Todo, "parley channels restart fake") {
 		t.Errorf("%+v", s)
 	}
-	if code, body := h.get("GET", "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "another client took this login over") {
+	if code, body := h.Get("GET", "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "another client took this login over") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	runs := h.fake.Runs()
-	if code, body := h.get("POST", "/api/channels/restart", `{"channel": "fake"}`); code != http.StatusOK {
+	runs := h.Fake.Runs()
+	if code, body := h.Get("POST", "/api/channels/restart", `{"channel": "fake"}`); code != http.StatusOK {
 		t.Errorf("restart: %d %s", code, body)
 	}
-	h.until("connected again", func(s api.Account) bool { return s.Live && s.Todo == "" })
-	if h.fake.Runs() != runs+1 {
-		t.Errorf("%d runs, want %d", h.fake.Runs(), runs+1)
+	h.Until("connected again", func(s api.Account) bool { return s.Live && s.Todo == "" })
+	if h.Fake.Runs() != runs+1 {
+		t.Errorf("%d runs, want %d", h.Fake.Runs(), runs+1)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRestart(t *testing.T) {
 func TestHook(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.token = "wrong" // nobody who calls has one
+	h.Token = "wrong" // nobody who calls has one
 	for _, c := range []struct {
 		method, path, body string
 		code               int
@@ -185,7 +185,7 @@ func TestHook(t *testing.T) {
 		{"GET", "/api/channels", "", 401, "token"},
 		{"GET", "/channels", "", 401, "token"},
 	} {
-		if code, body := h.get(c.method, c.path, c.body); code != c.code || !strings.Contains(body, c.want) {
+		if code, body := h.Get(c.method, c.path, c.body); code != c.code || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %.80s", c.method, c.path, code, body)
 		}
 	}
@@ -195,34 +195,34 @@ func TestHook(t *testing.T) {
 func TestReloadWhileLinking(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	next, _ := h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, _ := h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	next()
-	if err := h.host.Reload(t.Context()); err != nil {
+	if err := h.Gateway.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := h.until("the same login", func(s api.Account) bool { return s.Linking }); s.State != channels.LoggedOut {
+	if s := h.Until("the same login", func(s api.Account) bool { return s.Linking }); s.State != channels.LoggedOut {
 		t.Errorf("%+v", s)
 	}
-	h.configure("channels: {fake: {label: other}}\n")
-	if err := h.host.Reload(t.Context()); err != nil {
+	h.Configure("channels: {fake: {label: other}}\n")
+	if err := h.Gateway.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s := next(); !strings.Contains(s.Error, "the configuration of this account changed meanwhile") {
 		t.Errorf("%+v", s)
 	}
-	next, _ = h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, _ = h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	if s := next(); s.Code == "" {
 		t.Errorf("the next login: %+v", s)
 	}
-	h.configure("channels: {fake: {enabled: false}}\n")
-	if err := h.host.Reload(t.Context()); err != nil {
+	h.Configure("channels: {fake: {enabled: false}}\n")
+	if err := h.Gateway.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	next()
-	if s := h.until("switched off", func(s api.Account) bool { return s.Off }); s.Live || s.Linking {
+	if s := h.Until("switched off", func(s api.Account) bool { return s.Off }); s.Live || s.Linking {
 		t.Errorf("%+v", s)
 	}
-	if code, body := h.get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "switched off") {
+	if code, body := h.Get("POST", "/api/channels/login", `{"channel": "fake"}`); code != http.StatusConflict || !strings.Contains(body, "switched off") {
 		t.Errorf("%d %s", code, body)
 	}
 }
@@ -236,12 +236,12 @@ func TestStatusInChat(t *testing.T) {
 
 // status asks for /status in the page's chat and waits for an answer with all that.
 func (h *host) status(id string, want ...string) {
-	h.t.Helper()
-	if code, body := h.get("POST", "/api/chat/messages", `{"id": "`+id+`", "text": "/status"}`); code/100 != 2 {
-		h.t.Fatalf("%d %s", code, body)
+	h.T.Helper()
+	if code, body := h.Get("POST", "/api/chat/messages", `{"id": "`+id+`", "text": "/status"}`); code/100 != 2 {
+		h.T.Fatalf("%d %s", code, body)
 	}
-	h.until("the answer", func(api.Account) bool {
-		_, body := h.get("GET", "/api/chat/history", "")
+	h.Until("the answer", func(api.Account) bool {
+		_, body := h.Get("GET", "/api/chat/history", "")
 		return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(body, w) })
 	})
 }
@@ -250,17 +250,17 @@ func (h *host) status(id string, want ...string) {
 func TestNothingIsSentWhileLinking(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	next, _ := h.login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
+	next, _ := h.Login(`{"channel": "fake", "phone": "+49 151 2345678"}`)
 	next()
-	if err := h.fake.Say(t.Context(), "1", "hello"); err != nil { // is answered with a pairing code
+	if err := h.Fake.Say(t.Context(), "1", "hello"); err != nil { // is answered with a pairing code
 		t.Fatal(err)
 	}
 	h.status("one", "fake (default): being linked", "Deliveries: 1 pending") // what came after it has passed the gate
-	if err := h.fake.Confirm(t.Context(), "Anna"); err != nil {
+	if err := h.Fake.Confirm(t.Context(), "Anna"); err != nil {
 		t.Fatal(err)
 	}
-	h.until("the answer is sent", func(api.Account) bool { n, _ := h.fake.Sent(); return n > 0 })
-	if _, misused := h.fake.Sent(); misused {
+	h.Until("the answer is sent", func(api.Account) bool { n, _ := h.Fake.Sent(); return n > 0 })
+	if _, misused := h.Fake.Sent(); misused {
 		t.Error("it was sent while somebody linked the account")
 	}
 }
@@ -276,7 +276,7 @@ func TestChannelsFromAnotherSite(t *testing.T) {
 	browser := &http.Client{Jar: jar, Timeout: 10 * time.Second}
 	post := func(what string, head map[string]string) int {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/api/channels/"+what, strings.NewReader(`{"channel": "fake"}`))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL+"/api/channels/"+what, strings.NewReader(`{"channel": "fake"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestChannelsFromAnotherSite(t *testing.T) {
 		_ = resp.Body.Close()
 		return resp.StatusCode
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.host.Link(), nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.Gateway.Link(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestChannelsFromAnotherSite(t *testing.T) {
 		t.Fatalf("no cookie: %v", err)
 	}
 	_ = resp.Body.Close()
-	runs := h.fake.Runs()
+	runs := h.Fake.Runs()
 	for _, what := range []string{"login", "logout", "restart"} {
 		for _, head := range []map[string]string{{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "same-site"}} {
 			if code := post(what, head); code != http.StatusForbidden {
@@ -308,10 +308,10 @@ func TestChannelsFromAnotherSite(t *testing.T) {
 			}
 		}
 	}
-	if s := h.until("a look", func(api.Account) bool { return true }); s.Linking || h.fake.Runs() != runs {
-		t.Errorf("it had an effect: %d runs, %+v", h.fake.Runs()-runs, s)
+	if s := h.Until("a look", func(api.Account) bool { return true }); s.Linking || h.Fake.Runs() != runs {
+		t.Errorf("it had an effect: %d runs, %+v", h.Fake.Runs()-runs, s)
 	}
-	if code := post("restart", map[string]string{"Origin": h.url, "Sec-Fetch-Site": "same-origin"}); code != http.StatusOK {
+	if code := post("restart", map[string]string{"Origin": h.URL, "Sec-Fetch-Site": "same-origin"}); code != http.StatusOK {
 		t.Errorf("from the page itself: %d", code)
 	}
 }
