@@ -153,15 +153,15 @@ func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
 	for {
 		left := time.Until(d.NotBefore)
 		if d.Attempt == 0 {
-			return sleep(ctx, min(left, lookEvery))
+			return channels.Sleep(ctx, min(left, lookEvery))
 		}
 		if !d.Expires.IsZero() {
 			left = min(left, g.left(d))
 		}
 		if left <= lookEvery {
-			return sleep(ctx, left)
+			return channels.Sleep(ctx, left)
 		}
-		if !sleep(ctx, lookEvery) {
+		if !channels.Sleep(ctx, lookEvery) {
 			return false
 		}
 		if now, err := g.store.GetDelivery(ctx, d.ID); err == nil {
@@ -270,7 +270,7 @@ func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbo
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer g.atShutdown(cancel)()
-	err = fenced(func() (err error) {
+	err = channels.CatchPanic(func() (err error) {
 		r, err = ch.Send(call, out)
 		return err
 	})
@@ -413,7 +413,7 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
 			return true
 		}
-		if !sleep(ctx, g.ages.backoff(try)) {
+		if !channels.Sleep(ctx, g.ages.backoff(try)) {
 			return false
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -220,7 +221,7 @@ func (r *Router) leftAbove(c sessions.Chain) time.Duration {
 
 // think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
 func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, again bool) (out agent.Outcome, err error) {
-	defer r.fence("turn", &err)
+	defer channels.RecoverPanic(r.log, "turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
 		return out, fmt.Errorf("reading the session: %w", err)

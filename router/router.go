@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -251,7 +250,7 @@ const dedupeKeep = 35 * 24 * time.Hour
 const leapDoubt = 24 * time.Hour
 
 func (r *Router) expire(ctx context.Context) {
-	for n := 0; sleep(ctx, expireEvery); n++ {
+	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
 			r.media.tidy(r.ages.behind(leapDoubt))
 			if err := r.gate.outbox.tidy(ctx, r.store, r.ages.behind(leapDoubt), outboxKept); err != nil && ctx.Err() == nil {
@@ -440,13 +439,5 @@ func (e *ends) tell(id string) {
 		case ch <- struct{}{}:
 		default:
 		}
-	}
-}
-
-// fence turns a panic into an error, with the stack in the log.
-func (r *Router) fence(what string, err *error) {
-	if p := recover(); p != nil {
-		r.log.Error("panic", keyStep, what, keyErr, p, "stack", string(debug.Stack()))
-		*err = fmt.Errorf("%s: %w: %v", what, errPanic, p)
 	}
 }

@@ -64,7 +64,7 @@ func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d 
 				return d, r, false, nil
 			}
 		}
-		if !sleep(ctx, wait) {
+		if !channels.Sleep(ctx, wait) {
 			return d, r, false, ctx.Err()
 		}
 	}
@@ -99,7 +99,7 @@ func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Deli
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	err = fenced(func() (err error) {
+	err = channels.CatchPanic(func() (err error) {
 		r, there, err = rec.Arrived(ctx, out)
 		return err
 	})
