@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 	in = r.settings.Load().known(in)
 	a, err := r.take(ctx, in)
 	if err != nil {
-		defer r.fence("accept", &err)
+		defer channels.RecoverPanic(r.log, "accept", &err)
 		return r.setAside(ctx, a, in, err)
 	}
 	r.refused.taken(in)
@@ -33,7 +34,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 
 // take is one try of Accept.
 func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arrival, err error) {
-	defer r.fence("accept", &err)
+	defer channels.RecoverPanic(r.log, "accept", &err)
 	if _, there := r.settings.Load().Accounts[Ref(in.Address)]; !there {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, errNoAccount)
 	}
@@ -135,7 +136,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
 	switch {
 	case in.Event == channels.Unreadable:
-		return sessions.Arrival{In: in, Skip: firstOf(in.Reason, "unreadable"), Listed: true}, nil
+		return sessions.Arrival{In: in, Skip: cmp.Or(in.Reason, "unreadable"), Listed: true}, nil
 	case in.SentByThisLogin && in.ByHand:
 		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
@@ -154,7 +155,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	key, agentID, text := s.Key, s.Agent, firstOf(in.Addressed, in.Text)
+	key, agentID, text := s.Key, s.Agent, cmp.Or(in.Addressed, in.Text)
 	if in.Address.Type.Several() && forAnotherBot(text) {
 		return skip("a command for another bot")
 	}
@@ -256,12 +257,12 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
 		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
-		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: firstOf(in.Sender.Name, in.Sender.Username),
+		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: cmp.Or(in.Sender.Name, in.Sender.Username),
 			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
-			run.Input.Provenance.Title = firstOf(titleOf(in), string(in.Address.Chat))
+			run.Input.Provenance.Title = cmp.Or(titleOf(in), string(in.Address.Chat))
 		}
 	}
 	return run

@@ -215,7 +215,7 @@ func (g *gate) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.D
 			return d, err == nil
 		}
 		g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-		if !sleep(ctx, backoff(try)) {
+		if !channels.Sleep(ctx, g.ages.backoff(try)) {
 			return d, false
 		}
 	}

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // the session that asked for it, or, worded by the sub-agent itself, into the chat there. Only its own ANNOUNCE_SKIP is silence.
 func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
-	c.Latest = firstOf(out.Text, out.Newest)
+	c.Latest = cmp.Or(out.Text, out.Newest)
 	if slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal) {
 		c.Request = refusedRequest
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -98,7 +99,7 @@ func (r *Router) insist(ctx context.Context, what string, do func(context.Contex
 			return true
 		}
 		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !sleep(r.lanes.host(ctx), backoff(try)) {
+		if errors.Is(err, sessions.ErrNotFound) || !channels.Sleep(r.lanes.host(ctx), r.ages.backoff(try)) {
 			return false
 		}
 	}

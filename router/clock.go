@@ -2,6 +2,7 @@ package router
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -14,8 +15,9 @@ import (
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
 type clock struct {
-	now  func() time.Time     // the time of day
-	pass func() time.Duration // time that really passes, that of a sleeping computer included
+	now    func() time.Time                  // the time of day
+	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
+	jitter func(time.Duration) time.Duration // draws a time below another
 
 	mu    sync.Mutex
 	stood []standing    // oldest first, never empty; the last one is how it stands
@@ -39,7 +41,7 @@ const (
 
 func newClock() *clock {
 	began := time.Now()
-	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }}
+	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
 	c.begin()
 	return c
 }

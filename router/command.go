@@ -162,7 +162,7 @@ func (r *Router) command(ctx context.Context, cmd command, c commandCall) (sessi
 
 // try is one run of a command's row.
 func (r *Router) try(ctx context.Context, cmd command, c commandCall) (text string, e sessions.Effects, err error) {
-	defer r.fence("/"+cmd.name, &err)
+	defer channels.RecoverPanic(r.log, "/"+cmd.name, &err)
 	return cmd.run(ctx, r, c)
 }
 

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,7 +42,7 @@ func cmdWhoami(_ context.Context, _ *Router, c commandCall) (string, sessions.Ef
 	if c.owner {
 		role = "one of my owners"
 	}
-	name := firstOf(c.in.Sender.Name, c.in.Sender.Username, string(c.in.Sender.ID))
+	name := cmp.Or(c.in.Sender.Name, c.in.Sender.Username, string(c.in.Sender.ID))
 	if c.inside {
 		return fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.session.Key), sessions.Effects{}, nil
 	}

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -167,5 +168,5 @@ func thinkingWords(set *Settings, s sessions.Session) string {
 	if s.Settings.Thinking != "" {
 		return s.Settings.Thinking + " (set for this session)"
 	}
-	return firstOf(set.entry(s.Agent).Thinking, "the model's default")
+	return cmp.Or(set.entry(s.Agent).Thinking, "the model's default")
 }

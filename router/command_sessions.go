@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func cmdSessions(ctx context.Context, r *Router, c commandCall) (string, session
 	b.WriteString(":\n\n")
 	for _, s := range rows {
 		fmt.Fprintf(&b, "- %s", code(s.Key, lineMost))
-		if name := firstOf(s.Label, s.DisplayName); name != "" {
+		if name := cmp.Or(s.Label, s.DisplayName); name != "" {
 			fmt.Fprintf(&b, " %s", code(name, 60))
 		}
 		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), short(s.TotalTokens))
@@ -236,7 +237,7 @@ func messageLine(m sessions.Message) string {
 	if m.Role == sessions.ToolResult {
 		who = "result of " + code(m.ToolName, 64)
 	}
-	return "- " + m.Time.Local().Format(time.TimeOnly) + " " + who + ": " + firstOf(strings.Join(said, ", "), "nothing") + "\n"
+	return "- " + m.Time.Local().Format(time.TimeOnly) + " " + who + ": " + cmp.Or(strings.Join(said, ", "), "nothing") + "\n"
 }
 
 // sendChild tells a sub-agent something more, in the same commit as the message that asked for it.

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) 
 		}
 		b.WriteString(modelWords(rows))
 	}
-	fmt.Fprintf(&b, "\nBelow replies: %s (`/usage off|tokens|full`)", firstOf(c.session.Settings.Footer, "off"))
+	fmt.Fprintf(&b, "\nBelow replies: %s (`/usage off|tokens|full`)", cmp.Or(c.session.Settings.Footer, "off"))
 	return b.String(), nil
 }
 

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 	}
 	if err != nil {
 		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.run.Key, keyRun, c.run.ID, keyErr, err)
-		now = behind(x, cut, sessions.Summary{ID: firstOf(x.sum.ID, string(c.run.ID)), Text: x.sum.Text, Time: time.Now()})
+		now = behind(x, cut, sessions.Summary{ID: cmp.Or(x.sum.ID, string(c.run.ID)), Text: x.sum.Text, Time: time.Now()})
 	}
 	return c.shown(ctx, now, room.Keep)
 }

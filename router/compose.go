@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -66,7 +67,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	}
 	run := *at
 	entry := set.entry(run.Agent)
-	name := firstOf(run.Model, s.Settings.Model, entry.Model)
+	name := cmp.Or(run.Model, s.Settings.Model, entry.Model)
 	model, err := r.deps.Model(name)
 	if err != nil {
 		return agent.Turn{}, err
@@ -96,7 +97,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
-		Thinking: firstOf(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
+		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
 			if !r.lanes.fix(ctx, run.Key, run.ID) {
@@ -198,13 +199,4 @@ func (r *Router) fallbacks(e agent.Entry, first string) (out []agent.Candidate) 
 		}
 	}
 	return out
-}
-
-func firstOf(names ...string) string {
-	for _, n := range names {
-		if n != "" {
-			return n
-		}
-	}
-	return ""
 }

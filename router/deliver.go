@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -154,15 +153,15 @@ func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
 	for {
 		left := time.Until(d.NotBefore)
 		if d.Attempt == 0 {
-			return sleep(ctx, min(left, lookEvery))
+			return channels.Sleep(ctx, min(left, lookEvery))
 		}
 		if !d.Expires.IsZero() {
 			left = min(left, g.left(d))
 		}
 		if left <= lookEvery {
-			return sleep(ctx, left)
+			return channels.Sleep(ctx, left)
 		}
-		if !sleep(ctx, lookEvery) {
+		if !channels.Sleep(ctx, lookEvery) {
 			return false
 		}
 		if now, err := g.store.GetDelivery(ctx, d.ID); err == nil {
@@ -225,7 +224,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 	}
 	out := g.outbound(d, g.withoutLost(d, p, limits))
 	if err := g.store.Calling(d); err != nil {
-		return g.again(ctx, d, backoff(d.Attempt), err.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), err.Error(), sessions.NotArrived)
 	}
 	if first, there := g.previewOf(d); there {
 		return g.becomes(ctx, o, ch, d, out, last, first)
@@ -271,7 +270,7 @@ func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbo
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	defer g.atShutdown(cancel)()
-	err = fenced(func() (err error) {
+	err = channels.CatchPanic(channels.Ambiguous, func() (err error) {
 		r, err = ch.Send(call, out)
 		return err
 	})
@@ -334,7 +333,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 		g.moved(o, d.To, to)
 		wait := time.Duration(0)
 		if d.Attempt > 1 { // it should move once
-			wait = backoff(d.Attempt)
+			wait = g.ages.backoff(d.Attempt)
 		}
 		d.To = to
 		return g.again(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
@@ -343,11 +342,11 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 	case channels.Limited:
 		wait := e.RetryAfter
 		if wait <= 0 {
-			wait = backoff(d.Attempt)
+			wait = g.ages.backoff(d.Attempt)
 		}
 		return g.again(ctx, d, wait, e.Error(), sessions.NotArrived)
 	case channels.Transient, channels.Unauthorized: // the account's own connection finds out whether its login has ended
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}
@@ -414,17 +413,14 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
 			return true
 		}
-		if !sleep(ctx, backoff(try)) {
+		if !channels.Sleep(ctx, g.ages.backoff(try)) {
 			return false
 		}
 	}
 }
 
-// jitter draws a time below d; a simulation draws it from its seed.
-var jitter = rand.N[time.Duration]
-
 // backoff grows from one second to a minute, with jitter.
-func backoff(try int) time.Duration {
+func (c *clock) backoff(try int) time.Duration {
 	d := time.Second << min(max(try-1, 0), 6)
-	return min(d, maxBackoff)/2 + jitter(min(d, maxBackoff)/2+1)
+	return min(d, maxBackoff)/2 + c.jitter(min(d, maxBackoff)/2+1)
 }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,9 +133,9 @@ func (r *Router) reported(ctx context.Context, child sessions.Run) (string, erro
 	}
 	switch {
 	case run.Status == sessions.Stopped:
-		return "none, stopped: " + r.brief(firstOf(run.Error, "by a person")), nil
+		return "none, stopped: " + r.brief(cmp.Or(run.Error, "by a person")), nil
 	case run.Status != sessions.Done:
-		return "failed: " + r.brief(firstOf(run.Error, string(run.Status))), nil
+		return "failed: " + r.brief(cmp.Or(run.Error, string(run.Status))), nil
 	case Silence(run) != agent.Speak:
 		return "silent: " + string(Silence(run)), nil
 	}
@@ -157,7 +158,7 @@ func (r *Router) arrived(d sessions.Delivery) string {
 	case sessions.Held:
 		return "held: " + r.brief(d.Error)
 	}
-	return "failed: " + r.brief(firstOf(d.Error, string(d.State)))
+	return "failed: " + r.brief(cmp.Or(d.Error, string(d.State)))
 }
 
 // brief shows the reason of an end without secrets.

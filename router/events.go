@@ -202,7 +202,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 	}
 	switch in.Event {
 	case channels.Edited:
-		text := firstOf(in.Addressed, in.Text)
+		text := cmp.Or(in.Addressed, in.Text)
 		if in.SameFiles && x.found {
 			in.Media = ownFiles(x.run.Input)
 		}
@@ -312,7 +312,7 @@ func (r *Router) moving(in channels.Inbound, to channels.Address) {
 	f := r.settings.Load().former
 	f.add(in.Address, to)
 	if to.Type == channels.Direct {
-		f.meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(firstOf(string(in.Sender.ID), string(to.Chat))))
+		f.meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(cmp.Or(string(in.Sender.ID), string(to.Chat))))
 	}
 }
 

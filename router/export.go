@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,7 @@ func speaker(m sessions.Message) string {
 	case p.Kind == sessions.InternalSystem:
 		return "parley"
 	default:
-		return "user " + code(firstOf(p.Name, p.Sender), 100)
+		return "user " + code(cmp.Or(p.Name, p.Sender), 100)
 	}
 }
 
@@ -156,7 +157,7 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 				text += "overheard: " + l.Sentence(func(s string) string { return code(s, 1000) }) + "\n"
 				continue
 			}
-			text += "overheard from " + code(firstOf(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
+			text += "overheard from " + code(cmp.Or(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
 		}
 	}
 	if text = strings.TrimSpace(text); text == "" {

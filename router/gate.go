@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -284,7 +283,7 @@ func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
 	defer cancel()
-	err = fenced(func() error { return call(ctx) })
+	err = channels.CatchPanic(channels.Ambiguous, func() error { return call(ctx) })
 	if err != nil && ctx.Err() == nil {
 		g.log.Debug("a hint did not arrive", keyAddress, to.String(), keyErr, err)
 	}
@@ -293,16 +292,6 @@ func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, 
 
 // hintTimeout bounds a hint: a policy flip waits for it.
 const hintTimeout = 5 * time.Second
-
-// fenced turns a panic of an adapter into an error.
-func fenced(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &channels.Error{Class: channels.Ambiguous, Err: fmt.Errorf("the adapter panicked: %v", p)}
-		}
-	}()
-	return call()
-}
 
 // caps are the abilities of the account that an address belongs to; none when it is not attached.
 func (g *gate) caps(to channels.Address) channels.Caps {
@@ -345,21 +334,6 @@ const fetcherWait = pictureWait / 2
 
 // stop waits for calls under way after the life context has ended.
 func (g *gate) stop() { g.wg.Wait() }
-
-// sleep waits for d or until ctx ends; false when ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // settleAll waits until everything that is on its way now has landed.
 func (g *gate) settleAll(ctx context.Context) error {

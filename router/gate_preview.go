@@ -189,7 +189,7 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 			err = w.begin(call, o, ch, out)
 		}
 	default:
-		err = fenced(func() error { return g.caps(to).Editor.Edit(call, was.ID, out) })
+		err = channels.CatchPanic(channels.Ambiguous, func() error { return g.caps(to).Editor.Edit(call, was.ID, out) })
 	}
 	if err == nil {
 		w.shown = out.Text
@@ -215,7 +215,7 @@ func (w *words) begin(ctx context.Context, o *outlet, ch channels.Channel, out c
 	}
 	g.previews.put(p)
 	var r channels.Receipt
-	err := fenced(func() (err error) {
+	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
 		r, err = ch.Send(ctx, out)
 		return err
 	})
@@ -263,7 +263,7 @@ func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Prev
 	rec, idempotent := channels.Probe(ch).Reconciler, ch.Limits(p.To).Idempotent
 	var r channels.Receipt
 	there := true
-	err := fenced(func() (err error) {
+	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
 		switch {
 		case rec != nil:
 			r, there, err = rec.Arrived(ctx, out)
@@ -317,7 +317,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 		g.metrics.ambiguous()
 		return giveUp("its preview may have arrived", sessions.MayBeTwice)
 	case err == nil:
-		err = fenced(func() error {
+		err = channels.CatchPanic(channels.Ambiguous, func() error {
 			e := channels.Probe(ch).Editor
 			if e == nil {
 				return &channels.Error{Class: channels.Unsupported, Err: errors.New("messages cannot be edited here any more")}
@@ -340,7 +340,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.MayHave)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.MayHave)
 	default:
 		return g.failed(ctx, o, ch, d, out, last, e)
 	}

@@ -48,7 +48,7 @@ func (g *gate) account(to channels.Address) (*outlet, channels.Channel) {
 // to try once more.
 func (g *gate) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
-	err := fenced(func() (err error) {
+	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
 		if p, err = g.resolve(ctx, ch, p); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (g *gate) leave(ctx context.Context, p sessions.Preview) {
 		if !ok || again == 0 {
 			return
 		}
-		if !sleep(ctx, max(again, time.Second<<try)) {
+		if !channels.Sleep(ctx, max(again, time.Second<<try)) {
 			return
 		}
 	}
@@ -163,7 +163,7 @@ func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, releas
 		if release, free := g.hold(o, to.Chat); free {
 			return o, release
 		}
-		if !sleep(ctx, time.Second) {
+		if !channels.Sleep(ctx, time.Second) {
 			return o, nil
 		}
 	}

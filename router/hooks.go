@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -71,7 +72,7 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 }
 
 func (x Report) words() Words {
-	name := cutText(firstOf(oneLine(x.Name), "Hook"), jobNameMost)
+	name := cutText(cmp.Or(oneLine(x.Name), "Hook"), jobNameMost)
 	return Words{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: viaHook, Name: name}, Via: viaHook, Alone: true, Data: true,
 		Model: x.Model, Thinking: x.Thinking, Timeout: x.Timeout, Label: name}
 }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -87,7 +88,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	text := out.Text
 	if o.Status != sessions.Done {
-		text = "⏰ " + firstOf(run.Label, "A scheduled job") + ": " + notice
+		text = "⏰ " + cmp.Or(run.Label, "A scheduled job") + ": " + notice
 	} else if !spoke(out) {
 		return true
 	}

@@ -137,7 +137,7 @@ func (x *media) fetch(ctx context.Context, m channels.Media, most int64, by chan
 	go func() {
 		defer func() { <-x.fetching }()
 		var f fetched
-		f.err = fenced(func() (err error) {
+		f.err = channels.CatchPanic(channels.Ambiguous, func() (err error) {
 			f.data, err = by.Fetch(ctx, m, most)
 			return err
 		})

@@ -74,7 +74,7 @@ func (r *Router) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, e
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
 func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
-	defer r.fence("outside", &err)
+	defer channels.RecoverPanic(r.log, "outside", &err)
 	i := slices.IndexFunc(r.tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
 		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ func passedOn(in channels.Inbound, text string) string {
 	if !in.Forwarded {
 		return text
 	}
-	return "[forwarded from " + firstOf(originName(in.Origin), "somebody else") + "]\n" + text
+	return "[forwarded from " + cmp.Or(originName(in.Origin), "somebody else") + "]\n" + text
 }
 
 // hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
@@ -74,7 +75,7 @@ func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
 
 // senderName is what people call a sender: one line, at most a hundred characters.
 func senderName(u channels.Sender) string {
-	name := oneLine(firstOf(u.Name, u.Username, string(u.ID)))
+	name := oneLine(cmp.Or(u.Name, u.Username, string(u.ID)))
 	if c := []rune(name); len(c) > 100 {
 		name = string(c[:99]) + "…"
 	}

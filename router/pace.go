@@ -68,7 +68,7 @@ func (p *pacer) wait(ctx context.Context, to channels.Address) error {
 	own := p.limiters(to)
 	for {
 		for _, l := range own[:2] {
-			if !sleep(ctx, delay(l)) {
+			if !channels.Sleep(ctx, delay(l)) {
 				return ctx.Err()
 			}
 		}

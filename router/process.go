@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -23,6 +24,9 @@ const longestChild = 24 * time.Hour
 // process claims the next run of a session, unless one is claimed already, and brings it to its end. It reports whether there may be
 // more. When ctx ends because the host stops, the run stays claimed in the store and the next process takes it up where it stood.
 func (r *Router) process(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) {
+	if r.deps.Turn != nil {
+		ctx = r.deps.Turn(ctx, key)
+	}
 	run, ok := r.next(ctx, key, claimed)
 	if !ok {
 		return false
@@ -221,7 +225,7 @@ func (r *Router) leftAbove(c sessions.Chain) time.Duration {
 
 // think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
 func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, again bool) (out agent.Outcome, err error) {
-	defer r.fence("turn", &err)
+	defer channels.RecoverPanic(r.log, "turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
 		return out, fmt.Errorf("reading the session: %w", err)

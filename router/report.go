@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,7 +44,7 @@ func (r *Router) report(c sessions.Chain, child sessions.Run, text string) strin
 	}
 	join := func(k string) string { return strings.TrimSpace(strings.Join(parts[k], "\n")) }
 	latest := strings.TrimSpace(strings.Join(withoutHosts(c.Latest), "\n"))
-	result := firstOf(join("result"), join(""), latest, "(not available)")
+	result := cmp.Or(join("result"), join(""), latest, "(not available)")
 	var notes []string
 	if n := join("notes"); n != "" {
 		notes = append(notes, n)

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,7 @@ const chainSaid = "said"
 
 // Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
 func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
-	defer r.fence("say", &err)
+	defer channels.RecoverPanic(r.log, "say", &err)
 	set := r.settings.Load()
 	if again, known, err := r.saidBefore(ctx, w); known || err != nil {
 		return again, err
@@ -175,7 +176,7 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
-			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: firstOf(w.Sender.Name, w.Sender.Username),
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: cmp.Or(w.Sender.Name, w.Sender.Username),
 				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
 	return run, r.answerTo(ctx, set, s, w, run)
 }

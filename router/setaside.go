@@ -26,9 +26,6 @@ const (
 	mostKept     = 256 << 10 // bytes of its words: what is longer stays with the platform
 )
 
-// errPanic is what a fence made of a panic.
-var errPanic = errors.New("panic")
-
 // refusedEvents counts how often events were refused.
 type refusedEvents struct {
 	mu    sync.Mutex
@@ -109,7 +106,7 @@ func (e *refusedEvents) readable(at channels.Address) {
 
 // ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
 func ofTheEvent(err error) bool {
-	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrUnread) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, errPanic)
+	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrUnread) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, channels.ErrPanic)
 }
 
 // setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
@@ -176,7 +173,7 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 		return a.Skip == "" || a.Listed || a.Overheard != nil
 	}
 	var err error
-	defer r.fence("set aside", &err) // false, too
+	defer channels.RecoverPanic(r.log, "set aside", &err) // false, too
 	set := r.settings.Load()
 	s, err := r.place(ctx, set, in)
 	if err != nil { // it may be its session that cannot be read, and with it the rule of a group

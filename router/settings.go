@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -104,7 +105,7 @@ func (s *Settings) AllowAgents(id sessions.AgentID) []string {
 
 // ModelOf gives the model that a session uses, provider/model.
 func (s *Settings) ModelOf(x sessions.Session) string {
-	return firstOf(x.Settings.Model, s.entry(x.Agent).Model)
+	return cmp.Or(x.Settings.Model, s.entry(x.Agent).Model)
 }
 
 // entry finds an agent's configuration, defaults filled in.

@@ -13,7 +13,7 @@ import (
 // unclear decides what becomes of a part that may have arrived.
 func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return g.again(ctx, d, backoff(d.Attempt), why, sessions.MayHave)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), why, sessions.MayHave)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
 		next, r, there, err := g.learn(ctx, o, rec, d, out)
@@ -25,7 +25,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 		case err == nil && next.Absent()+1 >= maxAbsent:
 			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return g.again(ctx, next, backoff(next.Attempt), why, sessions.Absent)
+			return g.again(ctx, next, g.ages.backoff(next.Attempt), why, sessions.Absent)
 		case ctx.Err() != nil, errors.Is(err, errUndecided):
 			return next, false, false
 		}
@@ -38,7 +38,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if sent := d.Doubts + 1; sent >= maxUnclear {
 		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return g.again(ctx, d, max(backoff(d.Attempt), repeatWait<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return g.again(ctx, d, max(g.ages.backoff(d.Attempt), repeatWait<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
 // repeatWait is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
@@ -52,7 +52,7 @@ func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d 
 	patience := time.Now().Add(askPatience)
 	for try := 0; ; try++ {
 		r, there, err = g.ask(ctx, rec, d, out)
-		wait := backoff(try)
+		wait := g.ages.backoff(try)
 		switch denied := errors.Is(err, errDenied); {
 		case !denied && !errors.Is(err, errUnread):
 			later, ok := asksLater(err)
@@ -68,7 +68,7 @@ func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d 
 				return d, r, false, nil
 			}
 		}
-		if !sleep(ctx, wait) {
+		if !channels.Sleep(ctx, wait) {
 			return d, r, false, ctx.Err()
 		}
 	}
@@ -103,7 +103,7 @@ func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Deli
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	err = fenced(func() (err error) {
+	err = channels.CatchPanic(channels.Ambiguous, func() (err error) {
 		r, there, err = rec.Arrived(ctx, out)
 		return err
 	})

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -22,7 +23,7 @@ func (r *Router) underWay(ctx context.Context, run sessions.Run) (string, error)
 	for _, x := range children {
 		task := x.Input.Text()
 		if x.Chain != nil {
-			task = firstOf(x.Chain.Request, task)
+			task = cmp.Or(x.Chain.Request, task)
 		}
 		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
 			code(x.Label, 64), code(string(x.ID), 64), code(string(x.Key), lineMost), x.Created.Format(time.DateTime), code(task, lineMost)))
