@@ -13,8 +13,8 @@ import (
 // exportFolder is where /export writes, in the state folder.
 const exportFolder = "exports"
 
-// exportsKept is how many exports there are at most: the newest.
-const exportsKept = 50
+// maxExports is how many exports there are at most: the newest.
+const maxExports = 50
 
 // export is router.Deps.Export.
 func (h *Host) export(name string, text []byte) (string, error) {
@@ -63,7 +63,7 @@ func dropExports(root *os.Root, keep string) error {
 		}
 	}
 	slices.SortFunc(old, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for _, f := range old[min(exportsKept-1, len(old)):] {
+	for _, f := range old[min(maxExports-1, len(old)):] {
 		if err := root.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -50,7 +50,7 @@ func TestExportsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	for i := range exportsKept + 10 {
+	for i := range maxExports + 10 {
 		name := filepath.Join(dir, fmt.Sprintf("%02d.md", i))
 		if i == 1 {
 			name += ".part" // of a crash
@@ -70,7 +70,7 @@ func TestExportsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := os.ReadDir(dir)
-	if err != nil || len(all) != exportsKept+1 || all[0].Name() != "11.md" {
+	if err != nil || len(all) != maxExports+1 || all[0].Name() != "11.md" {
 		t.Errorf("%d files, the first is %v (%v)", len(all), all[0], err)
 	}
 	for _, p := range []string{path, filepath.Join(dir, "own.txt")} {

@@ -9,8 +9,8 @@ import (
 	"parley/tools/mcp"
 )
 
-// private are the files and folders that a confined server does not get to see because its program stands beside them.
-func private(c *config.Config) []string {
+// hiddenPaths are the files and folders that a confined server does not get to see because its program stands beside them.
+func hiddenPaths(c *config.Config) []string {
 	out := []string{c.State, c.Path, c.Agents.Defaults.Workspace}
 	for _, e := range c.Agents.List {
 		out = append(out, c.Workspace(e.ID))
@@ -24,7 +24,7 @@ func (h *Host) openServers(c *config.Config) {
 	for _, t := range tools.All(tools.Deps{}) {
 		taken = append(taken, t.Spec().Name)
 	}
-	h.servers = mcp.New(mcp.Deps{Log: h.log, Dir: filepath.Join(c.State, "mcp"), Private: private(c), Version: h.deps.Version, Taken: taken,
+	h.servers = mcp.New(mcp.Deps{Log: h.log, Dir: filepath.Join(c.State, "mcp"), Private: hiddenPaths(c), Version: h.deps.Version, Taken: taken,
 		Redact: h.secrets.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
 }
 

@@ -46,5 +46,5 @@ func (h *Host) settings(c *config.Config) *router.Settings {
 	return s
 }
 
-// stopWithin is how long a graceful stop takes at most.
-const stopWithin = 9 * time.Second
+// stopTimeout is how long a graceful stop takes at most.
+const stopTimeout = 9 * time.Second

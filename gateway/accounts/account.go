@@ -31,7 +31,7 @@ type Account struct {
 	next     time.Time // Disconnected, or ended by the platform: when it is tried again
 	since    time.Time // when the platform ended it; zero = it has run for a while since
 	restarts int
-	linking  *linking        // nil unless somebody links it now
+	linking  *pendingLogin   // nil unless somebody links it now
 	stuck    <-chan struct{} // the end of a call that did not end in time; nil: none did
 	old      bool            // its configuration changed, and it could not be replaced as it was stuck
 }
@@ -75,8 +75,8 @@ func (a *Account) busy() bool { return a.running() || a.isLinking() }
 // String names an account for people.
 func (a *Account) String() string { return fmt.Sprintf("%s (%s)", a.ref.Channel, a.ref.Account) }
 
-// verdict is the state that an error stands for which only a person can mend. The adapter may know better.
-func verdict(e *channels.Error, pairs bool) channels.State {
+// stateOfError is the state that an error stands for which only a person can mend. The adapter may know better.
+func stateOfError(e *channels.Error, pairs bool) channels.State {
 	switch {
 	case e.Class == channels.Rejected:
 		return channels.Refused
@@ -86,8 +86,8 @@ func verdict(e *channels.Error, pairs bool) channels.State {
 	return channels.Revoked
 }
 
-// bare is an error without its class: for people.
-func bare(e *channels.Error) string {
+// errorText is an error without its class: for people.
+func errorText(e *channels.Error) string {
 	if e.Err == nil {
 		return string(e.Class)
 	}
@@ -96,17 +96,17 @@ func bare(e *channels.Error) string {
 
 // The pause before an adapter is started again.
 const (
-	firstPause = time.Second
-	longPause  = time.Minute
-	steady     = 5 * time.Minute  // a run of this length was a good one: the next pause is short again
-	endedPause = 30 * time.Minute // before an account is tried again that its platform refused: it may have been an error of the platform
+	minRestartPause = time.Second
+	maxRestartPause = time.Minute
+	steadyRun       = 5 * time.Minute  // a run of this length was a good one: the next pause is short again
+	refusedPause    = 30 * time.Minute // before an account is tried again that its platform refused: it may have been an error of the platform
 )
 
 // supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter and not before the platform
 // allows it; an error that only a person can mend stops it, visibly, and for half an hour where trying again can do no harm.
 func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Logger) {
 	log = log.With("channel", a.ref.Channel, "account", a.ref.Account)
-	pause := firstPause
+	pause := minRestartPause
 	for ctx.Err() == nil {
 		a.set(channels.Connected, "")
 		began := time.Now()
@@ -118,8 +118,8 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 			err = errors.New("the adapter ended by itself")
 		}
 		e := channels.Classify(err)
-		if time.Since(began) > steady {
-			pause = firstPause
+		if time.Since(began) > steadyRun {
+			pause = minRestartPause
 			a.recovered()
 		}
 		if e.Class == channels.Unauthorized || e.Class == channels.Rejected {
@@ -130,20 +130,20 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 		}
 		wait := max(e.RetryAfter, pause/2+rand.N(pause/2+1))
 		log.Warn("the account is started again", "err", err, "in", wait.Round(time.Millisecond).String())
-		a.waits(bare(e), wait)
+		a.waits(errorText(e), wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
-		pause = min(2*pause, longPause)
+		pause = min(2*pause, maxRestartPause)
 	}
 }
 
 // refused notes that the platform has ended the account, and reports whether it is tried again by itself. It is not when that would take
 // the login from somebody else, or when the login is gone.
 func (a *Account) refused(e *channels.Error, log *slog.Logger) bool {
-	a.set(verdict(e, channels.Probe(a.ch).Pairer != nil), bare(e))
+	a.set(stateOfError(e, channels.Probe(a.ch).Pairer != nil), errorText(e))
 	now := a.Status(time.Now())
 	if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
 		log.Warn("the account is not linked", "todo", cmp.Or(now.Todo, now.Detail), "err", e)
@@ -155,7 +155,7 @@ func (a *Account) refused(e *channels.Error, log *slog.Logger) bool {
 		a.since = time.Now()
 	}
 	if again {
-		a.next = time.Now().Add(endedPause*3/4 + rand.N(endedPause/2))
+		a.next = time.Now().Add(refusedPause*3/4 + rand.N(refusedPause/2))
 	}
 	since, next := a.since, a.next
 	a.mu.Unlock()

@@ -77,7 +77,7 @@ func TestSupervisePauses(t *testing.T) {
 			case 12:
 				return ctx.Err() // nil: an adapter that ends by itself is started again as well
 			case 20:
-				time.Sleep(steady + time.Second)
+				time.Sleep(steadyRun + time.Second)
 			case 3:
 				panic("a bug")
 			}
@@ -88,16 +88,16 @@ func TestSupervisePauses(t *testing.T) {
 		if len(runs) < 25 {
 			t.Fatalf("%d runs", len(runs))
 		}
-		most, odd, want := time.Duration(0), 0, firstPause
+		most, odd, want := time.Duration(0), 0, minRestartPause
 		for i := 1; i < len(runs); i++ {
 			pause := runs[i].Sub(runs[i-1])
 			if i == 20 {
-				pause, want = pause-steady-time.Second, firstPause
+				pause, want = pause-steadyRun-time.Second, minRestartPause
 			}
 			if pause < want/2 || pause > want {
 				t.Errorf("pause %d is %s, want %s to %s", i, pause, want/2, want)
 			}
-			if pause%(firstPause/2) != 0 {
+			if pause%(minRestartPause/2) != 0 {
 				odd++
 			}
 			most, want = max(most, pause), min(2*want, time.Minute)
@@ -174,7 +174,7 @@ func TestSupervisePermanent(t *testing.T) {
 					ch = linkable{s, struct{ channels.Pairer }{}}
 				}
 				a := testAccount(ch)
-				runs := supervised(t, a, s, endedPause/2)
+				runs := supervised(t, a, s, refusedPause/2)
 				got := a.Status(time.Now())
 				if len(runs) != 1 || got.Since.IsZero() != (c.state == channels.LoggedOut) || got.State != c.state || got.Detail != c.detail || !strings.Contains(got.Todo, c.todo) || (c.todo == "") != (got.Todo == "") || got.Live || got.Restarts != 0 || a.running() {
 					t.Errorf("%d runs, %+v", len(runs), got)
@@ -228,7 +228,7 @@ func TestAccountLines(t *testing.T) {
 	closed.set(channels.Stopped, closed.err.Error())
 	paired := testAccount(linkable{scripted: &scripted{}})
 	paired.set(channels.LoggedOut, "")
-	paired.linking = &linking{}
+	paired.linking = &pendingLogin{}
 	lost := testAccount(linkable{scripted: &scripted{}})
 	lost.set(channels.LoggedOut, "another phone has it")
 	away := testAccount(&scripted{})
@@ -291,7 +291,7 @@ func TestNotLinkedWarns(t *testing.T) {
 			}
 			var log strings.Builder
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), endedPause/2)
+				ctx, cancel := context.WithTimeout(t.Context(), refusedPause/2)
 				defer cancel()
 				a.supervise(ctx, nil, slog.New(slog.NewTextHandler(&log, nil)))
 			})

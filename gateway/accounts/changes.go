@@ -11,8 +11,8 @@ import (
 // ChangesEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
 const ChangesEvery = time.Second
 
-// toldAccounts are the accounts as they were last told of.
-type toldAccounts struct {
+// reportedAccounts are the accounts as they were last told of.
+type reportedAccounts struct {
 	mu    sync.Mutex
 	at    time.Time // when they were looked at
 	lines map[router.AccountRef]string

@@ -11,23 +11,23 @@ import (
 	"parley/gateway/api"
 )
 
-// linking is a login under way.
-type linking struct {
+// pendingLogin is a login under way.
+type pendingLogin struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when the adapter has let go
 }
 
 const (
-	loginWithin  = 10 * time.Minute // a login that nobody completes ends
-	logoutWithin = 30 * time.Second
-	nameWithin   = 15 * time.Second // wait for the first connection after a login, to say as whom
+	loginTimeout  = 10 * time.Minute // a login that nobody completes ends
+	logoutTimeout = 30 * time.Second
+	nameTimeout   = 15 * time.Second // wait for the first connection after a login, to say as whom
 )
 
 // Why a login was ended from outside.
 var (
-	errChanged  = errors.New("the configuration of this account changed meanwhile: try again")
-	errStopping = errors.New("the host is stopping")
-	errTooLong  = fmt.Errorf("nobody linked it within %s: try again", loginWithin)
+	errChangedMeanwhile = errors.New("the configuration of this account changed meanwhile: try again")
+	errStopping         = errors.New("the host is stopping")
+	errLoginTimeout     = fmt.Errorf("nobody linked it within %s: try again", loginTimeout)
 )
 
 // Login links an account: it shows each step until a person has done it, then starts the account and gives the name that it has
@@ -39,9 +39,9 @@ func (s *Supervisor) Login(ctx context.Context, a *Account, phone string, show f
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, loginWithin, errTooLong)
+	ctx, stop := context.WithTimeoutCause(ctx, loginTimeout, errLoginTimeout)
 	defer stop()
-	l := &linking{cancel: cancel, ended: make(chan struct{})}
+	l := &pendingLogin{cancel: cancel, ended: make(chan struct{})}
 	if err := s.beginLogin(a, l); err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func (s *Supervisor) Login(ctx context.Context, a *Account, phone string, show f
 	s.endLogin(a, l)
 	if err != nil {
 		s.Log.Info("an account was not linked", "channel", a.ref.Channel, "account", a.ref.Account, "err", err)
-		return "", api.Refuse(http.StatusBadGateway, "%s is not linked: %s", a, reason(err))
+		return "", api.Refuse(http.StatusBadGateway, "%s is not linked: %s", a, adapterErrorText(err))
 	}
 	s.Log.Info("an account is linked", "channel", a.ref.Channel, "account", a.ref.Account)
 	return s.nameOf(ctx, a), nil
@@ -61,7 +61,7 @@ func (s *Supervisor) Login(ctx context.Context, a *Account, phone string, show f
 
 // beginLogin takes an account for a login: its adapter is stopped and taken from the gate, so that Pair has it for itself. Only a
 // send that has begun before may still be under way. What is to be sent waits until endLogin.
-func (s *Supervisor) beginLogin(a *Account, l *linking) error {
+func (s *Supervisor) beginLogin(a *Account, l *pendingLogin) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	if err := s.checkLinkable(a); err != nil {
@@ -92,7 +92,7 @@ func (s *Supervisor) checkLinkable(a *Account) error {
 	now := a.Status(time.Now())
 	switch {
 	case !s.has(a) || s.life.Err() != nil:
-		return changed(a)
+		return errConfigChanged(a)
 	case now.Linking:
 		return api.Refuse(http.StatusConflict, "somebody is linking %s already: end that login first", a)
 	case now.State == channels.Connected || now.State == channels.Conflict || now.State == channels.Banned:
@@ -106,7 +106,7 @@ func (s *Supervisor) checkLinkable(a *Account) error {
 }
 
 // endLogin gives an account back: its adapter runs again, linked or not.
-func (s *Supervisor) endLogin(a *Account, l *linking) {
+func (s *Supervisor) endLogin(a *Account, l *pendingLogin) {
 	a.mu.Lock()
 	a.linking = nil
 	a.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *Supervisor) endLogin(a *Account, l *linking) {
 
 // nameOf waits a while for an account to connect, and gives its name.
 func (s *Supervisor) nameOf(ctx context.Context, a *Account) string {
-	limit := time.After(nameWithin)
+	limit := time.After(nameTimeout)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -148,7 +148,7 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 	defer s.changing.Unlock()
 	switch {
 	case !s.has(a) || s.life.Err() != nil:
-		return changed(a)
+		return errConfigChanged(a)
 	case a.isLinking():
 		return api.Refuse(http.StatusConflict, "%s is being linked: end that first", a)
 	case a.Status(time.Now()).State == channels.LoggedOut:
@@ -158,7 +158,7 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 		return err
 	}
 	a.set(channels.Stopped, "")
-	ctx, cancel := context.WithTimeout(ctx, logoutWithin)
+	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	ended := make(chan struct{})
 	a.cancel, a.ended = cancel, ended
@@ -166,12 +166,12 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 		defer close(ended)
 		err = a.catchPanic(s.Log, func() error { return pairer.Unpair(ctx) })
 	}()
-	if late := a.wait(time.After(logoutWithin + endWithin)); late != nil {
+	if late := a.wait(time.After(logoutTimeout + endTimeout)); late != nil {
 		return late
 	}
 	s.start(s.life, a) //nolint:contextcheck // accounts live with the host, not with who logs out
 	if err != nil {
-		return api.Refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, reason(err))
+		return api.Refuse(http.StatusBadGateway, "%s: the link was not ended: %s", a, adapterErrorText(err))
 	}
 	s.Log.Info("the link of an account was ended", "channel", a.ref.Channel, "account", a.ref.Account)
 	return nil
@@ -189,5 +189,5 @@ func pairerOf(a *Account) (channels.Pairer, error) {
 	return p, nil
 }
 
-// reason is an error of an adapter in a line for people.
-func reason(err error) string { return bare(channels.Classify(err)) }
+// adapterErrorText is an error of an adapter in a line for people.
+func adapterErrorText(err error) string { return errorText(channels.Classify(err)) }

@@ -40,7 +40,7 @@ func (a *Account) Status(now time.Time) api.Account {
 		s.State, s.Live = channels.Stopped, false
 		s.Detail, s.Todo = a.stuckWords(s)
 	case !s.Linking:
-		s.Todo = todo(s)
+		s.Todo = adviceFor(s)
 	}
 	return s
 }
@@ -60,8 +60,8 @@ func (a *Account) report(s *api.Account, h channels.Health, now time.Time) {
 	}
 }
 
-// todo says what a person can do about an account, where that does not depend on its platform. The platform's part is in Detail.
-func todo(s api.Account) string {
+// adviceFor says what a person can do about an account, where that does not depend on its platform. The platform's part is in Detail.
+func adviceFor(s api.Account) string {
 	login, restart := "parley login "+string(s.Channel), restartCommand(s)
 	if s.Account != channels.DefaultAccount {
 		login += " --account " + string(s.Account)

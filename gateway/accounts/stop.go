@@ -8,14 +8,14 @@ import (
 	"parley/gateway/api"
 )
 
-// endWithin is how long an adapter may take to end: all changes of accounts wait for it.
-const endWithin = 10 * time.Second
+// endTimeout is how long an adapter may take to end: all changes of accounts wait for it.
+const endTimeout = 10 * time.Second
 
 // stop ends an account's adapter, and who links it, and waits for their end, but not for ever. When they do not end, the account stays
 // marked and must not be started. changing is held.
 func (a *Account) stop() error {
 	a.end()
-	return a.wait(time.After(endWithin))
+	return a.wait(time.After(endTimeout))
 }
 
 // halt takes an account from the gate and stops it. changing is held.
@@ -33,7 +33,7 @@ func (a *Account) end() {
 	l := a.linking
 	a.mu.Unlock()
 	if l != nil {
-		l.cancel(errChanged)
+		l.cancel(errChangedMeanwhile)
 	}
 }
 
@@ -47,7 +47,7 @@ func (a *Account) wait(limit <-chan time.Time) error {
 		calls = append(calls, l.ended)
 	}
 	for _, ended := range calls {
-		if ended == nil || over(ended) {
+		if ended == nil || isClosed(ended) {
 			continue
 		}
 		if stuck == ended {
@@ -69,7 +69,7 @@ func (a *Account) wait(limit <-chan time.Time) error {
 }
 
 func (a *Account) isStuck() error {
-	return api.Refuse(http.StatusServiceUnavailable, "%s was told to end and has not ended within %s: try again in a while; if it stays so, restart parley", a, endWithin)
+	return api.Refuse(http.StatusServiceUnavailable, "%s was told to end and has not ended within %s: try again in a while; if it stays so, restart parley", a, endTimeout)
 }
 
 // markStale notes that an account has to be replaced once it has ended.
@@ -90,7 +90,7 @@ func (a *Account) current() bool {
 // stuckWords say what is wrong with an account that did not end, and what to do; a.mu is held, a.stuck set.
 func (a *Account) stuckWords(s api.Account) (detail, todo string) {
 	switch {
-	case !over(a.stuck):
+	case !isClosed(a.stuck):
 		return "its adapter was told to end and does not", "if it stays so, restart parley"
 	case a.old:
 		return "its adapter ended late; its configuration has changed", "reload the configuration"
@@ -98,7 +98,7 @@ func (a *Account) stuckWords(s api.Account) (detail, todo string) {
 	return "its adapter ended late", "start it again: " + restartCommand(s)
 }
 
-func over(ended <-chan struct{}) bool {
+func isClosed(ended <-chan struct{}) bool {
 	select {
 	case <-ended:
 		return true

@@ -90,7 +90,7 @@ func TestStuckRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeaf()
 		s, a, _ := deafHost(t, d)
-		busy503(t, "restart", endWithin, func() error { return s.Restart(a) })
+		busy503(t, "restart", endTimeout, func() error { return s.Restart(a) })
 		busy503(t, "another", 0, func() error { return s.Restart(a) })
 		busy503(t, "login", 0, func() error { _, err := s.Login(t.Context(), a, "", nil); return err })
 		busy503(t, "logout", 0, func() error { return s.Logout(t.Context(), a) })
@@ -122,7 +122,7 @@ func TestStuckReload(t *testing.T) {
 		now.Channels = []config.Account{{Kind: "fake", ID: "default", Adapter: &struct{ N int }{2}}}
 		began := time.Now()
 		s.Reload(&now)
-		if took := time.Since(began); took != endWithin || d.count() != 1 || len(s.All()) != 1 || s.All()[0] != a {
+		if took := time.Since(began); took != endTimeout || d.count() != 1 || len(s.All()) != 1 || s.All()[0] != a {
 			t.Errorf("after %s: %d runs, %v", took, d.count(), s.All())
 		}
 		close(d.let)
@@ -162,7 +162,7 @@ func TestStuckPair(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		s.Reload(&config.Config{State: c.State})
-		if took := time.Since(began); took != endWithin {
+		if took := time.Since(began); took != endTimeout {
 			t.Errorf("the reload took %s", took)
 		}
 		close(d.letPair)
@@ -181,7 +181,7 @@ func TestStuckPair(t *testing.T) {
 		synctest.Wait()
 		d.letPair = make(chan struct{})
 		a = s.All()[0]
-		busy503(t, "logout", logoutWithin+endWithin, func() error { return s.Logout(t.Context(), a) })
+		busy503(t, "logout", logoutTimeout+endTimeout, func() error { return s.Logout(t.Context(), a) })
 		busy503(t, "restart", 0, func() error { return s.Restart(a) })
 		close(d.letPair)
 		synctest.Wait()

@@ -42,7 +42,7 @@ type Supervisor struct {
 	page     *webchat.Channel // the chat of the page; nil = it is switched off
 	changing sync.Mutex       // held while accounts are started, stopped or replaced
 	webhooks atomic.Int32     // requests of platforms that are under way
-	told     toldAccounts
+	told     reportedAccounts
 }
 
 // New opens the accounts of the configuration in force; nothing runs yet. An account that cannot be opened is shown, and does not stop
@@ -128,7 +128,7 @@ func (s *Supervisor) identified(ctx context.Context, ref router.AccountRef, who 
 			names = append(names, c.ID)
 		}
 	}
-	wait := channels.NewBackoff(firstPause, longPause)
+	wait := channels.NewBackoff(minRestartPause, maxRestartPause)
 	for ctx.Err() == nil {
 		err := s.Router.Identified(ctx, ref, who, names)
 		if err == nil {
@@ -192,7 +192,7 @@ func (s *Supervisor) Reload(c *config.Config) {
 		s.Router.Attach(a.ref, nil)
 		a.end()
 	}
-	limit := time.After(endWithin)
+	limit := time.After(endTimeout)
 	for _, a := range gone {
 		if err := a.wait(limit); err != nil {
 			s.Log.Error("the configuration of an account changed, but it cannot be replaced", "err", err)
@@ -220,7 +220,7 @@ func (s *Supervisor) Restart(a *Account) error {
 	defer s.changing.Unlock()
 	switch {
 	case !s.has(a):
-		return changed(a)
+		return errConfigChanged(a)
 	case a.ch == nil:
 		return api.Refuse(http.StatusConflict, "%s cannot be used: %v; change the configuration, then reload it", a, a.err)
 	case a.isLinking():
@@ -241,7 +241,7 @@ func (s *Supervisor) has(a *Account) bool {
 	return !old && slices.Contains(s.All(), a)
 }
 
-func changed(a *Account) error {
+func errConfigChanged(a *Account) error {
 	return api.Refuse(http.StatusConflict, "the configuration of %s changed meanwhile: try again; if it stays so, reload the configuration", a)
 }
 

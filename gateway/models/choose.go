@@ -56,9 +56,9 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	case configured != "":
 		return Choice{all, configured, "agents.defaults.model"}
 	case getenv("ANTHROPIC_API_KEY") != "":
-		return Choice{all, "anthropic/" + cmp.Or(getenv("ANTHROPIC_MODEL"), anthropicModel), isSet(getenv, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")}
+		return Choice{all, "anthropic/" + cmp.Or(getenv("ANTHROPIC_MODEL"), anthropicModel), keyText(getenv, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")}
 	case getenv("OPENAI_API_KEY") != "":
-		return Choice{all, "openai/" + cmp.Or(getenv("OPENAI_MODEL"), openAIModel), isSet(getenv, "OPENAI_API_KEY", "OPENAI_BASE_URL")}
+		return Choice{all, "openai/" + cmp.Or(getenv("OPENAI_MODEL"), openAIModel), keyText(getenv, "OPENAI_API_KEY", "OPENAI_BASE_URL")}
 	}
 	if only := OnlyModel(conf); only != "" {
 		return Choice{all, only, "models.providers names no other"}
@@ -70,7 +70,7 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 			if _, taken := all[l.Name]; !taken {
 				all[l.Name] = l.Provider
 			}
-			return Choice{all, l.Name + "/" + l.Model.Name, article(l.Program) + " answers on this machine"}
+			return Choice{all, l.Name + "/" + l.Model.Name, withArticle(l.Program) + " answers on this machine"}
 		}
 		if host := getenv("OLLAMA_HOST"); host != "" {
 			local = "no Ollama at " + strings.TrimSuffix(Place(agent.Provider{BaseURL: OllamaAddress(host)}), "/v1")
@@ -84,16 +84,16 @@ func Choose(ctx context.Context, configured string, conf map[string]agent.Provid
 	return Choice{all, offline + "/" + offline, why}
 }
 
-// isSet says which variables picked a model.
-func isSet(getenv func(string) string, key, base string) string {
+// keyText says which variables picked a model.
+func keyText(getenv func(string) string, key, base string) string {
 	if b := getenv(base); b != "" {
 		return key + " is set, " + base + " is " + b
 	}
 	return key + " is set"
 }
 
-// article puts an article before the name of a program.
-func article(program string) string {
+// withArticle puts an article before the name of a program.
+func withArticle(program string) string {
 	switch program {
 	case Ollama, LMStudio:
 		return "an " + program

@@ -13,14 +13,14 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// programs are the kinds of sessions that a program of one principal talks in: agent:<agent>:openai:<principal>/<user> and
+// programChannels are the kinds of sessions that a program of one principal talks in: agent:<agent>:openai:<principal>/<user> and
 // agent:<agent>:mcp:<principal>.
-var programs = map[string]bool{"openai": true, "mcp": true}
+var programChannels = map[string]bool{"openai": true, "mcp": true}
 
 // principalOf gives the principal whose program a session was made for; "" = it is nobody's alone.
 func principalOf(key sessions.Key) string {
 	p, err := key.Parse()
-	if err != nil || p.Form != sessions.FormOther || !programs[string(p.Channel)] {
+	if err != nil || p.Form != sessions.FormOther || !programChannels[string(p.Channel)] {
 		return ""
 	}
 	name, _, _ := strings.Cut(p.ID, "/")

@@ -49,7 +49,7 @@ func (o *Backup) backup(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	out := &answering{w: w, name: time.Now().UTC().Format("parley-20060102T150405Z.tar.gz")}
+	out := &archiveWriter{w: w, name: time.Now().UTC().Format("parley-20060102T150405Z.tar.gz")}
 	m, err := backup.Write(ctx, out, src)
 	switch {
 	case err == nil:
@@ -64,14 +64,14 @@ func (o *Backup) backup(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answering writes the head of the answer with its first bytes: until then there may be an error to tell.
-type answering struct {
+// archiveWriter writes the head of the answer with its first bytes: until then there may be an error to tell.
+type archiveWriter struct {
 	w     http.ResponseWriter
 	name  string
 	begun bool
 }
 
-func (a *answering) Write(p []byte) (int, error) {
+func (a *archiveWriter) Write(p []byte) (int, error) {
 	if !a.begun {
 		a.begun = true
 		_ = http.NewResponseController(a.w).SetWriteDeadline(time.Time{}) // a backup takes as long as it takes; the writer need not have one

@@ -119,7 +119,7 @@ func (o *Channels) loginChannel(w http.ResponseWriter, r *http.Request) {
 	for {
 		select {
 		case s := <-steps:
-			write(step(s))
+			write(loginStep(s))
 		case x := <-over:
 			switch {
 			case x.err == nil:
@@ -134,16 +134,16 @@ func (o *Channels) loginChannel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func step(s channels.PairStep) api.LoginStep {
+func loginStep(s channels.PairStep) api.LoginStep {
 	out := api.LoginStep{QR: s.QR, Code: s.Code, Expires: s.Expires}
 	if s.QR != "" {
-		out.Image = picture(s.QR)
+		out.Image = qrPicture(s.QR)
 	}
 	return out
 }
 
-// picture draws a QR code; nil when the text is too long for one.
-func picture(text string) *api.LoginPicture {
+// qrPicture draws a QR code; nil when the text is too long for one.
+func qrPicture(text string) *api.LoginPicture {
 	code, err := qrcode.New(text, qrcode.Low) // the largest modules: it is read from a screen
 	if err != nil {
 		return nil

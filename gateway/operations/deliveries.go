@@ -38,7 +38,7 @@ func (o *Deliveries) listDeliveries(ctx context.Context, q api.DeliveriesQuery) 
 		}
 	}
 	list, err := o.store.ListDeliveries(ctx, sq)
-	return listed(withoutCodes(ctx, list)), err
+	return notNil(withoutCodes(ctx, list)), err
 }
 
 func (o *Deliveries) countDeliveries(ctx context.Context, q api.DeliveryCountQuery) (_ map[sessions.DeliveryState]int, err error) {

@@ -21,9 +21,9 @@ import (
 var eventKinds = []string{router.EventRun, router.EventText, router.EventTool, router.EventMessage, router.EventDelivery, router.EventSession, router.EventAccount, router.EventPairing, router.EventJob}
 
 const (
-	eventsAlive  = 15 * time.Second // between two signs of life
-	eventsWithin = 30 * time.Second // a reader that takes nothing for so long is gone
-	eventsRetry  = 2 * time.Second  // when a browser comes back
+	eventsKeepAlive     = 15 * time.Second // between two signs of life
+	eventsWriteTimeout  = 30 * time.Second // a reader that takes nothing for so long is gone
+	eventsRetryInterval = 2 * time.Second  // when a browser comes back
 )
 
 // Events is the stream of what happens.
@@ -109,8 +109,8 @@ func (o *Events) stream(r *http.Request, s *eventStream, what router.Watching) {
 	for k, v := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"} {
 		s.w.Header().Set(k, v)
 	}
-	s.write(fmt.Sprintf("retry: %d\n\n", eventsRetry.Milliseconds()))
-	alive := time.NewTicker(eventsAlive)
+	s.write(fmt.Sprintf("retry: %d\n\n", eventsRetryInterval.Milliseconds()))
+	alive := time.NewTicker(eventsKeepAlive)
 	defer alive.Stop()
 	look := time.NewTicker(accounts.ChangesEvery)
 	defer look.Stop()
@@ -163,7 +163,7 @@ func (s *eventStream) event(e router.Event) {
 }
 
 func (s *eventStream) write(text string) {
-	_ = s.rc.SetWriteDeadline(time.Now().Add(eventsWithin)) // a recorder has no deadlines
+	_ = s.rc.SetWriteDeadline(time.Now().Add(eventsWriteTimeout)) // a recorder has no deadlines
 	if _, s.err = s.w.Write([]byte(text)); s.err == nil {
 		s.err = s.rc.Flush()
 	}

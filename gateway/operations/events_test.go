@@ -88,7 +88,7 @@ func TestEvents(t *testing.T) {
 		h.Tell(router.Event{Kind: router.EventJob, Run: "r1", Job: "j1"})
 		h.Tell(router.Event{Kind: router.EventJob, Run: "r2"})
 		h.Tell(router.Event{Kind: router.EventRun, Run: "r1"})
-		time.Sleep(2*eventsAlive + time.Second)
+		time.Sleep(2*eventsKeepAlive + time.Second)
 		h.Tell(router.Event{Kind: router.EventText, Run: "r1", Text: "two\nlines"})
 		synctest.Wait()
 		got := out.String()

@@ -73,12 +73,12 @@ func (o *Jobs) getJob(ctx context.Context, c api.JobCall) (api.Job, error) {
 	return o.jobRow(ctx, j)
 }
 
-// comingMost is how many of its next times a job is shown with.
-const comingMost = 3
+// maxComing is how many of its next times a job is shown with.
+const maxComing = 3
 
 // jobRow is a job as it is shown.
 func (o *Jobs) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
-	row := api.Job{ID: j.ID, Name: j.Name, Agent: j.Agent, Key: sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key(), When: whenOf(j), At: j.At, Cron: j.Cron, Zone: j.Zone,
+	row := api.Job{ID: j.ID, Name: j.Name, Agent: j.Agent, Key: sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key(), When: scheduleText(j), At: j.At, Cron: j.Cron, Zone: j.Zone,
 		Message: j.Message, To: j.To.String(), From: j.From, Model: j.Model, Thinking: j.Thinking, Timeout: int(j.Timeout / time.Second), Off: j.Off, Next: j.Next, Last: j.Last, Created: j.Created}
 	if j.Every > 0 {
 		row.Every = j.Every.String()
@@ -91,7 +91,7 @@ func (o *Jobs) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
 		row.To = s.Last.String()
 	}
 	if !j.Off && !j.Next.IsZero() { // it is not over
-		later, err := j.Coming(j.Next, comingMost-1)
+		later, err := j.Coming(j.Next, maxComing-1)
 		if err != nil {
 			row.Trouble = err.Error()
 		}
@@ -107,8 +107,8 @@ func (o *Jobs) jobRow(ctx context.Context, j sessions.Job) (api.Job, error) {
 	return row, err
 }
 
-// whenOf says when a job comes: of one that comes once, with the date and the zone.
-func whenOf(j sessions.Job) string {
+// scheduleText says when a job comes: of one that comes once, with the date and the zone.
+func scheduleText(j sessions.Job) string {
 	zone, err := sessions.Zone(j.Zone)
 	if j.At.IsZero() || err != nil {
 		return j.When()
@@ -119,33 +119,33 @@ func whenOf(j sessions.Job) string {
 	return j.At.In(zone).Format("once, 2006-01-02 15:04 ") + j.Zone
 }
 
-// badJob words what is wrong with what somebody asked for.
-func badJob(err error) error {
+// jobError words what is wrong with what somebody asked for.
+func jobError(err error) error {
 	if errors.Is(err, router.ErrWords) {
 		return api.Bad("%v", err)
 	}
 	return err
 }
 
-// noZone is what a zone gets that nothing would be read in.
-var noZone = api.Bad("zone: a job with every has none: it counts time, and looks at no clock. Leave zone out, or say when with cron")
+// errNeedlessZone is what a zone gets that nothing would be read in.
+var errNeedlessZone = api.Bad("zone: a job with every has none: it counts time, and looks at no clock. Leave zone out, or say when with cron")
 
 func (o *Jobs) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error) {
 	j := sessions.Job{Name: q.Name, Agent: sessions.AgentID(q.Agent), Message: q.Message, Zone: q.Zone, Owner: true, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second, Off: q.Off}
-	if err := schedule(&j, time.Now(), q.At, q.In, q.Every, q.Cron); err != nil {
+	if err := readSchedule(&j, time.Now(), q.At, q.In, q.Every, q.Cron); err != nil {
 		return row, err
 	}
 	if q.Zone != "" && j.Every > 0 {
-		return row, noZone
+		return row, errNeedlessZone
 	}
 	if j, err = o.router.MakeJob(ctx, api.Source(ctx), j, q.To); err != nil {
-		return row, badJob(err)
+		return row, jobError(err)
 	}
 	return o.jobRow(ctx, j)
 }
 
-// schedule reads when a job is due. Exactly one is written.
-func schedule(j *sessions.Job, now time.Time, at, in, every, expr string) (err error) {
+// readSchedule reads when a job is due. Exactly one is written.
+func readSchedule(j *sessions.Job, now time.Time, at, in, every, expr string) (err error) {
 	n := 0
 	for _, s := range []string{at, in, every, expr} {
 		if s != "" {
@@ -187,7 +187,7 @@ func (o *Jobs) updateJob(ctx context.Context, q api.JobPatch) (row api.Job, err 
 	}
 	j, err := o.router.ChangeJob(ctx, api.Source(ctx), q.ID, func(j *sessions.Job) error { return o.patchJob(ctx, q, j) })
 	if err != nil {
-		return row, badJob(err)
+		return row, jobError(err)
 	}
 	return o.jobRow(ctx, j)
 }
@@ -208,13 +208,13 @@ func (o *Jobs) patchJob(ctx context.Context, q api.JobPatch, j *sessions.Job) (e
 		j.Off = q.Off.Value
 	}
 	if q.At.Set || q.In.Set || q.Every.Set || q.Cron.Set {
-		if err := schedule(j, time.Now(), q.At.Value, q.In.Value, q.Every.Value, q.Cron.Value); err != nil {
+		if err := readSchedule(j, time.Now(), q.At.Value, q.In.Value, q.Every.Value, q.Cron.Value); err != nil {
 			return err
 		}
 	}
 	switch zone := q.Zone.Set && q.Zone.Value != ""; {
 	case zone && j.Every > 0:
-		return noZone
+		return errNeedlessZone
 	case zone && !j.At.IsZero() && !q.At.Set:
 		return api.Bad("zone: it says how at is read: give at, too")
 	}
@@ -242,7 +242,7 @@ func (o *Jobs) runJob(ctx context.Context, c api.JobCall) (row api.JobRun, err e
 	}
 	run, err := o.router.RunJob(ctx, api.Source(ctx), c.ID)
 	if err != nil {
-		return row, badJob(err)
+		return row, jobError(err)
 	}
 	return api.JobRun{Job: c.ID, Name: run.Label, Due: run.Created, At: run.Created, Forced: true, Run: run.ID, Key: run.Key, Status: string(run.Status)}, nil
 }
@@ -257,12 +257,12 @@ func (o *Jobs) jobRuns(ctx context.Context, q api.JobRunsQuery) ([]api.JobRun, e
 	if err == nil && len(rows) == 0 {
 		_, err = o.store.GetJob(ctx, q.ID) // a job that has not come yet has an empty history
 	}
-	return listed(rows), err
+	return notNil(rows), err
 }
 
 func (o *Jobs) allJobRuns(ctx context.Context, q api.Limit) ([]api.JobRun, error) {
 	rows, err := o.history(ctx, "", q.Limit)
-	return listed(rows), err
+	return notNil(rows), err
 }
 
 // history reads what became of the times of a job, or of all.
@@ -288,7 +288,7 @@ func (o *Jobs) history(ctx context.Context, job string, limit int) (rows []api.J
 	if err != nil {
 		return nil, err
 	}
-	left, err := leftOf(ctx, o.store, runs)
+	left, err := deliveriesOf(ctx, o.store, runs)
 	for i := range rows {
 		rows[i].Deliveries = left[rows[i].Run]
 	}

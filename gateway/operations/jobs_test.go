@@ -28,10 +28,10 @@ func TestZoneWithoutUse(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := whenOf(sessions.Job{At: at, Zone: "America/New_York"}); got != "once, 2027-03-27 21:30 America/New_York" {
+	if got := scheduleText(sessions.Job{At: at, Zone: "America/New_York"}); got != "once, 2027-03-27 21:30 America/New_York" {
 		t.Error(got)
 	}
-	if got := whenOf(sessions.Job{Cron: "0 9 * * *", Zone: "Europe/Berlin"}); got != "0 9 * * * (Europe/Berlin)" {
+	if got := scheduleText(sessions.Job{Cron: "0 9 * * *", Zone: "Europe/Berlin"}); got != "0 9 * * * (Europe/Berlin)" {
 		t.Error(got)
 	}
 }

@@ -64,16 +64,16 @@ func Table(d Deps) api.Table {
 	)
 }
 
-// listed is a list that is never null.
-func listed[T any](list []T) []T {
+// notNil returns a list that is never null.
+func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
 	return list
 }
 
-// told makes an error of the router one that says what it is to a client.
-func told(err error) error {
+// clientError makes an error of the router one that says what it is to a client.
+func clientError(err error) error {
 	switch {
 	case errors.Is(err, router.ErrWords):
 		return api.Bad("%s", strings.TrimPrefix(err.Error(), router.ErrWords.Error()+": "))

@@ -43,14 +43,14 @@ type Page struct{ site http.Handler }
 func (o *Page) Table() api.Table {
 	return api.Table{
 		api.Stream[pagePost, pagePosted]("page.send", "POST /api/chat/messages", api.Admin, "Write in a chat of the page, as the owner.", "application/json", o.serve),
-		api.Stream[pageEvents, webchat.Event]("page.events", "GET /api/chat/events", api.Admin, "What happens in a chat of the page, as server-sent events.", "text/event-stream", closed[pageEvents](o.serve)),
-		api.Stream[pageHistory, pageLines]("page.history", "GET /api/chat/history", api.Admin, "The newest lines of a chat of the page.", "application/json", closed[pageHistory](o.serve)),
-		api.Stream[pageChat, web.Info]("page.info", "GET /api/chat/info", api.Admin, "What the page says about the host.", "application/json", closed[pageChat](o.serve)),
+		api.Stream[pageEvents, webchat.Event]("page.events", "GET /api/chat/events", api.Admin, "What happens in a chat of the page, as server-sent events.", "text/event-stream", closedParameters[pageEvents](o.serve)),
+		api.Stream[pageHistory, pageLines]("page.history", "GET /api/chat/history", api.Admin, "The newest lines of a chat of the page.", "application/json", closedParameters[pageHistory](o.serve)),
+		api.Stream[pageChat, web.Info]("page.info", "GET /api/chat/info", api.Admin, "What the page says about the host.", "application/json", closedParameters[pageChat](o.serve)),
 	}
 }
 
-// closed refuses parameters that are not known.
-func closed[In any](next http.HandlerFunc) http.HandlerFunc {
+// closedParameters refuses parameters that are not known.
+func closedParameters[In any](next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if _, err := api.Decode[In](w, r); err != nil {
 			api.WriteError(w, err)

@@ -36,7 +36,7 @@ func (o *Pairing) pairings(ctx context.Context, _ api.None) ([]sessions.Pairing,
 	for i := range list {
 		list[i].Hash, list[i].Delivery = "", nil
 	}
-	return listed(list), err
+	return notNil(list), err
 }
 
 func (o *Pairing) approve(ctx context.Context, c api.PairingCall) (sessions.Pairing, error) {
@@ -51,7 +51,7 @@ func (o *Pairing) reject(ctx context.Context, c api.PairingCall) (api.None, erro
 
 func (o *Pairing) admitted(ctx context.Context, _ api.None) ([]sessions.Admitted, error) {
 	list, err := o.store.Admitted(ctx)
-	return listed(list), err
+	return notNil(list), err
 }
 
 func (o *Pairing) unpair(ctx context.Context, p api.PairedPerson) (sessions.Admitted, error) {

@@ -35,11 +35,11 @@ func (r *Resolver) whole(ctx context.Context, of sqlstore.IDs, ref string) (stri
 	if err != nil || slices.Contains(ids, ref) {
 		return ref, err
 	}
-	return onlyOne(ref, string(of), ids)
+	return uniqueID(ref, string(of), ids)
 }
 
-// onlyOne gives the id that begins so when there is only one; without any, what was asked for.
-func onlyOne(ref, of string, ids []string) (string, error) {
+// uniqueID gives the id that begins so when there is only one; without any, what was asked for.
+func uniqueID(ref, of string, ids []string) (string, error) {
 	switch len(ids) {
 	case 0:
 		return ref, nil
@@ -112,7 +112,7 @@ func (r *Resolver) wholePerson(ctx context.Context, channel channels.Kind, ref c
 			fit = append(fit, string(p.User))
 		}
 	}
-	id, err := onlyOne(string(ref), "people", fit)
+	id, err := uniqueID(string(ref), "people", fit)
 	return channels.UserID(id), err
 }
 

@@ -43,11 +43,11 @@ func (o *Runs) Table() api.Table {
 	}
 }
 
-// keptAlone is how long a session that was made for one run of the API is listed.
-const keptAlone = 24 * time.Hour
+// apiSessionTTL is how long a session that was made for one run of the API is listed.
+const apiSessionTTL = 24 * time.Hour
 
-// words are what the principal of a request says.
-func words(ctx context.Context, key sessions.Key, text string) router.Words {
+// requestOf gives what the principal of a request says.
+func requestOf(ctx context.Context, key sessions.Key, text string) router.Words {
 	who := api.Caller(ctx)
 	return router.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
 }
@@ -90,7 +90,7 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	if err != nil {
 		return api.Said{}, err
 	}
-	w := words(ctx, s.Key, c.Message)
+	w := requestOf(ctx, s.Key, c.Message)
 	w.Commands, w.Thinking, w.Timeout = true, c.Thinking, time.Duration(c.Timeout)*time.Second
 	if c.Deliver {
 		if w.Reply = s.Last; w.Reply.IsZero() {
@@ -103,7 +103,7 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 func (o *Runs) said(ctx context.Context, w router.Words) (api.Said, error) {
 	x, err := o.router.Say(ctx, w)
 	if err != nil {
-		return api.Said{}, told(err)
+		return api.Said{}, clientError(err)
 	}
 	return api.Said{Run: x.Run.ID, Key: w.Session, Status: x.Run.Status, Answer: x.Answer, Repeat: x.Duplicate}, nil
 }
@@ -113,10 +113,10 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 	if err != nil {
 		return api.Said{}, err
 	}
-	w := words(ctx, s.Key, c.Message)
+	w := requestOf(ctx, s.Key, c.Message)
 	w.Alone, w.System, w.Model, w.Thinking, w.Label, w.Timeout = true, c.System, c.Model, c.Thinking, c.Label, time.Duration(c.Timeout)*time.Second
 	if c.Session == "" {
-		w.Title, w.Keep = c.Label, keptAlone
+		w.Title, w.Keep = c.Label, apiSessionTTL
 	}
 	if c.Deliver != nil && !*c.Deliver {
 		return o.said(ctx, w)
@@ -124,7 +124,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 	switch {
 	case c.To != "":
 		if w.Reply, err = o.router.ChatOf(ctx, s.Agent, c.To); err != nil {
-			return api.Said{}, told(err)
+			return api.Said{}, clientError(err)
 		}
 	case c.Deliver != nil:
 		if w.Reply = s.Last; w.Reply.IsZero() {
@@ -199,7 +199,7 @@ func (o *Runs) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 		x.Status = "error"
 	}
 	x.Error, x.Usage = run.Error, run.Usage
-	x.Reply, _ = reply(run.Result)
+	x.Reply, _ = splitReply(run.Result)
 	return x, nil
 }
 
@@ -219,8 +219,8 @@ func (o *Runs) runState(ctx context.Context, id sessions.RunID) (sessions.Run, e
 	return run, err
 }
 
-// reply is what an agent said for others to read; silent is the control word that it ended with instead.
-func reply(result string) (text, silent string) {
+// splitReply is what an agent said for others to read; silent is the control word that it ended with instead.
+func splitReply(result string) (text, silent string) {
 	word := strings.TrimSpace(result)
 	if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(word)) {
 		return "", word
@@ -237,7 +237,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 		return api.Aborted{}, err
 	}
 	if c.Run == "" {
-		return aborted(o.router.StopSession(ctx, api.Source(ctx), key))
+		return abortedOf(o.router.StopSession(ctx, api.Source(ctx), key))
 	}
 	id, err := o.names.wholeRun(ctx, c.Run)
 	if err != nil {
@@ -250,7 +250,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 	if run.Key != key {
 		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key)
 	}
-	return aborted(o.router.CancelRun(ctx, api.Source(ctx), run.ID))
+	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), run.ID))
 }
 
 func (o *Runs) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error) {
@@ -264,11 +264,11 @@ func (o *Runs) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error
 			return api.Aborted{}, err
 		}
 	}
-	return aborted(o.router.CancelRun(ctx, api.Source(ctx), c.ID))
+	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), c.ID))
 }
 
-func aborted(ids []sessions.RunID, err error) (api.Aborted, error) {
-	return api.Aborted{Runs: listed(ids)}, told(err)
+func abortedOf(ids []sessions.RunID, err error) (api.Aborted, error) {
+	return api.Aborted{Runs: notNil(ids)}, clientError(err)
 }
 
 func (o *Runs) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err error) {
@@ -283,7 +283,7 @@ func (o *Runs) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err 
 	}
 	sent, err := o.router.Send(ctx, q)
 	d := sent.Delivery
-	return api.SendAnswer{Delivery: d.ID, Run: d.Run, Message: d.Message, Key: d.Session, To: d.To.String(), State: d.State, Verdict: sent.Verdict}, told(err)
+	return api.SendAnswer{Delivery: d.ID, Run: d.Run, Message: d.Message, Key: d.Session, To: d.To.String(), State: d.State, Verdict: sent.Verdict}, clientError(err)
 }
 
 func (o *Runs) getRun(ctx context.Context, c api.RunCall) (sessions.Run, error) {
@@ -320,7 +320,7 @@ func (o *Runs) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error)
 	if err != nil {
 		return nil, err
 	}
-	left, err := leftOf(ctx, o.store, list)
+	left, err := deliveriesOf(ctx, o.store, list)
 	rows := make([]api.Run, 0, len(list))
 	for _, run := range list {
 		row := runRow(run)
@@ -330,8 +330,8 @@ func (o *Runs) listRuns(ctx context.Context, q api.RunsQuery) ([]api.Run, error)
 	return rows, err
 }
 
-// leftOf says what became of the messages of runs, oldest first: of a post its own, of all others those that they made.
-func leftOf(ctx context.Context, store *sqlstore.Store, runs []sessions.Run) (map[sessions.RunID][]sessions.Mark, error) {
+// deliveriesOf says what became of the messages of runs, oldest first: of a post its own, of all others those that they made.
+func deliveriesOf(ctx context.Context, store *sqlstore.Store, runs []sessions.Run) (map[sessions.RunID][]sessions.Mark, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
@@ -362,18 +362,18 @@ func leftOf(ctx context.Context, store *sqlstore.Store, runs []sessions.Run) (ma
 	return left, nil
 }
 
-// shownOf is how much of a text a list shows, in characters.
-const shownOf = 300
+// maxShownText is how much of a text a list shows, in characters.
+const maxShownText = 300
 
 func runRow(run sessions.Run) api.Run {
-	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: beginning(run.Input.Text()), Error: run.Error,
+	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: shorten(run.Input.Text()), Error: run.Error,
 		Batch: run.Batch, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
 	x.Source = run.Source
 	if p := run.Input.Provenance; p != nil && p.Kind == sessions.InterSession {
 		x.From = p.Source
 	}
-	x.Result, x.Silent = reply(run.Result)
-	x.Result = beginning(x.Result)
+	x.Result, x.Silent = splitReply(run.Result)
+	x.Result = shorten(x.Result)
 	if run.Batch != "" { // which has the answer
 		x.Result = ""
 	}
@@ -386,9 +386,9 @@ func runRow(run sessions.Run) api.Run {
 	return x
 }
 
-func beginning(s string) string {
-	if r := []rune(s); len(r) > shownOf {
-		return string(r[:shownOf-1]) + "…"
+func shorten(s string) string {
+	if r := []rune(s); len(r) > maxShownText {
+		return string(r[:maxShownText-1]) + "…"
 	}
 	return s
 }

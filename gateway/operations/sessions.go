@@ -199,7 +199,7 @@ func (o *Sessions) withSession(ctx context.Context, ref string, do func(ctx cont
 		return api.Session{}, err
 	}
 	s, err := do(ctx, api.Source(ctx), key)
-	return o.rowOf(s), told(err)
+	return o.rowOf(s), clientError(err)
 }
 
 func (o *Sessions) deleteSession(ctx context.Context, c api.SessionCall) (api.Deleted, error) {
@@ -215,7 +215,7 @@ func (o *Sessions) deleteSession(ctx context.Context, c api.SessionCall) (api.De
 		}
 		key = s.Key
 	}
-	if err := told(o.router.Delete(ctx, api.Source(ctx), key)); err != nil { // a repeat finds no session, and has deleted it
+	if err := clientError(o.router.Delete(ctx, api.Source(ctx), key)); err != nil { // a repeat finds no session, and has deleted it
 		return api.Deleted{}, err
 	}
 	return api.Deleted{Key: key, Deleted: true}, nil
@@ -227,7 +227,7 @@ func (o *Sessions) compactSession(ctx context.Context, c api.CompactCall) (api.S
 		return api.Said{}, err
 	}
 	run, err := o.router.Compact(ctx, api.Source(ctx), key, c.Instructions)
-	return api.Said{Run: run.ID, Key: run.Key, Status: run.Status}, told(err)
+	return api.Said{Run: run.ID, Key: run.Key, Status: run.Status}, clientError(err)
 }
 
 func (o *Sessions) messages(ctx context.Context, q api.HistoryQuery) (x api.History, err error) {
@@ -243,7 +243,7 @@ func (o *Sessions) messages(ctx context.Context, q api.HistoryQuery) (x api.Hist
 	if len(x.Messages) > q.Limit {
 		x.Messages, x.More = x.Messages[1:], true
 	}
-	x.Messages = listed(x.Messages)
+	x.Messages = notNil(x.Messages)
 	if err == nil && x.ID == s.ID {
 		err = o.router.MarkLeftOut(ctx, s, x.Messages)
 	}

@@ -39,5 +39,5 @@ func (o *Trace) trace(ctx context.Context, c api.TraceCall) ([]sessions.Trace, e
 
 func (o *Trace) skipped(ctx context.Context, q api.Limit) ([]sessions.SkippedEvent, error) {
 	list, err := o.store.Skipped(ctx, q.Limit)
-	return listed(list), err
+	return notNil(list), err
 }

@@ -91,7 +91,7 @@ func (s *Server) inbound(r *router.Router) mount {
 		Router: r, From: access.Client, Log: s.log,
 		Try: func(from netip.Addr, right func() bool) (bool, time.Duration) {
 			f := s.door.Failures()
-			if f.Wait(from) > 0 && guessable(&s.config().Hooks) {
+			if f.Wait(from) > 0 && isGuessable(&s.config().Hooks) {
 				right = func() bool { return false }
 			}
 			return f.Try(from, right)
@@ -99,8 +99,8 @@ func (s *Server) inbound(r *router.Router) mount {
 	})}
 }
 
-// guessable reports whether a secret of the hooks is so short that whoever guesses could find it.
-func guessable(c *hooks.Config) bool {
+// isGuessable reports whether a secret of the hooks is so short that whoever guesses could find it.
+func isGuessable(c *hooks.Config) bool {
 	short := func(s channels.Secret) bool { return !s.IsZero() && len(s.Reveal()) < access.Long }
 	return short(c.Token) || slices.ContainsFunc(c.Mappings, func(m hooks.Mapping) bool { return short(m.Signature.Secret) })
 }

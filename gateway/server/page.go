@@ -83,8 +83,8 @@ func (p *Page) session(ctx context.Context, chat channels.ChatID) sessions.Sessi
 	return s
 }
 
-// ownSettings says what a session has set for itself, besides its model.
-func ownSettings(s sessions.Session) string {
+// settingsText says what a session has set for itself, besides its model.
+func settingsText(s sessions.Session) string {
 	var words []string
 	if t := s.Settings.Thinking; t != "" {
 		words = append(words, "thinking "+t)
@@ -107,7 +107,7 @@ func (p *Page) infoOf(ctx context.Context, chat channels.ChatID) web.Info {
 	c := p.Config()
 	s := p.session(ctx, chat)
 	model := cmp.Or(p.Router.Settings().ModelOf(s), p.Models.Chosen().Model)
-	info := web.Info{Agent: string(s.Agent), Model: model, Offline: models.IsOffline(model), Session: s.Key, Settings: ownSettings(s)}
+	info := web.Info{Agent: string(s.Agent), Model: model, Offline: models.IsOffline(model), Session: s.Key, Settings: settingsText(s)}
 	for _, e := range c.Agents.List {
 		if e.ID == s.Agent && e.Name != "" {
 			info.Agent = e.Name
