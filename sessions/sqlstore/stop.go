@@ -12,18 +12,18 @@ import (
 var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
 
 // stop ends what the effects say.
-func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
+func (s *runs) stop(t *tx, e *effects) (stopped []sessions.StoppedRun, err error) {
 	if len(e.Stop) > 0 {
 		why := byPerson
 		if e.Reset {
 			why = startedOver
 		}
-		stopped, err = t.stopAll(e.Stop, why, func(sessions.StoppedRun) bool { return true })
+		stopped, err = s.stopAll(t, e.Stop, why, func(sessions.StoppedRun) bool { return true })
 	}
 	if err != nil || e.StopRun == "" {
 		return stopped, err
 	}
-	run, at, err := t.run(e.StopRun)
+	run, at, err := s.run(t, e.StopRun)
 	if err != nil || run.Status.Final() {
 		return stopped, err
 	}
@@ -31,9 +31,9 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
-		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
+		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), s.endStopped(t, byPerson, "seq = ?", at.seq)
 	}
-	more, err := t.stopAll([]sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
+	more, err := s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
 	return append(stopped, more...), err
 }
 
@@ -46,7 +46,7 @@ const openBelow = `WITH RECURSIVE up (seq, key) AS (
 // stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
-func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
+func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
 	args := make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = string(k)
@@ -67,7 +67,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 	}
 	told := map[sessions.Key]bool{}
 	for i, seq := range seqs {
-		if err := t.endStopped(why, "seq = ? AND status = 'queued'", seq); err != nil {
+		if err := s.endStopped(t, why, "seq = ? AND status = 'queued'", seq); err != nil {
 			return nil, err
 		}
 		if _, err := t.Exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
@@ -75,7 +75,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		}
 		if key := stopped[i].Key; !told[key] {
 			told[key] = true
-			if err := t.aborted(key, keys); err != nil {
+			if err := s.aborted(t, key, keys); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +84,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 }
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
-func (t *tx) goesOn(id sessions.RunID) error {
+func (s *runs) goesOn(t *tx, id sessions.RunID) error {
 	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(engine.Row) error { return nil })
 	if err == nil && stopped {
 		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
@@ -94,7 +94,7 @@ func (t *tx) goesOn(id sessions.RunID) error {
 
 // aborted marks a session whose run was stopped, and the sub-agents above it up to the session that the stop was for: they may be
 // between two turns, and the result that they wait for does not come.
-func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
+func (s *runs) aborted(t *tx, key sessions.Key, named []sessions.Key) error {
 	var path []sessions.Key
 	most := 0
 	for key != "" && !slices.Contains(path, key) {
@@ -132,24 +132,24 @@ const (
 
 // interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its
 // place. One that was stopped already stays as it is.
-func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
+func (s *runs) interrupt(t *tx, key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
 	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
 		_, err := t.Exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), seq)
 		return err
 	})
 }
 
 // drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
-func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
+func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
 	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
-		return t.endStopped(outOfQueue, "seq = ?", seq)
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
+		return s.endStopped(t, outOfQueue, "seq = ?", seq)
 	})
 }
 
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
-func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
+func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
 	var seqs []int64
 	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		var q request
@@ -172,7 +172,7 @@ func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) boo
 }
 
 // endStopped ends the runs that a condition names as stopped, and says why.
-func (t *tx) endStopped(why, where string, args ...any) error {
+func (s *runs) endStopped(t *tx, why, where string, args ...any) error {
 	o, err := encode(outcome{Error: why})
 	if err != nil {
 		return err
